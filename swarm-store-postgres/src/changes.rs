@@ -10,22 +10,24 @@ use swarm_core::TenantId;
 use swarm_core::store::{Changes, Result};
 use tokio_postgres::Row;
 
-use crate::PostgresStore;
 use crate::db::{moment_of, number_of};
 use crate::failure::{Failure, Outcome};
+use crate::pool::Pool;
+use crate::schema::Schema;
 
 /// The number of commits of each tenant at the last call; `None` before the first.
 #[derive(Debug, Default)]
 pub(crate) struct LastCommits(Mutex<Option<BTreeMap<TenantId, u64>>>);
 
-impl PostgresStore {
-    pub(crate) async fn changes_since_last_call(&self) -> Result<Changes> {
+impl LastCommits {
+    /// The tenants whose number has changed since the last call.
+    pub(crate) async fn changes(&self, pool: &Pool, schema: &Schema) -> Result<Changes> {
         const COMMITS: &str = "SELECT swarm.clock_1(), tenant, commits
             FROM (SELECT) AS one LEFT JOIN swarm.tenants ON true";
         const OP: &str = "changes";
-        let rows = self.pool.bounded(async {
-            let connection = self.pool.get().await?;
-            let found = connection.client()?.query_typed(&self.schema.qualify(COMMITS), &[]).await;
+        let rows = pool.bounded(async {
+            let connection = pool.get().await?;
+            let found = connection.client()?.query_typed(&schema.qualify(COMMITS), &[]).await;
             connection.end(found.map_err(Failure::from))
         });
         let rows = rows.await.map_err(|failure| failure.of(OP))?;
@@ -34,8 +36,7 @@ impl PostgresStore {
             Ok((moment_of(first, 0)?, rows.iter().filter_map(commits).collect::<Outcome<_>>()?))
         };
         let (now, commits): (_, BTreeMap<_, _>) = read().map_err(|failure| failure.of(OP))?;
-        let before =
-            self.commits.0.lock().unwrap_or_else(PoisonError::into_inner).replace(commits.clone());
+        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(commits.clone());
         Ok(Changes { now, tenants: before.and_then(|before| changed(&before, &commits)) })
     }
 }

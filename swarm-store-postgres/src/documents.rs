@@ -10,7 +10,7 @@ use crate::commit::{Change, Commit};
 use crate::db::{Arg, Db, moment, moment_of, number, number_of, text, text_of};
 use crate::failure::Outcome;
 use crate::tenant::TenantStore;
-use crate::{members, sessions};
+use crate::{members, session_rows};
 
 const NAMED: &str = "SELECT id, name, record, created_at FROM swarm.documents
     WHERE tenant = $1 AND collection = $2 AND name = $3";
@@ -76,7 +76,7 @@ impl Change for PutDocument<'_> {
         let holds = match &draft.guard {
             Some(DocumentGuard::Member(id, version)) => members::is_at(&db, id, *version).await?,
             Some(DocumentGuard::Session(id, version)) => {
-                sessions::is_at(&db, *id, *version).await?
+                session_rows::is_at(&db, *id, *version).await?
             }
             None => true,
         };

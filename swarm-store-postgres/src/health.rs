@@ -3,8 +3,9 @@
 use swarm_core::store::{Readiness, Result};
 use tokio_postgres::Row;
 
-use crate::PostgresStore;
 use crate::failure::{Failure, Outcome};
+use crate::pool::Pool;
+use crate::schema::Schema;
 
 /// Warn from this many transactions before the ids of transactions run out and the server stops writes.
 const TRANSACTIONS_LEFT: i64 = 100_000_000;
@@ -27,31 +28,34 @@ struct Server {
     max_connections: i64,
 }
 
-impl PostgresStore {
-    /// Checks that the server takes writes, and that its layout is known. Warns of what may lose acknowledged
-    /// commits; in strict mode that is an error.
-    pub(crate) async fn check_server(&self, op: &'static str) -> Result<Readiness> {
-        const SERVER: &str = "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'),
-            current_setting('fsync'), current_setting('full_page_writes'),
-            current_setting('synchronous_standby_names'),
-            (SELECT count(*) FROM pg_stat_replication),
-            (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
-            (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database),
-            current_setting('max_connections')::bigint";
-        let server = self.pool.bounded(async {
-            let connection = self.pool.get().await?;
-            let client = connection.client()?;
-            let found = async {
-                self.schema.layout(client).await?;
-                let rows = client.query_typed(SERVER, &[]).await?;
-                rows.first().map(server).ok_or_else(|| Failure::corrupt("no settings"))?
-            };
-            let found = found.await;
-            connection.end(found)
-        });
-        let server = server.await.map_err(|failure| failure.of(op))?;
-        server.judge(self.strict).map_err(|failure| failure.of(op))
-    }
+/// Checks that the server takes writes, and that its layout is known. Warns of what may lose acknowledged
+/// commits; in strict mode that is an error.
+pub(crate) async fn check(
+    pool: &Pool,
+    schema: &Schema,
+    op: &'static str,
+    strict: bool,
+) -> Result<Readiness> {
+    const SERVER: &str = "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'),
+        current_setting('fsync'), current_setting('full_page_writes'),
+        current_setting('synchronous_standby_names'),
+        (SELECT count(*) FROM pg_stat_replication),
+        (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
+        (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database),
+        current_setting('max_connections')::bigint";
+    let server = pool.bounded(async {
+        let connection = pool.get().await?;
+        let client = connection.client()?;
+        let found = async {
+            schema.layout(client).await?;
+            let rows = client.query_typed(SERVER, &[]).await?;
+            rows.first().map(server).ok_or_else(|| Failure::corrupt("no settings"))?
+        };
+        let found = found.await;
+        connection.end(found)
+    });
+    let server = server.await.map_err(|failure| failure.of(op))?;
+    server.judge(strict).map_err(|failure| failure.of(op))
 }
 
 fn server(row: &Row) -> Outcome<Server> {

@@ -37,6 +37,7 @@ mod members;
 mod outbox;
 mod pool;
 mod schema;
+mod session_rows;
 mod sessions;
 mod settings;
 mod takes;
@@ -110,7 +111,7 @@ impl PostgresStore {
         let (seen, shared, commits) = Default::default();
         let store = Self { pool, schema, seen, shared, commits, strict };
         store.bring_up_to_date().await.map_err(|failure| failure.of(OP))?;
-        for warning in store.check_server(OP).await?.warnings {
+        for warning in health::check(&store.pool, &store.schema, OP, strict).await?.warnings {
             tracing::warn!("{warning}");
         }
         Ok(store)
@@ -157,7 +158,7 @@ impl Tenants for PostgresStore {
     /// lose acknowledged records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         self.seen.check(|tenant| async move { self.tenant(&tenant).may_commit().await }).await?;
-        self.check_server("ready").await
+        health::check(&self.pool, &self.schema, "ready", self.strict).await
     }
 }
 
@@ -165,7 +166,7 @@ impl Tenants for PostgresStore {
 impl ChangeFeed for PostgresStore {
     /// Names exactly the tenants with commits that became visible since the last call, by any process.
     async fn changes(&self) -> Result<Changes> {
-        self.changes_since_last_call().await
+        self.commits.changes(&self.pool, &self.schema).await
     }
 }
 

@@ -19,7 +19,7 @@ use tokio_postgres::Row;
 
 use crate::db::{Arg, Db, limit, moment_of, number, number_of, owned, text, timestamp, unsigned};
 use crate::failure::{Failure, Outcome};
-use crate::sessions;
+use crate::session_rows;
 use crate::tenant::TenantStore;
 
 #[async_trait]
@@ -95,7 +95,8 @@ pub(crate) async fn session_takes(db: &Db<'_>, query: &TakeQuery) -> Outcome<Opt
     let values = [number(query.session.0), number(query.after.0), limit(query.limit)];
     let rows = db.rows(&sql, &values).await?;
     let Some((first, rest)) = rows.split_first() else { return Ok(None) };
-    let session = sessions::versioned(number_of(first, 1)?, first.try_get(6)?, first.try_get(4)?)?;
+    let session =
+        session_rows::versioned(number_of(first, 1)?, first.try_get(6)?, first.try_get(4)?)?;
     let takes = rest.iter().map(|row| take(row, 0)).collect::<Outcome<_>>()?;
     Ok(Some(SessionTakes { session, takes }))
 }
