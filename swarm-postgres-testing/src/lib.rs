@@ -36,7 +36,7 @@ const WATCH: &str = r#"
     $as "$programs/postgres" -D data "$@" >> server.log 2>&1 & server=$!
     read word
     children=$(cat /proc/$server/task/$server/children)
-    kill -9 $server $children; wait
+    kill -9 $server $children 2> /dev/null; wait
     for child in $children; do while kill -0 $child 2> /dev/null; do sleep 0.05; done; done
     [ "$word" = keep ] || rm -rf "$folder"
 "#;
