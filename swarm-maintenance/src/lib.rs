@@ -35,6 +35,7 @@ mod clocks;
 mod directory;
 mod job;
 mod mail;
+mod retention;
 mod schedule;
 mod sessions;
 mod windows;
@@ -51,6 +52,7 @@ pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
 pub use job::{Job, Next, PAUSE};
 pub use mail::{DeliverMail, LogQueuedMail};
+pub use retention::EraseApplications;
 pub use sessions::FollowSchedule;
 pub use windows::CloseWindows;
 
@@ -75,17 +77,19 @@ pub struct Maintenance<D: Directory> {
 }
 
 impl<D: Directory> Maintenance<D> {
-    /// Closes windows, follows the schedule of sessions, and generates the briefs of committees. All pause while the clocks of the store and of this
-    /// server differ by more than an hour, which `clocks` records.
+    /// Closes windows, follows the schedule of sessions, generates the briefs of committees, and erases old
+    /// applications. All pause while the clocks of the store and of this server differ by more than an hour, which
+    /// `clocks` records.
     ///
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
         let maintenance = Self { directory: Arc::clone(directory), jobs: Vec::new() };
-        let [windows, sessions, briefs] = [clocks, clocks, clocks].map(Arc::clone);
+        let [windows, sessions, briefs, retention] = [clocks; 4].map(Arc::clone);
         maintenance
             .with(move || Scheduled::new(CloseWindows, &windows))
             .with(move || Scheduled::new(FollowSchedule::default(), &sessions))
             .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
+            .with(move || Scheduled::new(EraseApplications::default(), &retention))
     }
 
     /// Adds a job: `job` makes the one of a tenant.

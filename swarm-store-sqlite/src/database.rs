@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::failure::{Failure, Outcome};
 use crate::opened_file::OpenedFile;
 use crate::readers::{self, ReadJob};
-use crate::writer::{self, Changes, PendingChange};
+use crate::writer::{self, Changes, PendingChange, Scrub};
 use crate::{connection, layout};
 
 /// An open file. Dropping it completes all pending work and closes the file.
@@ -106,6 +106,14 @@ impl Database {
         let outcome = committed.await.unwrap_or_else(|_| Err(Failure::stopped()));
         self.note(outcome.as_ref().err());
         outcome
+    }
+
+    /// Removes older versions of what was committed before from the -wal file.
+    pub(crate) async fn scrub(&self) {
+        let (done, scrubbed) = oneshot::channel();
+        if self.writer.send(Box::new(Scrub(done))).is_ok() {
+            let _ = scrubbed.await;
+        }
     }
 
     /// Records failures that `ready` warns of.

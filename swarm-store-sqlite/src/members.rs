@@ -38,7 +38,12 @@ impl Members for TenantStore {
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         let (change, text) = (change.clone(), change.member.to_text());
-        self.write("save member", move |world| save(world, &change, &text)).await
+        let is_erasure = change.member.is_erased();
+        let saved = self.write("save member", move |world| save(world, &change, &text)).await?;
+        if is_erasure && saved == MemberSaved::Saved {
+            self.database.scrub().await;
+        }
+        Ok(saved)
     }
 
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {

@@ -20,6 +20,9 @@ pub(crate) trait Change: Send {
     /// Makes the change, completely or not at all.
     fn make(&mut self, db: &Connection) -> Outcome<()>;
 
+    /// Called after the commit, outside of a transaction.
+    fn after_commit(&self, _: &Connection) {}
+
     /// Sends the caller its result after the commit, or after its failure.
     fn answer(self: Box<Self>, committed: &Outcome<()>);
 }
@@ -43,6 +46,9 @@ fn write(db: &Connection, file: &OpenedFile, changes: &Receiver<Box<dyn Change>>
         // A commit to a file that is replaced meanwhile is lost, so it is checked again afterwards.
         let committed = file.check_in_place().and_then(|()| commit(db, &mut batch));
         let committed = committed.and_then(|()| file.check_in_place());
+        if committed.is_ok() {
+            batch.iter().for_each(|change| change.after_commit(db));
+        }
         for change in batch {
             change.answer(&committed);
         }
@@ -81,6 +87,25 @@ fn make(db: &Connection, change: &mut dyn Change) -> Outcome<()> {
 fn run(db: &Connection, sql: &str) -> Outcome<()> {
     db.prepare_cached(sql)?.execute([])?;
     Ok(())
+}
+
+/// Changes nothing, and moves what was committed before from the -wal file to the file: older versions of
+/// what was erased are gone with it, unless a reader still has a snapshot of them.
+pub(crate) struct Scrub(pub(crate) oneshot::Sender<()>);
+
+impl Change for Scrub {
+    fn make(&mut self, _: &Connection) -> Outcome<()> {
+        Ok(())
+    }
+
+    fn after_commit(&self, db: &Connection) {
+        // A reader that takes long leaves it to the next checkpoint.
+        let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+
+    fn answer(self: Box<Self>, _: &Outcome<()>) {
+        let _ = self.0.send(());
+    }
 }
 
 /// A closure that makes a change, and the channel for its result.

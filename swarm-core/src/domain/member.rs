@@ -146,3 +146,10 @@ pub struct Member {
     /// The hash of its bearer token, once claimed.
     pub token: Option<TokenHash>,
 }
+
+impl Member {
+    /// Whether its name, contact and lens were erased.
+    pub fn is_erased(&self) -> bool {
+        self.contact.is_erased()
+    }
+}

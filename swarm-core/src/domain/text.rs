@@ -107,6 +107,32 @@ text!(
     Lens, "lens", 0..=2_000
 );
 
+impl Name {
+    /// The name of a member whose name was erased.
+    pub fn erased() -> Self {
+        Self("erased".to_owned())
+    }
+}
+
+impl Contact {
+    /// The contact of a member that was erased: empty, as no other is.
+    pub fn erased() -> Self {
+        Self(String::new())
+    }
+
+    /// Whether it was erased.
+    pub fn is_erased(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Lens {
+    /// The empty lens.
+    pub fn none() -> Self {
+        Self(String::new())
+    }
+}
+
 impl From<uuid::Uuid> for MemberId {
     fn from(id: uuid::Uuid) -> Self {
         Self(id.to_string())

@@ -75,7 +75,7 @@ pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> Messa
 /// Queues a message again that is not sent, for its first attempt now.
 ///
 /// # Errors
-/// [`Refusal::MessageIs`] when it is sent.
+/// [`Refusal::MessageIs`] when it is sent, or was erased.
 pub fn retry(message: &Versioned<Message>, now: Timestamp) -> Result<MessageChange, Refusal> {
     let record = unsent(message)?;
     let queued = Message { state: MailState::Queued, attempts: 0, due_at: now, ..record };
@@ -95,6 +95,7 @@ pub fn cancel(message: &Versioned<Message>) -> Result<MessageChange, Refusal> {
 fn unsent(message: &Versioned<Message>) -> Result<Message, Refusal> {
     match message.record.state {
         MailState::Sent => Err(Refusal::MessageIs(MailState::Sent)),
+        state if message.record.mail.to.is_erased() => Err(Refusal::MessageIs(state)),
         _ => Ok(Message::clone(&message.record)),
     }
 }

@@ -73,15 +73,21 @@ pub fn may_be_read(member: &Member) -> bool {
 
 /// Activates a member that applied, was rejected, or was deactivated. The first activation queues
 /// the mail that `approval` writes. `None` when it is already active.
+///
+/// # Errors
+/// [`Refusal::MemberErased`] when nothing personal is left of it.
 pub fn activate(
     member: &Versioned<Member>,
     approval: impl FnOnce(&Member) -> Mail,
     now: Timestamp,
     by: &Actor,
-) -> Option<MemberChange> {
+) -> Result<Option<MemberChange>, Refusal> {
     let record = &member.record;
+    if record.is_erased() {
+        return Err(Refusal::MemberErased);
+    }
     let state = match record.state {
-        MemberState::Approved | MemberState::Claimed => return None,
+        MemberState::Approved | MemberState::Claimed => return Ok(None),
         MemberState::Inactive if record.claimed_at.is_some() => MemberState::Claimed,
         MemberState::Applied | MemberState::Rejected | MemberState::Inactive => {
             MemberState::Approved
@@ -94,10 +100,10 @@ pub fn activate(
         joined_at: record.joined_at.or(Some(now)),
         ..Member::clone(record)
     };
-    Some(MemberChange {
+    Ok(Some(MemberChange {
         mail: first.then(|| approval(record)),
         ..public(member, activated, MemberAct::Activated, Some(by))
-    })
+    }))
 }
 
 /// Rejects an applicant.
@@ -220,7 +226,7 @@ fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {
     member.public_key.as_ref().is_some_and(|key| verify(claim, key).is_some())
 }
 
-fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
+pub(super) fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
     MemberChange {
         member,
         expected: Some(judged.version),
@@ -232,7 +238,7 @@ fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
 }
 
 /// A public change, with its entry in the log.
-fn public(
+pub(super) fn public(
     judged: &Versioned<Member>,
     member: Member,
     act: MemberAct,

@@ -5,6 +5,7 @@ pub mod committee;
 mod aggregate;
 mod brief;
 mod challenge;
+mod erasure;
 mod facts;
 mod judge;
 mod log;
@@ -27,6 +28,7 @@ pub use challenge::{
     CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
     ProvenChallenge, offer_challenge,
 };
+pub use erasure::{ERASED, erase, erase_message, is_addressed_to, is_past_retention, memo_erased};
 pub use facts::{Basis, MemberBasis, Versioned};
 pub(crate) use judge::rejection;
 pub use judge::{Filing, judge, takes_may_come};

@@ -104,6 +104,9 @@ pub enum Refusal {
     /// The state of the member does not allow the transition.
     #[error("member is {0}")]
     MemberIs(MemberState),
+    /// What is personal of the member was erased, so it cannot come back.
+    #[error("member is erased")]
+    MemberErased,
     /// The state of the message does not allow the transition.
     #[error("message is {0}")]
     MessageIs(MailState),
@@ -157,6 +160,7 @@ impl Refusal {
                 | Self::KeyRegistered(_)
                 | Self::AlreadyClaimed
                 | Self::MemberIs(_)
+                | Self::MemberErased
                 | Self::MessageIs(_)
                 | Self::SessionIs(_)
                 | Self::AlreadyAggregated

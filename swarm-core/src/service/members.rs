@@ -128,7 +128,8 @@ impl Tenant {
     /// application with the same key is rejected.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when another member has its key by now.
+    /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when another member has its key by now;
+    /// [`Refusal::MemberErased`].
     pub async fn activate(
         &self,
         id: &MemberId,
@@ -139,7 +140,7 @@ impl Tenant {
         until_committed("activate", || async {
             let now = self.store.now().await?;
             let member = self.load_member(id).await?;
-            let Some(change) = rules::activate(&member, approval, now, by) else {
+            let Some(change) = rules::activate(&member, approval, now, by)? else {
                 return Ok(Some(member.record.state));
             };
             match self.commit_member(&change).await? {
@@ -174,7 +175,7 @@ impl Tenant {
         self.review(id, |member, _| rules::deactivate(member, by).map(Some)).await
     }
 
-    async fn review(
+    pub(super) async fn review(
         &self,
         id: &MemberId,
         judge: impl Fn(&Versioned<Member>, Timestamp) -> Result<Option<MemberChange>, Refusal>
@@ -262,7 +263,7 @@ impl Tenant {
         self.review(id, |member, _| rules::reset_claim(member, by).map(Some)).await
     }
 
-    async fn load_member(&self, id: &MemberId) -> Result<Versioned<Member>, Error> {
+    pub(super) async fn load_member(&self, id: &MemberId) -> Result<Versioned<Member>, Error> {
         Ok(self.store.member(id).await?.member.ok_or(Refusal::NotFound(Resource::Member))?)
     }
 

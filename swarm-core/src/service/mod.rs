@@ -5,6 +5,7 @@ mod committee;
 mod counts;
 mod documents;
 mod entropy;
+mod erasure;
 mod error;
 mod log;
 mod members;
@@ -93,6 +94,7 @@ impl Swarm {
             entropy: Arc::clone(&self.entropy),
             mail_text: Arc::clone(&self.mail_text),
             quotas: Quotas::default(),
+            retention_days: None,
             observer: TenantObserver::new(id, self.observer.as_ref()),
             cache: BasisCache::new(id, self.facts.as_ref()),
         }
@@ -120,6 +122,7 @@ pub struct Tenant {
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
     quotas: Quotas,
+    retention_days: Option<u32>,
     observer: TenantObserver,
     cache: BasisCache,
 }
@@ -129,6 +132,18 @@ impl Tenant {
     #[must_use]
     pub fn with_quotas(self, quotas: Quotas) -> Self {
         Self { quotas, ..self }
+    }
+
+    /// Sets for how many days name, contact and lens of applications that came to nothing are kept;
+    /// `None`: for ever. See [`erase_old_applications`](Self::erase_old_applications).
+    #[must_use]
+    pub fn with_retention_days(self, retention_days: Option<u32>) -> Self {
+        Self { retention_days, ..self }
+    }
+
+    /// For how many days applications that came to nothing are kept whole, if not for ever.
+    pub fn retention_days(&self) -> Option<u32> {
+        self.retention_days
     }
 
     /// A handle for dry runs of operators' changes: it judges and answers them as this one does, and

@@ -75,7 +75,7 @@ impl Tenant {
         .await
     }
 
-    async fn load_message(&self, id: MessageId) -> Result<Versioned<Message>, Error> {
+    pub(super) async fn load_message(&self, id: MessageId) -> Result<Versioned<Message>, Error> {
         let after = id.0.checked_sub(1).map(MessageId);
         let query = MessageQuery { state: None, after, limit: 1 };
         let found = self.store.messages(&query).await?.into_iter().next();
@@ -83,7 +83,10 @@ impl Tenant {
         Ok(message.ok_or(Refusal::NotFound(Resource::Message))?)
     }
 
-    async fn saved_message(&self, change: MessageChange) -> Result<Option<Arc<Message>>, Error> {
+    pub(super) async fn saved_message(
+        &self,
+        change: MessageChange,
+    ) -> Result<Option<Arc<Message>>, Error> {
         let saved = self.save_message(&change).await?;
         Ok(saved.committed(change.message).map(Arc::new))
     }

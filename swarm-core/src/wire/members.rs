@@ -100,7 +100,7 @@ pub fn all(members: &[Arc<Member>]) -> Answer {
 struct PublicMember<'a> {
     id: &'a MemberId,
     name: &'a Name,
-    lens: &'a Lens,
+    lens: Option<&'a Lens>,
     status: &'static str,
     public_key: Option<&'a PublicKey>,
     joined_at: Option<Timestamp>,
@@ -111,7 +111,7 @@ impl<'a> PublicMember<'a> {
         Self {
             id: &member.id,
             name: &member.name,
-            lens: &member.lens,
+            lens: (!member.is_erased()).then_some(&member.lens),
             status: if member.state.is_active() { "active" } else { "inactive" },
             public_key: member.public_key.as_ref(),
             joined_at: member.joined_at,
@@ -164,8 +164,8 @@ struct FullApplication<'a> {
     id: &'a MemberId,
     state: MemberState,
     name: &'a Name,
-    contact: &'a Contact,
-    lens: &'a Lens,
+    contact: Option<&'a Contact>,
+    lens: Option<&'a Lens>,
     public_key: Option<&'a PublicKey>,
     applied_at: Timestamp,
     reviewed_at: Option<Timestamp>,
@@ -178,8 +178,8 @@ impl<'a> FullApplication<'a> {
             id: &member.id,
             state: member.state,
             name: &member.name,
-            contact: &member.contact,
-            lens: &member.lens,
+            contact: (!member.is_erased()).then_some(&member.contact),
+            lens: (!member.is_erased()).then_some(&member.lens),
             public_key: member.public_key.as_ref(),
             applied_at: member.applied_at,
             reviewed_at: member.reviewed_at,
@@ -214,7 +214,7 @@ pub fn message_changed(message: &Message) -> Answer {
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
     id: MessageId,
-    to: &'a Contact,
+    to: Option<&'a Contact>,
     subject: &'a str,
     body: &'a str,
     state: MailState,
@@ -228,7 +228,7 @@ impl<'a> Shown<'a> {
     fn of(message: &'a Message) -> Self {
         Self {
             id: message.id,
-            to: &message.mail.to,
+            to: (!message.mail.to.is_erased()).then_some(&message.mail.to),
             subject: &message.mail.subject,
             body: &message.mail.body,
             state: message.state,

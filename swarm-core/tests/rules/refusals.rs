@@ -21,6 +21,7 @@ fn conflicts_depend_on_stored_state() {
         R::KeyRegistered(id("ada")),
         R::AlreadyClaimed,
         R::MemberIs(MemberState::Applied),
+        R::MemberErased,
         R::SessionIs(SessionState::Published),
         R::AlreadyAggregated,
         R::FiledLater,

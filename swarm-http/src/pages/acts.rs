@@ -34,6 +34,7 @@ pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> 
                 MemberAct::Claimed => "claimed",
                 MemberAct::ClaimReset => "claim reset",
                 MemberAct::KeyRotated => "key rotated",
+                MemberAct::Erased => "erased",
             };
             (format!("{} {act}", member_link(&entry.id)), entry.by.as_ref(), None)
         }

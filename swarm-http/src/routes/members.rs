@@ -83,6 +83,14 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+            post(Operator(Role::Admin), "/api/swarm/admin/erase", erase)
+                .with(Work::Long)
+                .about(
+                    "Erase name, contact, lens and memos of a member that is not active, for good",
+                )
+                .body("MemberName")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
             post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
@@ -173,6 +181,12 @@ pub(crate) async fn deactivate(mut request: RequestContext) -> Reply {
 pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
     let state = request.tenant().reset_claim(&id, request.by()?).await?;
+    Ok(wire::members::reviewed(&id, state).into())
+}
+
+pub(crate) async fn erase(mut request: RequestContext) -> Reply {
+    let id = named(&mut request)?;
+    let state = request.tenant().erase(&id, request.by()?).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 

@@ -30,6 +30,8 @@ pub struct TenantConfig {
     pub operators: Arc<dyn Operators>,
     /// How much the tenant accepts.
     pub quotas: Quotas,
+    /// For how many days applications that came to nothing are kept whole; `None`: for ever.
+    pub retention_days: Option<u32>,
     /// The sessions that convene by themselves; none by default.
     pub schedule: Schedule,
     /// The committee's settings, if the site has committees.
@@ -49,6 +51,7 @@ impl TenantConfig {
             mail_from: None,
             operators: Arc::new(operators),
             quotas: Quotas::default(),
+            retention_days: None,
             schedule: Schedule::default(),
             committee: CommitteeSettings::default(),
         }

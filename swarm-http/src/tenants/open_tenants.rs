@@ -21,7 +21,11 @@ impl ServedTenant {
     fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
         let committees = services.committees.as_ref();
         Self {
-            tenant: services.swarm.tenant(&config.id).with_quotas(config.quotas),
+            tenant: services
+                .swarm
+                .tenant(&config.id)
+                .with_quotas(config.quotas)
+                .with_retention_days(config.retention_days),
             committee: committees
                 .map(|committees| committees.tenant(&config.id, config.committee.clone()))
                 .map(|committee| committee.with_quotas(config.quotas)),

@@ -89,6 +89,7 @@ fn invalid_tenant_settings_are_named() {
         (with("[tenants.quotas]\nmemos = 1"), "memos"),
         (with("[tenants.quotas]\nmemos_per_day = -1"), "memos_per_day"),
         (with("name = \"\""), "name"),
+        (with("retention_days = 0"), "retention_days"),
         (with("about = \"one\\ntwo\""), "about"),
         (with("mail_from = \"nobody\""), "mail_from"),
         (with("public_origin = \"https://user@acme.example\""), "public_origin"),

@@ -266,6 +266,8 @@ pub enum MemberAct {
     ClaimReset,
     /// It got another token, and perhaps another key.
     KeyRotated,
+    /// Its name, contact, lens and memos were erased.
+    Erased,
 }
 
 /// Whether a member is active.

@@ -85,6 +85,33 @@ impl Tenant {
         Ok(())
     }
 
+    /// Erases the texts of all memos of a member, retracted ones too: from now on none is found.
+    pub(in crate::service) async fn erase_memos(
+        &self,
+        member: &MemberId,
+        by: &Actor,
+    ) -> Result<(), Error> {
+        let erased = || rules::ERASED.to_owned();
+        let draft =
+            MemoDraft { title: erased(), body: erased(), subject_id: None, session_id: None };
+        let json = json::write(&KeptMemo { member_id: member, draft: &draft, retracted: true });
+        for document in self.store.documents(Collection::Memos, Some(member.as_str())).await? {
+            if document.json == json {
+                continue;
+            }
+            let (memo, was_retracted) = kept(&document)?;
+            let act = rules::memo_erased(&memo, was_retracted, by);
+            let (key, group) = (Some(document.key), member.as_str().to_owned());
+            let (json, guard, quota) = (json.clone(), None, None);
+            let erasing = DocumentDraft { key, group, json, replace: true, guard, quota, act };
+            match self.put(Collection::Memos, &erasing).await? {
+                Put::Replaced(_) => {}
+                other => return Err(StoreError::corrupt("erase memo", format!("{other:?}")).into()),
+            }
+        }
+        Ok(())
+    }
+
     /// A memo, and whether it was retracted.
     async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;

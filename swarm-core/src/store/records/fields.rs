@@ -2,7 +2,7 @@
 
 use super::keys::public_key;
 use crate::domain::json::{Json, Object};
-use crate::domain::{Invalid, PublicKey, Revision, SecretHash, Timestamp};
+use crate::domain::{Contact, Invalid, PublicKey, Revision, SecretHash, Timestamp};
 use crate::proof::hex;
 
 /// A string, or `null`.
@@ -66,6 +66,16 @@ pub(super) fn whole<T: TryFrom<u64>>(
 pub(super) fn revision(fields: &mut Object) -> Result<Revision, Invalid> {
     let number = whole(fields, "revision")?;
     Revision::new(number).ok_or_else(|| Invalid::new("revision", "is too large"))
+}
+
+/// A contact, or `null` where it was erased.
+pub(super) fn contact(contact: &Contact) -> Json {
+    text((!contact.is_erased()).then_some(contact))
+}
+
+/// A contact, erased where it is `null`.
+pub(super) fn contact_if_any(fields: &mut Object, field: &'static str) -> Result<Contact, Invalid> {
+    fields.text_if_any(field)?.map_or_else(|| Ok(Contact::erased()), Contact::parse)
 }
 
 /// An optional public key.

@@ -1,19 +1,19 @@
 //! The records of members and their challenges.
 
-use super::fields::{hash, hash_if_any, key_if_any, text, time, time_if_any};
+use super::fields::{
+    contact, contact_if_any, hash, hash_if_any, key_if_any, text, time, time_if_any,
+};
 use super::{Record, Unreadable};
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{
-    Challenge, ChallengeSeed, Contact, Invalid, Lens, Member, MemberId, MemberState, Name,
-};
+use crate::domain::{Challenge, ChallengeSeed, Invalid, Lens, Member, MemberId, MemberState, Name};
 
 impl Record for Member {
     fn to_text(&self) -> String {
         json::write(&Json::from([
             ("id", Json::from(self.id.as_str())),
             ("name", Json::from(self.name.as_str())),
-            ("contact", Json::from(self.contact.as_str())),
-            ("lens", Json::from(self.lens.as_str())),
+            ("contact", contact(&self.contact)),
+            ("lens", text((!self.is_erased()).then_some(&self.lens))),
             ("publicKey", text(self.public_key.as_ref())),
             ("state", text(Some(self.state))),
             ("appliedAt", text(Some(self.applied_at))),
@@ -29,8 +29,8 @@ impl Record for Member {
         Ok(Self {
             id: MemberId::parse(fields.text("id")?)?,
             name: Name::parse(fields.text("name")?)?,
-            contact: Contact::parse(fields.text("contact")?)?,
-            lens: Lens::parse(fields.text("lens")?)?,
+            contact: contact_if_any(fields, "contact")?,
+            lens: Lens::parse(fields.text_if_any("lens")?.unwrap_or_default())?,
             public_key: key_if_any(fields)?,
             state: state.ok_or_else(|| Invalid::new("state", "must be the name of a state"))?,
             applied_at: time(fields, "appliedAt")?,

@@ -1,15 +1,15 @@
 //! The records of messages in the outbox.
 
-use super::fields::{number, text, time, time_if_any, whole};
+use super::fields::{contact, contact_if_any, number, text, time, time_if_any, whole};
 use super::{Record, Unreadable};
 use crate::domain::json::{self, Json, Object};
-use crate::domain::{Contact, Invalid, Mail, MailState, Message, MessageId};
+use crate::domain::{Invalid, Mail, MailState, Message, MessageId};
 
 impl Record for Message {
     fn to_text(&self) -> String {
         json::write(&Json::from([
             ("id", number(self.id.0)),
-            ("to", Json::from(self.mail.to.as_str())),
+            ("to", contact(&self.mail.to)),
             ("subject", Json::from(self.mail.subject.as_str())),
             ("body", Json::from(self.mail.body.as_str())),
             ("state", text(Some(self.state))),
@@ -26,7 +26,7 @@ impl Record for Message {
         Ok(Self {
             id: MessageId(whole(fields, "id")?),
             mail: Mail {
-                to: Contact::parse(fields.text("to")?)?,
+                to: contact_if_any(fields, "to")?,
                 subject: fields.text("subject")?,
                 body: fields.text("body")?,
             },

@@ -51,6 +51,7 @@ pub(crate) struct TenantTable {
     #[serde(default)]
     pub(crate) admin_tokens: Vec<AdminTokenTable>,
     pub(crate) mail_from: Option<String>,
+    pub(crate) retention_days: Option<u32>,
     #[serde(default)]
     pub(crate) quotas: QuotasTable,
     #[serde(default)]

@@ -64,6 +64,10 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
         tenant.mail_from = Some(from.clone());
     }
     tenant.quotas = quotas(&table.quotas);
+    if table.retention_days == Some(0) {
+        return Err(bad("retention_days", "must be at least 1").into());
+    }
+    tenant.retention_days = table.retention_days;
     tenant.schedule = schedule(&table.schedule).map_err(|(key, fault)| bad(&key, &fault))?;
     tenant.committee = committee(&table.committee)
         .map_err(|invalid| bad(&format!("committee.{}", invalid.field), &invalid.rule))?;

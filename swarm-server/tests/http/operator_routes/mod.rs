@@ -45,6 +45,7 @@ pub fn operator_routes() -> Vec<OperatorRoute> {
         plain("admin", "/api/swarm/admin/activate", member("applied")),
         plain("admin", "/api/swarm/admin/reject", member("applied")),
         plain("admin", "/api/swarm/admin/deactivate", member("m")),
+        plain("admin", "/api/swarm/admin/erase", member("applied")),
         plain("admin", "/api/swarm/admin/reset-claim", member("m")),
         plain("admin", "/api/swarm/admin/rotate-key", json!({ "memberId": "m", "publicKey": key })),
         change(

@@ -3,6 +3,7 @@
 mod applications;
 mod claims;
 mod deadlines;
+mod erasure;
 mod operators;
 mod reads;
 mod replays;

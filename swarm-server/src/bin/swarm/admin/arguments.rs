@@ -103,6 +103,12 @@ pub(super) enum Verb {
         #[arg(long, value_name = "BASE64")]
         public_key: Option<String>,
     },
+    /// Erase name, contact, lens and memos of a member that is not active, for good; its takes stay
+    #[command(after_help = "Example: swarm admin erase Zoë --yes")]
+    Erase {
+        /// An id or a name
+        member: String,
+    },
     /// Subjects
     #[command(after_help = "Example: swarm admin subject put aurora.json")]
     Subject {

@@ -53,6 +53,12 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::ResetClaim { member } => {
             review(operator, &[operator.member_id(&member)?], "reset-claim")
         }
+        Verb::Erase { member } => {
+            let id = operator.member_id(&member)?;
+            operator
+                .confirm(&format!("{id}: erases its name, contact, lens and memos for good"))?;
+            review(operator, &[id], "erase")
+        }
         Verb::RotateKey { member, public_key } => {
             let id = operator.member_id(&member)?;
             operator.confirm(&format!("{id}: its token is dead at once"))?;

@@ -1,0 +1,92 @@
+//! The rules of erasure: what personal is removed of a member, for good (API.md, 7.8).
+
+use super::log::{self, Act};
+use super::membership::{change, may_be_read, public};
+use super::{MemberChange, MessageChange, Refusal, Versioned};
+use crate::domain::{
+    Actor, Contact, Lens, Mail, MailState, Member, MemberAct, MemberState, Memo, Message, Name,
+    Timestamp,
+};
+
+/// What stands in the place of a text that was erased.
+pub const ERASED: &str = "erased";
+
+/// A day, in milliseconds.
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Erases name, contact and lens of a member that is not active, and its token; its key stays, which
+/// verified its takes. An application that awaits review is rejected. `None` when it is erased already.
+///
+/// # Errors
+/// [`Refusal::MemberIs`] when it is active.
+pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChange>, Refusal> {
+    let record = &member.record;
+    if record.state.is_active() {
+        return Err(Refusal::MemberIs(record.state));
+    }
+    if record.is_erased() {
+        return Ok(None);
+    }
+    let state = match record.state {
+        MemberState::Applied => MemberState::Rejected,
+        state => state,
+    };
+    let erased = Member {
+        name: Name::erased(),
+        contact: Contact::erased(),
+        lens: Lens::none(),
+        token: None,
+        state,
+        ..Member::clone(record)
+    };
+    // What was never public leaves no trace in the log either.
+    Ok(Some(match may_be_read(record) {
+        true => public(member, erased, MemberAct::Erased, Some(by)),
+        false => change(member, erased),
+    }))
+}
+
+/// Whether a message is to this member: to its contact, and about it, or not to tell from its text and
+/// nobody else has that contact.
+pub fn is_addressed_to(mail: &Mail, member: &Member, contact_is_shared: bool) -> bool {
+    let id = member.id.as_str();
+    let names_it = mail.body.contains(id) || mail.subject.contains(id);
+    mail.to == member.contact && (names_it || !contact_is_shared)
+}
+
+/// Erases address and text of a message; one that is queued is given up. `None` when it is erased
+/// already.
+pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
+    let record = Message::clone(&message.record);
+    if record.mail.to.is_erased() {
+        return None;
+    }
+    let (to, text) = (Contact::erased(), ERASED.to_owned());
+    let state = match record.state {
+        MailState::Queued => MailState::Failed,
+        state => state,
+    };
+    // A mail server may have quoted the address in its error.
+    let last_error = None;
+    let mail = Mail { to, subject: text.clone(), body: text };
+    let message_erased = Message { mail, state, last_error, ..record };
+    Some(MessageChange { message: message_erased, expected: message.version })
+}
+
+/// The log entry of the erasure of a memo: its retraction, unless it was retracted before.
+pub fn memo_erased(memo: &Memo, was_retracted: bool, by: &Actor) -> Option<Act> {
+    (!was_retracted).then(|| log::memo_retracted(memo, by))
+}
+
+/// Whether the personal part of an application that came to nothing is kept no longer: it was rejected,
+/// or has been pending, for this number of days, and was never let in.
+pub fn is_past_retention(application: &Member, days: u32, now: Timestamp) -> bool {
+    let since = match application.state {
+        MemberState::Applied => Some(application.applied_at),
+        MemberState::Rejected => application.reviewed_at.or(Some(application.applied_at)),
+        MemberState::Approved | MemberState::Claimed | MemberState::Inactive => None,
+    };
+    let kept = DAY_MILLIS.saturating_mul(i64::from(days));
+    let is_over = since.is_some_and(|since| now.millis().saturating_sub(since.millis()) >= kept);
+    is_over && !may_be_read(application) && !application.is_erased()
+}
