@@ -12,26 +12,26 @@ use crate::harness::ADMIN;
 use crate::program::{Program, swarm};
 
 /// A user at a machine: a home folder, and the service.
-struct User {
+pub struct User {
     home: TempDir,
     url: String,
 }
 
-struct Ended {
-    code: i32,
-    out: String,
-    err: String,
+pub struct Ended {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
 }
 
 impl User {
-    fn of(program: &Program) -> Self {
+    pub fn of(program: &Program) -> Self {
         Self {
             home: tempfile::tempdir().unwrap(),
             url: format!("http://{}", program.client.address),
         }
     }
 
-    fn with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
+    pub fn with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
         let home = self.home.path().to_str().unwrap();
         let environment = &[&[("HOME", home)], environment].concat();
         let output = swarm(arguments, environment).current_dir(self.home.path()).output().unwrap();
@@ -42,17 +42,17 @@ impl User {
         }
     }
 
-    fn member(&self, arguments: &str) -> Ended {
+    pub fn member(&self, arguments: &str) -> Ended {
         let arguments: Vec<_> = ["member"].into_iter().chain(arguments.split(' ')).collect();
         self.with(&arguments, &[("SWARM_URL", &self.url)])
     }
 
-    fn admin(&self, arguments: &str) -> Ended {
+    pub fn admin(&self, arguments: &str) -> Ended {
         let arguments: Vec<_> = ["admin"].into_iter().chain(arguments.split(' ')).collect();
         self.with(&arguments, &[("SWARM_URL", &self.url), ("SWARM_ADMIN_TOKEN", ADMIN)])
     }
 
-    fn file(&self, name: &str, text: &str) -> PathBuf {
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.home.path().join(name);
         fs::write(&path, text).unwrap();
         path
@@ -64,23 +64,24 @@ impl User {
 }
 
 impl Ended {
-    fn ok(self) -> String {
+    pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "{}{}", self.out, self.err);
         self.out
     }
 
-    fn json(self) -> Value {
+    pub fn json(self) -> Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    fn fails(self, code: i32, text: &str) {
+    pub fn fails(self, code: i32, text: &str) {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
         assert!(self.err.contains(text), "{:?} in {}", text, self.err);
         assert_eq!(self.out, "");
     }
 }
 
-fn desk() -> (Program, User) {
+/// A server in memory, and a user with the file of a subject.
+pub fn desk() -> (Program, User) {
     let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     let user = User::of(&program);
     user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());

@@ -18,6 +18,7 @@ mod clock;
 mod commands;
 mod committee;
 mod committee_fixture;
+mod desk_week;
 mod door;
 mod end_to_end;
 mod fairness;

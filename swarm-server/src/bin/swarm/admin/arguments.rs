@@ -52,7 +52,7 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: ContextVerb,
     },
-    /// Show what waits: applications, sessions that collect takes, failed mail, warnings
+    /// Show what waits: applications, sessions that collect takes, failed mail, warnings; and how much is filed
     #[command(after_help = "Example: swarm admin status")]
     Status,
     /// List applications
@@ -62,7 +62,7 @@ pub(super) enum Verb {
         #[arg(long)]
         state: Option<String>,
     },
-    /// List members
+    /// List members, with their last take and how many they filed in 30 days
     #[command(after_help = "Example: swarm admin members")]
     Members,
     /// Let applicants in, or members in again
@@ -182,6 +182,14 @@ pub(super) enum SubjectVerb {
     /// Create or replace a subject
     #[command(after_help = "Example: swarm admin subject put aurora.json")]
     Put {
+        /// JSON; - is standard input
+        file: PathBuf,
+    },
+    /// Add a snapshot of what a subject holds on a day
+    #[command(after_help = "Example: swarm admin subject snapshot aurora snapshot.json")]
+    Snapshot {
+        /// The subject
+        id: String,
         /// JSON; - is standard input
         file: PathBuf,
     },

@@ -1,6 +1,7 @@
 //! `swarm admin`: what operators do, over HTTP (API.md, 13.3). The service judges; these commands send and
 //! show.
 
+mod activity;
 mod arguments;
 mod committee;
 mod context;
@@ -11,6 +12,7 @@ mod status;
 use swarm_client::path_segment;
 use swarm_core::json::Json;
 
+use activity::Activity;
 pub(crate) use arguments::AdminOptions;
 use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
 use operator::{Operator, read_json};
@@ -39,8 +41,8 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Status => status::run(operator),
         Verb::Applications { state } => applications(operator, state.as_deref()),
         Verb::Members => {
-            let members = operator.get("/api/swarm/members")?;
-            operator.output.rows(&members, "members", &["id", "name", "status", "joinedAt"])
+            let columns = ["id", "name", "status", "joinedAt", "lastTake", "takes30Days"];
+            operator.output.rows(&members(operator)?, "members", &columns)
         }
         Verb::Activate { members, all } => {
             let members = if all { applied(operator)? } else { operator.member_ids(&members)? };
@@ -97,6 +99,21 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
     }
 }
 
+/// The active members, each with its last take and how many it filed in 30 days.
+fn members(operator: &Operator) -> Result<Json, CommandError> {
+    let mut answer = operator.get("/api/swarm/members")?.into_object();
+    let Some(Json::List(members)) = answer.take("members") else { return Ok(Json::Null) };
+    let activity = Activity::read(operator)?;
+    let with_takes = members.into_iter().map(|member| {
+        let (last, takes) = activity.of(&text_of(&member, "id"));
+        let mut member = member.into_object();
+        member.set("lastTake", last.map_or(Json::Null, |last| Json::Text(last.to_string())));
+        member.set("takes30Days", Json::from(takes as f64));
+        Json::Object(member)
+    });
+    Ok(Json::from([("members", with_takes.collect::<Json>())]))
+}
+
 fn applications(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
     let state = state.map_or_else(String::new, |state| format!("?state={}", path_segment(state)));
     let answer = operator.pages(&format!("{API}/applications{state}"), "applications")?;
@@ -129,6 +146,10 @@ fn subjects(operator: &Operator, verb: SubjectVerb) -> Result<(), CommandError> 
             let id = cell(&subject, "id");
             let done = format!("next: swarm admin session convene --subject {id}");
             operator.post(&format!("{API}/subjects"), &subject, &done)
+        }
+        SubjectVerb::Snapshot { id, file } => {
+            let path = format!("{API}/subjects/{}/snapshots", path_segment(&id));
+            operator.post(&path, &read_json(&file)?, "the snapshot is stored")
         }
         SubjectVerb::List => {
             let subjects = operator.pages("/api/swarm/subjects", "subjects")?;

@@ -2,13 +2,16 @@
 
 use std::collections::HashSet;
 
+use swarm_core::domain::Day;
 use swarm_core::json::Json;
 
+use super::activity::Activity;
 use super::operator::Operator;
 use crate::command::{CommandError, cell, text_of};
 use crate::console;
 
-/// Pending applications, sessions that collect takes, mail that was not delivered, warnings of the store.
+/// Pending applications, sessions that collect takes, takes of the last days, members that filed none, mail that was not
+/// delivered, warnings of the store.
 pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
     let applications = list(
         operator.pages("/api/swarm/admin/applications?state=applied", "applications")?,
@@ -27,7 +30,23 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
         Ok(ready) => list(ready, "warnings"),
         Err(error) => vec![Json::Text(format!("/readyz: {error}"))],
     };
+    let activity = Activity::read(operator)?;
+    let members = list(operator.get("/api/swarm/members")?, "members");
+    let silent = members.iter().filter(|member| activity.of(&text_of(member, "id")).1 == 0);
+    let row = |member: &Json| {
+        let (last, _) = activity.of(&text_of(member, "id"));
+        Json::from([
+            ("id", Json::Text(text_of(member, "id"))),
+            ("name", Json::Text(text_of(member, "name"))),
+            ("lastTake", last.map_or(Json::Null, |last| Json::Text(last.to_string()))),
+        ])
+    };
+    let day = |(day, takes): (Day, u64)| {
+        Json::from([("date", Json::Text(day.to_string())), ("takes", Json::from(takes as f64))])
+    };
     let answer = Json::from([
+        ("takesPerDay", activity.by_day().into_iter().map(day).collect()),
+        ("silentMembers", silent.map(row).collect()),
         ("applications", Json::List(applications)),
         ("sessions", Json::List(collecting)),
         ("failedMail", Json::List(failed)),
@@ -69,6 +88,12 @@ fn text(answer: &Json) -> String {
         let closes = if closes.is_empty() { "no deadline".to_owned() } else { closes };
         format!("  {id}  {subject}  {closes}  takes: {takes}  not filed: {silent}")
     }));
+    let days = of("takesPerDay");
+    let days: Vec<_> =
+        days.iter().map(|row| format!("{} {}", cell(row, "date"), cell(row, "takes"))).collect();
+    lines.push(format!("takes a day: {}", days.join(", ")));
+    lines.push(format!("members without a take in 30 days: {}", of("silentMembers").len()));
+    lines.extend(of("silentMembers").iter().map(named));
     lines.push(format!("mail that was not delivered: {}", of("failedMail").len()));
     let message = |row: &Json| {
         format!("  {}  {}  {}", cell(row, "id"), cell(row, "to"), cell(row, "lastError"))

@@ -1,0 +1,192 @@
+//! A week of a desk through `swarm admin` and `swarm member` alone (API.md, 13.3), and that the verbs and the routes of
+//! operators cover each other.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::commands::{User, desk};
+use crate::operator_routes::operator_routes;
+use crate::program::Program;
+
+/// Runs commands of an operator, and remembers their verbs.
+struct Operator<'a> {
+    program: &'a Program,
+    user: &'a User,
+    verbs: RefCell<BTreeSet<String>>,
+}
+
+impl Operator<'_> {
+    fn run(&self, command: &str) -> String {
+        self.verbs.borrow_mut().insert(command.to_owned());
+        self.user.admin(command).ok()
+    }
+
+    /// Runs a change, after a dry run that changes nothing.
+    fn change(&self, command: &str) -> String {
+        let log = || self.program.client.get("/api/swarm/log?limit=1000").expect(200).text;
+        let before = log();
+        let dry = self.user.admin(&format!("{command} --dry-run"));
+        assert!(dry.err.contains("dry run, nothing was changed"), "{command}: {}", dry.err);
+        dry.ok();
+        assert_eq!(log(), before, "{command}");
+        self.run(command)
+    }
+
+    /// All verbs without further ones, from the help.
+    fn leaves(&self, path: &str) -> Vec<String> {
+        let help = self.user.admin(format!("{path} --help").trim()).ok();
+        let commands: Vec<_> = help
+            .lines()
+            .skip_while(|line| *line != "Commands:")
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+            .filter(|verb| !verb.is_empty() && *verb != "help")
+            .collect();
+        if commands.is_empty() {
+            return vec![path.to_owned()];
+        }
+        let leaves = |verb: &&str| self.leaves(format!("{path} {verb}").trim());
+        commands.iter().flat_map(leaves).collect()
+    }
+}
+
+#[test]
+fn week_of_a_desk_through_commands_alone() {
+    let (program, user) = desk();
+    let other = User::of(&program);
+    let operator = Operator { program: &program, user: &user, verbs: RefCell::default() };
+    subjects(&operator);
+    members(&operator, &other);
+    sessions(&operator);
+    committee(&operator);
+    leaving(&operator);
+    for command in ["context add desk", "context use desk", "context list"] {
+        operator.run(command);
+    }
+
+    let verbs = operator.verbs.borrow();
+    let is_run = |leaf: &String| verbs.iter().any(|command| command.starts_with(leaf.as_str()));
+    let idle: Vec<_> = operator.leaves("").into_iter().filter(|leaf| !is_run(leaf)).collect();
+    assert!(idle.is_empty(), "verbs that the week leaves out: {idle:?}");
+
+    let metrics = program.client.get("/metrics").expect(200).text;
+    let counted: Vec<_> =
+        metrics.lines().filter(|line| line.starts_with("swarm_http_requests_total")).collect();
+    let is_reached = |method: &str, route: &str| {
+        counted.iter().any(|line| {
+            line.contains(&format!("method=\"{method}\""))
+                && line.contains(&format!("route=\"{route}\""))
+                && line.contains("status=\"20")
+        })
+    };
+    let unreached: Vec<_> = operator_routes()
+        .into_iter()
+        .filter(|route| !is_reached(route.method, route.template))
+        .map(|route| format!("{} {}", route.method, route.template))
+        .collect();
+    assert!(unreached.is_empty(), "routes that no verb reaches: {unreached:?}");
+    assert!(!metrics.contains("route=\"unknown\""), "{metrics}");
+}
+
+fn subjects(operator: &Operator<'_>) {
+    let user = operator.user;
+    operator.change("subject put aurora.json");
+    assert!(operator.run("subject list").contains("aurora\tactive"));
+    assert!(operator.run("subject show aurora").contains("Aurora"));
+    let day = "2026-11-20";
+    user.file("snapshot.json", &json!({ "date": day, "totalValueUsd": 1.5 }).to_string());
+    operator.change("subject snapshot aurora snapshot.json");
+    user.file("regime.json", &json!({ "date": day, "regime": "calm" }).to_string());
+    operator.change("regime regime.json");
+    let signal = json!({ "signal_key": "k", "date": day, "payload": [1] });
+    user.file("signal.json", &signal.to_string());
+    operator.change("signal signal.json");
+}
+
+fn members(operator: &Operator<'_>, other: &User) {
+    let user = operator.user;
+    user.member("key new").ok();
+    user.member("apply --name Zoë --contact zoe@test.example").ok();
+    other.member("key new").ok();
+    other.member("apply --name Mallory --contact mallory@test.example").ok();
+    assert!(operator.run("applications").contains("Zoë"));
+    operator.change("activate zoë");
+    operator.change("reject Mallory");
+    user.member("claim").ok();
+}
+
+fn sessions(operator: &Operator<'_>) {
+    let user = operator.user;
+    operator.change("session convene --subject aurora --closes +3h --roster active --quorum 1");
+    operator.change("session convene --subject aurora --date 2026-11-20");
+    operator.change("session roster 2 zoë");
+    operator.change("session excuse 2 zoë");
+    operator.change("session excuse 2 zoë --undo");
+    operator.change("session withdraw 2");
+    user.admin("session show 2").fails(1, "404");
+    operator.change("session brief 1");
+    let members = json_of(&operator.run("members --json"));
+    assert_eq!(members["members"][0]["lastTake"], Value::Null);
+    assert!(operator.run("status").contains("members without a take in 30 days: 1"));
+
+    user.file("take.md", "Utilisation is high.");
+    user.member("submit --stance cautious --confidence 0.62 --body take.md").ok();
+    user.file("memo.md", "Long.");
+    user.member("memo --title Aurora memo.md").ok();
+    let members = json_of(&operator.run("members --json"));
+    assert_eq!(members["members"][0]["takes30Days"], 1);
+    assert!(members["members"][0]["lastTake"].is_string());
+    let status = json_of(&operator.run("status --json"));
+    assert_eq!(status["silentMembers"], json!([]));
+    let days = status["takesPerDay"].as_array().unwrap();
+    let takes: f64 = days.iter().map(|day| day["takes"].as_f64().unwrap()).sum();
+    assert_eq!((days.len(), takes), (7, 1.0));
+
+    operator.change("session deadline 1 +1h --yes");
+    operator.change("session close 1");
+    operator.change("session open 1");
+    operator.change("session close 1");
+    operator.change("session aggregate 1 --yes");
+    operator.change("session publish 1");
+    assert!(operator.run("session list --state published").contains("\n1\t"));
+    assert!(operator.run("session show 1").contains("published"));
+    operator.change("memo retract 1");
+    assert!(operator.run("outbox list").contains("zoe@test.example"));
+    operator.change("outbox retry 1");
+    operator.change("outbox cancel 1");
+    operator.change("accept clock --yes");
+}
+
+fn committee(operator: &Operator<'_>) {
+    operator.change("committee member add chair --name Chair");
+    assert!(operator.run("committee member list").contains("chair"));
+    operator.change("committee member status chair inactive");
+    operator.change("committee member status chair active");
+    operator.change("committee member rotate-key chair --yes");
+    operator.change("committee day 2999-01-01 aurora");
+    operator.change("committee briefs --subject aurora --deadline +10m");
+    let generated = json_of(&operator.run("committee briefs --deadline +10m --json"));
+    let day = generated["date"].as_str().unwrap();
+    operator.user.file("synthesis.md", "Neutral.");
+    operator.change(&format!("committee synthesis {day} synthesis.md"));
+    operator.change(&format!("committee withdraw {day} --yes"));
+}
+
+/// A leaked token, a lost one, and a member that leaves.
+fn leaving(operator: &Operator<'_>) {
+    operator.change("rotate-key zoë --yes");
+    operator.change("reset-claim zoë");
+    operator.user.admin("erase zoë --yes").fails(1, "member is approved");
+    operator.change("deactivate zoë");
+    operator.user.admin("erase zoë").fails(2, "--yes");
+    operator.change("erase zoë --yes");
+    operator.user.admin("activate zoë").fails(1, "no member");
+    assert!(operator.run("applications --state inactive").contains("erased"));
+}
+
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
