@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod challenges;
+mod erasure;
 mod log;
 mod mail;
 mod members;

@@ -48,8 +48,10 @@ pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
         ..applicant("ada")
     };
     let bare = Member { public_key: None, ..applicant("ada") };
+    let (name, contact, lens) = (Name::erased(), Contact::erased(), Lens::none());
+    let erased = Member { name, contact, lens, ..applicant("ada") };
     world.create(&full).await;
-    for member in [&full, &bare, &full] {
+    for member in [&full, &bare, &erased, &full] {
         world.edit(&full.id, |on_file| on_file.clone_from(member)).await;
         promised!(*world.stored(&full.id).await.record, *member);
         promised!(world.all_members().await, [Arc::new(member.clone())]);
