@@ -145,6 +145,18 @@ async fn only_keys_that_name_an_entry_convene_again() {
 }
 
 #[tokio::test]
+async fn withdrawn_session_is_not_convened_again() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let schedule = schedule([automatic(&["lending"])]);
+    assert_eq!(desk.steps(&schedule).await.len(), 2);
+    let by = &Attribution::from(Actor::OPERATOR);
+    desk.tenant().withdraw_session(SessionId(1), by).await.unwrap();
+    assert_eq!(desk.steps(&schedule).await, []);
+    desk.set("2026-11-24T14:00:00Z");
+    assert_eq!(desk.steps(&schedule).await, [(2, Convened), (2, Brief)]);
+}
+
+#[tokio::test]
 async fn operators_sessions_are_left_alone() {
     let desk = Desk::at("2026-11-23T15:00:00Z").await;
     let schedule = schedule([automatic(&["lending"])]);

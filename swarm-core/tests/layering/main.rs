@@ -137,7 +137,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "log secrets",
             "command config",
             "admin mail member tls_files",
-            "brief_files command_line tenants",
+            "brief_files command_line in_force stored_tenants tenants",
             "open_site",
             "export serve",
             "check demo verify",

@@ -33,6 +33,10 @@ fn everything() -> String {
                  public_origin = \"https://acme.example\"\n\
                  mail_from = \"Acme <desk@acme.example>\"\n\
                  [tenants.quotas]\npending_applications = 5\nmemos_per_day = 0\n\
+                 [[tenants.schedule]]\nsubjects = [\"lending\", \"perps\"]\ndays = [\"fri\", \"mon\"]\n\
+                 opens = \"14:00\"\ncloses_after = \"5h\"\nroster = \"active\"\nquorum = 5\n\
+                 buckets = [\"hold\", \"add\"]\nbrief = true\naggregate = true\n\
+                 [[tenants.schedule]]\nsubject = \"lending\"\nopens = \"22:00\"\ncloses = \"01:00\"\n\
                  [tenants.committee]\nbrief_at = \"21:00\"\nkey_prefix = \"desk\"\n";
     tenant("acme", lines) + &tenant("bolt", "")
 }
@@ -41,7 +45,11 @@ fn everything() -> String {
 fn check_prints_the_effective_configuration() {
     let file = configuration(
         "check.toml",
-        &("store = \"redis://:hunter2@h:1/0?strict=true\"\n".to_owned() + &everything()),
+        &("store = \"redis://:hunter2@h:1/0?strict=true\"\n".to_owned()
+            + &everything().replace(
+                "[tenants.committee]",
+                "[tenants.committee]\nexport_to = \"/srv/briefs\"",
+            )),
     );
     let output = swarm(&["check", "--config", file.to_str().unwrap()], &[]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
@@ -52,6 +60,16 @@ fn check_prints_the_effective_configuration() {
         "briefs at 21:00",
         "acme: warning: key_prefix is \"desk\"",
         "bolt: \"bolt\" on bolt.example",
+        "mail: none, messages stay in the outbox",
+        "forwarded headers: ignored",
+        "acme: origin: https://acme.example",
+        "acme: mail from: Acme <desk@acme.example>",
+        "pending_applications: 5, memos_per_day: 0",
+        "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 18000 s; roster: active members; \
+         quorum 5; buckets \"hold\", \"add\"; brief, aggregate",
+        "acme: schedule: \"lending\", daily, 22:00 UTC until 01:00\n",
+        "acme: export: briefs to /srv/briefs",
+        "bolt: origin: the one in use",
     ] {
         assert!(said.contains(line), "{said}");
     }
@@ -185,6 +203,56 @@ fn sighup_reloads_the_tenants() {
     assert!(status.success() && log.contains("colour"), "{log}");
     // The first change removed a key prefix.
     assert_eq!(log.matches("key_prefix changed").count(), 1, "{log}");
+}
+
+#[test]
+fn check_connects_to_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("swarm.db");
+    let store = format!("--store=sqlite:{}", path.display());
+    let file = configuration("connect.toml", &tenant("bolt", ""));
+    let file = format!("--config={}", file.display());
+    let check = || {
+        let output = swarm(&["check", "--connect", &store, &file], &[]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(check().contains("store: there is no file"));
+    assert!(!path.exists());
+    let other = configuration("connect-other.toml", &(tenant("acme", "") + &tenant("bolt", "")));
+    let program = Program::start(&["serve", &store, &format!("--config={}", other.display())], &[]);
+    for host in ["acme.example", "bolt.example"] {
+        program.client.at(host).convene("2026-11-21", "aurora");
+    }
+    drop(program);
+    let said = check();
+    assert!(said.contains("store: answers\n"), "{said}");
+    let warning = "the store holds tenants that are not served: acme\n";
+    assert!(said.contains(&format!("store: warning: {warning}")), "{said}");
+    let program = Program::start(&["serve", &store, &file], &[]);
+    let (_, log) = program.stop("TERM");
+    assert!(log.contains(warning.trim_end()), "{log}");
+    // Without a file, all but the default tenant.
+    let program = Program::start(&["serve", &store], &[]);
+    assert!(program.stop("TERM").1.contains("not served: acme, bolt"));
+    let said = refusal(&["check", "--connect", "--store=redis://127.0.0.1:1"], &[]);
+    assert!(said.contains("store: redis://127.0.0.1:1"), "{said}");
+}
+
+#[test]
+fn sighup_names_what_wants_a_restart() {
+    let file = configuration("restart.toml", &tenant("acme", ""));
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    let text = "store = \"memory\"\nlog_format = \"json\"\nlisten = \"127.0.0.1:1\"\n";
+    std::fs::write(&file, text.to_owned() + &tenant("bolt", "")).unwrap();
+    program.signal("HUP");
+    let bolt = program.client.at("bolt.example");
+    swarm_redis_testing::wait_until("the tenants are reloaded", || {
+        bolt.get("/api/swarm/subjects").status == 200
+    });
+    let (_, log) = program.stop("TERM");
+    // A flag beats the address in the file, also after a restart.
+    assert!(log.contains("keys=\"store, log_format\""), "{log}");
 }
 
 #[test]

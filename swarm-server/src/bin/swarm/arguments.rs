@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct Source {
     /// The store: sqlite:PATH (created if missing), memory, postgres://user@host/database,
     /// redis://host:port, rediss://host:port, redis-cluster://host:port,host:port or
@@ -22,7 +22,7 @@ pub(crate) struct Source {
     pub(crate) config: Option<PathBuf>,
 }
 
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct Options {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8080]
     #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
@@ -56,6 +56,16 @@ pub(crate) struct Options {
     /// Sender of mail; required with a mail server
     #[arg(long, env = "SWARM_MAIL_FROM", value_name = "ADDRESS")]
     pub(crate) mail_from: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct CheckOptions {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    /// Also connect to the store, and print whether it answers and what it warns of; the layout of a
+    /// store from an older version is brought up to date
+    #[arg(long)]
+    pub(crate) connect: bool,
 }
 
 #[derive(Args)]

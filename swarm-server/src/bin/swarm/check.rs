@@ -1,17 +1,21 @@
-//! `swarm check`: checks a configuration like `serve`, without connecting to the store.
+//! `swarm check`: checks a configuration like `serve`, and prints what it puts in force. It connects to the
+//! store only with `--connect`.
+
+use std::path::Path;
 
 use swarm_core::CommitteeSettings;
-use swarm_http::TenantConfig;
+use swarm_http::{Site, TenantConfig};
 
-use crate::arguments::Options;
+use crate::arguments::CheckOptions;
 use crate::mail::Smtp;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
+use crate::stored_tenants::Served;
 use crate::tenants::admin_tokens;
-use crate::{Failure, console, serve, store};
+use crate::{Failure, console, failure, in_force, serve, store, tenants};
 
-pub(crate) fn run(options: Options) -> Result<(), Failure> {
-    let config = options.resolve()?;
+pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
+    let config = options.options.resolve()?;
     let checked = CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     config.mail.as_ref().map(Smtp::new).transpose()?;
     store::check(&config.store)?;
@@ -19,9 +23,9 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     if let Some(token) = serve::admin_token()?.filter(|_| is_single) {
         check_token("SWARM_ADMIN_TOKEN", &token)?;
     }
-    console::print(&format!("listen: {}", config.listen))?;
-    let (shown, settings) = (store::shown(&config.store), store::settings(&config.store));
-    console::print(&format!("store: {shown}{settings}"))?;
+    for line in in_force::of_server(&config) {
+        console::print(&line)?;
+    }
     if is_single {
         console::print("default: one tenant, on every host")?;
     }
@@ -30,10 +34,33 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         let operators =
             tokens.operators().map(|it| format!("{} ({})", it.name.as_str(), it.role.as_str()));
         console::print(&described(tenant, &operators.collect::<Vec<_>>()))?;
+        for line in in_force::of_tenant(tenant, table) {
+            console::print(&line)?;
+        }
         if tenant.committee.key_prefix() != CommitteeSettings::default().key_prefix() {
             let (id, prefix) = (&tenant.id, tenant.committee.key_prefix().as_str());
             console::print(&format!("{id}: warning: key_prefix is {prefix:?}: {OTHER_PREFIXES}"))?;
         }
+    }
+    if options.connect { connect(&config.store, &Served::of(&config)).await } else { Ok(()) }
+}
+
+/// Prints whether the store answers, and what it warns of.
+async fn connect(store: &str, served: &Served) -> Result<(), Failure> {
+    if let Some(path) = store.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
+        return Ok(console::print(&format!(
+            "store: there is no file {path:?} yet: serve makes it"
+        ))?);
+    }
+    if store == "memory" {
+        return Ok(console::print("store: memory is empty at each start")?);
+    }
+    let services = store::open_read_only(store).await?;
+    let site = Site::single(services, tenants::default_tenant(Some("-".repeat(16)))?);
+    let ready = site.ready().await.map_err(|error| failure::with_causes("store", &error))?;
+    console::print("store: answers")?;
+    for warning in ready.warnings.into_iter().chain(served.warning(store).await?) {
+        console::print(&format!("store: warning: {warning}"))?;
     }
     Ok(())
 }

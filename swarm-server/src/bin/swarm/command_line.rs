@@ -4,7 +4,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::admin::AdminOptions;
-use crate::arguments::{DemoOptions, HashTokenOptions, Options, Source, VerifyOptions};
+use crate::arguments::{
+    CheckOptions, DemoOptions, HashTokenOptions, Options, Source, VerifyOptions,
+};
 use crate::member::MemberOptions;
 use crate::{Failure, console};
 
@@ -23,7 +25,7 @@ pub(crate) enum Command {
     /// Run a server with sample data in memory, and print the addresses to open
     Demo(DemoOptions),
     /// Check the configuration that serve would use, and print what would be served
-    Check(Options),
+    Check(CheckOptions),
     /// Print the configuration's hash of the admin token on standard input
     HashToken(HashTokenOptions),
     /// Write today's briefs to the configured folders (committee.export_to)

@@ -12,6 +12,7 @@ mod demo;
 mod descriptors;
 mod export;
 mod failure;
+mod in_force;
 mod log;
 mod mail;
 mod member;
@@ -20,6 +21,7 @@ mod schedule;
 mod secrets;
 mod serve;
 mod store;
+mod stored_tenants;
 mod tenants;
 mod tls_files;
 mod verify;
@@ -41,7 +43,7 @@ async fn main() -> ExitCode {
     let ended = match CommandLine::parse().command {
         Command::Serve(options) => serve::run(options).await,
         Command::Demo(options) => demo::run(options).await,
-        Command::Check(options) => check::run(options),
+        Command::Check(options) => check::run(options).await,
         Command::HashToken(options) => secrets::hash_token(&options),
         Command::Export(source) => export::run(source).await,
         Command::Verify(options) => {

@@ -18,7 +18,9 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
 use crate::failure::with_causes;
+use crate::in_force::ServerSettings;
 use crate::open_site::OpenSite;
+use crate::stored_tenants::Served;
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, descriptors, log, open_site, secrets, store};
 
@@ -26,7 +28,8 @@ use crate::{Failure, console, descriptors, log, open_site, secrets, store};
 const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
-    let mut config = options.resolve()?;
+    let mut config = options.clone().resolve()?;
+    let (settings, served) = (ServerSettings::of(&config), Served::of(&config));
     log::start(config.log_format, LevelFilter::INFO)?;
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
@@ -42,8 +45,10 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         true => store::open_read_only(store).await,
         false => store::open(store).await,
     };
+    let store = config.store.clone();
     let open = open_site::open(config, admin_token()?, open_store).await?;
     count_warnings(&open.site).await?;
+    warn_of_unserved(&served, &store).await;
     say_address(&listener, over_tls)?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let maintenance = async move {
@@ -65,7 +70,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let stop = async move {
         tokio::select! {
             () = stop => {}
-            () = reload_on(hangup, file, open, tls) => {}
+            () = reload_on(hangup, Reloaded { file, open, tls, options, settings }) => {}
             () = keep_warnings_counted(&counted) => {}
         }
     };
@@ -105,24 +110,56 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
     limits
 }
 
-/// Reloads the tenants and the certificate at each SIGHUP. Never returns.
-async fn reload_on(
-    mut hangup: Signal,
+/// Warns of tenants in the store that are not served.
+async fn warn_of_unserved(served: &Served, store: &str) {
+    match served.warning(store).await {
+        Ok(Some(warning)) => tracing::warn!("{warning}"),
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "the tenants of the store cannot be listed"),
+    }
+}
+
+/// What SIGHUP reloads, and what it only compares.
+struct Reloaded {
     file: Option<PathBuf>,
     open: OpenSite,
     tls: Option<TlsFiles>,
-) {
+    options: Options,
+    settings: ServerSettings,
+}
+
+/// Reloads the tenants and the certificate at each SIGHUP. Never returns.
+async fn reload_on(mut hangup: Signal, reloaded: Reloaded) {
     while hangup.recv().await.is_some() {
-        if let Some(tls) = &tls {
+        reloaded.reload();
+    }
+    std::future::pending().await
+}
+
+impl Reloaded {
+    fn reload(&self) {
+        if let Some(tls) = &self.tls {
             tls.reload();
         }
-        match &file {
-            Some(file) => open.reload(file),
-            None if tls.is_none() => tracing::warn!("SIGHUP: there is no file to reload"),
+        match &self.file {
+            Some(file) => {
+                self.open.reload(file);
+                self.name_what_wants_a_restart();
+            }
+            None if self.tls.is_none() => tracing::warn!("SIGHUP: there is no file to reload"),
             None => {}
         }
     }
-    std::future::pending().await
+
+    /// A file with a fault has been logged.
+    fn name_what_wants_a_restart(&self) {
+        let Ok(config) = self.options.clone().resolve() else { return };
+        let changed = self.settings.changed(&ServerSettings::of(&config));
+        if !changed.is_empty() {
+            let keys = changed.join(", ");
+            tracing::warn!(keys, "not taken up: these settings want a restart");
+        }
+    }
 }
 
 /// The operator's token of a single tenant, from the environment or the file that it names.
