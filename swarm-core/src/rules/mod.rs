@@ -3,6 +3,7 @@
 pub mod committee;
 
 mod aggregate;
+mod analysis;
 mod brief;
 mod challenge;
 mod erasure;
@@ -17,12 +18,17 @@ mod quota;
 mod refusal;
 mod resolve;
 mod schedule;
+mod search;
 mod sessions;
 mod submission;
 mod take_schema;
 mod warnings;
 
-pub use aggregate::aggregate;
+pub use aggregate::{Position, aggregate, score};
+pub use analysis::{
+    Agreement, Crossing, MemberFigures, Movement, Stage, agreement, dissent, distance_from_others,
+    is_against, member_figures, movement, stage, stance_changes,
+};
 pub use brief::{BriefFacts, compose};
 pub use challenge::{
     CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
@@ -49,6 +55,7 @@ pub use quota::{DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use schedule::{Occasion, next_opening, next_state, occasions_of, open_occasions};
+pub use search::Needle;
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
     excuse, freeze_roster, is_due, withdraw,

@@ -42,7 +42,7 @@ pub use round::Round;
 pub use schedule::{ScheduleRound, ScheduleStep};
 pub use session_lists::SessionPage;
 pub use sessions::{MAX_ACCEPTING, TakePage};
-pub use takes::FiledTake;
+pub use takes::{FiledTake, TakeScan};
 
 /// All tenants, served by one store.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Error, Tenant};
-use crate::domain::{Session, SessionId, SessionState};
+use crate::domain::{Session, SessionId, SessionState, SubjectId};
 use crate::store::SessionQuery;
 
 /// A page of the session list ends early once its sessions have about this many bytes.
@@ -11,6 +11,14 @@ const PAGE_BYTES: usize = 4 << 20;
 
 /// How many sessions the list has the store read at a time with their snapshots.
 const SESSIONS_AT_ONCE: usize = 8;
+
+/// How many sessions are read at a time, without their snapshots, to find those of one subject, and how
+/// often at most.
+const SCANNED_AT_ONCE: usize = 100;
+const MAX_SCANS: usize = 10;
+
+/// How many ids before and after a session its neighbours are looked for.
+const NEIGHBOURHOOD: usize = 100;
 
 /// A page of the session list.
 #[derive(Clone, Debug)]
@@ -63,6 +71,97 @@ impl Tenant {
             }
         }
         Ok(SessionPage { next_before: None, sessions })
+    }
+
+    /// A session without its takes.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`](crate::Refusal::NotFound) when there is none with this id.
+    pub async fn session_record(&self, id: SessionId) -> Result<Arc<Session>, Error> {
+        Ok(self.load(id).await?.record)
+    }
+
+    /// The `limit` newest sessions in this state, by id in descending order.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn sessions_in(
+        &self,
+        state: SessionState,
+        limit: usize,
+    ) -> Result<Vec<Arc<Session>>, Error> {
+        let query = SessionQuery { state: Some(state), limit, ..SessionQuery::default() };
+        Ok(self.store.sessions(&query).await?)
+    }
+
+    /// Up to `limit` of the newest sessions of a subject with ids below `before`; see
+    /// [`sessions_where`](Self::sessions_where).
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn sessions_of(
+        &self,
+        subject: &SubjectId,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<SessionPage, Error> {
+        self.sessions_where(limit, before, |session| session.subject_id == *subject).await
+    }
+
+    /// Up to `limit` of the newest sessions with ids below `before` that `keep` keeps, by id in descending
+    /// order; it sees them without their snapshots. A page has fewer if they are not among the next 1,000
+    /// sessions of the list; [`SessionPage::next_before`] goes on from there.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn sessions_where(
+        &self,
+        limit: usize,
+        mut before: Option<SessionId>,
+        keep: impl Fn(&Session) -> bool + Send,
+    ) -> Result<SessionPage, Error> {
+        let mut sessions = Vec::new();
+        for _ in 0..MAX_SCANS {
+            let query = SessionQuery {
+                before,
+                limit: SCANNED_AT_ONCE,
+                without_snapshots: true,
+                ..SessionQuery::default()
+            };
+            let listed = self.store.sessions(&query).await?;
+            for session in listed.iter().filter(|session| keep(session)) {
+                if sessions.len() == limit {
+                    return Ok(SessionPage { next_before: before, sessions });
+                }
+                before = Some(session.id);
+                sessions.push(self.load(session.id).await?.record);
+            }
+            before = listed.last().map(|last| last.id);
+            if listed.len() < SCANNED_AT_ONCE {
+                return Ok(SessionPage { next_before: None, sessions });
+            }
+        }
+        Ok(SessionPage { next_before: before, sessions })
+    }
+
+    /// The sessions of the same subject before and after this one, without their snapshots, among the
+    /// hundred ids on each side.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn neighbours(&self, session: &Session) -> Result<[Option<Arc<Session>>; 2], Error> {
+        let after = session.id.0.saturating_add(NEIGHBOURHOOD as u64 + 1);
+        let query = SessionQuery {
+            before: Some(SessionId(after)),
+            limit: 2 * NEIGHBOURHOOD + 1,
+            without_snapshots: true,
+            ..SessionQuery::default()
+        };
+        let mut listed = self.store.sessions(&query).await?;
+        listed.retain(|other| other.subject_id == session.subject_id);
+        let earlier = listed.iter().find(|other| other.id < session.id).cloned();
+        let later = listed.iter().rev().find(|other| other.id > session.id).cloned();
+        Ok([earlier, later])
     }
 
     /// Successive sessions of the list, with their snapshots.

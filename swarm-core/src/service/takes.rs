@@ -5,12 +5,18 @@ use std::sync::Arc;
 use super::basis_cache::UnderWay;
 use super::retries::until_committed;
 use super::{Commit, Error, SubmitError, Tenant};
-use crate::domain::{AttemptId, Session, Take, TakeDraft, TakeId, TakeOnFile, TokenHash};
+use crate::domain::{
+    AttemptId, Logged, Seq, Session, Take, TakeDraft, TakeId, TakeOnFile, TokenHash,
+};
 use crate::rules::{self, Draft, Preflight, Refusal, Rejection, Resource, Submission, Warning};
 use crate::store::{Basis, BasisQuery, Filed, StoreError};
 
 /// How many sessions are named in place of one that was not found.
 const SESSIONS_NAMED: usize = 5;
+
+/// How many rows of the log are read at a time to find the newest takes, and how often at most.
+const LOG_ROWS_AT_ONCE: u64 = 64;
+const MAX_LOG_READS: usize = 16;
 
 /// A take that is committed.
 #[derive(Clone, Debug)]
@@ -20,6 +26,16 @@ pub struct FiledTake {
     pub take: Arc<Take>,
     /// What makes it count for less than it seems to say.
     pub warnings: Vec<Warning>,
+}
+
+/// Takes that a scan of the log found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TakeScan {
+    /// The takes, newest first.
+    pub takes: Vec<Arc<Take>>,
+    /// Where the scan goes on; `None` at the beginning of the log.
+    pub next_before: Option<Seq>,
 }
 
 impl FiledTake {
@@ -197,6 +213,42 @@ impl Tenant {
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn take(&self, id: TakeId) -> Result<TakeOnFile, Error> {
         Ok(self.store.take(id).await?.ok_or(Refusal::NotFound(Resource::Take))?)
+    }
+
+    /// Up to `limit` of the takes that `keep` keeps, newest first, whatever the state of their sessions:
+    /// those among the 1,024 entries of the log before the one numbered `before`, or the last ones.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn newest_takes(
+        &self,
+        limit: usize,
+        before: Option<Seq>,
+        keep: impl Fn(&Take) -> bool + Send,
+    ) -> Result<TakeScan, Error> {
+        let size = self.store.log_position().await?.size;
+        let mut end = before.map_or(size, |before| size.min(Seq(before.0.saturating_sub(1))));
+        let mut takes = Vec::new();
+        for _ in 0..MAX_LOG_READS {
+            let start = Seq(end.0.saturating_sub(LOG_ROWS_AT_ONCE));
+            let rows = usize::try_from(end.0 - start.0).unwrap_or_default();
+            if rows == 0 {
+                break;
+            }
+            for row in self.store.log(start, rows).await?.into_iter().rev() {
+                match row.logged {
+                    Logged::Take(take) if keep(&take) => takes.push(take),
+                    _ => {}
+                }
+                if takes.len() == limit {
+                    let next = Some(row.seq).filter(|seq| seq.0 > 1);
+                    return Ok(TakeScan { takes, next_before: next });
+                }
+            }
+            end = start;
+        }
+        let next_before = (end.0 > 0).then_some(Seq(end.0 + 1));
+        Ok(TakeScan { takes, next_before })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Unit tests of the rules, without a store.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
+mod analysis;
 mod challenges;
 mod erasure;
 mod log;

@@ -6,11 +6,12 @@ use swarm_core::domain::Day;
 use swarm_core::rules::committee::PublicTake;
 use swarm_core::{CommitteeRefusal, Resource};
 
-use super::charts::{Dot, stance_field};
+use super::charts::stance_field;
 use super::frame::{Frame, SiteContext, html, reading};
-use super::lists::{Subjects, part_title};
+use super::lists::{StanceRow, Subjects, part_title};
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, clipped};
+use super::people::Person;
 use super::time_text::Reading;
 use super::{links, stance};
 use crate::request::RequestContext;
@@ -35,7 +36,7 @@ struct ListPage {
 struct Row {
     when: Markup,
     href: String,
-    subject: String,
+    subject: (String, String),
     synthesis: String,
     takes: String,
 }
@@ -54,7 +55,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let row = |line: &swarm_core::rules::committee::SessionLine| Row {
         when: reading.day(line.date),
         href: links::committee(line.date),
-        subject: subjects.name(&line.subject_id),
+        subject: subjects.link(&line.subject_id),
         synthesis: clipped(line.synthesis.as_deref().unwrap_or_default(), MAX_SYNTHESIS),
         takes: match line.takes {
             0 => String::new(),
@@ -81,14 +82,14 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
 #[template(path = "committee_session.html")]
 struct SessionPage {
     frame: Frame,
-    subject: String,
+    subject: (String, String),
     date: Markup,
     deadline: Markup,
     open: bool,
     synthesis: Option<Markup>,
     field: Option<Markup>,
-    /// The field as a table: member, stance, confidence.
-    rows: Vec<(String, String, String)>,
+    /// The field as a table.
+    rows: Vec<StanceRow>,
     takes: Vec<TakeView>,
 }
 
@@ -107,15 +108,16 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     let day = day.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
     let session = request.committee()?.session(day).await?;
     let subjects = Subjects::find(request.tenant(), [&session.subject_id]).await?;
-    let subject = subjects.name(&session.subject_id);
+    let subject = subjects.link(&session.subject_id);
     let time = reading.time(session.deadline_utc);
     let left = reading.left(session.deadline_utc);
     let deadline = match &left {
         Some(left) => format!("closes {time}, in {left}"),
         None => format!("closed {time}"),
     };
-    let title = format!("Committee of {}: {subject}", reading.day_text(day));
-    let dots: Vec<_> = session.takes.iter().filter_map(dot).collect();
+    let title = format!("Committee of {}: {}", reading.day_text(day), subject.1);
+    let rows: Vec<_> = session.takes.iter().map(row).collect();
+    let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
     let frame = Frame::new(SiteContext::of(&request), title, links::committee(day));
     let page = SessionPage {
         frame: frame
@@ -128,20 +130,19 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
         open: left.is_some(),
         synthesis: session.synthesis.as_deref().map(|text| markdown(text, HeadingLevel::H2)),
         field: (!dots.is_empty()).then(|| stance_field(&dots, None)),
-        rows: session.takes.iter().map(row).collect(),
+        rows,
         takes: session.takes.iter().map(|take| view(take, reading)).collect(),
     };
     Ok(html(StatusCode::OK, &page))
 }
 
-fn dot(take: &PublicTake) -> Option<Dot> {
-    let rank = stance::rank(take.stance.as_str())?;
-    Some(Dot { name: take.member_id.to_string(), rank, confidence: take.confidence.get() })
-}
-
-fn row(take: &PublicTake) -> (String, String, String) {
-    let confidence = format!("{:.2}", take.confidence.get());
-    (take.member_id.to_string(), take.stance.as_str().to_owned(), confidence)
+fn row(take: &PublicTake) -> StanceRow {
+    StanceRow {
+        who: Person { name: take.member_id.to_string(), href: None },
+        take: None,
+        stance: take.stance.as_str().to_owned(),
+        confidence: take.confidence.get(),
+    }
 }
 
 fn view(take: &PublicTake, reading: Reading) -> TakeView {

@@ -10,10 +10,10 @@ use crate::request::RequestContext;
 use crate::response::Answer;
 use crate::tenants::ServedTenant;
 
-/// The content security policy: no scripts, no embedded content, no forms; styles and images only
-/// from this origin.
+/// The content security policy: no scripts, no embedded content; styles and images only from this origin,
+/// forms only to it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
+                      form-action 'self'; frame-ancestors 'none'";
 
 /// Longest document title, in letters; search engines cut longer ones.
 const MAX_TITLE: usize = 68;
@@ -119,6 +119,7 @@ impl Frame {
     pub(crate) fn sections(&self) -> Vec<(&'static str, &'static str, bool)> {
         let all = [
             ("/swarm/sessions", "Sessions"),
+            ("/swarm/takes", "Takes"),
             ("/swarm/members", "Members"),
             ("/swarm/subjects", "Subjects"),
             ("/swarm/committee", "Committee"),

@@ -1,29 +1,33 @@
-//! `/`: open sessions, recent results, the newest takes, and how to get started.
+//! `/`: open sessions, sessions that await their result, what changed lately, recent results, the newest
+//! takes, and how to get started.
 
 use std::sync::Arc;
 
 use askama::Template;
 use futures_util::future::try_join_all;
 use http::StatusCode;
-use swarm_core::{Error, Session, Take, Tenant};
+use swarm_core::domain::SessionState;
+use swarm_core::rules::{Movement, Stage, movement};
+use swarm_core::{Error, MemberId, Session, Take, Tenant};
 
-use super::charts::strip;
+use super::charts::{signed, strip};
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of};
 use super::markup::Markup;
-use super::people::People;
+use super::people::{People, Person};
 use super::time_text::Reading;
-use super::{links, session};
+use super::{links, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// Maximum number of open sessions, of published sessions and of takes on the page.
+/// Maximum number of sessions in each list, and of takes.
 const MAX_OPEN: usize = 6;
+const MAX_PENDING: usize = 6;
 const MAX_PUBLISHED: usize = 8;
 const MAX_TAKES: usize = 5;
 
-/// Number of sessions whose takes are loaded to find the newest.
-const SESSIONS_WITH_TAKES: usize = 4;
+/// Maximum number of subjects whose latest change is described.
+const MAX_CHANGES: usize = 3;
 
 /// Maximum number of members named in a line.
 const MAX_NAMED: usize = 12;
@@ -33,61 +37,161 @@ const MAX_NAMED: usize = 12;
 struct HomePage {
     frame: Frame,
     open: Vec<OpenSession>,
+    pending: Vec<SessionRow>,
+    changes: Vec<Change>,
     published: Vec<SessionRow>,
     takes: Vec<TakeView>,
 }
 
 struct OpenSession {
     href: String,
-    subject: String,
+    subject: (String, String),
+    day: Markup,
     deadline: Markup,
     /// `3 of 11 have filed`
     filed: String,
     people: Named,
-    strip: Option<Markup>,
+    missing: Named,
+    strip: Option<(Markup, String)>,
+}
+
+/// What changed in the latest result of a subject.
+struct Change {
+    when: Markup,
+    href: String,
+    subject: (String, String),
+    /// `−0.20 to +0.44 (+0.64)`
+    score: Option<String>,
+    /// Who changed sides: the member, the stance before and after.
+    crossings: Vec<(Person, String, String)>,
+    missing: Named,
 }
 
 /// A session and the latest take of each of its members.
 type WithTakes = (Arc<Session>, Vec<Arc<Take>>);
 
+/// The records of the page.
+struct Records {
+    open: Vec<WithTakes>,
+    pending: Vec<Arc<Session>>,
+    published: Vec<Arc<Session>>,
+    /// The latest result of a subject, and what changed since the one before.
+    changes: Vec<(Arc<Session>, Movement)>,
+    takes: Vec<Arc<Take>>,
+}
+
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
-    let open = tenant.open_sessions(MAX_OPEN).await?;
-    let published = tenant.published(MAX_PUBLISHED).await?;
-    let ids = open.iter().chain(&published).map(|session| &session.subject_id);
-    let subjects = Subjects::find(tenant, ids).await?;
-    let open = read(tenant, &open).await?;
-    let rest = SESSIONS_WITH_TAKES.saturating_sub(open.len());
-    let recent: Vec<_> = published.iter().take(rest).cloned().collect();
-    let mut newest: Vec<_> = open
-        .iter()
-        .chain(&read(tenant, &recent).await?)
-        .flat_map(|(_, takes)| takes)
-        .cloned()
-        .collect();
-    newest.sort_unstable_by_key(|take| std::cmp::Reverse(take.id));
-    newest.truncate(MAX_TAKES);
-    let authors = |takes: &[Arc<Take>]| -> Vec<_> {
-        takes.iter().map(|take| take.draft().member_id.clone()).collect()
-    };
-    let mut named = authors(&newest);
-    for (_, takes) in &open {
-        named.extend(authors(takes).into_iter().take(MAX_NAMED));
-    }
-    let people = People::find(tenant, &named).await?;
+    let records = Records::read(tenant, reading).await?;
+    let subjects = Subjects::find(tenant, records.subjects()).await?;
+    let people = People::find(tenant, &records.members()).await?;
     let site = SiteContext::of(&request);
+    let row = |session: &Arc<Session>| SessionRow::new(session, &subjects, reading);
+    let takes =
+        records.takes.iter().map(|take| TakeView::in_list(take, &subjects, &people, reading));
     let page = HomePage {
-        open: open.iter().map(|one| open_session(one, &subjects, &people, reading)).collect(),
-        published: published.iter().map(|one| SessionRow::new(one, &subjects, reading)).collect(),
-        takes: newest.iter().map(|take| take_view(take, &subjects, &people, reading)).collect(),
+        open: records.open.iter().map(|it| open_session(it, &subjects, &people, reading)).collect(),
+        pending: records.pending.iter().map(row).collect(),
+        changes: records.changes.iter().map(|it| change(it, &subjects, &people, reading)).collect(),
+        published: records.published.iter().map(row).collect(),
+        takes: takes.collect(),
         frame: Frame::new(site.clone(), site.name, "/"),
     };
     Ok(html(StatusCode::OK, &page))
 }
 
-async fn read(tenant: &Tenant, sessions: &[Arc<Session>]) -> Result<Vec<WithTakes>, Error> {
-    try_join_all(sessions.iter().map(|session| tenant.session(session.id))).await
+impl Records {
+    async fn read(tenant: &Tenant, reading: Reading) -> Result<Self, Error> {
+        use SessionState::{Aggregated, Collecting, Scheduled, WindowClosed};
+        let mut open = Vec::new();
+        let mut pending = Vec::new();
+        for state in [Scheduled, Collecting, WindowClosed, Aggregated] {
+            for session in tenant.sessions_in(state, MAX_OPEN).await? {
+                match stage_text::stage_of(&session, reading) {
+                    Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
+                    _ => pending.push(session),
+                }
+            }
+        }
+        // First what closes first; what has no deadline last.
+        open.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
+        open.truncate(MAX_OPEN);
+        pending.sort_by_key(|session| std::cmp::Reverse(session.id));
+        pending.truncate(MAX_PENDING);
+        let published = tenant.published(MAX_PUBLISHED).await?;
+        let with_takes = open.iter().map(|session| tenant.session(session.id));
+        Ok(Self {
+            open: try_join_all(with_takes).await?,
+            changes: changes(tenant, &published).await?,
+            takes: tenant.newest_takes(MAX_TAKES, None, |_| true).await?.takes,
+            pending,
+            published,
+        })
+    }
+
+    fn subjects(&self) -> impl Iterator<Item = &swarm_core::domain::SubjectId> {
+        let sessions = self.open.iter().map(|(session, _)| session);
+        let sessions = sessions.chain(&self.pending).chain(&self.published);
+        let of_takes = self.takes.iter().map(|take| &take.draft().subject_id);
+        sessions.map(|session| &session.subject_id).chain(of_takes)
+    }
+
+    /// The members that the page names.
+    fn members(&self) -> Vec<MemberId> {
+        let author = |take: &Arc<Take>| take.draft().member_id.clone();
+        let mut ids: Vec<_> = self.takes.iter().map(author).collect();
+        for (session, takes) in &self.open {
+            ids.extend(takes.iter().map(author).take(MAX_NAMED));
+            ids.extend(missing(session, takes).into_iter().take(MAX_NAMED).cloned());
+        }
+        for (_, movement) in &self.changes {
+            ids.extend(movement.crossings.iter().map(|it| it.member.clone()).take(MAX_NAMED));
+            ids.extend(movement.missing.iter().take(MAX_NAMED).cloned());
+        }
+        ids
+    }
+}
+
+/// The latest result of each subject among these, and what changed since the one before.
+async fn changes(
+    tenant: &Tenant,
+    published: &[Arc<Session>],
+) -> Result<Vec<(Arc<Session>, Movement)>, Error> {
+    let mut changes: Vec<(Arc<Session>, Movement)> = Vec::new();
+    for (nth, session) in published.iter().enumerate() {
+        let is_known = changes.iter().any(|(known, _)| known.subject_id == session.subject_id);
+        if is_known || changes.len() == MAX_CHANGES {
+            continue;
+        }
+        let older = published.iter().skip(nth + 1);
+        let before = match older.into_iter().find(|it| it.subject_id == session.subject_id) {
+            Some(before) => Some(Arc::clone(before)),
+            None => last_result_before(tenant, session).await?,
+        };
+        let moved = before.and_then(|before| movement(&before, session));
+        changes.extend(moved.map(|moved| (Arc::clone(session), moved)));
+    }
+    Ok(changes)
+}
+
+/// The session of the subject before this one, if it has a result.
+async fn last_result_before(
+    tenant: &Tenant,
+    session: &Session,
+) -> Result<Option<Arc<Session>>, Error> {
+    let [earlier, _] = tenant.neighbours(session).await?;
+    let Some(earlier) = earlier else { return Ok(None) };
+    let earlier = tenant.session_record(earlier.id).await?;
+    Ok(Some(earlier).filter(|session| session.state == SessionState::Published))
+}
+
+/// The expected members that have not filed.
+fn missing<'a>(session: &'a Session, takes: &[Arc<Take>]) -> Vec<&'a MemberId> {
+    let filed = |id: &MemberId| takes.iter().any(|take| take.draft().member_id == *id);
+    let entries = session.roster.iter().flat_map(|roster| roster.entries());
+    let expected = entries.filter(|entry| !entry.excused).map(|entry| &entry.member_id);
+    expected.filter(|id| !filed(id)).collect()
 }
 
 fn open_session(
@@ -108,21 +212,45 @@ fn open_session(
         (None, _) => format!("{count} members have filed"),
     };
     let ids: Vec<_> = takes.iter().map(|take| &take.draft().member_id).collect();
+    let counts = counts_of(takes.iter().map(|take| take.draft().stance.as_str()));
     OpenSession {
         href: links::session(session.id),
-        subject: subjects.name(&session.subject_id),
-        deadline: session::deadline(session, reading),
+        subject: subjects.link(&session.subject_id),
+        day: reading.day(session.date),
+        deadline: stage_text::deadline(session, reading),
         filed,
         people: Named::new(&ids, MAX_NAMED, people),
-        strip: (count > 0).then(|| strip(&counts_of(takes))),
+        missing: match stage_text::stage_of(session, reading) {
+            Stage::Scheduled => Named::default(),
+            _ => Named::new(&missing(session, takes), MAX_NAMED, people),
+        },
+        strip: (count > 0).then(|| (strip(&counts), counts.words())),
     }
 }
 
-fn take_view(take: &Take, subjects: &Subjects, people: &People, reading: Reading) -> TakeView {
-    let subject = subjects.name(&take.draft().subject_id);
-    TakeView {
-        on: Some((links::session(take.session_id), subject)),
-        ago: Some(reading.ago(take.filed_at)),
-        ..TakeView::new(take, people, reading)
+fn change(
+    (session, movement): &(Arc<Session>, Movement),
+    subjects: &Subjects,
+    people: &People,
+    reading: Reading,
+) -> Change {
+    let score = movement.score.map(|(from, to)| {
+        let [before, after, by] = [from, to, to - from].map(signed);
+        if before == after {
+            format!("{after}, unchanged")
+        } else {
+            format!("{before} to {after} ({by})")
+        }
+    });
+    let crossings = movement.crossings.iter().take(MAX_NAMED);
+    let crossings = crossings.map(|it| (people.person(&it.member), it.from.clone(), it.to.clone()));
+    let missing: Vec<_> = movement.missing.iter().collect();
+    Change {
+        when: reading.day(session.date),
+        href: links::session(session.id),
+        subject: subjects.link(&session.subject_id),
+        score,
+        crossings: crossings.collect(),
+        missing: Named::new(&missing, MAX_NAMED, people),
     }
 }

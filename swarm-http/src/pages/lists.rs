@@ -5,16 +5,16 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
-use swarm_core::domain::{Memo, Snapshot, Stances, Subject, SubjectId};
-use swarm_core::rules::takes_may_come;
+use swarm_core::domain::{Memo, Quote, Snapshot, Stances, Subject, SubjectId};
 use swarm_core::{Error, MemberId, Refusal, Session, Take, Tenant};
 
-use super::charts::{Counts, strip};
+use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
 use super::markup::{Markup, named};
 use super::people::{People, Person};
+use super::result::ResultView;
 use super::time_text::Reading;
-use super::{links, stance};
+use super::{links, stage_text, stance};
 use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::page::no_position;
@@ -42,6 +42,11 @@ impl Subjects {
             }
         });
         Ok(Self(try_join_all(found).await?.into_iter().flatten().collect()))
+    }
+
+    /// The path of the subject's page, and its name.
+    pub(super) fn link(&self, id: &SubjectId) -> (String, String) {
+        (links::subject(id), self.name(id))
     }
 
     /// The subject's name, or its id if the subject is unknown.
@@ -72,46 +77,40 @@ pub(super) async fn subject(tenant: &Tenant, id: &SubjectId) -> Result<(String, 
 
 /// A session in a list.
 pub(super) struct SessionRow {
+    /// The day, which links to the session.
     pub(super) when: Markup,
     pub(super) href: String,
-    pub(super) subject: String,
-    pub(super) strip: Option<Markup>,
-    pub(super) word: String,
+    /// The path and name of the subject; `None` on the subject's own page.
+    pub(super) subject: Option<(String, String)>,
+    pub(super) id: String,
+    /// Members per stance, as a strip and in figures.
+    pub(super) strip: Option<(Markup, String)>,
+    pub(super) result: Option<ResultView>,
+    /// The stage, if there is no result.
+    pub(super) stage: String,
 }
 
 impl SessionRow {
     pub(super) fn new(session: &Session, subjects: &Subjects, reading: Reading) -> Self {
+        let subject = subjects.link(&session.subject_id);
+        Self { subject: Some(subject), ..Self::without_subject(session, reading) }
+    }
+
+    /// A row of the subject's own page.
+    pub(super) fn without_subject(session: &Session, reading: Reading) -> Self {
         let snapshot = session.snapshot.as_deref();
         let counted = snapshot.filter(|snapshot| snapshot.participation.members > 0);
-        let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
-        let word = match consensus {
-            Some(consensus) => consensus.stance.to_owned(),
-            None => state(session, reading).0.to_owned(),
-        };
+        let counts = counted.map(|snapshot| counts(&snapshot.stances));
         Self {
             when: reading.day(session.date),
             href: links::session(session.id),
-            subject: subjects.name(&session.subject_id),
-            strip: counted.map(|snapshot| strip(&counts(&snapshot.stances))),
-            word,
+            subject: None,
+            id: session.id.to_string(),
+            strip: counts.map(|counts| (strip(&counts), counts.figures())),
+            result: snapshot.and_then(ResultView::of),
+            stage: stage_text::brief(session, reading),
         }
     }
-}
-
-/// The state of a session in one word, and whether takes are still accepted.
-pub(super) fn state(session: &Session, reading: Reading) -> (&'static str, bool) {
-    use swarm_core::domain::SessionState::{
-        Aggregated, Collecting, Published, Scheduled, WindowClosed,
-    };
-    let open = takes_may_come(session.window_closes_at, reading.now);
-    let word = match session.state {
-        Published => "published",
-        Aggregated => "aggregated",
-        Scheduled if open => "scheduled",
-        Collecting if open => "open",
-        Scheduled | Collecting | WindowClosed => "closed",
-    };
-    (word, open)
 }
 
 pub(super) fn counts(stances: &Stances) -> Counts {
@@ -119,11 +118,11 @@ pub(super) fn counts(stances: &Stances) -> Counts {
     Counts { known: [bearish, cautious, neutral, constructive, bullish], other }
 }
 
-/// Counts these takes per stance.
-pub(super) fn counts_of(takes: &[Arc<Take>]) -> Counts {
+/// Counts these stances.
+pub(super) fn counts_of<'a>(stances: impl IntoIterator<Item = &'a str>) -> Counts {
     let mut counts = Counts::default();
-    for take in takes {
-        let place = stance::rank(take.draft().stance.as_str());
+    for name in stances {
+        let place = stance::rank(name);
         let place = place.and_then(|rank| usize::try_from(rank + 2).ok());
         match place.and_then(|place| counts.known.get_mut(place)) {
             Some(count) => *count += 1,
@@ -133,13 +132,21 @@ pub(super) fn counts_of(takes: &[Arc<Take>]) -> Counts {
     counts
 }
 
+/// What a take is about.
+pub(super) struct TakeContext {
+    /// The path and name of the subject.
+    pub(super) subject: (String, String),
+    /// The path of the session, and its day.
+    pub(super) session: (String, Markup),
+}
+
 /// A take in a list.
 pub(super) struct TakeView {
     pub(super) id: String,
     pub(super) href: String,
     pub(super) who: Person,
-    /// The path and name of the session's subject, unless the page is about it.
-    pub(super) on: Option<(String, String)>,
+    /// The subject and the session, unless the page is about them.
+    pub(super) on: Option<TakeContext>,
     pub(super) when: Markup,
     pub(super) ago: Option<String>,
     pub(super) stance: Markup,
@@ -170,6 +177,24 @@ impl TakeView {
         }
     }
 
+    /// With subject, session and age, for lists of takes of several sessions.
+    pub(super) fn in_list(
+        take: &Take,
+        subjects: &Subjects,
+        people: &People,
+        reading: Reading,
+    ) -> Self {
+        let draft = take.draft();
+        Self {
+            on: Some(TakeContext {
+                subject: subjects.link(&draft.subject_id),
+                session: (links::session(take.session_id), reading.day(draft.date)),
+            }),
+            ago: Some(reading.ago(take.filed_at)),
+            ..Self::new(take, people, reading)
+        }
+    }
+
     /// Adds links to the member's earlier revisions among these takes.
     pub(super) fn after(mut self, take: &Take, all: &[Arc<Take>]) -> Self {
         let of_member = |other: &&Arc<Take>| {
@@ -189,6 +214,51 @@ impl TakeView {
     pub(super) fn counted_in(mut self, take: &Take, snapshot: Option<&Snapshot>) -> Self {
         self.remarks.extend(uncounted(take, snapshot).map(str::to_owned));
         self
+    }
+}
+
+/// A member's take as a row of a table, and as a dot of a chart.
+pub(super) struct StanceRow {
+    pub(super) who: Person,
+    /// The path of the take, if it has a page.
+    pub(super) take: Option<String>,
+    pub(super) stance: String,
+    pub(super) confidence: f64,
+}
+
+impl StanceRow {
+    pub(super) fn of_take(take: &Take, people: &People) -> Self {
+        let draft = take.draft();
+        Self {
+            who: people.person(&draft.member_id),
+            take: Some(links::take(take.id)),
+            stance: draft.stance.as_str().to_owned(),
+            confidence: draft.confidence.get(),
+        }
+    }
+
+    pub(super) fn of_quote(quote: &Quote, people: &People) -> Self {
+        Self {
+            who: people.person(&quote.member_id),
+            take: Some(links::take(quote.take_id)),
+            stance: quote.stance.as_str().to_owned(),
+            confidence: quote.confidence.get(),
+        }
+    }
+
+    pub(super) fn rank(&self) -> Option<i8> {
+        stance::rank(&self.stance)
+    }
+
+    /// The stance with its mark.
+    pub(super) fn word(&self) -> Markup {
+        stance::word(&self.stance, None)
+    }
+
+    /// A dot of the stance field; `None` for an unknown stance.
+    pub(super) fn dot(&self) -> Option<Dot> {
+        let (name, href) = (self.who.name.clone(), self.take.clone());
+        Some(Dot { name, href, rank: self.rank()?, confidence: self.confidence })
     }
 }
 

@@ -16,6 +16,13 @@ impl Display for Markup {
 
 impl HtmlSafe for Markup {}
 
+impl Markup {
+    /// Text, escaped.
+    pub(crate) fn text(text: &str) -> Self {
+        Self(escape(text))
+    }
+}
+
 /// Escapes text for HTML, between tags and in quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

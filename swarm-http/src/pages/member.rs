@@ -1,20 +1,23 @@
-//! `/swarm/members/<id>`: a member and its takes over time.
+//! `/swarm/members/<id>`: a member, its stances on each subject over time, how it compares with the others,
+//! its takes and memos.
 
 use std::sync::Arc;
 
 use askama::Template;
 use futures_util::future::try_join_all;
 use http::StatusCode;
-use swarm_core::domain::{Body, Confidence, MemberState, Quote, Stance};
-use swarm_core::{Error, Member, MemberId, Session, SessionId, TakeId, Tenant};
+use swarm_core::domain::{MemberState, SubjectId};
+use swarm_core::rules::{MemberFigures, member_figures, stance_changes};
+use swarm_core::{Error, Member, MemberId, SessionId, Tenant};
 
 use super::charts::{Point, member_line};
 use super::frame::{Frame, SiteContext, html, reading};
-use super::lists::{Subjects, memo_title, number_param, part_title, uncounted};
+use super::lists::{Subjects, memo_title, number_param, part_title};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
+use super::member_takes::{self, MemberTake};
 use super::people::member_name;
-use super::time_text::Reading;
+use super::time_text::{Reading, day_number, span};
 use super::{links, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -22,8 +25,11 @@ use crate::response::Reply;
 /// Number of sessions that a page looks through.
 const SESSIONS: usize = 60;
 
-/// Maximum number of sessions whose takes are loaded because their snapshot does not quote the member.
-const MAX_LOADED: usize = 12;
+/// Maximum number of takes whose time of filing is compared with the deadline.
+const MAX_TIMED: usize = 20;
+
+/// Maximum number of subjects with a chart.
+const MAX_CHARTS: usize = 8;
 
 /// Longest excerpt of a take's body, in letters.
 const MAX_EXCERPT: usize = 110;
@@ -39,27 +45,32 @@ struct MemberPage {
     active: bool,
     joined: Option<Markup>,
     lens: Option<Markup>,
-    line: Option<Markup>,
-    filed: Option<String>,
-    rows: Vec<Row>,
+    /// Labels and figures.
+    figures: Vec<(&'static str, String)>,
+    charts: Vec<SubjectChart>,
     takes: Vec<Line>,
+    /// The address of all its takes.
+    every_take: String,
     later: bool,
     next: Option<String>,
     memos: Vec<(Markup, String, String)>,
     key: Option<String>,
 }
 
-struct Row {
-    when: Markup,
-    subject: String,
-    stance: String,
-    confidence: String,
+/// The member's stances on one subject.
+struct SubjectChart {
+    subject: (String, String),
+    chart: Option<Markup>,
+    facts: String,
 }
 
 struct Line {
-    when: Markup,
-    href: String,
-    subject: String,
+    day: Markup,
+    /// The path of the session.
+    session: String,
+    /// The path of the take.
+    take: String,
+    subject: (String, String),
     words: String,
     /// Why the take is not counted, if it is not.
     remark: Option<&'static str>,
@@ -72,32 +83,30 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = number_param(&request, "before")?.map(SessionId);
     let found = tenant.sessions(SESSIONS, before).await?;
-    let takes = takes(tenant, &member.id, &found.sessions).await?;
+    let takes = member_takes::find(tenant, &member.id, &found.sessions).await?;
     let ids = takes.iter().map(|take| &take.session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let mut memos = tenant.memos_of(&member.id).await?;
     memos.sort_unstable_by_key(|memo| std::cmp::Reverse(memo.id));
     let base = links::member(&member.id);
     let address = |before: SessionId| format!("{base}?before={before}");
-    let frame = Frame::new(
-        SiteContext::of(&request),
-        member_name(&member),
-        before.map_or_else(|| base.clone(), address),
-    )
-    .showing(part_title(&kind(tenant, &member).await?, "before", before));
+    let path = before.map_or_else(|| base.clone(), address);
+    let frame = Frame::new(SiteContext::of(&request), member_name(&member), path)
+        .showing(part_title(&kind(tenant, &member).await?, "before", before));
     let memo = |memo: &swarm_core::domain::Memo| {
         (reading.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo))
     };
+    let compared = member_figures(&member.id, found.sessions.iter().map(AsRef::as_ref));
     let page = MemberPage {
         frame: frame.below("/swarm/members", "Members").article(),
         active: member.state.is_active(),
         joined: member.joined_at.map(|joined| reading.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
-        line: line(&takes, &subjects, reading),
-        filed: filed(&found.sessions, &takes, &member.id),
-        rows: takes.iter().map(|take| take.row(&subjects, reading)).collect(),
-        takes: takes.iter().map(|take| take.line(&subjects, reading)).collect(),
+        figures: figures(&compared, time_before_deadline(tenant, &takes).await?),
+        charts: charts(&member.id, &takes, &subjects, reading),
+        takes: takes.iter().map(|take| line(take, &subjects, reading)).collect(),
+        every_take: format!("/swarm/takes?member={}", links::part(member.id.as_str())),
         later: before.is_some(),
         next: found.next_before.map(address),
         memos: memos.iter().take(MAX_MEMOS).map(memo).collect(),
@@ -124,109 +133,107 @@ async fn kind(tenant: &Tenant, member: &Member) -> Result<String, Error> {
     })
 }
 
-/// The member's latest take in a session.
-struct MemberTake {
-    session: Arc<Session>,
-    take: TakeId,
-    stance: Stance,
-    confidence: Confidence,
-    body: Body,
-    remark: Option<&'static str>,
+/// The median time between a take and the deadline of its session, of the newest takes, in milliseconds.
+async fn time_before_deadline(tenant: &Tenant, takes: &[MemberTake]) -> Result<Option<i64>, Error> {
+    let timed = takes.iter().filter(|take| take.session.window_closes_at.is_some());
+    let read = timed.take(MAX_TIMED).map(|take| async move {
+        let on_file = tenant.take(take.take).await?;
+        let deadline = take.session.window_closes_at;
+        Ok::<_, Error>(deadline.map(|it| it.millis() - on_file.take.filed_at.millis()))
+    });
+    let mut left: Vec<_> = try_join_all(read).await?.into_iter().flatten().collect();
+    left.sort_unstable();
+    Ok(left.get(left.len() / 2).copied())
 }
 
-/// The member's takes in these sessions: as quoted in the snapshot, else loaded from the session.
-async fn takes(
-    tenant: &Tenant,
+fn figures(compared: &MemberFigures, before: Option<i64>) -> Vec<(&'static str, String)> {
+    let MemberFigures { expected, filed, distance, decided, against } = *compared;
+    let of = |part: usize, of: usize| (of > 0).then(|| format!("{part} of {of}"));
+    let rows = [
+        ("filed when expected", of(filed, expected)),
+        ("mean distance from the others, 0–4", distance.map(|far| format!("{far:.2}"))),
+        ("against the consensus", of(against, decided)),
+        ("median time before the deadline", before.map(|left| span(left.max(0)))),
+    ];
+    rows.into_iter().filter_map(|(label, figure)| Some((label, figure?))).collect()
+}
+
+/// A chart for each subject, those with the most recent takes first.
+fn charts(
     member: &MemberId,
-    sessions: &[Arc<Session>],
-) -> Result<Vec<MemberTake>, Error> {
-    let unquoted = sessions.iter().filter(|session| quote(session, member).is_none());
-    let loaded = unquoted.take(MAX_LOADED).map(|session| tenant.session(session.id));
-    let loaded = try_join_all(loaded).await?;
-    let on_file = loaded.iter().flat_map(|(session, takes)| {
-        let own = takes.iter().find(|take| take.draft().member_id == *member);
-        own.map(|take| MemberTake {
-            session: Arc::clone(session),
-            take: take.id,
-            stance: take.draft().stance.clone(),
-            confidence: take.draft().confidence,
-            body: take.draft().body.clone(),
-            remark: uncounted(take, session.snapshot.as_deref()),
-        })
-    });
-    let quoted = sessions.iter().filter_map(|session| {
-        let own = quote(session, member)?;
-        Some(MemberTake {
-            session: Arc::clone(session),
-            take: own.take_id,
-            stance: own.stance.clone(),
-            confidence: own.confidence,
-            body: own.body.clone(),
-            remark: None,
-        })
-    });
-    let mut takes: Vec<_> = on_file.chain(quoted).collect();
-    takes.sort_by_key(|take| std::cmp::Reverse((take.session.date, take.session.id)));
-    Ok(takes)
-}
-
-/// The quote of a member in the snapshot of a session.
-fn quote<'a>(session: &'a Session, member: &MemberId) -> Option<&'a Quote> {
-    session.snapshot.as_deref()?.quotes.iter().find(|quote| quote.member_id == *member)
-}
-
-impl MemberTake {
-    fn row(&self, subjects: &Subjects, reading: Reading) -> Row {
-        Row {
-            when: reading.day(self.session.date),
-            subject: subjects.name(&self.session.subject_id),
-            stance: self.stance.as_str().to_owned(),
-            confidence: format!("{:.2}", self.confidence.get()),
+    takes: &[MemberTake],
+    subjects: &Subjects,
+    reading: Reading,
+) -> Vec<SubjectChart> {
+    let mut ids: Vec<&SubjectId> = Vec::new();
+    for take in takes {
+        if !ids.contains(&&take.session.subject_id) {
+            ids.push(&take.session.subject_id);
         }
     }
-
-    fn line(&self, subjects: &Subjects, reading: Reading) -> Line {
-        Line {
-            when: reading.day(self.session.date),
-            href: links::take(self.take),
-            subject: subjects.name(&self.session.subject_id),
-            words: first_words(self.body.as_str(), MAX_EXCERPT),
-            remark: self.remark,
-            stance: stance::stance(&self.stance, self.confidence),
+    let chart = |id: &SubjectId| {
+        let of_subject = takes.iter().rev().filter(|take| take.session.subject_id == *id);
+        let of_subject: Vec<_> = of_subject.collect();
+        let sessions = of_subject.iter().map(|take| take.session.as_ref());
+        let figures = member_figures(member, sessions);
+        let changes = stance_changes(of_subject.iter().map(|take| &take.stance));
+        SubjectChart {
+            subject: subjects.link(id),
+            chart: line_chart(&of_subject, reading),
+            facts: subject_facts(of_subject.len(), changes, &figures),
         }
-    }
+    };
+    ids.into_iter().take(MAX_CHARTS).map(chart).collect()
 }
 
-fn line(takes: &[MemberTake], subjects: &Subjects, reading: Reading) -> Option<Markup> {
-    let known: Vec<_> = takes
-        .iter()
-        .rev()
-        .filter_map(|take| Some((take, stance::rank(take.stance.as_str())?)))
-        .collect();
-    let point = |(take, rank): &(&MemberTake, i8)| {
-        let subject = subjects.name(&take.session.subject_id);
+/// `8 takes · changed stance twice · 0.84 from the others · against the consensus in 1 of 5`
+fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> String {
+    let takes = if takes == 1 { "1 take".to_owned() } else { format!("{takes} takes") };
+    let changes = match changes {
+        0 => "never changed stance".to_owned(),
+        1 => "changed stance once".to_owned(),
+        2 => "changed stance twice".to_owned(),
+        many => format!("changed stance {many} times"),
+    };
+    let distance = figures.distance.map(|far| format!("{far:.2} from the others"));
+    let MemberFigures { against, decided, .. } = figures;
+    let against =
+        (*decided > 0).then(|| format!("against the consensus in {against} of {decided}"));
+    let facts = [Some(takes), Some(changes), distance, against];
+    facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// The takes with known stances, oldest first, as a chart.
+fn line_chart(takes: &[&MemberTake], reading: Reading) -> Option<Markup> {
+    let point = |take: &&MemberTake| {
+        let rank = stance::rank(take.stance.as_str())?;
         let day = reading.day_text(take.session.date);
         let confidence = take.confidence.get();
-        let title = format!("{day}, {subject}: {} {confidence:.2}", take.stance);
-        Point { rank: *rank, confidence, day, title }
+        Some(Point {
+            rank,
+            confidence,
+            title: format!("{day}: {} {confidence:.2}", take.stance),
+            day: (day_number(take.session.date)?, day),
+            href: links::take(take.take),
+        })
     };
-    let points: Vec<_> = known.iter().map(point).collect();
-    let (from, to) = (&points.first()?.day, &points.last()?.day);
-    let label = format!("Stances in {} sessions, from {from} to {to}", points.len());
+    let points: Vec<_> = takes.iter().filter_map(point).collect();
+    let (first, last) = (points.first()?, points.last()?);
+    let label = match points.len() {
+        1 => format!("Stance on {}", first.day.1),
+        count => format!("Stances in {count} sessions, from {} to {}", first.day.1, last.day.1),
+    };
     Some(member_line(&points, &label))
 }
 
-/// How many of the aggregated sessions that expected the member have a counted take of it.
-fn filed(sessions: &[Arc<Session>], takes: &[MemberTake], member: &MemberId) -> Option<String> {
-    let expects = |session: &&Arc<Session>| {
-        let entry = session.roster.as_ref().and_then(|roster| roster.entry(member));
-        session.snapshot.is_some() && entry.is_some_and(|entry| !entry.excused)
-    };
-    let expected: Vec<_> = sessions.iter().filter(expects).map(|session| session.id).collect();
-    let counted = takes.iter().filter(|take| take.remark.is_none());
-    let filed = counted.filter(|take| expected.contains(&take.session.id)).count();
-    let total = expected.len();
-    (total > 0).then(|| {
-        format!("Filed in {filed} of {total} finished sessions on this page that expected a take.")
-    })
+fn line(take: &MemberTake, subjects: &Subjects, reading: Reading) -> Line {
+    Line {
+        day: reading.day(take.session.date),
+        session: links::session(take.session.id),
+        take: links::take(take.take),
+        subject: subjects.link(&take.session.subject_id),
+        words: first_words(take.body.as_str(), MAX_EXCERPT),
+        remark: take.remark,
+        stance: stance::stance(&take.stance, take.confidence),
+    }
 }

@@ -1,7 +1,8 @@
-//! `/swarm/memos/<id>`: a memo.
+//! `/swarm/memos/<id>`: a memo, or that it was retracted.
 
 use askama::Template;
 use http::StatusCode;
+use swarm_core::domain::MemoId;
 
 use super::frame::{Frame, SiteContext, html, reading};
 use super::markdown::{HeadingLevel, markdown};
@@ -9,7 +10,7 @@ use super::markup::Markup;
 use super::people::{People, Person};
 use super::{links, lists};
 use crate::request::RequestContext;
-use crate::response::Reply;
+use crate::response::{Answer, Reply};
 
 #[derive(Template)]
 #[template(path = "memo.html")]
@@ -25,7 +26,8 @@ struct MemoPage {
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
-    let memo = tenant.memo(request.memo_id()?).await?;
+    let id = request.memo_id()?;
+    let Some(memo) = tenant.find_memo(id).await? else { return Ok(retracted(&request, id)) };
     let who = People::find(tenant, [&memo.member_id]).await?.person(&memo.member_id);
     let subject = match &memo.draft.subject_id {
         Some(id) => Some(lists::subject(tenant, id).await?),
@@ -35,11 +37,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let frame =
         Frame::new(SiteContext::of(&request), lists::memo_title(&memo), links::memo(memo.id))
             .showing(format!("Memo {}", memo.id))
-            .below("/swarm/members", "Members");
-    let frame = match &who.href {
-        Some(href) => frame.below(href, &who.name),
-        None => frame,
-    };
+            .below("/swarm/memos", "Memos");
     let page = MemoPage {
         frame: frame.article(),
         when: reading.time(memo.published_at),
@@ -49,4 +47,17 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         who,
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+#[derive(Template)]
+#[template(path = "memo_retracted.html")]
+struct RetractedPage {
+    frame: Frame,
+}
+
+/// The page of a memo that was retracted: that it was, and nothing of it.
+fn retracted(request: &RequestContext, id: MemoId) -> Answer {
+    let title = format!("Memo {id} was retracted");
+    let frame = Frame::new(SiteContext::of(request), title, links::memo(id));
+    html(StatusCode::GONE, &RetractedPage { frame: frame.below("/swarm/memos", "Memos") })
 }

@@ -10,14 +10,15 @@ use swarm_core::rules::resolve;
 use swarm_core::{Error, MemberId, Session, Take, TakeId, Timestamp};
 
 use super::acts::{self, Terms};
-use super::charts::{Dot, signed, stance_field};
+use super::charts::stance_field;
 use super::frame::{Frame, SiteContext, html, reading};
-use super::lists::{Named, TakeView, counts_of, number_param, part_title, state};
+use super::key_figures::KeyFigures;
+use super::lists::{Named, StanceRow, TakeView, number_param, part_title};
 use super::markup::{Markup, clipped};
 use super::people::People;
 use super::shares::{Shares, shares_of};
 use super::time_text::Reading;
-use super::{links, lists, stance, take};
+use super::{links, lists, stage_text, take};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -37,14 +38,13 @@ struct SessionPage {
     frame: Frame,
     id: String,
     subject: (String, String),
-    state: &'static str,
-    /// Whether takes can still come in.
+    stage: &'static str,
+    /// Whether a take filed now would count.
     open: bool,
     aggregated: bool,
     date: Markup,
     deadline: Markup,
-    /// Labels and figures.
-    facts: Vec<(String, String)>,
+    figures: KeyFigures,
     field: Option<Field>,
     weights: Option<Shares>,
     takes: Vec<TakeView>,
@@ -53,14 +53,20 @@ struct SessionPage {
     roster: Option<Expected>,
     acts: Vec<Act>,
     brief: Option<BriefView>,
+    /// The sessions of the subject before and after this one.
+    earlier: Option<(String, Markup)>,
+    following: Option<(String, Markup)>,
     /// The command that verifies the newest take.
     verify: Option<String>,
 }
 
 struct Field {
     chart: Markup,
-    is_by_member: bool,
-    rows: Vec<(String, String, String)>,
+    /// `1 bearish, 4 cautious`
+    counts: String,
+    /// The table: a row for each member, or of many members a row for each stance.
+    members: Vec<StanceRow>,
+    stances: Vec<(String, String, String)>,
 }
 
 struct Expected {
@@ -110,16 +116,20 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let here = format!("{}, {}", subject.1, reading.day_text(session.date));
     let part = part_title(&format!("Session {}", session.id), "before take", before);
     let title = format!("{part}: {here}");
-    let (state, open) = state(&session, reading);
+    let stage = stage_text::stage_of(&session, reading);
+    let [earlier, next_of_subject] = tenant.neighbours(&session).await?;
+    let neighbour = |session: Arc<Session>| (links::session(session.id), reading.day(session.date));
     let site = SiteContext::of(&request);
     let page = SessionPage {
         id: session.id.to_string(),
-        state,
-        open,
+        stage: stage_text::word(stage),
+        open: stage.takes_count(),
         aggregated: snapshot.is_some(),
         date: Reading::weekday(session.date),
-        deadline: deadline(&session, reading),
-        facts: facts(&session, &counted),
+        deadline: stage_text::deadline(&session, reading),
+        figures: KeyFigures::of(&session, &counted, reading),
+        earlier: earlier.map(neighbour),
+        following: next_of_subject.map(neighbour),
         field: field(snapshot, &counted, &people),
         weights: snapshot.and_then(shares),
         takes: shown.iter().map(view).collect(),
@@ -173,103 +183,33 @@ async fn people(
     People::find(request.tenant(), &ids).await
 }
 
-/// `closed 20 Nov, 21:00 UTC`, or the time left.
-pub(super) fn deadline(session: &Session, reading: Reading) -> Markup {
-    let Some(deadline) = session.window_closes_at else {
-        let text =
-            if session.snapshot.is_some() { "no deadline was set" } else { "no deadline yet" };
-        return Markup(text.to_owned());
-    };
-    let time = reading.time(deadline);
-    Markup(match reading.left(deadline) {
-        Some(left) => format!("closes {time}, in {left}"),
-        None => format!("closed {time}"),
-    })
-}
-
-/// The key figures: of the snapshot, or so far.
-fn facts(session: &Session, counted: &[Arc<Take>]) -> Vec<(String, String)> {
-    let mut facts = Vec::new();
-    let Some(snapshot) = session.snapshot.as_deref() else {
-        let expected = session
-            .roster
-            .as_ref()
-            .map(|roster| roster.entries().iter().filter(|entry| !entry.excused).count());
-        facts.push(("filed so far".to_owned(), of(counted.len(), expected)));
-        facts.push(("so far".to_owned(), counts_of(counted).words()));
-        facts.extend(session.quorum.map(|quorum| ("quorum".to_owned(), quorum.to_string())));
-        return facts;
-    };
-    if let Some(consensus) = &snapshot.consensus {
-        let score = format!("consensus, {} of ±2", signed(consensus.score));
-        facts.push((score, consensus.stance.to_owned()));
-    }
-    let participation = &snapshot.participation;
-    let filed = match participation.expected {
-        Some(_) => "expected members filed",
-        None => "members filed",
-    };
-    facts.push((filed.to_owned(), of(participation.members, participation.expected)));
-    if let Some(consensus) = &snapshot.consensus {
-        facts.push(("mean confidence".to_owned(), format!("{:.2}", consensus.confidence)));
-    }
-    if let Some(quorum) = &snapshot.quorum {
-        let met = if quorum.met { "met" } else { "missed" };
-        facts.push((format!("quorum of {}", quorum.required), met.to_owned()));
-    }
-    facts
-}
-
-fn of(members: usize, expected: Option<usize>) -> String {
-    expected.map_or(members.to_string(), |expected| format!("{members} of {expected}"))
-}
-
 /// The stance field of the counted takes: of the snapshot, or so far.
 fn field(snapshot: Option<&Snapshot>, counted: &[Arc<Take>], people: &People) -> Option<Field> {
     let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
-    let mut rows: Vec<(String, String, f64)> = match snapshot {
+    let mut rows: Vec<StanceRow> = match snapshot {
         Some(snapshot) => {
-            let row = |quote: &swarm_core::domain::Quote| {
-                let name = people.person(&quote.member_id).name;
-                (name, quote.stance.as_str().to_owned(), quote.confidence.get())
-            };
-            snapshot.quotes.iter().map(row).collect()
+            snapshot.quotes.iter().map(|quote| StanceRow::of_quote(quote, people)).collect()
         }
-        None => {
-            let row = |take: &Arc<Take>| {
-                let draft = take.draft();
-                let name = people.person(&draft.member_id).name;
-                (name, draft.stance.as_str().to_owned(), draft.confidence.get())
-            };
-            counted.iter().map(row).collect()
-        }
+        None => counted.iter().map(|take| StanceRow::of_take(take, people)).collect(),
     };
     if rows.is_empty() {
         return None;
     }
-    rows.sort_by(|a, b| (stance::rank(&b.1).cmp(&stance::rank(&a.1))).then(b.2.total_cmp(&a.2)));
-    let dots: Vec<_> = rows
-        .iter()
-        .filter_map(|(name, stance, confidence)| {
-            let rank = stance::rank(stance)?;
-            Some(Dot { name: name.clone(), rank, confidence: *confidence })
-        })
-        .collect();
-    let is_by_member = rows.len() <= LISTED;
-    Some(Field {
-        chart: stance_field(&dots, consensus.map(|consensus| consensus.score)),
-        is_by_member,
-        rows: if is_by_member { by_member(rows) } else { by_stance(&rows) },
+    rows.sort_by(|a, b| (b.rank().cmp(&a.rank())).then(b.confidence.total_cmp(&a.confidence)));
+    let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
+    let chart = stance_field(&dots, consensus.map(|consensus| consensus.score));
+    let counts = lists::counts_of(rows.iter().map(|row| row.stance.as_str())).words();
+    Some(if rows.len() <= LISTED {
+        Field { chart, counts, members: rows, stances: Vec::new() }
+    } else {
+        Field { chart, counts, stances: by_stance(&rows), members: Vec::new() }
     })
 }
 
-fn by_member(rows: Vec<(String, String, f64)>) -> Vec<(String, String, String)> {
-    rows.into_iter().map(|(name, word, sure)| (name, word, format!("{sure:.2}"))).collect()
-}
-
-fn by_stance(rows: &[(String, String, f64)]) -> Vec<(String, String, String)> {
+fn by_stance(rows: &[StanceRow]) -> Vec<(String, String, String)> {
     let row = |stance: &'static str| {
-        let sure: Vec<_> = rows.iter().filter(|row| row.1 == stance).map(|row| row.2).collect();
+        let sure: Vec<_> =
+            rows.iter().filter(|row| row.stance == stance).map(|row| row.confidence).collect();
         let count = u32::try_from(sure.len()).unwrap_or(u32::MAX).max(1);
         let mean = sure.iter().sum::<f64>() / f64::from(count);
         (stance.to_owned(), sure.len().to_string(), format!("{mean:.2}"))

@@ -1,26 +1,26 @@
-//! `/swarm/subjects/<id>`: a subject, its value over time, and its sessions.
+//! `/swarm/subjects/<id>`: a subject, its score and value over time, its sessions and its record.
 
 use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{Subject, SubjectId, SubjectSnapshot};
-use swarm_core::{Error, Session, SessionId, Tenant};
+use swarm_core::domain::{Day, SubjectId, SubjectSnapshot};
+use swarm_core::rules::dissent;
+use swarm_core::{Session, SessionId};
 
-use super::charts::{Legend, Value, value_line};
+use super::charts::{Legend, Score, Value, subject_lines};
 use super::frame::{Frame, SiteContext, html, reading};
 use super::links;
-use super::lists::{SessionRow, Subjects, number_param, part_title, subject_title};
-use super::markup::{Markup, clipped, escape};
+use super::lists::{SessionRow, number_param, part_title, subject_title};
+use super::markup::{Markup, clipped};
+use super::result::ResultView;
+use super::subject_record::record;
 use super::time_text::{Reading, day_number};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
 /// Sessions per page.
 const PER_PAGE: usize = 30;
-
-/// Maximum number of sessions of any subject that one request scans.
-const MAX_SCANNED: usize = 200;
 
 /// Maximum number of snapshots in the chart and its table, of positions and of notes.
 const MAX_SNAPSHOTS: usize = 120;
@@ -32,20 +32,22 @@ const MAX_NOTES: usize = 12;
 struct SubjectPage {
     frame: Frame,
     path: String,
+    /// The address of its memos.
+    memos: String,
     status: String,
     blurb: Option<String>,
-    value: Option<ValueView>,
+    chart: Option<Markup>,
+    /// Whether the chart has scores, and whether it has values.
+    has_scores: bool,
+    has_values: bool,
+    /// Days and values, latest first.
+    values: Vec<(Markup, String)>,
     holdings: Option<Holdings>,
     sessions: Vec<SessionRow>,
     later: bool,
     next: Option<String>,
     /// Labels and values.
     record: Vec<(&'static str, Markup)>,
-}
-
-struct ValueView {
-    chart: Markup,
-    rows: Vec<(Markup, String)>,
 }
 
 struct Holdings {
@@ -62,98 +64,94 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subject = tenant.subject(&request.subject_id()?).await?;
     let snapshots = tenant.snapshots(&subject.id).await?;
     let before = number_param(&request, "before")?.map(SessionId);
-    let (sessions, next) = sessions(tenant, &subject.id, before).await?;
-    // The rows name their sessions.
-    let subjects = Subjects::default();
+    let found = tenant.sessions_of(&subject.id, PER_PAGE, before).await?;
     let base = links::subject(&subject.id);
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
+    let (session_days, scores) = scores(&found.sessions, reading);
+    let values = values(&snapshots);
+    let row = |session: &Arc<Session>| SessionRow::without_subject(session, reading);
+    let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
-        frame: Frame::new(SiteContext::of(&request), subject_title(&subject), path)
+        frame: frame
             .showing(part_title("Subject", "before", before))
             .below("/swarm/subjects", "Subjects"),
+        memos: format!("/swarm/memos?subject={}", links::part(subject.id.as_str())),
         status: clipped(&subject.status, 30),
         blurb: subject.thesis_blurb.clone(),
-        value: value(&snapshots, &sessions, reading),
+        has_scores: !scores.is_empty(),
+        has_values: !values.is_empty(),
+        chart: chart((&session_days, &scores), &values, reading),
+        values: values.iter().rev().map(|it| (reading.day(it.0), dollars(it.2))).collect(),
         holdings: snapshots.last().map(|latest| holdings(latest, &subject.id, reading)),
-        sessions: sessions.iter().map(|one| row(one, &subjects, reading)).collect(),
+        sessions: found.sessions.iter().map(row).collect(),
         later: before.is_some(),
-        next: next.map(address),
-        record: record(&subject, reading),
+        next: found.next_before.map(address),
+        record: record(tenant, &subject, reading).await?,
         path: base.clone(),
     };
     Ok(html(StatusCode::OK, &page))
 }
 
-/// A session labelled by its number, because the subject is the title of the page.
-fn row(session: &Session, subjects: &Subjects, reading: Reading) -> SessionRow {
-    let subject = format!("Session {}", session.id);
-    SessionRow { subject, ..SessionRow::new(session, subjects, reading) }
+/// The scores of the sessions that have a consensus, oldest first, with their days.
+fn scores(sessions: &[Arc<Session>], reading: Reading) -> (Vec<Day>, Vec<Score>) {
+    let score = |session: &Arc<Session>| {
+        let snapshot = session.snapshot.as_deref()?;
+        let consensus = snapshot.consensus.as_ref()?;
+        let words = ResultView::words(snapshot)?;
+        let score = Score {
+            day: day_number(session.date)?,
+            score: consensus.score,
+            dissent: dissent(&snapshot.stances, consensus.score)?,
+            title: format!("{}: {words}", reading.day_text(session.date)),
+            href: links::session(session.id),
+        };
+        Some((session.date, score))
+    };
+    let mut scores: Vec<_> = sessions.iter().filter_map(score).collect();
+    scores.sort_by_key(|(_, score)| score.day);
+    scores.into_iter().unzip()
 }
 
-/// The newest sessions of a subject before `before`, and where the next page starts.
-async fn sessions(
-    tenant: &Tenant,
-    subject: &SubjectId,
-    mut before: Option<SessionId>,
-) -> Result<(Vec<Arc<Session>>, Option<SessionId>), Error> {
-    let mut found = Vec::new();
-    let mut scanned = 0;
-    while found.len() < PER_PAGE && scanned < MAX_SCANNED {
-        let page = tenant.sessions(PER_PAGE, before).await?;
-        scanned += page.sessions.len();
-        found.extend(page.sessions.into_iter().filter(|session| session.subject_id == *subject));
-        before = page.next_before;
-        if before.is_none() {
-            break;
-        }
-    }
-    if found.len() > PER_PAGE {
-        found.truncate(PER_PAGE);
-        before = found.last().map(|last| last.id);
-    }
-    Ok((found, before))
+/// The latest snapshots that have a value, oldest first: day, day number, US dollars.
+fn values(snapshots: &[SubjectSnapshot]) -> Vec<(Day, i64, f64)> {
+    let value = |snapshot: &SubjectSnapshot| {
+        let draft = &snapshot.draft;
+        Some((draft.date, day_number(draft.date)?, draft.total_value_usd?))
+    };
+    let mut values: Vec<_> = snapshots.iter().filter_map(value).collect();
+    values.sort_by_key(|(_, day, _)| *day);
+    values.split_off(values.len().saturating_sub(MAX_SNAPSHOTS))
 }
 
-fn value(
-    snapshots: &[SubjectSnapshot],
-    sessions: &[Arc<Session>],
+fn chart(
+    (session_days, scores): (&[Day], &[Score]),
+    values: &[(Day, i64, f64)],
     reading: Reading,
-) -> Option<ValueView> {
-    let mut valued: Vec<_> = snapshots
-        .iter()
-        .filter_map(|snapshot| {
-            let usd = snapshot.draft.total_value_usd?;
-            Some((snapshot.draft.date, day_number(snapshot.draft.date)?, usd))
-        })
-        .collect();
-    valued.sort_by_key(|(_, day, _)| *day);
-    let valued = valued.split_off(valued.len().saturating_sub(MAX_SNAPSHOTS));
-    let (first, last) = (valued.first()?, valued.last()?);
-    let lowest = valued.iter().map(|value| value.2).fold(f64::INFINITY, f64::min);
-    let highest = valued.iter().map(|value| value.2).fold(f64::NEG_INFINITY, f64::max);
-    let points: Vec<_> = valued
-        .iter()
-        .map(|(date, day, usd)| Value {
-            day: *day,
-            usd: *usd,
-            title: format!("{}: {}", reading.day_text(*date), dollars(*usd)),
-        })
-        .collect();
-    let ticks: Vec<_> = sessions.iter().filter_map(|session| day_number(session.date)).collect();
-    let days = (reading.day_text(first.0), reading.day_text(last.0));
-    let figures = (dollars(lowest), dollars(highest));
-    let label = format!(
-        "Total value from {} to {}, between {} and {}",
-        days.0, days.1, figures.0, figures.1
-    );
-    let legend =
-        Legend { days: (&days.0, &days.1), figures: (&figures.0, &figures.1), label: &label };
-    let row = |(date, _, usd): &(_, _, f64)| (reading.day(*date), dollars(*usd));
-    Some(ValueView {
-        chart: value_line(&points, &ticks, &legend),
-        rows: valued.iter().rev().map(row).collect(),
-    })
+) -> Option<Markup> {
+    let days = session_days.iter().copied().chain(values.iter().map(|value| value.0));
+    let (first, last) = (days.clone().min()?, days.max()?);
+    let days = (reading.day_text(first), reading.day_text(last));
+    let usd = values.iter().map(|value| value.2);
+    let lowest = dollars(usd.clone().fold(f64::INFINITY, f64::min));
+    let highest = dollars(usd.fold(f64::NEG_INFINITY, f64::max));
+    let about = match (scores.len(), values.len()) {
+        (_, 0) => format!("Scores of {} sessions", scores.len()),
+        (0, _) => format!("Total value, between {lowest} and {highest}"),
+        _ => format!(
+            "Scores of {} sessions, and total value, between {lowest} and {highest}",
+            scores.len()
+        ),
+    };
+    let label = format!("{about}, from {} to {}", days.0, days.1);
+    let legend = Legend { days: (&days.0, &days.1), figures: (&lowest, &highest), label: &label };
+    let point = |(date, day, usd): &(Day, i64, f64)| Value {
+        day: *day,
+        usd: *usd,
+        title: format!("{}: {}", reading.day_text(*date), dollars(*usd)),
+    };
+    let points: Vec<_> = values.iter().map(point).collect();
+    Some(subject_lines(scores, &points, &legend))
 }
 
 fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, reading: Reading) -> Holdings {
@@ -173,35 +171,6 @@ fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, reading: Reading) -> 
         notable: draft.notable.iter().take(MAX_NOTES).map(|note| clipped(note, 500)).collect(),
         href: format!("/api/swarm/subjects/{}/snapshots", links::part(subject.as_str())),
     }
-}
-
-/// The fields of the record that have a value.
-fn record(subject: &Subject, reading: Reading) -> Vec<(&'static str, Markup)> {
-    let shown = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(plain);
-    let homepage = subject.homepage.as_deref().map(|text| match links::web(text) {
-        Some(href) => Markup(format!(
-            "<a href=\"{0}\" rel=\"nofollow noopener\"><bdi>{0}</bdi></a>",
-            escape(href)
-        )),
-        None => plain(text),
-    });
-    let notes: Vec<_> =
-        subject.structural_notes.iter().take(MAX_NOTES).map(|note| plain(note).0).collect();
-    let rows = [
-        ("Id", Some(plain(subject.id.as_str()))),
-        ("Operator", shown(&subject.operator)),
-        ("Homepage", homepage),
-        ("X", shown(&subject.x_handle)),
-        ("Source", shown(&subject.source)),
-        ("Recommendation", shown(&subject.recommendation_type)),
-        ("Notes", (!notes.is_empty()).then(|| Markup(notes.join("<br>")))),
-        ("Last reviewed", subject.last_reviewed.map(|day| reading.day(day))),
-    ];
-    rows.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
-}
-
-fn plain(text: &str) -> Markup {
-    Markup(format!("<bdi>{}</bdi>", escape(&clipped(text, 1_000))))
 }
 
 /// A short amount: `$1.24 M`.

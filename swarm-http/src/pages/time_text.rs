@@ -88,8 +88,8 @@ fn written(text: &str, with_year: bool) -> String {
     }
 }
 
-/// The two largest units of a duration, down to the minute.
-fn span(millis: i64) -> String {
+/// The two largest units of a duration in milliseconds, down to the minute.
+pub(crate) fn span(millis: i64) -> String {
     let minutes = millis / 60_000;
     let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
     let days_text = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };

@@ -11,7 +11,12 @@ pub(super) fn routes() -> Vec<Route> {
     Section::Pages.rows(vec![
         page("/swarm/sessions", "Sessions", sessions::list, pages::sessions::page)
             .about("All sessions")
-            .query(&[("before", "Id"), ("limit", "PageLimit")]),
+            .query(&[
+                ("before", "Id"),
+                ("limit", "PageLimit"),
+                ("subject", "SubjectId"),
+                ("state", "Stage"),
+            ]),
         page("/swarm/sessions/{id}", "SessionWithTakes", sessions::by_id, pages::session::page)
             .about("A session: its takes, roster and history")
             .part("Id")
@@ -19,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         page("/swarm/members", "Members", members::list, pages::members::page)
             .about("The members")
-            .query(&[("from", "MemberId")]),
+            .query(&[("from", "MemberId"), ("q", "SearchText")]),
         page("/swarm/members/{id}", "Member", members::one, pages::member::page)
             .about("A member, its takes and memos")
             .part("MemberId")
@@ -27,19 +32,41 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
             .about("The subjects")
-            .query(&[("from", "SubjectId")]),
+            .query(&[("from", "SubjectId"), ("q", "SearchText")]),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
             .about("A subject, its snapshots and sessions")
             .part("SubjectId")
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
+        read("/swarm/takes", pages::takes::page)
+            .about("The newest takes, found by text, subject, member and stance")
+            .with(Work::Long)
+            .query(&[
+                ("q", "SearchText"),
+                ("subject", "SubjectId"),
+                ("member", "MemberId"),
+                ("stance", "Stance"),
+                ("before", "Id"),
+            ])
+            .answers(200, &["text/html"]),
         page("/swarm/takes/{id}", "Take", takes::record, pages::take::page)
             .about("A take, its revisions, and how to verify it")
             .part("Id")
             .refuses(&[NotFound]),
+        read("/swarm/memos", pages::memos::page)
+            .about("The memos, found by text, subject and member")
+            .with(Work::Long)
+            .query(&[
+                ("q", "SearchText"),
+                ("subject", "SubjectId"),
+                ("member", "MemberId"),
+                ("before", "Id"),
+            ])
+            .answers(200, &["text/html"]),
         page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
-            .about("A memo")
+            .about("A memo; a page says if it was retracted")
             .part("Id")
+            .answers(410, &["text/html"])
             .refuses(&[NotFound]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")

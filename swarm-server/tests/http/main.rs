@@ -42,6 +42,7 @@ mod observed_store;
 mod openapi;
 mod operating;
 mod operator_routes;
+mod page_texts;
 mod pages;
 mod paging;
 mod program;

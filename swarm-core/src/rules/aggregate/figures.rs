@@ -15,7 +15,7 @@ pub(super) fn rounded(value: f64) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of members are far below 2^53")]
-pub(super) fn number(count: usize) -> f64 {
+pub(in crate::rules) fn number(count: usize) -> f64 {
     count as f64
 }
 

@@ -2,13 +2,16 @@
 
 mod consensus;
 mod figures;
+mod position;
 mod weights;
 
 use std::sync::Arc;
 
 use consensus::consensus;
-use figures::number;
+pub(in crate::rules) use figures::number;
 use weights::mean_weights;
+
+pub use position::{Position, score};
 
 use super::resolve;
 use crate::domain::{Participation, Quorum, Quote, Session, Snapshot, Stances, Take, Timestamp};

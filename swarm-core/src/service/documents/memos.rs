@@ -54,8 +54,26 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, or it was retracted.
     pub async fn memo(&self, id: MemoId) -> Result<Memo, Error> {
+        self.find_memo(id).await?.ok_or(Refusal::NotFound(Resource::Memo).into())
+    }
+
+    /// A memo, or `None` if it was retracted.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there has never been one with this id.
+    pub async fn find_memo(&self, id: MemoId) -> Result<Option<Memo>, Error> {
         let (memo, retracted) = self.kept_memo(id).await?;
-        if retracted { Err(Refusal::NotFound(Resource::Memo).into()) } else { Ok(memo) }
+        Ok((!retracted).then_some(memo))
+    }
+
+    /// All published memos, newest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn memos(&self) -> Result<Vec<Memo>, Error> {
+        let documents = self.store.documents(Collection::Memos, None).await?;
+        let memos = documents.iter().rev().map(kept).collect::<Result<Vec<_>, _>>()?;
+        Ok(memos.into_iter().filter(|(_, retracted)| !retracted).map(|(memo, _)| memo).collect())
     }
 
     /// The published memos of a member, oldest first.

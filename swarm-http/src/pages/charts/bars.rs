@@ -42,7 +42,7 @@ mod tests {
             "Weights",
         );
         assert!(svg.contains("stable&lt;coins&gt;") && svg.contains("25.0 %"), "{svg}");
-        assert!(svg.contains("class=\"part\" x=\"0%\" y=\"21\" width=\"25%\""), "{svg}");
-        assert!(svg.contains("0.0 %") && svg.contains("height=\"76\""), "{svg}");
+        assert!(svg.contains("class=\"part\" x=\"0%\" y=\"1.3125rem\" width=\"25%\""), "{svg}");
+        assert!(svg.contains("0.0 %") && svg.contains("height=\"4.75rem\""), "{svg}");
     }
 }

@@ -1,103 +1,100 @@
-//! A member's stance in each session over time; the size of a dot is the confidence.
+//! A member's stances on one subject over time; the size of a dot is the confidence.
 
+use super::scale::{Scale, as_figure};
 use super::svg::{Anchor, Svg, length};
 use super::{STANCES, place};
 use crate::pages::markup::Markup;
 
-/// The member's take in one session.
+/// The member's take in one session on the subject.
 pub(crate) struct Point {
     /// The rank of the stance, −2 to 2.
     pub(crate) rank: i8,
     /// The confidence, 0 to 1.
     pub(crate) confidence: f64,
-    /// The day, for the axis.
-    pub(crate) day: String,
+    /// The day number of the session, and the day in words.
+    pub(crate) day: (i64, String),
     /// The tooltip.
     pub(crate) title: String,
+    /// The path of the take.
+    pub(crate) href: String,
 }
 
 /// Distance between the lines of two stances, in pixels.
-const ROW: f64 = 34.0;
+const ROW: f64 = 16.0;
 
-/// Maximum number of points in a narrow drawing.
-const MAX_NARROW: usize = 20;
+/// Where the lines begin, in percent; to the left is room for the names of the stances.
+const LEFT: f64 = 21.0;
 
-/// Draws the sessions of a member, oldest first: all of them for wide pages, the latest for
-/// narrow ones.
+/// Draws the takes of a member on one subject, oldest first.
 pub(crate) fn member_line(points: &[Point], label: &str) -> Markup {
-    let latest = points.get(points.len().saturating_sub(MAX_NARROW)..).unwrap_or_default();
-    let wide = drawing("wide", points, 17.0, label);
-    let narrow = drawing("narrow", latest, 0.0, label);
-    Markup(wide.0 + &narrow.0)
-}
-
-/// The lines begin at `left` percent, with their names to the left; at 0 the names are above them.
-fn drawing(class: &str, points: &[Point], left: f64, label: &str) -> Markup {
-    let above = if left == 0.0 { 8.0 } else { 0.0 };
-    let row = ROW + above;
-    let down = |place: usize| row * (4.0 - length(place)) + row / 2.0 + above;
-    let bottom = row * 5.0 + above;
-    let mut svg = Svg::new(&format!("member {class}"), bottom + 26.0, label);
-    for place in 0..STANCES.len() {
-        svg.line("grid", (left, down(place)), (100.0, down(place)));
-    }
-    let room = 100.0 - left;
-    let across = |nth: usize| left + room * (length(nth) + 0.5) / length(points.len().max(1));
-    let at = |(nth, point): (usize, &Point)| (across(nth), down(place(point.rank)));
-    let mut before = None;
-    for point in points.iter().enumerate() {
-        if let Some(before) = before {
-            svg.line("trend", before, at(point));
-        }
-        before = Some(at(point));
-    }
+    let down = |place: usize| ROW * (4.0 - length(place)) + 12.0;
+    let bottom = down(0) + 10.0;
+    let mut svg = Svg::with_links("member", bottom + 20.0, label);
     for (place, stance) in STANCES.into_iter().enumerate() {
-        let lift = if left == 0.0 { -11.0 } else { 4.5 };
-        svg.word(Anchor::Start, (0.0, down(place) + lift), stance);
+        svg.line("grid", (LEFT, down(place)), (100.0, down(place)));
+        if place % 2 == 0 {
+            svg.word(Anchor::Start, (0.0, down(place) + 4.5), stance);
+        }
     }
-    for point in points.iter().enumerate() {
-        svg.dot(super::named(point.1.rank), at(point), radius(point.1.confidence), &point.1.title);
+    let days = Scale::of(points.iter().map(|point| as_figure(point.day.0)));
+    // Room for half of the largest dot at both ends.
+    let across = |point: &Point| LEFT + 3.0 + (94.0 - LEFT) * days.part(as_figure(point.day.0));
+    let at = |point: &Point| (across(point), down(place(point.rank)));
+    for pair in points.windows(2) {
+        if let [from, to] = pair {
+            svg.line("trend", at(from), at(to));
+        }
     }
-    if let [first, .., last] | [first @ last] = points {
-        svg.word(Anchor::Start, (left, bottom + 18.0), &first.day);
-        svg.word(Anchor::End, (100.0, bottom + 18.0), &last.day);
+    for point in points {
+        let radius = radius(point.confidence);
+        svg.dot(super::named(point.rank), at(point), radius, (&point.title, Some(&point.href)));
+    }
+    match points {
+        [only] => svg.word(Anchor::Middle, (across(only), bottom + 16.0), &only.day.1),
+        [first, .., last] => {
+            svg.word(Anchor::Start, (LEFT, bottom + 16.0), &first.day.1);
+            svg.word(Anchor::End, (100.0, bottom + 16.0), &last.day.1);
+        }
+        [] => {}
     }
     svg.finish()
 }
 
 /// The area of a dot is proportional to the confidence, with a minimum for confidence 0.
 fn radius(confidence: f64) -> f64 {
-    2.0 + 7.0 * confidence.clamp(0.0, 1.0).sqrt()
+    2.0 + 5.0 * confidence.clamp(0.0, 1.0).sqrt()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn points(count: usize) -> Vec<Point> {
-        let point = |nth: usize| {
-            let (day, title) = (format!("{} Nov", nth + 1), format!("#{nth}"));
-            Point { rank: 2, confidence: 0.25, day, title }
+    fn points(days: &[i64]) -> Vec<Point> {
+        let point = |day: &i64| Point {
+            rank: 2,
+            confidence: 0.25,
+            day: (*day, format!("{day} Nov")),
+            title: format!("#{day}"),
+            href: format!("/swarm/takes/{day}"),
         };
-        (0..count).map(point).collect()
+        days.iter().map(point).collect()
     }
 
     #[test]
     fn single_session_is_one_dot() {
-        let Markup(svg) = member_line(&points(1), "Stances");
-        let dot = "<circle class=\"bullish\" cx=\"58.5%\" cy=\"17\" r=\"5.5\"><title>#0</title>";
-        assert!(svg.contains(dot), "{svg}");
-        assert!(!svg.contains("trend"));
+        let Markup(svg) = member_line(&points(&[3]), "Stances");
+        assert_eq!(svg.matches("<circle class=\"bullish\"").count(), 1, "{svg}");
+        assert!(svg.contains("<a href=\"/swarm/takes/3\"") && !svg.contains("trend"), "{svg}");
+        assert_eq!(svg.matches(">3 Nov<").count(), 1, "{svg}");
     }
 
     #[test]
-    fn narrow_drawing_shows_latest_sessions() {
-        let Markup(svg) = member_line(&points(30), "Stances");
-        let (wide, narrow) = svg.split_once("narrow").unwrap();
-        assert_eq!(wide.matches("<circle").count(), 30);
-        assert_eq!(narrow.matches("<circle").count(), MAX_NARROW);
-        assert!(narrow.contains("#29<") && !narrow.contains("#9<"));
-        assert!(wide.contains(">1 Nov<") && wide.contains(">30 Nov<"));
-        assert!(narrow.contains(">11 Nov<") && narrow.contains(">30 Nov<"));
+    fn sessions_are_placed_by_their_day() {
+        let Markup(svg) = member_line(&points(&[1, 2, 11]), "Stances");
+        assert_eq!(svg.matches("trend").count(), 2);
+        for x in ["cx=\"24%\"", "cx=\"31.3%\"", "cx=\"97%\""] {
+            assert!(svg.contains(x), "{x} in {svg}");
+        }
+        assert!(svg.contains(">1 Nov<") && svg.contains(">11 Nov<") && !svg.contains(">2 Nov<"));
     }
 }

@@ -8,15 +8,16 @@
 mod bars;
 mod field;
 mod member;
+mod scale;
 mod strip;
+mod subject;
 mod svg;
-mod value;
 
 pub(crate) use bars::{Bar, bars};
 pub(crate) use field::{Dot, signed, stance_field};
 pub(crate) use member::{Point, member_line};
 pub(crate) use strip::{Counts, strip};
-pub(crate) use value::{Legend, Value, value_line};
+pub(crate) use subject::{Legend, Score, Value, subject_lines};
 
 /// The five stances from bearish to bullish. Colour is never the only sign of a stance: the word is
 /// always there too.

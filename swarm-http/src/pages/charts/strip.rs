@@ -22,6 +22,13 @@ impl Counts {
         if words.is_empty() { "no takes".to_owned() } else { words.join(", ") }
     }
 
+    /// The counts alone, from bearish to bullish, then of other stances if there are any: `0 · 1 · 3 · 2 · 5`.
+    pub(crate) fn figures(&self) -> String {
+        let other = (self.other > 0).then_some(self.other);
+        let all: Vec<_> = self.known.into_iter().chain(other).map(|it| it.to_string()).collect();
+        all.join(" · ")
+    }
+
     fn total(&self) -> usize {
         self.known.iter().sum::<usize>() + self.other
     }
@@ -60,6 +67,7 @@ mod tests {
             assert!(svg.contains(bar), "{bar} in {svg}");
         }
         assert_eq!(svg.matches("<rect").count(), 3);
+        assert_eq!(Counts { known: [1, 0, 0, 2, 0], other: 1 }.figures(), "1 · 0 · 0 · 2 · 0 · 1");
     }
 
     #[test]

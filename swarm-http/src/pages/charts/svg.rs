@@ -26,19 +26,29 @@ impl Anchor {
 }
 
 impl Svg {
-    /// Starts a drawing of this height, in pixels, and the full width of its container. `label` is its
-    /// accessible name.
+    /// Starts a drawing of this height, in pixels at the usual size of text, and the full width of its
+    /// container. `label` is its accessible name.
     pub(super) fn new(class: &str, height: f64, label: &str) -> Self {
-        let height = figure(height);
+        Self::with_role("img", class, height, label)
+    }
+
+    /// As [`new`](Self::new), for a drawing with links in it.
+    pub(super) fn with_links(class: &str, height: f64, label: &str) -> Self {
+        Self::with_role("group", class, height, label)
+    }
+
+    fn with_role(role: &str, class: &str, height: f64, label: &str) -> Self {
+        let height = rem(height);
         let label = escape(label);
         Self(format!(
-            "<svg class=\"chart {class}\" width=\"100%\" height=\"{height}\" role=\"img\" aria-label=\"{label}\">"
+            "<svg class=\"chart {class}\" width=\"100%\" height=\"{height}\" role=\"{role}\" aria-label=\"{label}\">"
         ))
     }
 
     /// A line between two points: x in percent, y in pixels.
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(figure);
+        let [x1, x2] = [from.0, to.0].map(figure);
+        let [y1, y2] = [from.1, to.1].map(rem);
         self.put(format_args!(
             "<line class=\"{class}\" x1=\"{x1}%\" y1=\"{y1}\" x2=\"{x2}%\" y2=\"{y2}\"/>"
         ));
@@ -46,19 +56,26 @@ impl Svg {
 
     /// A horizontal bar; `across` is its left and right end, in percent.
     pub(super) fn bar(&mut self, class: &str, across: (f64, f64), y: f64, height: f64) {
-        let [x, width, y, height] = [across.0, across.1 - across.0, y, height].map(figure);
+        let [x, width] = [across.0, across.1 - across.0].map(figure);
+        let [y, height] = [y, height].map(rem);
         self.put(format_args!(
             "<rect class=\"{class}\" x=\"{x}%\" y=\"{y}\" width=\"{width}%\" height=\"{height}\"/>"
         ));
     }
 
-    /// A dot with `title` as its tooltip.
-    pub(super) fn dot(&mut self, class: &str, at: (f64, f64), radius: f64, title: &str) {
-        let [x, y, r] = [at.0, at.1, radius].map(figure);
-        let title = escape(title);
-        self.put(format_args!(
-            "<circle class=\"{class}\" cx=\"{x}%\" cy=\"{y}\" r=\"{r}\"><title>{title}</title></circle>"
-        ));
+    /// A dot with `title` as its tooltip. With `href` it is a link; a table below the chart has the same
+    /// links for keyboards.
+    pub(super) fn dot(
+        &mut self,
+        class: &str,
+        at: (f64, f64),
+        radius: f64,
+        (title, href): (&str, Option<&str>),
+    ) {
+        let x = figure(at.0);
+        let [y, r] = [at.1, radius].map(rem);
+        let circle = format!("<circle class=\"{class}\" cx=\"{x}%\" cy=\"{y}\" r=\"{r}\">");
+        self.0.push_str(&linked(&circle, title, href));
     }
 
     /// A label of the chart itself.
@@ -72,15 +89,40 @@ impl Svg {
     }
 
     fn text(&mut self, class: &str, at: (f64, f64), from: f64, text: &str) {
-        let [x, y, dx] = [at.0, at.1, from].map(figure);
-        let dx = if from == 0.0 { String::new() } else { format!(" dx=\"{dx}\"") };
+        let (x, y) = (figure(at.0), rem(at.1));
+        let dx = if from == 0.0 { String::new() } else { format!(" dx=\"{}\"", rem(from)) };
         let (class, text) = (class.trim_end(), escape(text));
         self.put(format_args!("<text class=\"{class}\" x=\"{x}%\" y=\"{y}\"{dx}>{text}</text>"));
     }
 
-    /// A nested coordinate system with its origin at this point, in which x is in pixels too.
+    /// A filled area between two lines from left to right: x in percent, the two y in pixels, of a drawing
+    /// of this height. It is stretched, so it must have no outline.
+    pub(super) fn band(&mut self, class: &str, height: f64, points: &[(f64, f64, f64)]) {
+        let point = |x: f64, y: f64| format!("{} {}", figure(x), figure(y));
+        let upper = points.iter().map(|(x, top, _)| point(*x, *top));
+        let lower = points.iter().rev().map(|(x, _, bottom)| point(*x, *bottom));
+        let path = upper.chain(lower).collect::<Vec<_>>().join("L");
+        let (whole, height) = (rem(height), figure(height));
+        self.put(format_args!(
+            "<svg width=\"100%\" height=\"{whole}\" viewBox=\"0 0 100 {height}\" \
+             preserveAspectRatio=\"none\"><path class=\"{class}\" d=\"M{path}z\"/></svg>"
+        ));
+    }
+
+    /// A nested coordinate system with its origin at this point, in which x is in pixels too. It grows with
+    /// the text.
     pub(super) fn corner(&mut self, x: f64, y: f64, draw: impl FnOnce(&mut String)) {
-        let [x, y] = [x, y].map(figure);
+        let (x, y) = (figure(x), rem(y));
+        self.put(format_args!(
+            "<svg x=\"{x}%\" y=\"{y}\" width=\"1rem\" height=\"1rem\" viewBox=\"0 0 16 16\">"
+        ));
+        draw(&mut self.0);
+        self.0.push_str("</svg>");
+    }
+
+    /// As [`corner`](Self::corner), for so little that it need not grow with the text.
+    pub(super) fn small_corner(&mut self, x: f64, y: f64, draw: impl FnOnce(&mut String)) {
+        let (x, y) = (figure(x), rem(y));
         self.put(format_args!("<svg x=\"{x}%\" y=\"{y}\">"));
         draw(&mut self.0);
         self.0.push_str("</svg>");
@@ -94,6 +136,27 @@ impl Svg {
     fn put(&mut self, shape: std::fmt::Arguments<'_>) {
         let _infallible = self.0.write_fmt(shape);
     }
+}
+
+/// An opened shape with `title` as its tooltip, closed, and a link if there is a path.
+pub(super) fn linked(shape: &str, title: &str, href: Option<&str>) -> String {
+    let (name, title) =
+        (shape.trim_start_matches('<').split(' ').next().unwrap_or_default(), escape(title));
+    let shape = format!("{shape}<title>{title}</title></{name}>");
+    match href {
+        Some(href) => {
+            let href = escape(href);
+            format!("<a href=\"{href}\" tabindex=\"-1\" aria-label=\"{title}\">{shape}</a>")
+        }
+        None => shape,
+    }
+}
+
+/// A length in pixels, in units that grow with the text of the page.
+fn rem(pixels: f64) -> String {
+    let text = format!("{:.4}", pixels / 16.0);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if matches!(text, "0" | "-0") { "0".to_owned() } else { format!("{text}rem") }
 }
 
 /// A number with at most one decimal.

@@ -1,8 +1,8 @@
 //! The stance field for wide pages, with member names.
 
-use super::frame::{AXIS, Dot, TOP, column, down, frame, of_place};
+use super::frame::{AXIS, Dot, TOP, column, down, frame, letters, of_place};
 use crate::pages::charts::STANCES;
-use crate::pages::charts::svg::{Svg, figure, length};
+use crate::pages::charts::svg::{Svg, figure, length, linked};
 use crate::pages::markup::{Markup, clipped, escape};
 
 /// Minimum distance between the centres of two dots, in pixels.
@@ -14,50 +14,72 @@ const NAME: f64 = 16.0;
 /// Maximum number of dots side by side in a column.
 const LANES: usize = 4;
 
-/// Longest name beside a dot in the first lane, in letters.
-const MAX_NAME: usize = 12;
-
-/// Letters that a name loses for each further lane.
-const LETTERS_PER_LANE: usize = 2;
+/// Longest name, in letters, if there is room.
+const MAX_NAME: usize = 24;
 
 /// Draws the field; `None` if a column has more members than fit with their names.
 pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Option<Markup> {
+    let columns: Vec<_> =
+        (0..STANCES.len()).map(|at| Column::of(of_place(dots, at))).collect::<Option<_>>()?;
     let mut svg = frame(dots, consensus, label);
     for (at, stance) in STANCES.into_iter().enumerate() {
-        draw(&mut svg, at, stance, &of_place(dots, at))?;
+        if let Some(column) = columns.get(at) {
+            column.draw(&mut svg, (at, stance), &columns);
+        }
     }
     Some(svg.finish())
 }
 
-/// Draws one column: dots at the height of their confidence, each name as close as space allows.
-fn draw(svg: &mut Svg, at: usize, stance: &str, members: &[&Dot]) -> Option<()> {
-    let heights: Vec<_> = members.iter().map(|dot| down(dot.confidence)).collect();
-    let lanes = lanes(&heights)?;
-    let lines = apart(&heights)?;
-    svg.corner(column(at), 0.0, |corner| {
-        for (((dot, y), lane), line) in members.iter().zip(&heights).zip(&lanes).zip(&lines) {
-            // The name starts to the right of its own dot and of every dot on the same line.
-            let level = heights.iter().zip(&lanes).filter(|(y, _)| (*y - line).abs() < DOT);
-            let beside = level.map(|(_, level)| *level).fold(*lane, usize::max);
-            let text_at = length(beside) * DOT + 12.0;
-            let [x, y, line_y] = [length(*lane) * DOT, *y, *line].map(figure);
-            if (line - down(dot.confidence)).abs() > 4.0 {
-                let to = figure(text_at - 3.0);
+/// The members of one stance: dots at the height of their confidence, each name as close as space allows.
+struct Column<'a> {
+    members: Vec<&'a Dot>,
+    heights: Vec<f64>,
+    lanes: Vec<usize>,
+    /// The heights of the names.
+    lines: Vec<f64>,
+}
+
+impl<'a> Column<'a> {
+    fn of(members: Vec<&'a Dot>) -> Option<Self> {
+        let heights: Vec<_> = members.iter().map(|dot| down(dot.confidence)).collect();
+        let (lanes, lines) = (lanes(&heights)?, apart(&heights)?);
+        Some(Self { members, heights, lanes, lines })
+    }
+
+    /// Whether neither a dot nor a name of this column is near a height.
+    fn is_free(&self, line: f64) -> bool {
+        self.heights.iter().chain(&self.lines).all(|y| (y - line).abs() >= NAME)
+    }
+
+    fn draw(&self, svg: &mut Svg, (at, stance): (usize, &str), columns: &[Self]) {
+        svg.corner(column(at), 0.0, |corner| {
+            let places = self.heights.iter().zip(&self.lanes).zip(&self.lines);
+            for (dot, ((y, lane), line)) in self.members.iter().zip(places) {
+                // The name starts to the right of its own dot and of every dot on the same line.
+                let level = self.heights.iter().zip(&self.lanes);
+                let level = level.filter(|(y, _)| (*y - line).abs() < DOT);
+                let beside = level.map(|(_, level)| *level).fold(*lane, usize::max);
+                let text_at = length(beside) * DOT + 12.0;
+                let is_free = |at: usize| columns.get(at).is_none_or(|it| it.is_free(*line));
+                let room = letters(at, text_at, is_free).min(MAX_NAME);
+                let is_moved = (line - y).abs() > 4.0;
+                let [x, y, line_y] = [length(*lane) * DOT, *y, *line].map(figure);
+                if is_moved {
+                    let to = figure(text_at - 3.0);
+                    corner.push_str(&format!(
+                        "<line class=\"leader\" x1=\"{x}\" y1=\"{y}\" x2=\"{to}\" y2=\"{line_y}\"/>"
+                    ));
+                }
+                let name = escape(&clipped(&dot.name, room));
+                let [text_at, base] = [text_at, line + 4.5].map(figure);
+                let circle = format!("<circle class=\"{stance}\" cx=\"{x}\" cy=\"{y}\" r=\"6.5\">");
+                corner.push_str(&linked(&circle, &dot.title(), dot.href.as_deref()));
                 corner.push_str(&format!(
-                    "<line class=\"leader\" x1=\"{x}\" y1=\"{y}\" x2=\"{to}\" y2=\"{line_y}\"/>"
+                    "<text class=\"name\" x=\"{text_at}\" y=\"{base}\">{name}</text>"
                 ));
             }
-            let [title, name] =
-                [dot.title(), clipped(&dot.name, MAX_NAME - LETTERS_PER_LANE * beside)]
-                    .map(|text| escape(&text));
-            let [text_at, base] = [text_at, line + 4.5].map(figure);
-            corner.push_str(&format!(
-                "<circle class=\"{stance}\" cx=\"{x}\" cy=\"{y}\" r=\"6.5\"><title>{title}</title>\
-                 </circle><text class=\"name\" x=\"{text_at}\" y=\"{base}\">{name}</text>"
-            ));
-        }
-    });
-    Some(())
+        });
+    }
 }
 
 /// The lane of each dot: the first in which it overlaps no other. `None` if all lanes are taken.

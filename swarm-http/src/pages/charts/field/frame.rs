@@ -9,6 +9,8 @@ use crate::pages::markup::Markup;
 pub(crate) struct Dot {
     /// The member's name.
     pub(crate) name: String,
+    /// The path of the take, if it has a page.
+    pub(crate) href: Option<String>,
     /// The rank of the stance, −2 to 2.
     pub(crate) rank: i8,
     /// The confidence, 0 to 1.
@@ -22,8 +24,8 @@ impl Dot {
     }
 }
 
-/// Maximum number of members that are drawn with their names.
-pub(super) const MAX_NAMED: usize = 24;
+/// Maximum number of members that are all drawn with their names.
+pub(super) const MAX_NAMED: usize = 19;
 
 /// `consensus +0.84`
 pub(super) fn consensus_text(score: f64) -> String {
@@ -45,8 +47,8 @@ pub(super) fn of_place(dots: &[Dot], at: usize) -> Vec<&Dot> {
 
 /// Position of the first of the five columns in wide drawings, and the width of each, in percent. The
 /// rest, to the right of the last column, is for names.
-pub(super) const FIRST: f64 = 8.0;
-pub(super) const COLUMN: f64 = 19.0;
+pub(super) const FIRST: f64 = 7.0;
+pub(super) const COLUMN: f64 = 18.5;
 
 /// Vertical positions of the top of the field and of its axis, in pixels.
 pub(super) const TOP: f64 = 12.0;
@@ -55,8 +57,8 @@ const HEIGHT: f64 = 200.0;
 
 /// Starts a wide drawing: grid, axis, labels and the consensus mark.
 pub(super) fn frame(dots: &[Dot], consensus: Option<f64>, label: &str) -> Svg {
-    let mut svg =
-        Svg::new("field wide", AXIS + if consensus.is_some() { 54.0 } else { 30.0 }, label);
+    let height = AXIS + if consensus.is_some() { 54.0 } else { 30.0 };
+    let mut svg = Svg::with_links("field wide", height, label);
     svg.word(Anchor::Start, (0.0, TOP + 4.0), "conf. 1");
     svg.word(Anchor::Start, (0.0, AXIS - 6.0), "conf. 0");
     for (at, stance) in STANCES.into_iter().enumerate() {
@@ -78,6 +80,26 @@ pub(super) fn frame(dots: &[Dot], consensus: Option<f64>, label: &str) -> Svg {
 
 pub(super) fn column(at: usize) -> f64 {
     FIRST + COLUMN * length(at)
+}
+
+/// Width of a column on the narrowest wide page, and of the room to the right of the last, in pixels.
+const COLUMN_ROOM: f64 = 122.0;
+const LAST_ROOM: f64 = 122.0;
+
+/// Approximate width of a letter, in pixels.
+const LETTER: f64 = 7.5;
+
+/// How many letters fit from `from` pixels to the right of a column's line, at this height: into the columns
+/// to the right too, as far as `is_free`.
+pub(super) fn letters(at: usize, from: f64, is_free: impl Fn(usize) -> bool) -> usize {
+    let last = STANCES.len() - 1;
+    let end = (at + 1..=last).find(|column| !is_free(*column)).unwrap_or(STANCES.len());
+    let room = if end > last {
+        COLUMN_ROOM * length(last - at) + LAST_ROOM
+    } else {
+        COLUMN_ROOM * length(end - at) - 8.0
+    };
+    (0..=40).rev().find(|count| length(*count) * LETTER <= room - from).unwrap_or_default()
 }
 
 /// Vertical position of a confidence in a wide drawing, in pixels.
@@ -105,7 +127,7 @@ pub(super) fn finish_rows(
 /// Starts a narrow drawing. The labels of its axis are at `bottom`, the consensus text below them.
 pub(super) fn begin_rows(bottom: f64, consensus: Option<f64>, label: &str) -> Svg {
     let below = if consensus.is_some() { 10.0 + CONSENSUS } else { 10.0 };
-    Svg::new("field narrow", bottom + below, label)
+    Svg::with_links("field narrow", bottom + below, label)
 }
 
 /// Distance from the axis labels to the consensus text, in pixels.

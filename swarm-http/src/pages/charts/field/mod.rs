@@ -1,8 +1,9 @@
 //! The stance field: a chart of the stance and confidence of each member of a session.
 //!
 //! Wide pages show five columns, bearish to bullish; height is confidence. Narrow pages show five
-//! rows, bullish on top; confidence grows to the right. Up to 24 members are named. More are drawn as
-//! dots without names; the table below the chart has the names.
+//! rows, bullish on top; confidence grows to the right. Up to 19 members are all named. Of more only those
+//! that are farthest from the consensus are; the table below the chart has all names. Dots are links to
+//! the takes.
 
 mod columns;
 mod density;
@@ -49,7 +50,8 @@ mod tests {
     use super::*;
 
     pub(super) fn dots(count: usize, rank: i8, confidence: f64) -> Vec<Dot> {
-        let dot = |nth: usize| Dot { name: format!("Member {nth}"), rank, confidence };
+        let name = |nth: usize| format!("Member {nth}");
+        let dot = |nth: usize| Dot { name: name(nth), href: None, rank, confidence };
         (0..count).map(dot).collect()
     }
 
@@ -63,8 +65,8 @@ mod tests {
     }
 
     #[test]
-    fn more_than_24_members_are_drawn_without_names() {
-        for (count, named) in [(1, true), (5, true), (24, true), (25, false), (250, false)] {
+    fn of_more_than_19_members_only_outliers_are_named() {
+        for (count, named) in [(1, true), (5, true), (19, true), (20, false), (250, false)] {
             let spread: Vec<_> = dots(count, 0, 0.0)
                 .into_iter()
                 .enumerate()
@@ -74,7 +76,9 @@ mod tests {
                 })
                 .collect();
             let Markup(svg) = stance_field(&spread, None);
-            assert_eq!(svg.contains(">Member 0<"), named, "{count}: {svg}");
+            let names = svg.matches("class=\"name").count();
+            assert_eq!(names == 2 * count, named, "{count}: {names} names");
+            assert!(names > 0, "outliers are named: {svg}");
             let dots = svg.matches("<circle").count() + svg.matches("h0").count();
             assert_eq!(dots, 2 * count, "one dot each, in both drawings");
             assert!(svg.len() < 20_000, "{count}: {}", svg.len());
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn names_are_escaped() {
-        let dot = Dot { name: "<b>\"x\"".to_owned(), rank: 0, confidence: 1.0 };
+        let dot = Dot { name: "<b>\"x\"".to_owned(), href: None, rank: 0, confidence: 1.0 };
         let Markup(svg) = stance_field(&[dot], None);
         assert!(!svg.contains("<b>") && svg.contains("&lt;b&gt;"), "{svg}");
     }
@@ -97,6 +101,6 @@ mod tests {
     #[test]
     fn consensus_mark_is_between_two_stances() {
         let Markup(svg) = stance_field(&dots(1, 0, 0.5), Some(-1.5));
-        assert!(svg.contains("<svg x=\"17.5%\" y=\"212\"><path class=\"mean\""), "{svg}");
+        assert!(svg.contains("<svg x=\"16.2%\" y=\"13.25rem\" width=\"1rem\""), "{svg}");
     }
 }

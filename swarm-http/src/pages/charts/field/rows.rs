@@ -69,7 +69,8 @@ impl<'a> Placed<'a> {
     }
 
     fn draw(&self, svg: &mut Svg, stance: &str, y: f64) {
-        svg.dot(stance, (self.x, y), 6.5, &self.dot.title());
+        let (title, href) = (self.dot.title(), self.dot.href.as_deref());
+        svg.dot(stance, (self.x, y), 6.5, (&title, href));
         let (anchor, beside) =
             if self.left { (Anchor::End, -BESIDE) } else { (Anchor::Start, BESIDE) };
         svg.name(anchor, (self.x, y + 4.5), beside, &self.name);
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     fn dot(name: &str, confidence: f64) -> Dot {
-        Dot { name: name.to_owned(), rank: 0, confidence }
+        Dot { name: name.to_owned(), href: None, rank: 0, confidence }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! `swarm demo`: a server on an in-memory store, filled through the public API with some weeks of sample
-//! data: three subjects, twelve members, sessions, memos and a committee.
+//! data: three subjects, 25 members, sessions of every state, memos and a committee.
 
 mod author;
 mod clock;
@@ -83,13 +83,14 @@ fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<()
     sessions::begin(&mut desk)?;
     let keys = committee::create_members(&desk)?;
     for days_ago in (1..=words::DAYS).rev() {
-        sessions::past(&desk, days_ago)?;
+        sessions::past(&mut desk, days_ago)?;
         match days_ago {
             2 => committee::session(&desk, &keys, 0, days_ago)?,
             1 => committee::session(&desk, &keys, 1, days_ago)?,
             _ => {}
         }
     }
+    sessions::pending(&desk)?;
     let takes = sessions::open(&desk)?;
     desk.clock.resume();
     let key = desk.members.first().map_or_else(String::new, Author::public_key);

@@ -7,7 +7,10 @@ use swarm_core::{MemberId, SessionId, TakeId, Timestamp};
 
 use super::author::{Author, Opinion};
 use super::desk::Desk;
-use super::words::{ANALYSTS, BUCKETS, DAYS, MEMOS, STANCES, THEMES, Theme, prose, pseudo_random};
+use super::words::{
+    ANALYSTS, BUCKETS, DAYS, FOUNDERS, JOINED, LONG, MEMOS, STANCES, THEMES, Theme, WRITER, prose,
+    pseudo_random,
+};
 use crate::Failure;
 
 const DAY: i64 = 24 * 60;
@@ -19,33 +22,55 @@ const CONVENES: i64 = 12 * 60;
 const OPEN: i64 = 390;
 const AGGREGATED: i64 = 34;
 
-/// Adds the subjects and members, the day before the first session.
+/// Adds the subjects and the founding members, the day before the first session.
 pub(super) fn begin(desk: &mut Desk) -> Result<(), Failure> {
     desk.at((DAYS + 1) * DAY + CONVENES);
     for theme in &THEMES {
-        let notes = ["Figures are taken from the chain at midnight, UTC."];
-        let subject = Subject {
-            id: theme.id,
-            name: theme.name,
-            status: "active",
-            operator: theme.operator,
-            thesis_blurb: theme.thesis,
-            homepage: format!("https://{}.example/", theme.id),
-            structural_notes: notes,
-        };
-        operate(desk, "/subjects", &subject)?;
+        subject(desk, theme, None)?;
     }
-    for (nth, analyst) in (0..).zip(&ANALYSTS) {
-        desk.at((DAYS + 1) * DAY + CONVENES - 10 - 7 * nth);
+    join(desk, 0..FOUNDERS, (DAYS + 1) * DAY + CONVENES - 10)?;
+    // The first subject is run by the first member.
+    let linked = desk.members.first().map(|author| author.id.clone());
+    THEMES.first().map_or(Ok(()), |theme| subject(desk, theme, linked))
+}
+
+/// Lets these analysts join, one every seven minutes.
+fn join(desk: &mut Desk, which: std::ops::Range<usize>, start: i64) -> Result<(), Failure> {
+    for (nth, analyst) in (0..).zip(ANALYSTS.get(which).unwrap_or_default()) {
+        desk.at(start - 7 * nth);
         let author = Author::join(&desk.client, analyst, |id| desk.activate(id))?;
         desk.members.push(author);
     }
     Ok(())
 }
 
+fn subject(
+    desk: &Desk,
+    theme: &'static Theme,
+    linked_member_id: Option<MemberId>,
+) -> Result<(), Failure> {
+    let wallet = |chain| Wallet { chain, address: theme.wallet };
+    let subject = Subject {
+        id: theme.id,
+        name: theme.name,
+        status: "active",
+        operator: theme.operator,
+        thesis_blurb: theme.thesis,
+        homepage: format!("https://{}.example/", theme.id),
+        structural_notes: ["Figures are taken from the chain at midnight, UTC."],
+        wallets: [wallet("ethereum"), wallet("base")],
+        nft_contracts: [wallet("ethereum")],
+        linked_member_id,
+    };
+    operate(desk, "/subjects", &subject).map(drop)
+}
+
 /// Runs the session of a past day, up to its publication.
-pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
+pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<(), Failure> {
     let start = days_ago * DAY + CONVENES;
+    if days_ago == JOINED {
+        join(desk, FOUNDERS..ANALYSTS.len(), start + 200)?;
+    }
     let theme = theme(days_ago);
     let convened = desk.at(start);
     snapshot(desk, theme, days_ago, convened.day())?;
@@ -57,7 +82,7 @@ pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
         if is_absent(days_ago, nth) {
             continue;
         }
-        desk.at(start - 30 - 27 * nth);
+        desk.at(start - 30 - 13 * nth);
         if early && nth == 8 {
             finish(desk, id, &["window_closed", "aggregated"])?;
         }
@@ -84,22 +109,53 @@ pub(super) fn past(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     finish(desk, id, states)
 }
 
-/// Runs today's session: seven members file, one of them twice. Returns the ids of its two takes.
+/// Runs two sessions of today that are over: one is aggregated and not published, one only closed.
+pub(super) fn pending(desk: &Desk) -> Result<(), Failure> {
+    let [first, _, third] = &THEMES;
+    for (theme, start, seed, states) in [
+        (first, 900, -1, &["window_closed", "aggregated"][..]),
+        (third, 600, -2, &["window_closed"][..]),
+    ] {
+        let convened = desk.at(start);
+        let date = desk.end.day();
+        let id = convene_on(desk, theme, date, convened.plus_millis(290 * 60_000), 0)?;
+        for (nth, author) in (0..).zip(&desk.members) {
+            if !is_absent(seed, nth) && nth != excused(0) {
+                desk.at(start - 5 - 11 * nth);
+                author.file(&desk.client, &opinion(author, theme, seed, nth, date, 0))?;
+            }
+        }
+        desk.at(start - 292);
+        finish(desk, id, states)?;
+    }
+    Ok(())
+}
+
+/// Runs today's session: fourteen members file, one of them twice. Returns the ids of its two takes.
 pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     let convened = desk.at(4 * 60);
-    let theme = THEMES.get(1).ok_or("no theme")?;
+    let [tomorrows, theme, _] = &THEMES;
     let date = desk.end.day();
     snapshot(desk, theme, 0, date)?;
     let deadline = convened.plus_millis((4 * 60 + 192) * 60_000);
     convene_on(desk, theme, date, deadline, 0)?;
     let mut first = None;
-    for (nth, author) in (0..).zip(desk.members.iter().take(7)) {
-        desk.at(200 - 29 * nth);
+    for (nth, author) in (0..).zip(desk.members.iter().take(15)) {
+        if nth == excused(0) {
+            continue;
+        }
+        desk.at(200 - 13 * nth);
         let filed = author.file(&desk.client, &opinion(author, theme, 0, nth, date, 0))?;
         if nth == 0 {
             first = Some(filed);
         }
     }
+    let tomorrow = desk.at(10).plus_millis(DAY * 60_000);
+    let scheduled = Session {
+        state: "scheduled",
+        ..session(desk, tomorrows, tomorrow.day(), tomorrow.plus_millis(OPEN * 60_000), 0)
+    };
+    operate(desk, "/sessions", &scheduled)?;
     desk.at(4);
     let author = desk.members.first().ok_or("no members")?;
     let second = Opinion {
@@ -131,23 +187,35 @@ fn convene_on(
     deadline: Timestamp,
     days_ago: i64,
 ) -> Result<SessionId, Failure> {
-    let expected = |(nth, author): (i64, &Author)| Expected {
-        member_id: author.id.clone(),
-        excused: nth == excused(days_ago),
-    };
-    let session = Session {
-        date,
-        subject_id: theme.id,
-        window_closes_at: deadline,
-        quorum: 7,
-        buckets: has_buckets(theme).then_some(BUCKETS),
-        roster: (0..).zip(&desk.members).map(expected).collect(),
-    };
+    let session = session(desk, theme, date, deadline, days_ago);
     let mut answer = operate(desk, "/sessions", &session)?;
     let session = answer.take("session").ok_or("the answer has no session")?;
     let id = session.into_object().whole_if_any("id")?.ok_or("the session has no id")?;
     operate(desk, &format!("/sessions/{id}/brief"), &Nothing {})?;
     Ok(SessionId(id))
+}
+
+fn session(
+    desk: &Desk,
+    theme: &Theme,
+    date: Day,
+    deadline: Timestamp,
+    days_ago: i64,
+) -> Session<'static> {
+    let expected = |(nth, author): (i64, &Author)| Expected {
+        member_id: author.id.clone(),
+        excused: nth == excused(days_ago),
+    };
+    Session {
+        date,
+        subject_id: theme.id,
+        state: "collecting",
+        window_closes_at: deadline,
+        // One session misses its quorum: one of its twelve members is excused.
+        quorum: if days_ago == 6 { 12 } else { 7 },
+        buckets: has_buckets(theme).then_some(BUCKETS),
+        roster: (0..).zip(&desk.members).map(expected).collect(),
+    }
 }
 
 fn finish(desk: &Desk, session: SessionId, states: &[&'static str]) -> Result<(), Failure> {
@@ -179,7 +247,10 @@ fn opinion<'a>(
         subject: theme.id,
         stance: STANCES.get(place).copied().unwrap_or("neutral"),
         confidence: percent(20 + pseudo_random(days_ago * 31, nth * 17 + revision) * 7 / 10),
-        body: prose(place, pseudo_random(days_ago, nth + 7 + revision)),
+        body: match prose(place, pseudo_random(days_ago, nth + 7 + revision)) {
+            short if author.analyst.name == WRITER => format!("{short}\n\n{LONG}"),
+            short => short,
+        },
         weights: if has_buckets(theme) {
             (0..).zip(&BUCKETS).map(weight).collect()
         } else {
@@ -263,6 +334,15 @@ struct Subject<'a> {
     thesis_blurb: &'a str,
     homepage: String,
     structural_notes: [&'a str; 1],
+    wallets: [Wallet<'a>; 2],
+    nft_contracts: [Wallet<'a>; 1],
+    linked_member_id: Option<MemberId>,
+}
+
+#[derive(Serialize)]
+struct Wallet<'a> {
+    chain: &'a str,
+    address: &'a str,
 }
 
 #[derive(Serialize)]
@@ -270,6 +350,7 @@ struct Subject<'a> {
 struct Session<'a> {
     date: Day,
     subject_id: &'a str,
+    state: &'a str,
     window_closes_at: Timestamp,
     quorum: u32,
     buckets: Option<[&'a str; 4]>,

@@ -10,7 +10,13 @@ pub(super) struct Analyst {
     pub(super) leaning: i64,
 }
 
-pub(super) const ANALYSTS: [Analyst; 12] = [
+/// The members of the first day; the others join [`JOINED`] days ago.
+pub(super) const FOUNDERS: usize = 12;
+
+/// How many days ago the other members join.
+pub(super) const JOINED: i64 = 2;
+
+pub(super) const ANALYSTS: [Analyst; 25] = [
     Analyst {
         name: "Ada",
         lens: "Liquidity before narrative: depth, spread, and who provides them.",
@@ -67,6 +73,35 @@ pub(super) const ANALYSTS: [Analyst; 12] = [
         lens: "Maps dependencies, and asks which of them were ever tested.",
         leaning: -1,
     },
+    Analyst {
+        name: "Caroline",
+        lens: "Sweeps the same sky every night, and reports what moved.",
+        leaning: 0,
+    },
+    Analyst { name: "Sofia", lens: "Partial differential views of funding rates.", leaning: 1 },
+    Analyst { name: "Maria", lens: "Seasonality, and what only looks like it.", leaning: -1 },
+    Analyst {
+        name: "Annie",
+        lens: "Classifies first: what kind of holder is selling?",
+        leaning: 0,
+    },
+    Analyst {
+        name: "Henrietta",
+        lens: "Periods and brightness: how regular are the inflows?",
+        leaning: 2,
+    },
+    Analyst { name: "Cecilia", lens: "What is it made of? Revenue by source.", leaning: 1 },
+    Analyst {
+        name: "Vera",
+        lens: "The mass that does not show: liabilities off chain.",
+        leaning: -2,
+    },
+    Analyst { name: "Maryam", lens: "Long paths back to where it began.", leaning: 0 },
+    Analyst { name: "Radia", lens: "Routes around failures before they happen.", leaning: 1 },
+    Analyst { name: "Frances", lens: "Takes the contract apart, branch by branch.", leaning: -1 },
+    Analyst { name: "Shafi", lens: "What can be proved without being shown.", leaning: 0 },
+    Analyst { name: "Mileva", lens: "Checks everyone else's arithmetic.", leaning: -1 },
+    Analyst { name: "Tu Youyou", lens: "Reads the old documents again.", leaning: 1 },
 ];
 
 /// A subject, with its value in US dollars on the first day.
@@ -75,6 +110,7 @@ pub(super) struct Theme {
     pub(super) name: &'static str,
     pub(super) operator: &'static str,
     pub(super) thesis: &'static str,
+    pub(super) wallet: &'static str,
     pub(super) value: f64,
     /// The trend of the takes on it over the weeks.
     pub(super) drift: i64,
@@ -86,6 +122,7 @@ pub(super) const THEMES: [Theme; 3] = [
         name: "Aurora Protocol",
         operator: "Aurora Foundation",
         thesis: "An exchange whose fees are finally larger than what it pays to attract them.",
+        wallet: "0x71c7656ec7ab88b098defb751b7401b5f6d8976f",
         value: 4_200_000.0,
         drift: 1,
     },
@@ -94,6 +131,7 @@ pub(super) const THEMES: [Theme; 3] = [
         name: "Borealis Lending",
         operator: "Borealis Labs",
         thesis: "Loans against staked assets, with one large borrower and a patient treasury.",
+        wallet: "0xde0b295669a9fd93d5f28d9ec85e40f4cb697bae",
         value: 11_800_000.0,
         drift: 0,
     },
@@ -102,6 +140,7 @@ pub(super) const THEMES: [Theme; 3] = [
         name: "Cygnus",
         operator: "Cygnus DAO",
         thesis: "A treasury that is divided anew each week, by vote.",
+        wallet: "0x281055afc982d96fab65b3a49cac8b878184cb16",
         value: 2_350_000.0,
         drift: -1,
     },
@@ -160,6 +199,10 @@ pub(super) fn prose(stance: usize, nth: i64) -> String {
     let reason = pick(&REASONS, nth / 2 % 2 == 1);
     if nth % 5 == 4 { opening.to_owned() } else { format!("{opening} {reason}") }
 }
+
+/// The member that writes at length, and what it adds to each take.
+pub(super) const WRITER: &str = "Emmy";
+pub(super) const LONG: &str = include_str!("memos/write_up.md");
 
 /// Memos: index of the author, days ago, index of the subject, title, text.
 pub(super) const MEMOS: [(usize, i64, usize, &str, &str); 4] = [

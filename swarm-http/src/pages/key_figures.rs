@@ -1,0 +1,98 @@
+//! The key figures at the top of a session's page.
+
+use std::sync::Arc;
+
+use swarm_core::domain::{Consensus, Snapshot};
+use swarm_core::rules::Stage;
+use swarm_core::{Session, Take};
+
+use super::markup::Markup;
+use super::result::ResultView;
+use super::stage_text;
+use super::stance;
+use super::time_text::Reading;
+
+/// The key figures: the largest first.
+pub(super) struct KeyFigures {
+    /// The largest figure and its label: of an open session the time left, of an aggregated one the score.
+    pub(super) lead: Option<(Markup, Markup)>,
+    /// Labels and figures.
+    pub(super) rest: Vec<(String, Markup)>,
+}
+
+impl KeyFigures {
+    /// The figures of a session, and of the latest takes in it.
+    pub(super) fn of(session: &Session, latest: &[Arc<Take>], reading: Reading) -> Self {
+        match session.snapshot.as_deref() {
+            Some(snapshot) => Self::of_snapshot(snapshot),
+            None => Self::without_result(session, latest, reading),
+        }
+    }
+
+    fn of_snapshot(snapshot: &Snapshot) -> Self {
+        let mut rest = Vec::new();
+        let consensus = snapshot.consensus.as_ref();
+        if let Some((consensus, result)) = consensus.zip(ResultView::of(snapshot)) {
+            rest.push(("members".to_owned(), Markup::text(&result.agreement)));
+            let confidence = format!("{:.2}", consensus.confidence);
+            rest.push(("mean confidence, 0–1".to_owned(), Markup::text(&confidence)));
+        }
+        let participation = &snapshot.participation;
+        let label = match participation.expected {
+            Some(_) => "expected members filed",
+            None => "members filed",
+        };
+        let filed = of(participation.members, participation.expected);
+        rest.push((label.to_owned(), Markup::text(&filed)));
+        if let Some(quorum) = &snapshot.quorum {
+            let label = if quorum.met { "quorum met" } else { "quorum missed" };
+            let figure = format!("{} of {} needed", participation.members, quorum.required);
+            rest.push((label.to_owned(), Markup::text(&figure)));
+        }
+        Self { lead: consensus.map(|consensus| score(consensus, snapshot)), rest }
+    }
+
+    /// Before aggregation: no score is shown, only what is filed.
+    fn without_result(session: &Session, latest: &[Arc<Take>], reading: Reading) -> Self {
+        let roster = session.roster.as_ref();
+        let expected =
+            roster.map(|roster| roster.entries().iter().filter(|entry| !entry.excused).count());
+        let stage = stage_text::stage_of(session, reading);
+        let takes_count = stage.takes_count();
+        let filed = if takes_count { "have filed" } else { "filed" };
+        let mut rest = vec![(filed.to_owned(), Markup::text(&of(latest.len(), expected)))];
+        if let Some(quorum) = session.quorum {
+            rest.push(("needed for the quorum".to_owned(), Markup::text(&quorum.to_string())));
+        }
+        let deadline = session.window_closes_at;
+        let left = deadline.and_then(|deadline| Some((reading.left(deadline)?, deadline)));
+        let lead = left.filter(|_| takes_count).map(|(left, deadline)| {
+            let label = match stage {
+                Stage::Closing => "until late takes are refused",
+                _ => "left to file",
+            };
+            (Markup(left), Markup(format!("{label}, until {}", reading.time(deadline))))
+        });
+        Self { lead, rest }
+    }
+}
+
+/// The score and the nearest stance, set apart where the quorum was missed.
+fn score(consensus: &Consensus, snapshot: &Snapshot) -> (Markup, Markup) {
+    let figure = super::charts::signed(consensus.score);
+    let stance = stance::word(consensus.stance, None);
+    match &snapshot.quorum {
+        Some(quorum) if !quorum.met => {
+            let label = "score, from −2 to +2; without a quorum it is no result";
+            (Markup(format!("<span class=\"unmet\">({figure})</span>")), Markup::text(label))
+        }
+        _ => (
+            Markup(format!("{figure} {stance}")),
+            Markup::text("score, from −2 to +2, and nearest stance"),
+        ),
+    }
+}
+
+fn of(members: usize, expected: Option<usize>) -> String {
+    expected.map_or(members.to_string(), |expected| format!("{members} of {expected}"))
+}

@@ -1,0 +1,89 @@
+//! `/swarm/memos`: the published memos, newest first, found by text, subject and member.
+
+use askama::Template;
+use http::StatusCode;
+use swarm_core::MemberId;
+use swarm_core::domain::{Memo, MemoId, SubjectId};
+
+use super::find::Find;
+use super::frame::{Frame, SiteContext, html, reading};
+use super::links;
+use super::lists::{Subjects, memo_title, number_param, part_title};
+use super::markdown::first_words;
+use super::markup::Markup;
+use super::people::{People, Person};
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// Memos per page.
+const PER_PAGE: usize = 40;
+
+/// Longest excerpt of a memo, in letters.
+const MAX_EXCERPT: usize = 160;
+
+#[derive(Template)]
+#[template(path = "memos.html")]
+struct MemosPage {
+    frame: Frame,
+    find: Find,
+    rows: Vec<Row>,
+    later: bool,
+    next: Option<String>,
+}
+
+struct Row {
+    when: Markup,
+    href: String,
+    title: String,
+    who: Person,
+    subject: Option<(String, String)>,
+    words: String,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let tenant = request.tenant();
+    let before = number_param(&request, "before")?.map(MemoId);
+    let find = Find::of(&request, "/swarm/memos", &["q", "subject", "member"]);
+    let needle = find.needle();
+    let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
+    let member = find.value("member").and_then(|id| MemberId::parse(id).ok());
+    let keeps = |memo: &Memo| {
+        before.is_none_or(|before| memo.id.0 < before.0)
+            && subject.as_ref().is_none_or(|id| memo.draft.subject_id.as_ref() == Some(id))
+            && member.as_ref().is_none_or(|id| memo.member_id == *id)
+            && needle
+                .as_ref()
+                .is_none_or(|it| it.is_in(&memo.draft.title) || it.is_in(&memo.draft.body))
+    };
+    let mut memos = tenant.memos().await?;
+    memos.retain(keeps);
+    let more = memos.len() > PER_PAGE;
+    memos.truncate(PER_PAGE);
+    let ids = memos.iter().filter_map(|memo| memo.draft.subject_id.as_ref()).chain(&subject);
+    let subjects = Subjects::find(tenant, ids).await?;
+    let ids = memos.iter().map(|memo| &memo.member_id).chain(&member);
+    let people = People::find(tenant, ids).await?;
+    let row = |memo: &Memo| Row {
+        when: reading.day(memo.published_at.day()),
+        href: links::memo(memo.id),
+        title: memo_title(memo),
+        who: people.person(&memo.member_id),
+        subject: memo.draft.subject_id.as_ref().map(|id| subjects.link(id)),
+        words: first_words(&memo.draft.body, MAX_EXCERPT),
+    };
+    let page = MemosPage {
+        frame: Frame::new(
+            SiteContext::of(&request),
+            part_title("Memos", "before", before),
+            find.address(before.map(|before| before.0)),
+        ),
+        rows: memos.iter().map(row).collect(),
+        later: before.is_some(),
+        next: memos.last().filter(|_| more).map(|last| find.address(Some(last.id.0))),
+        find: find
+            .named("subject", subject.as_ref().map(|id| subjects.name(id)))
+            .named("member", member.as_ref().map(|id| people.person(id).name)),
+    };
+    Ok(html(StatusCode::OK, &page))
+}

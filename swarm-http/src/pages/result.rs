@@ -1,0 +1,66 @@
+//! The result of a session in words: score, stance, agreement and quorum.
+
+use swarm_core::domain::Snapshot;
+use swarm_core::rules::{Agreement, agreement};
+
+use super::charts::signed;
+use super::markup::Markup;
+use super::stance;
+
+/// The result of an aggregated session that has a consensus.
+pub(super) struct ResultView {
+    /// `−0.44`
+    pub(super) score: String,
+    /// The stance of the consensus, with its mark.
+    pub(super) stance: Markup,
+    /// `9 of 11 agree`
+    pub(super) agreement: String,
+    /// `quorum missed: 5 of 7`; the consensus is then no result.
+    pub(super) quorum_missed: Option<String>,
+}
+
+impl ResultView {
+    pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
+        let consensus = snapshot.consensus.as_ref()?;
+        Some(Self {
+            score: signed(consensus.score),
+            stance: stance::word(consensus.stance, None),
+            agreement: agreement_text(snapshot)?,
+            quorum_missed: quorum_missed(snapshot),
+        })
+    }
+
+    /// `−0.44, cautious, 9 of 11 agree`
+    pub(super) fn words(snapshot: &Snapshot) -> Option<String> {
+        let consensus = snapshot.consensus.as_ref()?;
+        let (score, agreement) = (signed(consensus.score), agreement_text(snapshot)?);
+        let words = format!("{score}, {}, {agreement}", consensus.stance);
+        Some(match quorum_missed(snapshot) {
+            Some(missed) => format!("{missed} ({words})"),
+            None => words,
+        })
+    }
+}
+
+/// `quorum missed: 5 of 7`; `None` if it was met, or none was set.
+fn quorum_missed(snapshot: &Snapshot) -> Option<String> {
+    let quorum = snapshot.quorum.as_ref().filter(|quorum| !quorum.met)?;
+    Some(format!("quorum missed: {} of {}", snapshot.participation.members, quorum.required))
+}
+
+/// `split 5 to 4`, `9 of 11 agree`; `None` without a consensus.
+fn agreement_text(snapshot: &Snapshot) -> Option<String> {
+    let consensus = snapshot.consensus.as_ref()?;
+    Some(match agreement(&snapshot.stances, consensus.score)? {
+        Agreement::Agree { of: 1, .. } => "1 member".to_owned(),
+        Agreement::Agree { members, of } if members == of => format!("all {of} agree"),
+        Agreement::Agree { members, of } => format!("{members} of {of} agree"),
+        Agreement::Neutral { of: 1, .. } => "1 member, neutral".to_owned(),
+        Agreement::Neutral { members, of } if members == of => format!("all {of} neutral"),
+        Agreement::Neutral { members, of } => format!("{members} of {of} neutral"),
+        Agreement::Split { with, against, neutral: 0 } => format!("split {with} to {against}"),
+        Agreement::Split { with, against, neutral } => {
+            format!("split {with} to {against}, {neutral} neutral")
+        }
+    })
+}

@@ -1,0 +1,116 @@
+//! How far a session has come, in words. State and deadline are always read together.
+
+use swarm_core::Session;
+use swarm_core::rules::{Stage, stage};
+
+use super::markup::Markup;
+use super::time_text::Reading;
+
+/// The stage of a session now.
+pub(super) fn stage_of(session: &Session, reading: Reading) -> Stage {
+    stage(session.state, session.window_closes_at, reading.now)
+}
+
+/// The stage in one or two words.
+pub(super) fn word(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Scheduled => "scheduled",
+        Stage::Open => "open",
+        Stage::Closing => "closing",
+        Stage::AwaitingResult => "awaiting result",
+        Stage::Aggregated => "aggregated",
+        Stage::Published => "published",
+    }
+}
+
+/// When the session closes or closed, and what that means at its stage.
+pub(super) fn deadline(session: &Session, reading: Reading) -> Markup {
+    let stage = stage_of(session, reading);
+    let closes = session.window_closes_at.map(|at| (reading.time(at), reading.left(at)));
+    Markup(match (stage, closes) {
+        (Stage::Scheduled, Some((time, Some(left)))) => {
+            format!("takes are accepted until {time}, {left} left")
+        }
+        (Stage::Scheduled, _) => "takes are accepted; no deadline yet".to_owned(),
+        (Stage::Open, Some((time, Some(left)))) => format!("closes {time}, in {left}"),
+        (Stage::Open, _) => "no deadline yet".to_owned(),
+        (Stage::Closing, Some((time, _))) => {
+            format!("collection ended; late takes are accepted until {time}")
+        }
+        (Stage::Closing, None) => "collection ended; late takes are still accepted".to_owned(),
+        (Stage::AwaitingResult, Some((time, _))) => format!("closed {time}, not aggregated yet"),
+        (Stage::AwaitingResult, None) => "closed, not aggregated yet".to_owned(),
+        (Stage::Aggregated | Stage::Published, closes) => result(session, closes, reading),
+    })
+}
+
+/// `closed …, published …`. A deadline that lies behind the snapshot says nothing about the result.
+fn result(session: &Session, closes: Option<(Markup, Option<String>)>, reading: Reading) -> String {
+    let aggregated = session.snapshot.as_ref().map(|snapshot| snapshot.aggregated_at);
+    let early = match (session.window_closes_at, aggregated) {
+        (Some(deadline), Some(aggregated)) => deadline > aggregated,
+        _ => false,
+    };
+    let begin = match (closes, aggregated) {
+        (Some((time, _)), _) if !early => format!("closed {time}, "),
+        (Some((_, left)), Some(aggregated)) => {
+            let time = reading.time(aggregated);
+            let later = if left.is_some() { "; later takes do not count" } else { "" };
+            format!("aggregated {time}, before its deadline{later}, ")
+        }
+        _ => String::new(),
+    };
+    match session.published_at {
+        Some(published) => format!("{begin}published {}", reading.time(published)),
+        None => format!("{begin}not published yet"),
+    }
+}
+
+/// `closes in 3 h` or the stage, for lists.
+pub(super) fn brief(session: &Session, reading: Reading) -> String {
+    let stage = stage_of(session, reading);
+    let left = session.window_closes_at.and_then(|deadline| reading.left(deadline));
+    match (stage, left) {
+        (Stage::Open, Some(left)) => format!("open, {left} left"),
+        (stage, _) => word(stage).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use swarm_core::domain::{SessionDraft, SessionState};
+    use swarm_core::json::Json;
+    use swarm_core::{SessionId, Timestamp};
+
+    use super::*;
+
+    fn session(state: SessionState, closes: Option<&str>) -> Session {
+        let fields = br#"{"date":"2026-11-21","subjectId":"aurora"}"#;
+        let mut fields = Json::read(fields).unwrap().into_object();
+        let session = SessionDraft::read(&mut fields).unwrap();
+        let session = session.convened(SessionId(1), Timestamp::EPOCH);
+        let closes = closes.map(|time| Timestamp::parse("t", time).unwrap());
+        Session { state, window_closes_at: closes, ..session }
+    }
+
+    #[test]
+    fn texts_follow_from_state_and_deadline() {
+        use SessionState::{Collecting, Published, Scheduled, WindowClosed};
+        let reading = Reading { now: Timestamp::parse("t", "2026-11-21T12:00:00Z").unwrap() };
+        let (ahead, passed) = (Some("2026-11-21T15:00:00Z"), Some("2026-11-21T09:00:00Z"));
+        for (state, closes, short, long) in [
+            (Collecting, ahead, "open, 3 h left", "closes"),
+            (Collecting, passed, "awaiting result", "not aggregated yet"),
+            (Collecting, None, "open", "no deadline yet"),
+            (Scheduled, ahead, "scheduled", "takes are accepted until"),
+            (WindowClosed, ahead, "closing", "late takes are accepted until"),
+            (WindowClosed, passed, "awaiting result", "closed"),
+            (Published, None, "published", "not published yet"),
+        ] {
+            let session = session(state, closes);
+            assert_eq!(brief(&session, reading), short, "{state} {closes:?}");
+            let Markup(text) = deadline(&session, reading);
+            assert!(text.contains(long), "{state} {closes:?}: {text}");
+        }
+    }
+}

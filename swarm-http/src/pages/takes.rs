@@ -1,0 +1,89 @@
+//! `/swarm/takes`: the newest takes, whatever the state of their sessions, found by text, subject, member
+//! and stance.
+
+use std::sync::Arc;
+
+use askama::Template;
+use http::StatusCode;
+use swarm_core::domain::{STANCES, Seq, SubjectId};
+use swarm_core::rules::Needle;
+use swarm_core::{MemberId, Take};
+
+use super::find::Find;
+use super::frame::{Frame, SiteContext, html, reading};
+use super::lists::{Subjects, TakeView, number_param, part_title};
+use super::people::People;
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// Takes per page.
+const PER_PAGE: usize = 30;
+
+#[derive(Template)]
+#[template(path = "takes.html")]
+struct TakesPage {
+    frame: Frame,
+    find: Find,
+    stances: Vec<(&'static str, bool)>,
+    takes: Vec<TakeView>,
+    later: bool,
+    next: Option<String>,
+}
+
+/// What takes are looked for.
+struct Filter {
+    needle: Option<Needle>,
+    subject: Option<SubjectId>,
+    member: Option<MemberId>,
+    stance: Option<String>,
+}
+
+impl Filter {
+    fn keeps(&self, take: &Take) -> bool {
+        let draft = take.draft();
+        let has = |needle: &Needle| {
+            needle.is_in(draft.body.as_str())
+                || needle.is_in(draft.subject_id.as_str())
+                || needle.is_in(draft.stance.as_str())
+        };
+        self.subject.as_ref().is_none_or(|subject| *subject == draft.subject_id)
+            && self.member.as_ref().is_none_or(|member| *member == draft.member_id)
+            && self.stance.as_ref().is_none_or(|stance| stance == draft.stance.as_str())
+            && self.needle.as_ref().is_none_or(has)
+    }
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let tenant = request.tenant();
+    let before = number_param(&request, "before")?.map(Seq);
+    let find = Find::of(&request, "/swarm/takes", &["q", "subject", "member", "stance"]);
+    let filter = Filter {
+        needle: find.needle(),
+        subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
+        member: find.value("member").and_then(|id| MemberId::parse(id).ok()),
+        stance: find.value("stance").map(str::to_owned),
+    };
+    let found = tenant.newest_takes(PER_PAGE, before, |take| filter.keeps(take)).await?;
+    let ids = found.takes.iter().map(|take| &take.draft().subject_id).chain(&filter.subject);
+    let subjects = Subjects::find(tenant, ids).await?;
+    let ids = found.takes.iter().map(|take| &take.draft().member_id).chain(&filter.member);
+    let people = People::find(tenant, ids).await?;
+    let view = |take: &Arc<Take>| TakeView::in_list(take, &subjects, &people, reading);
+    let stance = |(name, _)| (name, find.value("stance") == Some(name));
+    let page = TakesPage {
+        takes: found.takes.iter().map(view).collect(),
+        stances: STANCES.into_iter().map(stance).collect(),
+        later: before.is_some(),
+        next: found.next_before.map(|before| find.address(Some(before.0))),
+        frame: Frame::new(
+            SiteContext::of(&request),
+            part_title("Takes", "before entry", before),
+            find.address(before.map(|before| before.0)),
+        ),
+        find: find
+            .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)))
+            .named("member", filter.member.as_ref().map(|id| people.person(id).name)),
+    };
+    Ok(html(StatusCode::OK, &page))
+}

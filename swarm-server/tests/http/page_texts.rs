@@ -1,0 +1,122 @@
+//! What pages say: results, stages, what changed, lists with filters, retracted memos (API.md, 10).
+
+use serde_json::json;
+
+use crate::harness::{Author, Client, Server};
+
+const DAY: &str = "2026-11-21";
+
+fn html(client: &Client, path: &str) -> String {
+    client.send("GET", path, &[("accept", "text/html")], b"").expect(200).text
+}
+
+fn file(client: &Client, author: &Author, subject: &str, stance: &str) {
+    let take = json!({
+        "date": DAY, "subjectId": subject, "stance": stance, "confidence": 0.5,
+        "body": format!("{stance} it is"),
+    });
+    client.submit(author, author.draft_of(take)).expect(201);
+}
+
+fn advance(client: &Client, session: u64, states: &[&str]) {
+    for state in states {
+        let path = format!("/sessions/{session}/state");
+        client.operate(&path, &json!({ "state": state })).expect(200);
+    }
+}
+
+fn quorum(client: &Client, session: u64, quorum: u32) {
+    let (path, body) =
+        (format!("/api/swarm/admin/sessions/{session}"), json!({ "quorum": quorum }).to_string());
+    let headers = [("x-admin-token", crate::harness::ADMIN), ("content-type", "application/json")];
+    client.send("PATCH", &path, &headers, body.as_bytes()).expect(200);
+}
+
+#[test]
+fn result_is_shown_with_score_and_split_and_set_apart_without_quorum() {
+    let server = Server::start();
+    let client = server.client();
+    let [ada, grace, hedy] = ["Ada", "Grace", "Hedy"].map(|name| Author::join(&client, name));
+    for (session, subject, needed) in [(1, "aurora", 2), (2, "borealis", 9)] {
+        assert_eq!(client.convene(DAY, subject), session);
+        quorum(&client, session, needed);
+        for (author, stance) in [(&ada, "bullish"), (&grace, "cautious"), (&hedy, "constructive")] {
+            file(&client, author, subject, stance);
+        }
+    }
+    advance(&client, 1, &["window_closed", "aggregated", "published"]);
+    advance(&client, 2, &["window_closed", "aggregated", "published"]);
+    let (met, missed) = (html(&client, "/swarm/sessions/1"), html(&client, "/swarm/sessions/2"));
+    for text in ["+0.67", "2 of 3 agree", "quorum met", "3 of 2 needed"] {
+        assert!(met.contains(text), "{text} in {met}");
+    }
+    for text in ["(+0.67)", "quorum missed", "without a quorum it is no result"] {
+        assert!(missed.contains(text), "{text} in {missed}");
+    }
+    let list = html(&client, "/swarm/sessions");
+    assert!(list.contains("quorum missed: 3 of 9") && list.contains("<strong>+0.67</strong>"));
+    let member = html(&client, &format!("/swarm/members/{}", grace.id));
+    assert!(member.contains("against the consensus in 1 of 1"), "{member}");
+}
+
+#[test]
+fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    client.convene(DAY, "aurora");
+    file(&client, &ada, "aurora", "bullish");
+    advance(&client, 1, &["window_closed", "aggregated"]);
+    let home = html(&client, "/");
+    assert!(home.contains("Awaiting result") && home.contains("bullish it is"), "{home}");
+    assert!(home.contains("No session is open"), "{home}");
+    let session = html(&client, "/swarm/sessions/1");
+    assert!(session.contains(">aggregated</span>") && !session.contains("closes "), "{session}");
+}
+
+#[test]
+fn takes_are_found_by_text_subject_member_and_stance() {
+    let server = Server::start();
+    let client = server.client();
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
+    for (at, subject) in ["aurora", "borealis"].into_iter().enumerate() {
+        client.convene(DAY, subject);
+        file(&client, &ada, subject, ["bullish", "cautious"][at]);
+    }
+    file(&client, &grace, "aurora", "neutral");
+    let found = |query: &str| {
+        let page = html(&client, &format!("/swarm/takes{query}"));
+        let ids = [1, 2, 3].into_iter();
+        ids.filter(|id| page.contains(&format!("/swarm/takes/{id}\""))).collect::<Vec<_>>()
+    };
+    assert_eq!(found(""), [1, 2, 3]);
+    assert_eq!(found("?q=BULLISH+it"), [1]);
+    assert_eq!(found("?subject=aurora"), [1, 3]);
+    assert_eq!(found(&format!("?member={}", ada.id)), [1, 2]);
+    assert_eq!(found("?stance=neutral&subject=aurora"), [3]);
+    assert_eq!(found("?q=%3Cscript%3E"), []);
+    assert!(html(&client, "/swarm/sessions?subject=aurora").contains("/swarm/sessions/1\""));
+    assert!(!html(&client, "/swarm/sessions?subject=aurora").contains("/swarm/sessions/2\""));
+    assert!(!html(&client, "/swarm/sessions?state=published").contains("/swarm/sessions/1\""));
+    assert!(html(&client, "/swarm/members?q=grac").contains(">Grace<"));
+    assert!(!html(&client, "/swarm/members?q=grac").contains(">Ada<"));
+    let typed = html(&client, "/swarm/takes?q=%22%3E%3Cscript%3E");
+    assert!(typed.contains("value=\"&#34;&#62;&#60;script&#62;\""), "{typed}");
+}
+
+#[test]
+fn retracted_memo_is_a_page_that_says_so() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    let bearer = ada.bearer();
+    let memo = json!({ "title": "Depth", "body": "secret text" }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+    assert!(html(&client, "/swarm/memos?q=depth").contains("/swarm/memos/1\""));
+    client.operate("/memos/1/retract", &json!({})).expect(200);
+    let gone = client.send("GET", "/swarm/memos/1", &[("accept", "text/html")], b"").expect(410);
+    assert!(gone.text.contains("was retracted") && !gone.text.contains("secret"), "{}", gone.text);
+    client.send("GET", "/swarm/memos/1", &[("accept", "application/json")], b"").expect(404);
+    assert!(!html(&client, "/swarm/memos").contains("/swarm/memos/1\""));
+    client.send("GET", "/swarm/memos/2", &[("accept", "text/html")], b"").expect(404);
+}
