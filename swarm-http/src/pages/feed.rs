@@ -1,45 +1,109 @@
-//! `/feed.xml`: an Atom feed of published sessions.
+//! Atom feeds: `/feed.xml` of published sessions; of a subject its sessions and takes; of a member its
+//! takes and memos.
+//!
+//! A take's entry keeps its id when the take is amended: it is the id of the member's take in the session.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use atom_syndication::{Entry, Feed, FixedDateTime, Generator, Link, Person, Text};
 use http::StatusCode;
-use swarm_core::{Session, Timestamp};
+use swarm_core::domain::Memo;
+use swarm_core::{MemberId, Session, Take, Timestamp};
 
-use super::charts::signed;
 use super::frame::{SiteContext, reading};
 use super::links;
-use super::lists::{Subjects, counts};
+use super::lists::{Subjects, memo_title, subject_title};
+use super::markdown::first_words;
 use super::markup::printable;
+use super::people::{People, member_name};
+use super::result::ResultView;
+use super::stage_text;
 use super::time_text::Reading;
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
 
-/// Maximum number of sessions in the feed.
-const MAX_ENTRIES: usize = 50;
+/// Maximum number of sessions, of takes and of memos in a feed.
+const MAX_SESSIONS: usize = 50;
+const MAX_OF_SUBJECT: usize = 20;
+const MAX_TAKES: usize = 40;
+const MAX_MEMOS: usize = 20;
 
+/// Longest excerpt of a text, in letters.
+const MAX_EXCERPT: usize = 500;
+
+/// `/feed.xml`
 pub(crate) async fn feed(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
-    let sessions = request.tenant().published(MAX_ENTRIES).await?;
+    let sessions = request.tenant().published(MAX_SESSIONS).await?;
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(request.tenant(), ids).await?;
     let site = SiteContext::of(&request);
-    let updated = sessions.iter().filter_map(|session| session.published_at).max();
+    let entries = sessions.iter().map(|one| of_session(one, &site, &subjects, reading)).collect();
+    let title = format!("{}: published sessions", site.name);
+    Ok(answer(&site, title, ("/feed.xml", "/"), entries))
+}
+
+/// `/swarm/subjects/<id>/feed.xml`
+pub(crate) async fn subject(request: RequestContext) -> Reply {
+    let reading = reading(&request).await?;
+    let tenant = request.tenant();
+    let subject = tenant.subject(&request.subject_id()?).await?;
+    let sessions = tenant.sessions_of(&subject.id, MAX_OF_SUBJECT, None).await?.sessions;
+    let is_about = |take: &Take| take.draft().subject_id == subject.id;
+    let takes = tenant.newest_takes(MAX_TAKES, None, is_about).await?.takes;
+    let subjects = Subjects::find(tenant, [&subject.id]).await?;
+    let people = People::find(tenant, takes.iter().map(|take| &take.draft().member_id)).await?;
+    let site = SiteContext::of(&request);
+    let mut entries: Vec<_> =
+        sessions.iter().map(|one| of_session(one, &site, &subjects, reading)).collect();
+    entries.extend(of_takes(&takes, &site, &subjects, &people));
+    let page = links::subject(&subject.id);
+    let title = format!("{}: {}", site.name, subject_title(&subject));
+    Ok(answer(&site, title, (&format!("{page}/feed.xml"), &page), entries))
+}
+
+/// `/swarm/members/<id>/feed.xml`
+pub(crate) async fn member(request: RequestContext) -> Reply {
+    let tenant = request.tenant();
+    let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
+    let is_of_member = |take: &Take| take.draft().member_id == member.id;
+    let takes = tenant.newest_takes(MAX_TAKES, None, is_of_member).await?.takes;
+    let memos = tenant.memos_of(&member.id).await?;
+    let subjects =
+        Subjects::find(tenant, takes.iter().map(|take| &take.draft().subject_id)).await?;
+    let people = People::find(tenant, [&member.id]).await?;
+    let site = SiteContext::of(&request);
+    let mut entries: Vec<_> = of_takes(&takes, &site, &subjects, &people).collect();
+    entries.extend(memos.iter().rev().take(MAX_MEMOS).map(|memo| of_memo(memo, &site, &people)));
+    let page = links::member(&member.id);
+    let title = format!("{}: {}", site.name, member_name(&member));
+    Ok(answer(&site, title, (&format!("{page}/feed.xml"), &page), entries))
+}
+
+/// A feed at this path, about this page, latest change first.
+fn answer(
+    site: &SiteContext,
+    title: String,
+    (path, page): (&str, &str),
+    mut entries: Vec<Entry>,
+) -> Answer {
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.updated));
     let feed = Feed {
-        title: Text::plain(format!("{}: published sessions", site.name)),
-        id: format!("{}/feed.xml", site.origin),
-        updated: date(updated.unwrap_or(Timestamp::EPOCH)),
-        authors: vec![Person { name: site.name.clone(), ..Person::default() }],
-        links: vec![link("self", &site, "/feed.xml"), link("alternate", &site, "/")],
+        title: Text::plain(title),
+        id: format!("{}{path}", site.origin),
+        updated: entries.first().map_or_else(|| date(Timestamp::EPOCH), |entry| entry.updated),
+        authors: vec![person(&site.name)],
+        links: vec![link("self", site, path), link("alternate", site, page)],
         generator: Some(Generator { value: "Swarm".to_owned(), ..Generator::default() }),
-        entries: sessions.iter().map(|one| entry(one, &site, &subjects, reading)).collect(),
+        entries,
         ..Feed::default()
     };
     let text = printable(feed.to_string());
-    Ok(Answer::new(StatusCode::OK, "application/atom+xml; charset=utf-8", text))
+    Answer::new(StatusCode::OK, "application/atom+xml; charset=utf-8", text)
 }
 
-fn entry(
+fn of_session(
     session: &Arc<Session>,
     site: &SiteContext,
     subjects: &Subjects,
@@ -47,10 +111,12 @@ fn entry(
 ) -> Entry {
     let path = links::session(session.id);
     let title = format!("{}, {}", subjects.name(&session.subject_id), session.date);
+    let aggregated = session.snapshot.as_ref().map(|snapshot| snapshot.aggregated_at);
+    let updated = session.published_at.or(aggregated).unwrap_or(session.convened_at);
     Entry {
         title: Text::plain(title),
         id: format!("{}{path}", site.origin),
-        updated: date(session.published_at.unwrap_or(session.convened_at)),
+        updated: date(updated),
         published: session.published_at.map(date),
         links: vec![link("alternate", site, &path)],
         summary: Some(Text::plain(summary(session, reading))),
@@ -58,21 +124,67 @@ fn entry(
     }
 }
 
-/// The result in one or two sentences.
-fn summary(session: &Session, reading: Reading) -> String {
+/// The result in words, or the stage.
+pub(super) fn summary(session: &Session, reading: Reading) -> String {
     let Some(snapshot) = session.snapshot.as_deref() else {
-        return format!("The session of {}.", reading.day_text(session.date));
+        return format!("{}.", stage_text::brief(session, reading));
     };
-    let filed = counts(&snapshot.stances).words();
-    match &snapshot.consensus {
-        Some(consensus) => format!(
-            "Consensus {} ({}), mean confidence {:.2}: {filed}.",
-            consensus.stance,
-            signed(consensus.score),
-            consensus.confidence
-        ),
+    let filed = super::lists::counts(&snapshot.stances).words();
+    match ResultView::words(snapshot) {
+        Some(words) => format!("{words}: {filed}."),
         None => format!("No consensus: {filed}."),
     }
+}
+
+/// An entry for each member and session, of the latest of these takes; they are newest first.
+fn of_takes<'a>(
+    takes: &'a [Arc<Take>],
+    site: &'a SiteContext,
+    subjects: &'a Subjects,
+    people: &'a People,
+) -> impl Iterator<Item = Entry> + use<'a> {
+    let mut seen: HashSet<(u64, &MemberId)> = HashSet::new();
+    takes.iter().filter_map(move |take| {
+        let draft = take.draft();
+        if !seen.insert((take.session_id.0, &draft.member_id)) {
+            return None;
+        }
+        let who = people.person(&draft.member_id).name;
+        let subject = subjects.name(&draft.subject_id);
+        let (stance, confidence) = (&draft.stance, draft.confidence.get());
+        let session = links::session(take.session_id);
+        let member = links::part(draft.member_id.as_str());
+        Some(Entry {
+            title: Text::plain(format!(
+                "{who} on {subject}, {}: {stance} {confidence:.2}",
+                draft.date
+            )),
+            id: format!("{}{session}#{member}", site.origin),
+            updated: date(take.filed_at),
+            authors: vec![person(&who)],
+            links: vec![link("alternate", site, &links::take(take.id))],
+            summary: Some(Text::plain(first_words(draft.body.as_str(), MAX_EXCERPT))),
+            ..Entry::default()
+        })
+    })
+}
+
+fn of_memo(memo: &Memo, site: &SiteContext, people: &People) -> Entry {
+    let path = links::memo(memo.id);
+    Entry {
+        title: Text::plain(format!("Memo: {}", memo_title(memo))),
+        id: format!("{}{path}", site.origin),
+        updated: date(memo.published_at),
+        published: Some(date(memo.published_at)),
+        authors: vec![person(&people.person(&memo.member_id).name)],
+        links: vec![link("alternate", site, &path)],
+        summary: Some(Text::plain(first_words(&memo.draft.body, MAX_EXCERPT))),
+        ..Entry::default()
+    }
+}
+
+fn person(name: &str) -> Person {
+    Person { name: name.to_owned(), ..Person::default() }
 }
 
 fn link(rel: &str, site: &SiteContext, path: &str) -> Link {

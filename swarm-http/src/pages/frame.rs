@@ -65,6 +65,12 @@ pub(crate) struct Frame {
     pub(crate) kind: &'static str,
     /// The kind of thing shown, for the document title: things of different kinds may share a name.
     pub(crate) shows: Option<String>,
+    /// The page in a sentence, for link previews and search engines.
+    pub(crate) description: Option<String>,
+    /// The path of a picture for link previews.
+    pub(crate) picture: Option<String>,
+    /// The title and path of the page's own feed.
+    pub(crate) feed: Option<(String, String)>,
 }
 
 impl Frame {
@@ -77,7 +83,8 @@ impl Frame {
         let title = title.into();
         let here = clipped(&title, MAX_CRUMB);
         let (path, crumbs, kind) = (Some(path.into()), Vec::new(), "website");
-        Self { site, here, title, path, crumbs, kind, shows: None }
+        let (shows, description, picture, feed) = (None, None, None, None);
+        Self { site, here, title, path, crumbs, kind, shows, description, picture, feed }
     }
 
     /// Adds a breadcrumb above this page.
@@ -99,6 +106,24 @@ impl Frame {
     /// Sets the Open Graph type to `article`.
     pub(crate) fn article(self) -> Self {
         Self { kind: "article", ..self }
+    }
+
+    /// Describes the page in a sentence, of which previews show the beginning.
+    pub(crate) fn described(self, text: &str) -> Self {
+        const MAX_DESCRIPTION: usize = 200;
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = clipped(&text, MAX_DESCRIPTION);
+        Self { description: (!text.is_empty()).then_some(text), ..self }
+    }
+
+    /// Adds the picture of a session for link previews.
+    pub(crate) fn pictured(self, session: swarm_core::SessionId) -> Self {
+        Self { picture: Some(format!("/swarm/sessions/{session}/picture.png")), ..self }
+    }
+
+    /// Adds a feed of what the page shows.
+    pub(crate) fn with_feed(self, title: impl Into<String>, path: String) -> Self {
+        Self { feed: Some((title.into(), path)), ..self }
     }
 
     /// The document title: the page's title, the kind of thing shown, the tenant's name.

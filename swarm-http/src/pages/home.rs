@@ -96,7 +96,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         changes: records.changes.iter().map(|it| change(it, &subjects, &people, reading)).collect(),
         published: records.published.iter().map(row).collect(),
         takes: takes.collect(),
-        frame: Frame::new(site.clone(), site.name, "/"),
+        frame: Frame::new(site.clone(), site.name, "/").described(&site.about),
     };
     Ok(html(StatusCode::OK, &page))
 }

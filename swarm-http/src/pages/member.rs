@@ -55,6 +55,8 @@ struct MemberPage {
     next: Option<String>,
     memos: Vec<(Markup, String, String)>,
     key: Option<String>,
+    /// The paths of the takes as CSV and JSON.
+    files: [String; 2],
 }
 
 /// The member's stances on one subject.
@@ -98,7 +100,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let compared = member_figures(&member.id, found.sessions.iter().map(AsRef::as_ref));
     let page = MemberPage {
-        frame: frame.below("/swarm/members", "Members").article(),
+        frame: frame
+            .below("/swarm/members", "Members")
+            .described(&first_words(member.lens.as_str(), 200))
+            .with_feed("Takes and memos of this member", format!("{base}/feed.xml"))
+            .article(),
+        files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         active: member.state.is_active(),
         joined: member.joined_at.map(|joined| reading.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())

@@ -5,7 +5,7 @@ use http::StatusCode;
 use swarm_core::domain::MemoId;
 
 use super::frame::{Frame, SiteContext, html, reading};
-use super::markdown::{HeadingLevel, markdown};
+use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::Markup;
 use super::people::{People, Person};
 use super::{links, lists};
@@ -39,7 +39,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .showing(format!("Memo {}", memo.id))
             .below("/swarm/memos", "Memos");
     let page = MemoPage {
-        frame: frame.article(),
+        frame: frame.described(&first_words(&memo.draft.body, 200)).article(),
         when: reading.time(memo.published_at),
         body: markdown(&memo.draft.body, HeadingLevel::H1),
         subject,

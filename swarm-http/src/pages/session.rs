@@ -142,6 +142,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         frame: Frame::new(site, title, path)
             .below("/swarm/sessions", "Sessions")
             .called(&here)
+            .described(&super::feed::summary(&session, reading))
+            .pictured(session.id)
             .article(),
         subject,
     };

@@ -25,9 +25,10 @@ pub(crate) fn stance(stance: &Stance, confidence: Confidence) -> Markup {
 pub(crate) fn word(name: &str, confidence: Option<Confidence>) -> Markup {
     let known = MARKS.iter().find(|(stance, _)| *stance == name);
     let (class, shape) = known.copied().unwrap_or(("other", OTHER));
+    let short = if known.is_some() { " known" } else { "" };
     let sure = confidence.map(|sure| format!(" <span>{:.2}</span>", sure.get()));
     Markup(format!(
-        "<span class=\"stance\"><svg class=\"mark {class}\" viewBox=\"0 0 10 10\" aria-hidden=\"true\">\
+        "<span class=\"stance{short}\"><svg class=\"mark {class}\" viewBox=\"0 0 10 10\" aria-hidden=\"true\">\
          <path d=\"{shape}\"/></svg><bdi>{}</bdi>{}</span>",
         escape(name),
         sure.unwrap_or_default()

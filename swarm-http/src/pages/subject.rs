@@ -32,8 +32,9 @@ const MAX_NOTES: usize = 12;
 struct SubjectPage {
     frame: Frame,
     path: String,
-    /// The address of its memos.
+    /// The addresses of its memos and of its takes.
     memos: String,
+    takes: String,
     status: String,
     blurb: Option<String>,
     chart: Option<Markup>,
@@ -46,6 +47,8 @@ struct SubjectPage {
     sessions: Vec<SessionRow>,
     later: bool,
     next: Option<String>,
+    /// The paths of the sessions as CSV and JSON.
+    files: [String; 2],
     /// Labels and values.
     record: Vec<(&'static str, Markup)>,
 }
@@ -75,8 +78,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let page = SubjectPage {
         frame: frame
             .showing(part_title("Subject", "before", before))
-            .below("/swarm/subjects", "Subjects"),
+            .below("/swarm/subjects", "Subjects")
+            .described(subject.thesis_blurb.as_deref().unwrap_or_default())
+            .with_feed("Sessions and takes on this subject", format!("{base}/feed.xml")),
+        files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         memos: format!("/swarm/memos?subject={}", links::part(subject.id.as_str())),
+        takes: format!("/swarm/takes?subject={}", links::part(subject.id.as_str())),
         status: clipped(&subject.status, 30),
         blurb: subject.thesis_blurb.clone(),
         has_scores: !scores.is_empty(),

@@ -10,7 +10,7 @@ use swarm_core::{Take, json};
 
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::uncounted;
-use super::markdown::{HeadingLevel, markdown};
+use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, exact, is_allowed};
 use super::people::{People, Person};
 use super::shares::{Shares, shares_of};
@@ -91,6 +91,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)
             .called(&format!("Take {}", take.id))
+            .described(&first_words(draft.body.as_str(), 200))
+            .pictured(take.session_id)
             .article(),
         draft,
         who,

@@ -4,7 +4,8 @@ use swarm_core::wire::Problem::NotFound;
 
 use super::{committee, documents, log, members, sessions, takes};
 use crate::pages::{self, page};
-use crate::request::route::{Route, Section, Work, read};
+use crate::request::RequestContext;
+use crate::request::route::{AsyncHandler, Route, Section, Work, read};
 
 /// The pages of interface A.
 pub(super) fn routes() -> Vec<Route> {
@@ -71,6 +72,36 @@ pub(super) fn routes() -> Vec<Route> {
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
             .query(&[("before", "Id"), ("after", "Seq"), ("limit", "LogLimit")]),
+        file("/swarm/sessions/{id}.csv", pages::files::session_csv, "text/csv")
+            .about("The takes of a session as CSV")
+            .part("Id"),
+        file("/swarm/sessions/{id}.json", pages::files::session_json, "application/json")
+            .about("The same rows as JSON")
+            .part("Id"),
+        read("/swarm/sessions/{id}/picture.png", pages::picture::session)
+            .with(Work::CachedLong)
+            .about("The stances of a session as a picture, for link previews")
+            .part("Id")
+            .answers(200, &["image/png"])
+            .refuses(&[NotFound]),
+        file("/swarm/members/{id}.csv", pages::files::member_csv, "text/csv")
+            .about("The takes of a member in the newest 200 sessions as CSV")
+            .part("MemberId"),
+        file("/swarm/members/{id}.json", pages::files::member_json, "application/json")
+            .about("The same rows as JSON")
+            .part("MemberId"),
+        file("/swarm/members/{id}/feed.xml", pages::feed::member, "application/atom+xml")
+            .about("An Atom feed of the takes and memos of a member")
+            .part("MemberId"),
+        file("/swarm/subjects/{id}.csv", pages::files::subject_csv, "text/csv")
+            .about("The newest 200 sessions of a subject as CSV")
+            .part("SubjectId"),
+        file("/swarm/subjects/{id}.json", pages::files::subject_json, "application/json")
+            .about("The same rows as JSON")
+            .part("SubjectId"),
+        file("/swarm/subjects/{id}/feed.xml", pages::feed::subject, "application/atom+xml")
+            .about("An Atom feed of the sessions and takes on a subject")
+            .part("SubjectId"),
         read("/swarm/style.css", pages::style)
             .about("The style sheet of the pages")
             .answers(200, &["text/css"]),
@@ -78,6 +109,15 @@ pub(super) fn routes() -> Vec<Route> {
             .about("The icon of the pages")
             .answers(200, &["image/svg+xml"]),
     ])
+}
+
+/// A file of one media type that a page links to.
+fn file(
+    path: &'static str,
+    handler: impl AsyncHandler<RequestContext>,
+    kind: &'static str,
+) -> Route {
+    read(path, handler).with(Work::Long).answers(200, &[kind]).refuses(&[NotFound])
 }
 
 /// The pages of interface B.
@@ -101,7 +141,7 @@ pub(super) fn of_committee() -> Vec<Route> {
 /// The pages at the root of a site, besides the home page.
 pub(super) fn at_root() -> Vec<Route> {
     Section::Pages.rows(vec![
-        read("/feed.xml", pages::feed)
+        read("/feed.xml", pages::feed::feed)
             .about("An Atom feed of published sessions")
             .with(Work::Long)
             .answers(200, &["application/atom+xml"]),

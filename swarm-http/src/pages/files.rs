@@ -1,0 +1,327 @@
+//! `/swarm/sessions/<id>.csv`, `/swarm/members/<id>.csv`, `/swarm/subjects/<id>.csv`, and the same as `.json`:
+//! the rows of a page, to be taken along (API.md, 10.6).
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use http::header::CONTENT_DISPOSITION;
+use http::{HeaderValue, StatusCode};
+use swarm_core::domain::{Quote, SubjectId, Take};
+use swarm_core::json;
+use swarm_core::rules::{Position, dissent, distance_from_others};
+use swarm_core::{Error, Refusal, Session};
+
+use super::lists::uncounted;
+use super::member_takes::{self, MemberTake};
+use super::people::People;
+use super::stage_text;
+use super::time_text::Reading;
+use super::{frame, subject};
+use crate::request::RequestContext;
+use crate::response::{Answer, Reply};
+
+/// Maximum number of sessions in a file.
+const MAX_SESSIONS: usize = 200;
+
+/// A table: the names of its columns, and its rows.
+struct Table {
+    columns: &'static [&'static str],
+    rows: Vec<Vec<Cell>>,
+}
+
+enum Cell {
+    Text(String),
+    Number(f64),
+    Count(u64),
+    Flag(bool),
+    Empty,
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Csv,
+    Json,
+}
+
+pub(crate) async fn session_csv(request: RequestContext) -> Reply {
+    session(request, Format::Csv).await
+}
+
+pub(crate) async fn session_json(request: RequestContext) -> Reply {
+    session(request, Format::Json).await
+}
+
+pub(crate) async fn member_csv(request: RequestContext) -> Reply {
+    member(request, Format::Csv).await
+}
+
+pub(crate) async fn member_json(request: RequestContext) -> Reply {
+    member(request, Format::Json).await
+}
+
+pub(crate) async fn subject_csv(request: RequestContext) -> Reply {
+    of_subject(request, Format::Csv).await
+}
+
+pub(crate) async fn subject_json(request: RequestContext) -> Reply {
+    of_subject(request, Format::Json).await
+}
+
+/// The latest take of each member in a session.
+async fn session(request: RequestContext, format: Format) -> Reply {
+    let id = request.session_id()?;
+    let (session, takes) = request.tenant().session(id).await?;
+    let members = takes.iter().map(|take| &take.draft().member_id);
+    let people = People::find(request.tenant(), members).await?;
+    let row = |take: &Arc<Take>| {
+        let draft = take.draft();
+        let snapshot = session.snapshot.as_deref();
+        vec![
+            Cell::Count(take.id.0),
+            Cell::Text(draft.member_id.to_string()),
+            Cell::Text(people.person(&draft.member_id).name),
+            Cell::Count(take.revision.get().into()),
+            Cell::Text(draft.stance.to_string()),
+            Cell::Number(draft.confidence.get()),
+            Cell::Text(take.filed_at.to_string()),
+            match snapshot {
+                Some(_) => Cell::Flag(uncounted(take, snapshot).is_none()),
+                None => Cell::Empty,
+            },
+            Cell::Text(draft.body.as_str().to_owned()),
+        ]
+    };
+    const COLUMNS: [&str; 9] = [
+        "takeId",
+        "memberId",
+        "memberName",
+        "revision",
+        "stance",
+        "confidence",
+        "filedAt",
+        "counted",
+        "body",
+    ];
+    let table = Table { columns: &COLUMNS, rows: takes.iter().map(row).collect() };
+    Ok(table.answer(&format!("session-{id}"), format))
+}
+
+/// The latest take of a member in each of the newest sessions.
+async fn member(request: RequestContext, format: Format) -> Reply {
+    let tenant = request.tenant();
+    let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
+    let sessions = tenant.sessions(MAX_SESSIONS, None).await?.sessions;
+    let takes = member_takes::find(tenant, &member.id, &sessions).await?;
+    let row = |take: &MemberTake| {
+        let session = &take.session;
+        let snapshot = session.snapshot.as_deref();
+        let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
+        let others = snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
+        let others = others.filter(|quote: &&Quote| quote.member_id != member.id);
+        let others: Vec<_> = others.filter_map(Position::of_quote).collect();
+        let own = Position::of(&take.stance, take.confidence).filter(|_| take.remark.is_none());
+        let distance = own.and_then(|own| distance_from_others(own, &others));
+        vec![
+            Cell::Count(take.take.0),
+            Cell::Count(session.id.0),
+            Cell::Text(session.date.to_string()),
+            Cell::Text(session.subject_id.to_string()),
+            Cell::Text(take.stance.to_string()),
+            Cell::Number(take.confidence.get()),
+            snapshot.map_or(Cell::Empty, |_| Cell::Flag(take.remark.is_none())),
+            consensus.map_or(Cell::Empty, |consensus| Cell::Number(consensus.score)),
+            distance.map_or(Cell::Empty, Cell::Number),
+        ]
+    };
+    const COLUMNS: [&str; 9] = [
+        "takeId",
+        "sessionId",
+        "date",
+        "subjectId",
+        "stance",
+        "confidence",
+        "counted",
+        "consensusScore",
+        "distanceFromOthers",
+    ];
+    let table = Table { columns: &COLUMNS, rows: takes.iter().map(row).collect() };
+    Ok(table.answer(&format!("member-{}", member.id), format))
+}
+
+/// The newest sessions of a subject. Ids of subjects are any text: if there is no subject with this id, but
+/// one whose id ends like the file, its page is answered.
+async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
+    let reading = frame::reading(&request).await?;
+    let id = request.subject_id()?;
+    match request.tenant().subject(&id).await {
+        Ok(_) => {}
+        Err(Error::Refused(Refusal::NotFound(_))) => {
+            if let Some(part) = request.path.first_mut() {
+                part.push_str(format.suffix());
+            }
+            return subject::page(request).await;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let sessions = request.tenant().sessions_of(&id, MAX_SESSIONS, None).await?.sessions;
+    let rows = sessions.iter().map(|session| session_row(session, reading)).collect();
+    const COLUMNS: [&str; 19] = [
+        "sessionId",
+        "date",
+        "stage",
+        "closesAt",
+        "publishedAt",
+        "members",
+        "expected",
+        "quorum",
+        "quorumMet",
+        "score",
+        "stance",
+        "confidence",
+        "dissent",
+        "bearish",
+        "cautious",
+        "neutral",
+        "constructive",
+        "bullish",
+        "other",
+    ];
+    Ok(Table { columns: &COLUMNS, rows }.answer(&format!("subject-{}", file_name(&id)), format))
+}
+
+fn session_row(session: &Session, reading: Reading) -> Vec<Cell> {
+    let text = |text: Option<String>| text.map_or(Cell::Empty, Cell::Text);
+    let count = |count: Option<usize>| count.map_or(Cell::Empty, |count| Cell::Count(count as u64));
+    let number = |number: Option<f64>| number.map_or(Cell::Empty, Cell::Number);
+    let snapshot = session.snapshot.as_deref();
+    let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
+    let score = consensus.map(|consensus| consensus.score);
+    let mut row = vec![
+        Cell::Count(session.id.0),
+        Cell::Text(session.date.to_string()),
+        Cell::Text(stage_text::word(stage_text::stage_of(session, reading)).to_owned()),
+        text(session.window_closes_at.map(|at| at.to_string())),
+        text(session.published_at.map(|at| at.to_string())),
+        count(snapshot.map(|snapshot| snapshot.participation.members)),
+        count(snapshot.and_then(|snapshot| snapshot.participation.expected)),
+        session.quorum.map_or(Cell::Empty, |quorum| Cell::Count(quorum.into())),
+        snapshot
+            .and_then(|snapshot| snapshot.quorum.as_ref())
+            .map_or(Cell::Empty, |quorum| Cell::Flag(quorum.met)),
+        number(score),
+        text(consensus.map(|consensus| consensus.stance.to_owned())),
+        number(consensus.map(|consensus| consensus.confidence)),
+        number(snapshot.zip(score).and_then(|(it, score)| dissent(&it.stances, score))),
+    ];
+    let counts = snapshot.map(|snapshot| super::lists::counts(&snapshot.stances));
+    let known = (0..5).map(|at| counts.and_then(|counts| counts.known.get(at).copied()));
+    row.extend(known.chain([counts.map(|counts| counts.other)]).map(count));
+    row
+}
+
+/// The letters and digits of an id, for the name of a file.
+fn file_name(id: &SubjectId) -> String {
+    id.as_str().chars().filter(char::is_ascii_alphanumeric).take(40).collect()
+}
+
+impl Format {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Csv => ".csv",
+            Self::Json => ".json",
+        }
+    }
+}
+
+impl Table {
+    fn answer(&self, name: &str, format: Format) -> Answer {
+        let (kind, text) = match format {
+            Format::Csv => ("text/csv; charset=utf-8; header=present", self.csv()),
+            Format::Json => ("application/json", self.json()),
+        };
+        let mut answer = Answer::new(StatusCode::OK, kind, text);
+        let name = format!("attachment; filename=\"{name}{}\"", format.suffix());
+        if let Ok(name) = HeaderValue::try_from(name) {
+            answer.headers.insert(CONTENT_DISPOSITION, name);
+        }
+        answer
+    }
+
+    /// RFC 4180: a header, and lines that end with CR LF.
+    fn csv(&self) -> String {
+        let mut csv = self.columns.join(",");
+        csv.push_str("\r\n");
+        for row in &self.rows {
+            let cells: Vec<_> = row.iter().map(Cell::csv).collect();
+            csv.push_str(&cells.join(","));
+            csv.push_str("\r\n");
+        }
+        csv
+    }
+
+    /// A list of objects.
+    fn json(&self) -> String {
+        let mut text = String::from("[");
+        for (nth, row) in self.rows.iter().enumerate() {
+            text.push_str(if nth == 0 { "{" } else { ",{" });
+            for (at, (name, cell)) in self.columns.iter().zip(row).enumerate() {
+                let comma = if at == 0 { "" } else { "," };
+                let _infallible = write!(text, "{comma}\"{name}\":{}", cell.json());
+            }
+            text.push('}');
+        }
+        text.push(']');
+        text
+    }
+}
+
+impl Cell {
+    fn csv(&self) -> String {
+        match self {
+            Self::Text(text) => csv_text(text),
+            Self::Number(number) => json::write(number),
+            Self::Count(count) => count.to_string(),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Empty => String::new(),
+        }
+    }
+
+    fn json(&self) -> String {
+        match self {
+            Self::Text(text) => json::write(text),
+            Self::Empty => "null".to_owned(),
+            other => other.csv(),
+        }
+    }
+}
+
+/// A text in quotes. An apostrophe comes before one that a spreadsheet would take for a formula.
+fn csv_text(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let guard = if is_formula { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let texts = ["a,\"b\"\n", "=1+1", ""].map(|text| Cell::Text(text.to_owned()));
+        let mut row: Vec<_> = texts.into_iter().collect();
+        row.extend([Cell::Number(0.5), Cell::Count(3), Cell::Flag(true), Cell::Empty]);
+        Table { columns: &["a", "b", "c", "d", "e", "f", "g"], rows: vec![row] }
+    }
+
+    #[test]
+    fn csv_is_quoted_and_holds_no_formulas() {
+        let csv = "a,b,c,d,e,f,g\r\n\"a,\"\"b\"\"\n\",\"'=1+1\",\"\",0.5,3,true,\r\n";
+        assert_eq!(table().csv(), csv);
+    }
+
+    #[test]
+    fn json_has_the_same_rows_by_name() {
+        let json = r#"[{"a":"a,\"b\"\n","b":"=1+1","c":"","d":0.5,"e":3,"f":true,"g":null}]"#;
+        assert_eq!(table().json(), json);
+    }
+}
