@@ -92,6 +92,7 @@ problems! {
     NoBrief = 409 "no-brief", "Wait until the briefs of the day are generated.";
     MemberExists = 409 "member-exists", "Choose another id.";
     NoSubject = 409 "no-subject", "Name a subject, or activate one.";
+    MemoRetracted = 410 "memo-retracted", "The memo was taken back: its text is not shown any more.";
     BodyTooLarge = 413 "body-too-large", "Send a smaller body.";
     NotJsonType = 415 "unsupported-media-type", "Send Content-Type: application/json.";
     UnknownHost = 421 "unknown-host", "Use a host that this server serves.";

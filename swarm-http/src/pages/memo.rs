@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::MemoId;
+use swarm_core::wire::Problem;
 
 use super::frame::{Frame, SiteContext, html, reading};
 use super::markdown::{HeadingLevel, first_words, markdown};
@@ -59,5 +60,6 @@ struct RetractedPage {
 fn retracted(request: &RequestContext, id: MemoId) -> Answer {
     let title = format!("Memo {id} was retracted");
     let frame = Frame::new(SiteContext::of(request), title, links::memo(id));
-    html(StatusCode::GONE, &RetractedPage { frame: frame.below("/swarm/memos", "Memos") })
+    let page = RetractedPage { frame: frame.below("/swarm/memos", "Memos") };
+    html(StatusCode::GONE, &page).of_problem(Problem::MemoRetracted)
 }

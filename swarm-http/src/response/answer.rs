@@ -51,6 +51,12 @@ impl Answer {
         Self { session: Some(session.id), ..self }
     }
 
+    /// Marks the answer as this error.
+    pub(crate) fn of_problem(mut self, problem: Problem) -> Self {
+        self.headers.insert(SWARM_ERROR, HeaderValue::from_static(problem.code()));
+        Self { problem: Some(problem), ..self }
+    }
+
     /// Adds the hint as `Swarm-Hint`, if there is one.
     pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
         if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
@@ -76,11 +82,10 @@ impl From<wire::Answer> for Answer {
     fn from(answer: wire::Answer) -> Self {
         let status = StatusCode::from_u16(answer.status);
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut whole = Self::new(status, "application/json", answer.body);
-        whole.problem = answer.problem;
-        if let Some(problem) = answer.problem {
-            whole.headers.insert(SWARM_ERROR, HeaderValue::from_static(problem.code()));
+        let whole = Self::new(status, "application/json", answer.body);
+        match answer.problem {
+            Some(problem) => whole.of_problem(problem),
+            None => whole,
         }
-        whole
     }
 }

@@ -1,6 +1,6 @@
 //! The paths of the pages (API.md, 10). A client that prefers JSON gets the answer of the API.
 
-use swarm_core::wire::Problem::NotFound;
+use swarm_core::wire::Problem::{MemoRetracted, NotFound};
 
 use super::{committee, documents, log, members, sessions, takes};
 use crate::pages::{self, page};
@@ -67,15 +67,14 @@ pub(super) fn routes() -> Vec<Route> {
         page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
             .about("A memo; a page says if it was retracted")
             .part("Id")
-            .answers(410, &["text/html"])
-            .refuses(&[NotFound]),
+            .refuses(&[NotFound, MemoRetracted]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
             .query(&[("before", "Id"), ("after", "Seq"), ("limit", "LogLimit")]),
-        file("/swarm/sessions/{id}.csv", pages::files::session_csv, "text/csv")
+        file("/swarm/sessions/{id}.csv", pages::files::session_csv, &["text/csv"])
             .about("The takes of a session as CSV")
             .part("Id"),
-        file("/swarm/sessions/{id}.json", pages::files::session_json, "application/json")
+        file("/swarm/sessions/{id}.json", pages::files::session_json, &["Rows"])
             .about("The same rows as JSON")
             .part("Id"),
         read("/swarm/sessions/{id}/picture.png", pages::picture::session)
@@ -84,22 +83,26 @@ pub(super) fn routes() -> Vec<Route> {
             .part("Id")
             .answers(200, &["image/png"])
             .refuses(&[NotFound]),
-        file("/swarm/members/{id}.csv", pages::files::member_csv, "text/csv")
+        file("/swarm/members/{id}.csv", pages::files::member_csv, &["text/csv"])
             .about("The takes of a member in the newest 200 sessions as CSV")
             .part("MemberId"),
-        file("/swarm/members/{id}.json", pages::files::member_json, "application/json")
+        file("/swarm/members/{id}.json", pages::files::member_json, &["Rows"])
             .about("The same rows as JSON")
             .part("MemberId"),
-        file("/swarm/members/{id}/feed.xml", pages::feed::member, "application/atom+xml")
+        file("/swarm/members/{id}/feed.xml", pages::feed::member, &["application/atom+xml"])
             .about("An Atom feed of the takes and memos of a member")
             .part("MemberId"),
-        file("/swarm/subjects/{id}.csv", pages::files::subject_csv, "text/csv")
+        file("/swarm/subjects/{id}.csv", pages::files::subject_csv, &["text/csv", "text/html"])
             .about("The newest 200 sessions of a subject as CSV")
             .part("SubjectId"),
-        file("/swarm/subjects/{id}.json", pages::files::subject_json, "application/json")
-            .about("The same rows as JSON")
-            .part("SubjectId"),
-        file("/swarm/subjects/{id}/feed.xml", pages::feed::subject, "application/atom+xml")
+        file(
+            "/swarm/subjects/{id}.json",
+            pages::files::subject_json,
+            &["application/json", "text/html"],
+        )
+        .about("The same rows as JSON")
+        .part("SubjectId"),
+        file("/swarm/subjects/{id}/feed.xml", pages::feed::subject, &["application/atom+xml"])
             .about("An Atom feed of the sessions and takes on a subject")
             .part("SubjectId"),
         read("/swarm/style.css", pages::style)
@@ -111,13 +114,13 @@ pub(super) fn routes() -> Vec<Route> {
     ])
 }
 
-/// A file of one media type that a page links to.
+/// A file that a page links to.
 fn file(
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
-    kind: &'static str,
+    kinds: &[&'static str],
 ) -> Route {
-    read(path, handler).with(Work::Long).answers(200, &[kind]).refuses(&[NotFound])
+    read(path, handler).with(Work::Long).answers(200, kinds).refuses(&[NotFound])
 }
 
 /// The pages of interface B.

@@ -108,8 +108,8 @@ impl Description {
         Self { document, schemas, compiled }
     }
 
-    /// The path template that this path matches; of several, the one with the fewest parameters. A path that does
-    /// not decode to UTF-8 matches none.
+    /// The path template that this path matches; of several, the one with the fewest parameters, then the
+    /// longest. A path that does not decode to UTF-8 matches none.
     fn path(&self, path: &str) -> Option<(&str, &Map<String, Value>)> {
         let parts: Vec<_> = path.split('/').collect();
         let is_open = |part: &str| part.starts_with('{');
@@ -117,14 +117,17 @@ impl Description {
             let templates: Vec<_> = template.split('/').collect();
             let same = |(part, template): (&&str, &&str)| {
                 let fills = || !part.is_empty() && percent_decode_str(part).decode_utf8().is_ok();
-                if is_open(template) { fills() } else { part == template }
+                let suffix = template.rsplit('}').next().unwrap_or_default();
+                if is_open(template) { part.ends_with(suffix) && fills() } else { part == template }
             };
             templates.len() == parts.len() && parts.iter().zip(&templates).all(same)
         };
         let paths = self.document["paths"].as_object().unwrap().iter();
-        let (template, methods) = paths
-            .filter(|(template, _)| fits(template))
-            .min_by_key(|(template, _)| template.split('/').filter(|part| is_open(part)).count())?;
+        let (template, methods) =
+            paths.filter(|(template, _)| fits(template)).min_by_key(|(template, _)| {
+                let open = template.split('/').filter(|part| is_open(part)).count();
+                (open, std::cmp::Reverse(template.len()))
+            })?;
         Some((template, methods.as_object().unwrap()))
     }
 
