@@ -105,7 +105,12 @@ const CRATES: [(&str, &[&str]); 12] = [
     ),
     (
         "swarm-maintenance/src",
-        &["clocks directory", "job", "attended briefs mail schedule sessions windows", ITSELF],
+        &[
+            "clocks directory",
+            "job",
+            "attended briefs mail retention schedule sessions windows",
+            ITSELF,
+        ],
     ),
     (
         "swarm-http/src",
