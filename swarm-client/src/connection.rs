@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use swarm_core::Invalid;
 use swarm_core::json::{self, Json, Object};
+use ureq::http::request::Builder;
 use ureq::http::{Request, Response, Uri};
 use ureq::{Agent, Body};
 
@@ -108,6 +109,19 @@ impl Client {
         self.get_as(path, Credential::None)
     }
 
+    /// The bytes of what a GET answers, in the form that `accept` asks for, with retries while there is no
+    /// answer.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn get_bytes(&self, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
+        self.with_retries(|| {
+            let request = self.request("GET", path, accept)?.body(());
+            let response = self.agent.run(request.map_err(malformed)?).map_err(no_answer)?;
+            read_bytes(response)
+        })
+    }
+
     pub(crate) fn get_as(&self, path: &str, credential: Credential<'_>) -> Result<Json, Error> {
         self.with_retries(|| self.send_once("GET", path, credential, None))
     }
@@ -143,7 +157,7 @@ impl Client {
         self.send_once(method, path, credential, Some(&json::write(body))).map(Json::into_object)
     }
 
-    fn with_retries(&self, attempt: impl Fn() -> Result<Json, Error>) -> Result<Json, Error> {
+    fn with_retries<T>(&self, attempt: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         for pause in self.retry_delays {
             match attempt() {
                 Err(Error::NoAnswer(_)) => sleep(*pause),
@@ -160,22 +174,12 @@ impl Client {
         credential: Credential<'_>,
         body: Option<&str>,
     ) -> Result<Json, Error> {
-        if !path.starts_with('/') {
-            // Without this it would become part of the host.
-            return Err(Invalid::new("path", "must begin with a slash").into());
-        }
-        let uri = format!("{}{path}", self.base);
-        let request =
-            Request::builder().method(method).uri(uri).header("accept", "application/json");
+        let request = self.request(method, path, "application/json")?;
         let request = match credential {
             Credential::None => request,
             Credential::Bearer(token) => request.header("authorization", format!("Bearer {token}")),
             Credential::ApiKey(key) => request.header("x-ic-key", key),
             Credential::Operator(token) => request.header("x-admin-token", token),
-        };
-        // A token with a line end, for example.
-        let malformed = |error: ureq::http::Error| {
-            Error::from(Invalid::new("request", format!("cannot be sent: {error}")))
         };
         let response = match body {
             None => self.agent.run(request.body(()).map_err(malformed)?),
@@ -186,6 +190,20 @@ impl Client {
         };
         read(response.map_err(no_answer)?)
     }
+
+    fn request(&self, method: &str, path: &str, accept: &str) -> Result<Builder, Error> {
+        if !path.starts_with('/') {
+            // Without this it would become part of the host.
+            return Err(Invalid::new("path", "must begin with a slash").into());
+        }
+        let uri = format!("{}{path}", self.base);
+        Ok(Request::builder().method(method).uri(uri).header("accept", accept))
+    }
+}
+
+/// A token with a line end, for example.
+fn malformed(error: ureq::http::Error) -> Error {
+    Invalid::new("request", format!("cannot be sent: {error}")).into()
 }
 
 /// The origin of an `http` or `https` URL: in lower case, without the port that goes without saying.
@@ -223,7 +241,13 @@ fn is_outcome_unknown(status: u16) -> bool {
 }
 
 /// The JSON body of a 2xx.
-fn read(mut response: Response<Body>) -> Result<Json, Error> {
+fn read(response: Response<Body>) -> Result<Json, Error> {
+    let bytes = read_bytes(response)?;
+    Json::read(&bytes).map_err(|_| Error::Unreadable("an answer that is no JSON".to_owned()))
+}
+
+/// The body of a 2xx.
+fn read_bytes(mut response: Response<Body>) -> Result<Vec<u8>, Error> {
     let status = response.status().as_u16();
     let bytes = response
         .body_mut()
@@ -231,12 +255,11 @@ fn read(mut response: Response<Body>) -> Result<Json, Error> {
         .limit(MAX_ANSWER_BYTES)
         .read_to_vec()
         .map_err(no_answer)?;
-    let body = Json::read(&bytes);
     if (200..300).contains(&status) {
-        return body.map_err(|_| Error::Unreadable("an answer that is no JSON".to_owned()));
+        return Ok(bytes);
     }
     let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
-    let body = body.unwrap_or(Json::Null).into_object();
+    let body = Json::read(&bytes).unwrap_or(Json::Null).into_object();
     let error = body.clone().text("error").unwrap_or_default();
     if is_outcome_unknown(status) {
         return Err(Error::NoAnswer(format!("{status} {}", printable(&error))));

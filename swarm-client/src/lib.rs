@@ -30,6 +30,7 @@ mod committee;
 mod connection;
 mod error;
 mod joining;
+mod log;
 mod operating;
 mod reading;
 mod takes;
@@ -45,6 +46,7 @@ pub use answers::{
 pub use committee::{CommitteeReceipt, CommitteeTakeFields};
 pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
+pub use log::LogTiles;
 pub use reading::path_segment;
 pub use swarm_core::json::printable;
 pub use takes::{TakeFields, new_key, new_nonce, sign_take, signed_text};

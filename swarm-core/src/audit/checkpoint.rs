@@ -1,5 +1,7 @@
 //! The checkpoint of a bundle: its signature, and the proofs that lead to it.
 
+use std::collections::BTreeSet;
+
 use super::entries::BundledEntry;
 use super::finding::{Check, Report, count};
 use super::key::{KeySource, LogKey};
@@ -15,39 +17,40 @@ pub(super) fn check(
     key: Option<&LogKey>,
     report: &mut Report,
 ) {
-    let note = match Note::parse(text) {
-        Ok(note) => note,
+    let parsed = Note::parse(text).and_then(|note| Ok((Checkpoint::parse(note.text())?, note)));
+    let (Checkpoint { size, root, .. }, note) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
     };
+    let is_unproven = |entry: &&BundledEntry| {
+        !verify_inclusion(&entry.leaf, entry.index(), size, &entry.proof, &root)
+    };
+    let unproven = entries.iter().filter(is_unproven);
+    let unproven =
+        unproven.map(|it| format!("entry {} is not in the tree of the checkpoint", it.seq));
+    let proven = count(entries.len(), "entry is", "entries are");
+    let holds = format!("{proven} in the tree of {size}; checked offline");
+    report.conclude(Check::Inclusion, unproven.collect(), holds);
+    check_note(&note, key, report);
+}
+
+/// Checks a signed checkpoint, and says what its name and its signatures leave open.
+pub(super) fn check_note(note: &Note, key: Option<&LogKey>, report: &mut Report) {
     let checkpoint = match Checkpoint::parse(note.text()) {
         Ok(checkpoint) => checkpoint,
         Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
     };
-    let unproven = entries.iter().filter(|entry| {
-        let Checkpoint { size, root, .. } = &checkpoint;
-        !verify_inclusion(&entry.leaf, entry.index(), *size, &entry.proof, root)
-    });
-    let unproven =
-        unproven.map(|it| format!("entry {} is not in the tree of the checkpoint", it.seq));
-    let size = count(usize::try_from(checkpoint.size).unwrap_or(usize::MAX), "entry", "entries");
-    let proven = count(entries.len(), "entry is", "entries are");
-    let holds = format!("{proven} in the tree of {size}; checked offline");
-    report.conclude(Check::Inclusion, unproven.collect(), holds);
-    check_signature(&note, &checkpoint, key, report);
+    check_signature(note, &checkpoint, key, report);
     if checkpoint.origin == "localhost" || checkpoint.origin.starts_with("localhost/") {
         let name = printable(&checkpoint.origin);
-        report.unproven(
-            Check::Origin,
-            format!("the log is called {name}, as that of any server may be"),
-        );
+        report.unproven(Check::Origin, format!("the log is called {name}, as many others are"));
     }
-    let own = |name: &str| name == checkpoint.origin;
-    let others: Vec<_> =
-        note.signatures().iter().map(|it| it.name()).filter(|name| !own(name)).collect();
+    let names = note.signatures().iter().map(|signature| signature.name());
+    let others: BTreeSet<_> = names.filter(|name| *name != checkpoint.origin).collect();
     report.unproven(
         Check::Witness,
         if others.is_empty() {
-            "no witness has signed the checkpoint: that others are shown the same log is the server's word"
+            "no witness has signed the checkpoint: that others see the same log is the server's word"
                 .to_owned()
         } else {
             let names = others.into_iter().map(printable).collect::<Vec<_>>().join(", ");

@@ -76,6 +76,9 @@ checks! {
     Snapshot = "snapshot", "The snapshot has its digest, and is what the rules compute.";
     Inclusion = "inclusion", "Each entry is in the tree of the checkpoint.";
     Checkpoint = "checkpoint", "The checkpoint is signed by the log's key.";
+    Consistency = "consistency", "The later checkpoint continues the earlier one.";
+    Receipt = "receipt", "An answer is signed by the log's key.";
+    Content = "content", "The bodies are those that were signed.";
     Origin = "origin", "The name of the log.";
     Witness = "witness", "Others have seen the same log.";
     Completeness = "completeness", "No take was left out.";

@@ -48,6 +48,14 @@ impl LogKey {
         Ok(Self { named, source })
     }
 
+    /// Whether both are one public key, and no two names.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.named, &other.named) {
+            (Named::Verifier(one), Named::Verifier(other)) => one == other,
+            (one, other) => one.bytes() == other.bytes(),
+        }
+    }
+
     /// The verifier key for a log of this name. The name of the key itself is kept, where it has one.
     ///
     /// # Errors
@@ -56,6 +64,15 @@ impl LogKey {
         match &self.named {
             Named::Verifier(key) => Ok(key.clone()),
             Named::Bare(key) => VerifierKey::new(origin, KeyKind::Ed25519, key.clone()),
+        }
+    }
+}
+
+impl Named {
+    fn bytes(&self) -> &[u8; 32] {
+        match self {
+            Self::Verifier(key) => key.public_key().as_bytes(),
+            Self::Bare(key) => key.as_bytes(),
         }
     }
 }

@@ -6,19 +6,29 @@
 //!
 //! Read it in this order: `records` (what members signed), `entries` (what the log says of it), `history` (what
 //! operators did), `snapshot` (the result), `checkpoint` (who vouches for the log).
+//!
+//! The same is done for a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch).
 
 mod bundle;
 mod checkpoint;
+mod consistency;
 mod entries;
 mod finding;
 mod history;
 mod key;
+mod receipt;
 mod records;
 mod snapshot;
+mod take;
+mod watch;
 
 pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
+pub use consistency::audit_checkpoints;
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
+pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest};
+pub use take::audit_take;
+pub use watch::{Remark, Watch, Watched};
 
 use finding::Report;
 

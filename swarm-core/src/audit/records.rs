@@ -51,7 +51,7 @@ pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Option<Session>, Ve
 
 /// Reads a record, each field of which must be written as the service writes it: what is signed and hashed
 /// is text. Fields that such a record does not have are collected.
-fn exact<T: Record>(
+pub(super) fn exact<T: Record>(
     fields: &Object,
     also: &[&str],
     unknown: &mut BTreeSet<String>,

@@ -247,6 +247,18 @@ pub struct GrowingTree {
 }
 
 impl GrowingTree {
+    /// Goes on with a tree of this size from its [parts](Self::parts); `None` unless there are as many
+    /// as such a tree has.
+    pub fn resume(size: u64, parts: Vec<TreeHash>) -> Option<Self> {
+        (size.count_ones() as usize == parts.len()).then_some(Self { size, parts })
+    }
+
+    /// The complete subtrees from the left, each smaller than the one before: all that it takes to
+    /// go on.
+    pub fn parts(&self) -> &[TreeHash] {
+        &self.parts
+    }
+
     /// Appends a leaf.
     pub fn push(&mut self, leaf: TreeHash) {
         let mut hash = leaf;

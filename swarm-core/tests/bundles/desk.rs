@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use swarm_core::audit::{ProvenEntry, SessionBundle};
-use swarm_core::domain::{Actor, Note};
 use swarm_core::domain::{
-    Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberId, MemoUrl, Nonce, PublicKey,
-    Revision, Roster, RosterEntry, Seq, Session, SessionDraft, SessionId, SessionPatch,
+    Actor, Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberId, MemoUrl, Nonce,
+    PublicKey, Revision, Roster, RosterEntry, Seq, Session, SessionDraft, SessionId, SessionPatch,
     SessionState, Stance, Take, TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
 };
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::{KeyKind, NoteSigner};
+use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
 use swarm_core::proof::tree::{self, Node, TreeHash};
 use swarm_core::proof::{KeyPair, take_entry};
 use swarm_core::rules::{self, SessionChange};
@@ -207,27 +206,40 @@ impl Desk {
         NoteSigner::new(&self.origin, KeyKind::Ed25519, &[42; 32]).unwrap()
     }
 
+    /// The hash of a subtree of the log.
+    pub(crate) fn hash(&self, Node { level, index }: Node) -> TreeHash {
+        let (first, count) = ((index << level) as usize, 1 << level);
+        let leaf = |line: &LogLine| TreeHash::leaf(line.text().as_bytes());
+        TreeHash::complete(&self.lines.iter().skip(first).take(count).map(leaf).collect::<Vec<_>>())
+    }
+
+    fn read(&self) -> impl FnMut(Node) -> Result<TreeHash, ()> + Copy {
+        |node| Ok(self.hash(node))
+    }
+
+    /// The signed checkpoint of the whole log.
+    pub(crate) fn checkpoint(&self) -> Note {
+        let (origin, size) = (self.origin.clone(), self.lines.len() as u64);
+        let root = tree::root(size, self.read()).unwrap();
+        Checkpoint { origin, size, root }.sign(&self.signer())
+    }
+
+    /// The proof of an entry.
+    pub(crate) fn proof(&self, index: u64) -> Vec<TreeHash> {
+        tree::inclusion(index, self.lines.len() as u64, self.read()).unwrap()
+    }
+
     /// The bundle of the session at the size of the whole log.
     pub(crate) fn bundle(&self) -> String {
-        let leaves: Vec<_> =
-            self.lines.iter().map(|line| TreeHash::leaf(line.text().as_bytes())).collect();
-        let size = leaves.len() as u64;
-        let read = |Node { level, index }: Node| {
-            let (first, count) = ((index << level) as usize, 1 << level);
-            Ok::<_, ()>(TreeHash::complete(&leaves[first..first + count]))
-        };
-        let checkpoint =
-            Checkpoint { origin: self.origin.clone(), size, root: tree::root(size, read).unwrap() };
         let entries = self.lines.iter().filter(|line| self.concerns(line)).map(|line| {
             let index = line.seq.0 - 1;
-            let proof = tree::inclusion(index, size, read).unwrap();
-            ProvenEntry { entry: line.text(), index, proof }
+            ProvenEntry { entry: line.text(), index, proof: self.proof(index) }
         });
         write(&SessionBundle {
             session: Arc::new(self.session.clone()),
             takes: self.takes.iter().map(|take| self.on_file(take)).collect(),
             entries: entries.collect(),
-            checkpoint: checkpoint.sign(&self.signer()),
+            checkpoint: self.checkpoint(),
         })
     }
 
@@ -251,7 +263,7 @@ impl Desk {
 
 /// An operator of this name, or the schedule.
 pub(crate) fn by(name: &str, note: Option<&str>) -> Attribution {
-    let note = note.map(|note| Note::parse(note).unwrap());
+    let note = note.map(|note| note.parse().unwrap());
     Attribution { by: name.parse::<Actor>().unwrap(), note }
 }
 

@@ -13,6 +13,7 @@ mod backend;
 mod binary;
 mod browser;
 mod bulk_reads;
+mod bundles;
 mod clients;
 mod clock;
 mod commands;

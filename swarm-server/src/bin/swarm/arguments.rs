@@ -1,6 +1,7 @@
 //! Flags of the commands, and the environment variables that may take their place (API.md, 13.1 and 13.3).
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
@@ -76,13 +77,55 @@ pub(crate) struct HashTokenOptions {
 }
 
 #[derive(Args)]
+#[command(override_usage = "swarm verify TAKE [--key MEMBER-KEY]
+       swarm verify TAKE PROOF --key LOG-KEY [--member-key MEMBER-KEY]
+       swarm verify BUNDLE [--key LOG-KEY]
+       swarm verify OLD-CHECKPOINT NEW-CHECKPOINT URL --key LOG-KEY
+       swarm verify RECEIPT [BODY] --request 'POST /api/swarm/submit' --key LOG-KEY")]
 pub(crate) struct VerifyOptions {
-    /// The take: a file with its record, or the URL of its page
-    #[arg(value_name = "FILE|URL")]
-    pub(crate) take: String,
-    /// The member's public key, obtained independently of the take
-    #[arg(long, value_name = "BASE64")]
+    /// What is verified: files, or URLs. A receipt is what curl -i prints; URL is where the log's tiles are
+    #[arg(value_name = "FILE|URL", required = true, num_args = 1..=3)]
+    pub(crate) things: Vec<String>,
+    /// The key, obtained from elsewhere: of a take alone its member's, else the log's (logKey or signingKey)
+    #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+    /// The member's key, for a take with its proof
+    #[arg(long, value_name = "KEY")]
+    pub(crate) member_key: Option<String>,
+    /// Method and path of the request that a receipt answers
+    #[arg(long, value_name = "METHOD PATH")]
+    pub(crate) request: Option<String>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Example, in a crontab: 17 * * * * swarm watch https://desk.example --state /var/lib/desk-log"
+)]
+pub(crate) struct WatchOptions {
+    /// Address of the service, or of its log
+    pub(crate) url: String,
+    /// Folder in which to keep what was seen; made if missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state: PathBuf,
+    /// The log's key, obtained from elsewhere; else the one that the server names at the first run
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Look once and exit; the default
+    #[arg(long, conflicts_with = "every")]
+    pub(crate) once: bool,
+    /// Look again after this time (60s, 5m, 1h), until the log does not continue
+    #[arg(long, value_name = "TIME", value_parser = pause)]
+    pub(crate) every: Option<Duration>,
+}
+
+/// A number with s, m, h or d.
+fn pause(text: &str) -> Result<Duration, String> {
+    let seconds = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
+    let read = seconds.iter().find_map(|(unit, seconds)| {
+        text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
+    });
+    let pause = read.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+    pause.ok_or_else(|| "must be a number with s, m, h or d".to_owned())
 }
 
 #[derive(Args)]

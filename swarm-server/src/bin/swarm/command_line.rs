@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use crate::admin::AdminOptions;
 use crate::arguments::{
-    CheckOptions, DemoOptions, HashTokenOptions, Options, Source, VerifyOptions,
+    CheckOptions, DemoOptions, HashTokenOptions, Options, Source, VerifyOptions, WatchOptions,
 };
 use crate::member::MemberOptions;
 use crate::{Failure, console};
@@ -31,8 +31,12 @@ pub(crate) enum Command {
     /// Write today's briefs to the configured folders (committee.export_to)
     #[command(name = "export-briefs", alias = "export")]
     Export(Source),
-    /// Verify the signature of a take. Exit status 0: it is valid; 1: it is not; 2: the take could not be read
+    /// Verify a take, its proof, a bundle, two checkpoints or a receipt. Exit status 0: all of it holds; 1: something
+    /// does not; 2: it could not be read
     Verify(VerifyOptions),
+    /// Check that a log continues what was seen of it, and print what operators did. Exit status 0: it continues; 1:
+    /// it does not; 2: it was not reached
+    Watch(WatchOptions),
     /// Act as a member: apply, claim a token, read briefs, submit takes
     Member(MemberOptions),
     /// Act as an operator of a running server

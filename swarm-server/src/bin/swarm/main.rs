@@ -25,6 +25,7 @@ mod stored_tenants;
 mod tenants;
 mod tls_files;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -48,6 +49,11 @@ async fn main() -> ExitCode {
         Command::Export(source) => export::run(source).await,
         Command::Verify(options) => {
             let verdict = verify::run(&options);
+            console::flush();
+            return verdict;
+        }
+        Command::Watch(options) => {
+            let verdict = watch::run(&options);
             console::flush();
             return verdict;
         }

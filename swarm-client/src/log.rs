@@ -1,0 +1,110 @@
+//! The tiles of a log (API.md, 11.6): its checkpoint, its entries, and the hashes of its tree.
+
+use std::collections::HashMap;
+
+use swarm_core::proof::tile::{
+    TileId, TilePath, WIDTH, hash_in, read_entries_tile, read_hashes_tile,
+};
+use swarm_core::proof::tree::{Node, TreeHash};
+
+use crate::connection::Client;
+use crate::error::{Error, InvalidUrl};
+
+/// The tiles of a log, read as they are asked for. Nothing of them is verified.
+#[derive(Debug)]
+pub struct LogTiles {
+    client: Client,
+    /// The path of the log, without a trailing slash.
+    path: String,
+    /// The size of the tree that tiles are asked for.
+    size: u64,
+    read: HashMap<TileId, Vec<TreeHash>>,
+}
+
+impl LogTiles {
+    /// The log at `url`: the address of the service, or of the log itself, which has `/swarm/log` in it.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] unless it is an `http` or `https` URL.
+    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        let url = url.trim_end_matches('/');
+        let authority = url.find("://").map_or(0, |at| at + 3);
+        let path = url.get(authority..).and_then(|rest| rest.find('/')).map(|at| authority + at);
+        let (origin, path) = url.split_at(path.unwrap_or(url.len()));
+        let path = match path.contains("/swarm/log") {
+            true => path.to_owned(),
+            false => format!("{path}/swarm/log"),
+        };
+        Ok(Self { client: Client::new(origin)?, path, size: 0, read: HashMap::new() })
+    }
+
+    /// The latest signed checkpoint.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn checkpoint(&self) -> Result<String, Error> {
+        let bytes = self.client.get_bytes(&format!("{}/checkpoint", self.path), "text/plain")?;
+        String::from_utf8(bytes)
+            .map_err(|_| Error::Unreadable("the checkpoint is no text".to_owned()))
+    }
+
+    /// Asks for the tiles of the tree of this size from now on. It is one that was signed.
+    pub fn of_size(&mut self, size: u64) {
+        self.size = size;
+        self.read.clear();
+    }
+
+    /// The hash of a complete subtree.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not have it.
+    pub fn hash(&mut self, node: Node) -> Result<TreeHash, Error> {
+        let id = TileId::of(node);
+        if !self.read.contains_key(&id) {
+            let tile =
+                TilePath { level: Some(id.level), index: id.index, width: id.width(self.size) };
+            let bytes = self.tile(tile)?;
+            let hashes = read_hashes_tile(&bytes).ok_or_else(|| unreadable(tile))?;
+            self.read.insert(id, hashes);
+        }
+        let hash = self.read.get(&id).and_then(|hashes| hash_in(hashes, node));
+        hash.ok_or_else(|| {
+            Error::Unreadable(format!("tile {}/{} is too short", id.level, id.index))
+        })
+    }
+
+    /// The texts of the entries from this index on, up to the end of their tile.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not have them.
+    pub fn entries(&self, first: u64) -> Result<Vec<String>, Error> {
+        let id = TileId::of(Node { level: 0, index: first });
+        let tile = TilePath { level: None, index: id.index, width: id.width(self.size) };
+        let bytes = self.tile(tile)?;
+        let texts = read_entries_tile(&bytes).ok_or_else(|| unreadable(tile))?;
+        if texts.len() < tile.width.into() {
+            return Err(Error::Unreadable(format!("tile {tile} is too short")));
+        }
+        let skipped = usize::try_from(first % u64::from(WIDTH)).unwrap_or_default();
+        let texts = texts.into_iter().take(tile.width.into()).skip(skipped);
+        Ok(texts.map(str::to_owned).collect())
+    }
+
+    fn tile(&self, tile: TilePath) -> Result<Vec<u8>, Error> {
+        let get = |tile| {
+            let path = format!("{}/tile/{tile}", self.path);
+            self.client.get_bytes(&path, "application/octet-stream")
+        };
+        match get(tile) {
+            // A log may drop partial tiles of which it has the full ones.
+            Err(Error::Refused(refused)) if refused.status == 404 && tile.width < WIDTH => {
+                get(TilePath { width: WIDTH, ..tile })
+            }
+            read => read,
+        }
+    }
+}
+
+fn unreadable(tile: TilePath) -> Error {
+    Error::Unreadable(format!("{tile} is no tile"))
+}

@@ -1,0 +1,62 @@
+//! A take with the proof that it is in the log.
+
+use std::collections::BTreeSet;
+
+use super::checkpoint::check_note;
+use super::finding::{Check, Finding, Report};
+use super::key::LogKey;
+use super::records::exact;
+use super::{CLOCK, IDENTITY};
+use crate::domain::json::{Object, printable};
+use crate::domain::{LogEntry, LogLine, PublicKey, Seq, Take};
+use crate::proof::tlog_proof::TlogProof;
+use crate::proof::{take_entry, verify};
+
+/// Checks a take, and the proof that it is in the log. `member_key` is the key of its author, where that is
+/// known from elsewhere.
+pub fn audit_take(
+    take: &Object,
+    proof: &TlogProof,
+    key: &LogKey,
+    member_key: Option<&PublicKey>,
+) -> Vec<Finding> {
+    let (mut report, mut faults) = (Report::default(), Vec::new());
+    let mut unknown = BTreeSet::new();
+    let take: Option<Take> =
+        exact(take, &["supersededBy"], &mut unknown, &mut |fault| faults.push(fault));
+    let Some(take) = take else {
+        report.faults(Check::Record, faults);
+        return report.into_findings();
+    };
+    report.conclude(
+        Check::Record,
+        faults,
+        format!("take {} of session {}", take.id, take.session_id),
+    );
+    check_author(&take, member_key, &mut report);
+    let (seq, at) = (Seq(proof.index.saturating_add(1)), take.filed_at);
+    let entry = LogLine { seq, at, entry: LogEntry::Take(take_entry(&take)) };
+    let strange = (!proof.proves(&entry.text()))
+        .then(|| format!("the take is not entry {seq} in the tree of the checkpoint"));
+    let holds = format!("it is entry {seq}, filed {at}, as revision {}", take.revision.get());
+    report.conclude(Check::Inclusion, strange.into_iter().collect(), holds);
+    check_note(&proof.checkpoint, Some(key), &mut report);
+    if member_key.is_none() {
+        report.unproven(Check::Identity, IDENTITY);
+    }
+    report.unproven(Check::Clock, CLOCK);
+    report.into_findings()
+}
+
+fn check_author(take: &Take, member_key: Option<&PublicKey>, report: &mut Report) {
+    let (member, key) = (printable(take.draft().member_id.as_str()), &take.public_key);
+    let mut faults = Vec::new();
+    if member_key.is_some_and(|named| named != key) {
+        faults.push(format!("the take names the key {key}, not the one given"));
+    } else if verify(&take.signed, key).is_none() {
+        faults.push(format!("the key {key} of {member} did not sign these fields"));
+    }
+    let whose = if member_key.is_some() { "the key that you named" } else { "the key in it" };
+    let holds = format!("{member} is signed for by {whose}, to the byte; checked offline");
+    report.conclude(Check::Signature, faults, holds);
+}

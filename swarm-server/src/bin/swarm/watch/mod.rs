@@ -1,0 +1,124 @@
+//! `swarm watch`: checks that a log continues what was seen of it, and says what operators did (API.md, 13.3).
+
+mod folder;
+
+use std::process::ExitCode;
+use std::thread::sleep;
+
+use swarm_client::{Client, Error, LogTiles};
+use swarm_core::audit::{KeySource, LogKey, Watch};
+use swarm_core::proof::checkpoint::Checkpoint;
+use swarm_core::proof::note::Note;
+
+use crate::arguments::WatchOptions;
+use crate::{Failure, console};
+use folder::{Folder, State};
+
+/// Looks at the log once, or again and again. Exit status: 0 it continues, 1 it does not, 2 it was not reached.
+pub(crate) fn run(options: &WatchOptions) -> ExitCode {
+    loop {
+        let code = match look(options) {
+            Ok(Ok(lines)) => {
+                let _ = console::print(&lines.join("\n"));
+                0
+            }
+            Ok(Err(fault)) => {
+                let _ = console::print(&format!("does not hold: {fault}"));
+                return ExitCode::from(1);
+            }
+            Err(failure) => {
+                console::warn(&format!("not reached: {failure}"));
+                2
+            }
+        };
+        let Some(pause) = options.every.filter(|_| !options.once) else {
+            return ExitCode::from(code);
+        };
+        sleep(pause);
+    }
+}
+
+/// One look. Within: the lines to print, or why the log does not continue.
+fn look(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Failure> {
+    let folder = Folder::open(&options.state)?;
+    let seen = folder.read()?;
+    let (key, mut lines) = match known_key(options, seen.as_ref()) {
+        Err(fault) => return Ok(Err(fault)),
+        Ok(Some(key)) => (key, Vec::new()),
+        Ok(None) => {
+            let key = served_key(&options.url)?;
+            let line = format!("unproven: the log's key came from the server itself: {key}");
+            (key, vec![line])
+        }
+    };
+    let mut tiles = LogTiles::new(&options.url)?;
+    let note = tiles.checkpoint()?;
+    if let Ok(checkpoint) = Note::parse(&note).and_then(|note| Checkpoint::parse(note.text())) {
+        tiles.of_size(checkpoint.size);
+    }
+    let log_key = LogKey::parse(&key, KeySource::Given)?;
+    let watched = seen.map(|state| state.watched).unwrap_or_default();
+    let begun = Watch::begin(watched, &note, &log_key, |node| tiles.hash(node));
+    let mut watch = match begun {
+        Ok(Ok(watch)) => watch,
+        Ok(Err(fault)) => return Ok(Err(fault)),
+        Err(error) => return missing(error),
+    };
+    let first = watch.next();
+    while let Some(index) = watch.next() {
+        let entries = match tiles.entries(index) {
+            Ok(entries) => entries,
+            Err(error) => return missing(error),
+        };
+        for entry in entries {
+            match watch.read(&entry) {
+                Ok(remarks) => lines.extend(remarks.into_iter().map(|remark| {
+                    format!("{}: {}", if remark.is_odd { "odd" } else { "act" }, remark.text)
+                })),
+                Err(fault) => return Ok(Err(fault)),
+            }
+        }
+    }
+    let Checkpoint { origin, size, .. } = watch.checkpoint().clone();
+    let new = first.map_or(0, |first| size - first);
+    match watch.end() {
+        Ok(watched) => folder.write(&State { key, watched })?,
+        Err(fault) => return Ok(Err(fault)),
+    }
+    lines.push(format!("holds: {origin} continues to {size} entries, {new} of them new"));
+    Ok(Ok(lines))
+}
+
+/// What the log signed and does not serve is a gap.
+fn missing<T>(error: Error) -> Result<Result<T, String>, Failure> {
+    match error {
+        Error::Refused(refused) => Ok(Err(format!("a gap: a tile is not served: {refused}"))),
+        Error::Unreadable(why) => Ok(Err(format!("a gap: {why}"))),
+        error => Err(error.into()),
+    }
+}
+
+/// The key that was named, or that was used before; they must be the same.
+fn known_key(options: &WatchOptions, seen: Option<&State>) -> Result<Option<String>, String> {
+    let before = seen.map(|state| &state.key);
+    match (&options.key, before) {
+        (Some(given), Some(before)) if !is_same(given, before) => {
+            Err(format!("another key than at the first run, which was {before}"))
+        }
+        (given, before) => Ok(before.or(given.as_ref()).cloned()),
+    }
+}
+
+/// Whether two texts are of one key, of which one may be written without its name.
+fn is_same(one: &str, other: &str) -> bool {
+    let read = |key: &str| LogKey::parse(key, KeySource::Given);
+    match (read(one), read(other)) {
+        (Ok(one), Ok(other)) => one.is_same(&other),
+        _ => false,
+    }
+}
+
+fn served_key(url: &str) -> Result<String, Failure> {
+    let manifest = Client::new(url)?.get("/.well-known/swarm.json")?;
+    Ok(manifest.into_object().text("logKey")?)
+}

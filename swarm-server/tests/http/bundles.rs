@@ -1,0 +1,99 @@
+//! `swarm verify` and the verifier in Python, on the bundles of `vectors/bundles`: they agree on what fails.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::clients::python;
+use crate::program::swarm;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/bundles")
+}
+
+fn cases() -> Vec<Value> {
+    let cases = std::fs::read_to_string(folder().join("cases.json")).unwrap();
+    serde_json::from_str(&cases).unwrap()
+}
+
+/// The exit status, and what was printed.
+fn verify(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = swarm(&[&["verify"], arguments].concat(), &[]).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn swarm_verify_finds_what_was_tampered_with() {
+    for case in cases() {
+        let file = folder().join(case["file"].as_str().unwrap());
+        let (file, key) = (file.to_str().unwrap(), case["key"].as_str().unwrap());
+        let (status, said) = verify(&[file, "--key", key]);
+        let failing = said.lines().filter_map(|line| line.strip_prefix("does not hold: "));
+        let failing: BTreeSet<_> = failing.filter_map(|line| line.split(':').next()).collect();
+        let expected: BTreeSet<_> =
+            case["fails"].as_array().unwrap().iter().map(|check| check.as_str().unwrap()).collect();
+        assert_eq!(failing, expected, "{file}: {said}");
+        assert_eq!(status, Some(i32::from(!expected.is_empty())), "{file}: {said}");
+    }
+}
+
+#[test]
+fn bundle_without_a_key_leaves_its_checkpoint_unproven() {
+    let file = folder().join("valid-published.json");
+    let (status, said) = verify(&[file.to_str().unwrap()]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("unproven: checkpoint: not verified: name the key of the log"), "{said}");
+    assert!(said.contains("holds: snapshot: computed again from 4 takes"), "{said}");
+}
+
+#[test]
+fn what_is_no_bundle_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(self::folder().join("valid-open.json")).unwrap();
+    for (name, text) in [
+        ("version", text.replace("swarm-bundle/1", "swarm-bundle/2")),
+        ("part", text.replace("\"members\":", "\"memberz\":")),
+        ("cut", text[..text.len() / 2].to_owned()),
+        ("session", r#"{"session":{},"takes":[]}"#.to_owned()),
+    ] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(verify(&[file.to_str().unwrap()]).0, Some(2), "{name}");
+    }
+    let whole = self::folder().join("valid-open.json");
+    let whole = whole.to_str().unwrap();
+    assert_eq!(verify(&[whole, "--key", "no key"]).0, Some(2));
+    assert_eq!(verify(&[whole, whole]).0, Some(2), "no proof");
+    assert_eq!(verify(&[whole, "--request", "POST /"]).0, Some(2), "no receipt");
+}
+
+const CORPUS: &str = r#"
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import verify_bundle
+folder = sys.argv[2]
+for case in json.load(open(os.path.join(folder, "cases.json"), encoding="utf-8")):
+    with open(os.path.join(folder, case["file"]), encoding="utf-8") as file:
+        report = verify_bundle.verify(verify_bundle.read_json(file.read()), case["key"])
+    if sorted(report.failing()) != sorted(case["fails"]):
+        print(case["file"], sorted(report.failing()), report.findings)
+"#;
+
+#[test]
+fn python_agrees_on_every_bundle() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/python");
+    let run = |arguments: &[&std::ffi::OsStr]| {
+        Command::new(python()).arg("-B").args(arguments).output().unwrap()
+    };
+    let agrees = run(&["-c".as_ref(), CORPUS.as_ref(), examples.as_ref(), folder().as_ref()]);
+    assert!(agrees.status.success() && agrees.stdout.is_empty(), "{agrees:?}");
+    let program = examples.join("verify_bundle.py");
+    for (file, status) in
+        [("valid-published.json", 0), ("snapshot-digit.json", 1), ("cases.json", 2)]
+    {
+        let output = run(&[program.as_ref(), folder().join(file).as_ref()]);
+        assert_eq!(output.status.code(), Some(status), "{file}: {output:?}");
+    }
+}
