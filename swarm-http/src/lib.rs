@@ -43,6 +43,7 @@ struct Readme;
 pub mod fairness;
 mod forwarded;
 
+mod applications;
 mod budget;
 mod cache;
 mod door;

@@ -10,6 +10,7 @@ use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
 
+use crate::applications::ApplicationCounts;
 use crate::budget::Budget;
 use crate::cache::AnswerCache;
 use crate::fairness::{Client, Scheduler, processors};
@@ -35,6 +36,7 @@ pub struct Site {
     pub(crate) workers: Arc<WorkerPool>,
     pub(crate) cache: Arc<AnswerCache>,
     clocks: Arc<ClockCheck>,
+    pub(crate) applications: ApplicationCounts,
     /// Limits concurrent diagnoses of signatures.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -80,6 +82,7 @@ impl Site {
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
             workers,
             clocks: Arc::default(),
+            applications: ApplicationCounts::default(),
             diagnoses: diagnosis_permits(),
         }
     }

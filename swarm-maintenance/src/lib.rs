@@ -1,5 +1,5 @@
 //! The background work of Swarm: windows close at their deadline, sessions convene and briefs are generated at their
-//! time, mail is delivered.
+//! time, applications expire, mail is delivered.
 //!
 //! Without it a server answers, but nothing happens on schedule. Run it alongside every server: several servers on one
 //! store share the work, and each piece is done once. It depends on `swarm-core` and not on HTTP, so that any front end
@@ -29,6 +29,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod applications;
 mod attended;
 mod briefs;
 mod clocks;
@@ -47,6 +48,7 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
+pub use applications::ExpireApplications;
 pub use briefs::GenerateBriefs;
 pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
@@ -77,18 +79,19 @@ pub struct Maintenance<D: Directory> {
 }
 
 impl<D: Directory> Maintenance<D> {
-    /// Closes windows, follows the schedule of sessions, generates the briefs of committees, and erases old
+    /// Closes windows, follows the schedule of sessions, generates the briefs of committees, and removes and erases old
     /// applications. All pause while the clocks of the store and of this server differ by more than an hour, which
     /// `clocks` records.
     ///
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
         let maintenance = Self { directory: Arc::clone(directory), jobs: Vec::new() };
-        let [windows, sessions, briefs, retention] = [clocks; 4].map(Arc::clone);
+        let [windows, sessions, briefs, applications, retention] = [clocks; 5].map(Arc::clone);
         maintenance
             .with(move || Scheduled::new(CloseWindows, &windows))
             .with(move || Scheduled::new(FollowSchedule::default(), &sessions))
             .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
+            .with(move || Scheduled::new(ExpireApplications::default(), &applications))
             .with(move || Scheduled::new(EraseApplications::default(), &retention))
     }
 

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Challenge, Member, MemberId, MessageId, TokenHash};
 use swarm_core::store::{
-    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members,
-    Result,
+    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
+    MemberSaved, Members, Result, Saved,
 };
 
 use crate::TenantStore;
@@ -39,6 +39,10 @@ impl Members for TenantStore {
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         self.commit(|world, now| save(world, change, now))
+    }
+
+    async fn remove_member(&self, removal: &MemberRemoval) -> Result<Saved> {
+        self.commit(|world, _| remove(world, removal))
     }
 
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
@@ -85,17 +89,31 @@ fn give(world: &mut World, offer: &ChallengeOffer, now: Timestamp) -> Challenge 
     given
 }
 
+fn remove(world: &mut World, removal: &MemberRemoval) -> Saved {
+    let stored = world.members.get(&removal.id).map(|row| row.member.version);
+    if stored != Some(removal.expected) {
+        return Saved::Stale;
+    }
+    take_from_indexes(world, &removal.id);
+    world.members.remove(&removal.id);
+    world.challenges.remove(&removal.id);
+    Saved::Saved
+}
+
+fn take_from_indexes(world: &mut World, id: &MemberId) {
+    let Some(row) = world.members.get(id) else { return };
+    let stored = Arc::clone(&row.member.record);
+    stored.token.map(|token| world.tokens.remove(&token));
+    world.states.get_mut(&stored.state).map(|ids| ids.remove(id));
+    let held = stored.public_key.as_ref();
+    held.filter(|key| world.keys.get(key) == Some(id)).map(|key| world.keys.remove(key));
+}
+
 /// Commits a change whose guards hold.
 pub(crate) fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
     let member = change.member.clone();
     let id = member.id.clone();
-    let before = world.members.get(&id).map(|row| Arc::clone(&row.member.record));
-    if let Some(before) = before {
-        before.token.map(|token| world.tokens.remove(&token));
-        world.states.get_mut(&before.state).map(|ids| ids.remove(&id));
-        let held = before.public_key.as_ref();
-        held.filter(|key| world.keys.get(key) == Some(&id)).map(|key| world.keys.remove(key));
-    }
+    take_from_indexes(world, &id);
     world.states.entry(member.state).or_default().insert(id.clone());
     member.token.map(|token| world.tokens.insert(token, id.clone()));
     change.held_key().map(|key| world.keys.insert(key.clone(), id.clone()));

@@ -108,8 +108,7 @@ fn convene_once(
     }
     let session = convene(world, convocation, now);
     let claim = DocumentDraft::of_occasion(occasion, session.id);
-    let occasions = world.documents.entry(Collection::Occasions).or_default();
-    let put = documents::put(occasions, &claim, now);
+    let put = documents::put(world, Collection::Occasions, &claim, now);
     matches!(put, Put::Created(_)).then_some(session)
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct World {
     /// Take `n` is at index `n - 1`.
     pub(crate) takes: Vec<Arc<Take>>,
     pub(crate) documents: HashMap<Collection, DocumentCollection>,
+    /// The size of the documents of all collections whose size is limited, in bytes.
+    pub(crate) document_bytes: u64,
     pub(crate) committee: Records,
     pub(crate) log: Rows,
     pub(crate) tree: Tree,
@@ -79,7 +81,7 @@ pub(crate) struct SessionRow {
 pub(crate) struct DocumentCollection {
     /// Document `n` is at index `n - 1`.
     pub(crate) documents: Vec<Document>,
-    pub(crate) keys: HashMap<String, usize>,
+    pub(crate) keys: BTreeMap<String, usize>,
     pub(crate) groups: HashMap<String, Vec<usize>>,
 }
 

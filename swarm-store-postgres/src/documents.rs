@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
+    Collection, CountedDocuments, Document, DocumentCount, DocumentDraft, DocumentGuard,
+    DocumentPage, DocumentQuery, Documents, Put, Result,
 };
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Commit};
-use crate::db::{Arg, Db, moment, moment_of, number, number_of, text, text_of};
+use crate::db::{Arg, Db, limit, moment, moment_of, number, number_of, text, text_of};
 use crate::failure::Outcome;
 use crate::tenant::TenantStore;
 use crate::{members, session_rows};
@@ -36,6 +37,36 @@ impl Documents for TenantStore {
             Some(family) => self.all("documents", IN_FAMILY, &[of(), text(family)], document).await,
             None => self.all("documents", ALL, &[of()], document).await,
         }
+    }
+
+    async fn document_page(
+        &self,
+        collection: Collection,
+        query: &DocumentQuery,
+    ) -> Result<DocumentPage> {
+        // One more row than the page holds tells whether there are more.
+        const PAGE: &str = "WITH listed AS MATERIALIZED (
+                SELECT id, name, CASE WHEN $6 THEN '' ELSE record END AS text, created_at,
+                    sum(CASE WHEN $6 THEN 0 ELSE octet_length(record) END) OVER by_name AS size,
+                    row_number() OVER by_name AS place
+                FROM swarm.documents
+                WHERE tenant = $1 AND collection = $2 AND ($7 OR name > $3)
+                WINDOW by_name AS (ORDER BY name) ORDER BY name LIMIT $4)
+            SELECT id, name, text, created_at, (SELECT max(place) FROM listed) FROM listed
+            WHERE place = 1 OR (place < $4 AND size <= $5) ORDER BY name";
+        let values = [
+            text(collection.as_str()),
+            text(query.after.as_deref().unwrap_or_default()),
+            limit(query.limit.saturating_add(1)),
+            limit(query.bytes),
+            Arg::Truth(query.without_texts),
+            Arg::Truth(query.after.is_none()),
+        ];
+        let read = |row: &Row| Ok((document(row)?, number_of(row, 4)?));
+        let found = self.all("document page", PAGE, &values, read).await?;
+        let listed = found.first().map_or(0, |(_, listed)| *listed);
+        let documents: Vec<_> = found.into_iter().map(|(document, _)| document).collect();
+        Ok(DocumentPage { more: listed > documents.len() as u64, documents })
     }
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
@@ -85,10 +116,19 @@ impl Change for PutDocument<'_> {
         }
         let id = commit.next_document_id(collection).await?;
         let key = draft.key.clone().unwrap_or_else(|| id.to_string());
-        let put = match named(&db, collection, &key).await? {
-            Some(_) if !draft.replace => return Ok(Put::Exists),
+        let stored = named(&db, collection, &key).await?;
+        if stored.is_some() && !draft.replace {
+            return Ok(Put::Exists);
+        }
+        if stored.is_none() && self.is_full(commit, id).await? {
+            return Ok(Put::Full);
+        }
+        let replaced = stored.as_ref().map_or(0, |stored| stored.json.len());
+        if collection.has_limited_size() && !self.resized(commit, replaced).await? {
+            return Ok(Put::NoRoom);
+        }
+        let put = match stored {
             Some(stored) => Put::Replaced(self.replace(commit, stored).await?),
-            None if self.is_full(commit).await? => return Ok(Put::Full),
             None => {
                 let made = Document { id, key, json: draft.json.clone(), created_at: now };
                 Put::Created(self.create(commit, made).await?)
@@ -106,15 +146,45 @@ impl PutDocument<'_> {
         text(self.collection.as_str())
     }
 
-    /// Whether the group has reached its quota. Ids are in order of time, so one row decides.
-    async fn is_full(&self, commit: &Commit<'_>) -> Outcome<bool> {
+    /// Whether the group or the collection has reached its quota. Ids count from 1 in order of time, so one row
+    /// decides.
+    async fn is_full(&self, commit: &Commit<'_>, id: u64) -> Outcome<bool> {
+        const AT: &str = "SELECT created_at FROM swarm.documents
+            WHERE tenant = $1 AND collection = $2 AND id = $3";
         const NTH_NEWEST: &str = "SELECT created_at FROM swarm.documents
             WHERE tenant = $1 AND collection = $2 AND family = $3 ORDER BY id DESC LIMIT 1 OFFSET $4";
-        let Some(quota) = &self.draft.quota else { return Ok(false) };
-        let Some(before) = quota.most.checked_sub(1) else { return Ok(true) };
-        let values = [self.of(), text(&self.draft.group), number(before.into())];
-        let made = commit.db().one(NTH_NEWEST, &values, |row| moment_of(row, 0)).await?;
+        let Some(quota) = self.draft.quota.and_then(|quota| quota.count) else { return Ok(false) };
+        let DocumentCount { of, most, .. } = quota;
+        let Some(before) = most.checked_sub(1) else { return Ok(true) };
+        let made = |row: &Row| moment_of(row, 0);
+        let made = match of {
+            CountedDocuments::Group => {
+                let values = [self.of(), text(&self.draft.group), number(before.into())];
+                commit.db().one(NTH_NEWEST, &values, made).await?
+            }
+            CountedDocuments::Collection => {
+                let nth = number(id.saturating_sub(most.into()));
+                commit.db().one(AT, &[self.of(), nth], made).await?
+            }
+        };
         Ok(made.is_some_and(|made| quota.counts(made)))
+    }
+
+    /// Counts the size of the document in place of the one that it replaces; false, with nothing written, if the
+    /// documents would be too large then.
+    async fn resized(&self, commit: &mut Commit<'_>, replaced: usize) -> Outcome<bool> {
+        const BYTES: &str = "SELECT document_bytes FROM swarm.tenants WHERE tenant = $1";
+        const SET: &str = "UPDATE swarm.tenants SET document_bytes = $2 WHERE tenant = $1";
+        let bytes = |length| u64::try_from(length).unwrap_or(u64::MAX);
+        let length = self.draft.json.len();
+        let before = commit.db().number(BYTES, &[]).await?.unwrap_or(0);
+        let after = before.saturating_sub(bytes(replaced)).saturating_add(bytes(length));
+        let most = self.draft.quota.and_then(|quota| quota.bytes);
+        if length > replaced && most.is_some_and(|most| after > most) {
+            return Ok(false);
+        }
+        commit.run(SET, &[number(after)]).await?;
+        Ok(true)
     }
 
     async fn replace(&self, commit: &mut Commit<'_>, stored: Document) -> Outcome<Document> {

@@ -9,15 +9,15 @@ use swarm_core::domain::{
 };
 use swarm_core::store::records::Record as _;
 use swarm_core::store::{
-    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members,
-    Result, Versioned,
+    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
+    MemberSaved, Members, Result, Saved, Versioned,
 };
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Commit, Kind};
 use crate::db::{
-    Arg, Db, limit, moment, moment_of, next, number, number_of, owned, record, text, text_of,
-    versioned,
+    Arg, Db, limit, moment, moment_of, next, number, number_of, owned, record, saved, text,
+    text_of, versioned,
 };
 use crate::failure::{Failure, Outcome};
 use crate::outbox;
@@ -56,6 +56,10 @@ impl Members for TenantStore {
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         self.commit("save member", change).await
+    }
+
+    async fn remove_member(&self, removal: &MemberRemoval) -> Result<Saved> {
+        self.commit("remove member", removal).await
     }
 
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
@@ -148,6 +152,24 @@ impl Change for MemberChange {
             outbox::queue(commit, &mail.queued(id, now)).await?;
         }
         Ok(MemberSaved::Saved)
+    }
+}
+
+#[async_trait]
+impl Change for MemberRemoval {
+    type Made = Saved;
+
+    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Saved> {
+        const REMOVE: &str =
+            "DELETE FROM swarm.members WHERE tenant = $1 AND id = $2 AND version = $3";
+        const CHALLENGE: &str = "DELETE FROM swarm.challenges WHERE tenant = $1 AND member = $2";
+        commit.time()?;
+        let id = self.id.as_str();
+        let removed = saved(commit.run(REMOVE, &[text(id), number(self.expected.0)]).await?);
+        if removed == Saved::Saved {
+            commit.run(CHALLENGE, &[text(id)]).await?;
+        }
+        Ok(removed)
     }
 }
 

@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 use crate::failure::{Failure, Outcome};
 
 /// The migration to each layout from the one before, in order.
-const LAYOUTS: [&str; 1] = [include_str!("layout/1.sql")];
+const LAYOUTS: [&str; 2] = [include_str!("layout/1.sql"), include_str!("layout/2.sql")];
 
 /// The layout that this release reads and writes.
 const LAYOUT: usize = LAYOUTS.len();

@@ -2,16 +2,20 @@
 
 use async_trait::async_trait;
 use swarm_core::store::{
-    Act, Collection, Document, DocumentDraft, DocumentGuard, Documents, Put, Result,
+    Act, Collection, CountedDocuments, Document, DocumentDraft, DocumentGuard, DocumentPage,
+    DocumentQuery, DocumentQuota, Documents, Put, Result,
 };
 
 use crate::codec::{self, Context};
-use crate::keys::{self, collection_name};
+use crate::keys::{self, BY_KEY, collection_name};
 use crate::proposal::Proposal;
 use crate::rows::optional;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
+
+/// The maximum number of documents in a page.
+const MAX_PAGE: usize = 1 << 20;
 
 #[async_trait]
 impl Documents for TenantStore {
@@ -44,6 +48,23 @@ impl Documents for TenantStore {
         Ok(documents)
     }
 
+    async fn document_page(
+        &self,
+        collection: Collection,
+        query: &DocumentQuery,
+    ) -> Result<DocumentPage> {
+        const OP: &str = "document page";
+        let keys = self.keys.collection(collection_name(collection)?);
+        let mut script = ScriptCall::of(&scripts::DOCUMENT_PAGE, keys);
+        match &query.after {
+            Some(after) => script.arg(format!("({BY_KEY}{after}")),
+            None => script.arg(format!("[{BY_KEY}")),
+        };
+        script.arg(query.limit.min(MAX_PAGE)).arg(query.bytes).arg(flag(query.without_texts));
+        let rows: Vec<String> = self.read_bulk(OP, &script).await?;
+        codec::decode_page(&rows).context(OP)
+    }
+
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         const OP: &str = "put document";
         let name = collection_name(collection)?;
@@ -57,7 +78,7 @@ impl Documents for TenantStore {
         let mut proposal = Proposal::of(draft.act.as_ref());
         loop {
             let mut script = self.call(&scripts::PUT_DOCUMENT, &keys);
-            write_draft(&mut script, name, draft);
+            write_draft(&mut script, collection, name, draft);
             proposal.write(&mut script);
             let outcome = self.commit(OP, script).await?;
             match proposal.next(OP, draft.act.as_ref(), &outcome)? {
@@ -69,9 +90,13 @@ impl Documents for TenantStore {
 }
 
 /// Writes a draft as the arguments of its script, but for its entry in the log.
-fn write_draft(script: &mut ScriptCall<'_>, collection: &str, draft: &DocumentDraft) {
-    let flag = |set: bool| if set { "1" } else { "" };
-    script.arg(collection).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
+fn write_draft(
+    script: &mut ScriptCall<'_>,
+    collection: Collection,
+    name: &str,
+    draft: &DocumentDraft,
+) {
+    script.arg(name).arg(flag(draft.key.is_some())).arg(draft.key.as_deref().unwrap_or(""));
     script.arg(in_group(&draft.group)).arg(&draft.json).arg(flag(draft.replace));
     match &draft.guard {
         Some(DocumentGuard::Member(id, version)) => script.arg(id.as_str()).arg(version.0),
@@ -79,9 +104,19 @@ fn write_draft(script: &mut ScriptCall<'_>, collection: &str, draft: &DocumentDr
         None => script.arg("").arg(""),
     };
     script.arg(optional(draft.act.as_ref().and_then(Act::session)));
-    script.arg(optional(draft.quota.map(|quota| quota.most)));
-    script.arg(optional(draft.quota.map(|quota| quota.since.millis())));
-    script.arg(optional(draft.quota.map(|quota| quota.until.millis())));
+    let DocumentQuota { count, bytes } = draft.quota.unwrap_or_default();
+    script.arg(optional(count.map(|count| count.most)));
+    script.arg(match count.map(|count| count.of) {
+        Some(CountedDocuments::Collection) => "collection",
+        Some(CountedDocuments::Group) | None => "group",
+    });
+    script.arg(optional(count.map(|count| count.since.millis())));
+    script.arg(optional(count.map(|count| count.until.millis())));
+    script.arg(flag(collection.has_limited_size())).arg(optional(bytes));
+}
+
+fn flag(set: bool) -> &'static str {
+    if set { "1" } else { "" }
 }
 
 /// The listing of a group.

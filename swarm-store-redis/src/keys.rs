@@ -38,7 +38,7 @@ impl Keys {
         [&self.prefix, "attempt:", &hex(&attempt.0)].concat()
     }
 
-    /// The rows of a collection by id, their ids by key, and the index of their groups.
+    /// The rows of a collection by id, their ids by key, and the index of their groups and keys.
     pub(crate) fn collection(&self, collection: &str) -> [String; 3] {
         ["", ":keys", ":index"].map(|part| self.key(&format!("documents:{collection}{part}")))
     }
@@ -96,7 +96,7 @@ keys! {
     revisions: "revisions";
     /// The id of the next revision by take id, up to layout 2.
     superseded: "superseded";
-    /// The last id of each kind.
+    /// The last id of each kind; `document-bytes`, the size of the documents whose size is limited.
     counters: "counters";
     /// The log: a row each, in order.
     log: "log";
@@ -192,6 +192,9 @@ pub(crate) fn in_state(state: &str) -> String {
     listing(&["state", state])
 }
 
+/// The prefix of the index entries of documents by key; the key follows as it is.
+pub(crate) const BY_KEY: &str = "3:key";
+
 /// The listing of the sessions of a day and subject.
 pub(crate) fn sessions_on(day: &str, subject: &str) -> String {
     listing(&["on", day, subject])
@@ -203,12 +206,13 @@ mod tests {
 
     #[test]
     fn no_listing_is_a_prefix_of_another() {
-        let words: [&[&str]; 9] = [
+        let words: [&[&str]; 10] = [
             &["all"],
             &["group", ""],
             &["group", "a"],
             &["group", "a0"],
             &["group", "00000000000000000001"],
+            &["key"],
             &["on", "2026-11-21", ""],
             &["on", "2026-11-21", "1:a"],
             &["published"],
@@ -226,5 +230,6 @@ mod tests {
     #[test]
     fn state_listings_have_the_prefix_used_by_scripts() {
         assert_eq!(in_state("sent"), format!("{BY_STATE}4:sent"));
+        assert_eq!(listing(&["key"]), BY_KEY);
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use swarm_core::domain::{Challenge, MailState, Member, TokenHash};
 use swarm_core::store::{
-    ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberSaved, Members, Result,
+    ChallengeOffer, MemberBasis, MemberChange, MemberQuery, MemberRemoval, MemberSaved, Members,
+    Result, Saved,
 };
 use swarm_core::{MemberId, StoreError};
 
@@ -14,7 +15,7 @@ use crate::keys::BY_STATE;
 use crate::rows::{entry_arg, limit_arg, next, optional, version_arg};
 use crate::script_call::ScriptCall;
 use crate::tenant::TenantStore;
-use crate::{keys, scripts};
+use crate::{keys, rows, scripts};
 
 #[async_trait]
 impl Members for TenantStore {
@@ -84,6 +85,22 @@ impl Members for TenantStore {
         script.arg(optional(change.quota));
         let outcome = self.commit("save member", script).await?;
         saved(&outcome)
+    }
+
+    async fn remove_member(&self, removal: &MemberRemoval) -> Result<Saved> {
+        const OP: &str = "remove member";
+        let keys = [
+            self.attempt(OP)?,
+            self.keys.members(),
+            self.keys.tokens(),
+            self.keys.held_keys(),
+            self.keys.challenges(),
+            self.keys.members_index(),
+        ];
+        let mut script = self.call(&scripts::REMOVE_MEMBER, keys);
+        script.arg(removal.id.as_str()).arg(removal.expected.0);
+        script.arg(keys::member_slot(&removal.id)).arg(BY_STATE);
+        rows::saved(OP, &self.commit(OP, script).await?)
     }
 
     /// Does not wait for replicas: after a failover, a lost challenge is simply requested again.

@@ -7,6 +7,8 @@ use redis::Script;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
 use swarm_core::store::records::BEFORE_SNAPSHOT;
 
+use crate::keys::BY_KEY;
+
 /// [`FILE`], for each session: how many fields it compares, and how many other arguments it takes. The last of these is
 /// the number of takes for the session.
 pub(crate) const SESSION_FIELDS: usize = 3;
@@ -59,6 +61,7 @@ fn text(parts: &str) -> String {
     format!(
         "local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n\
          local BEFORE_SNAPSHOT = '{BEFORE_SNAPSHOT}'\n\
+         local BY_KEY = '{BY_KEY}'\n\
          local SESSION_FIELDS, SESSION_REST = {SESSION_FIELDS}, {SESSION_REST}\n\
          local FIELDS, REST = {FIELDS}, {REST}\n\
          {parts}"
@@ -75,6 +78,8 @@ scripts! {
 
     /// Marks a tenant whose log entries are complete, from layout 3 to 4.
     LAYOUT_4: plain "migration.lua" "layout_4.lua";
+    /// Migrates from layout 4 to 5, 100 documents per call.
+    LAYOUT_5: plain "document_text.lua" "migration.lua" "layout_5.lua";
     REPLACE_ROWS: plain "migration.lua" "replace_rows.lua";
     REPLACE_FIELDS: plain "migration.lua" "replace_fields.lua";
 
@@ -91,6 +96,7 @@ scripts! {
     MEMBERS: plain "records.lua" "members.lua";
     GIVE_CHALLENGE: commit "records.lua" "give_challenge.lua";
     SAVE_MEMBER: commit "records.lua" "attempt.lua" "save_member.lua";
+    REMOVE_MEMBER: commit "records.lua" "attempt.lua" "remove_member.lua";
     SAVE_MESSAGE: commit "records.lua" "attempt.lua" "save_message.lua";
 
     CONVENE: commit "records.lua" "attempt.lua" "convene.lua";
@@ -108,7 +114,8 @@ scripts! {
     ACCEPT_CLOCK: commit "records.lua" "attempt.lua" "accept_clock.lua";
     ACCEPT_STORE: plain "records.lua" "attempt.lua" "accept_store.lua";
 
-    PUT_DOCUMENT: commit "records.lua" "attempt.lua" "put_document.lua";
+    PUT_DOCUMENT: commit "records.lua" "attempt.lua" "document_text.lua" "put_document.lua";
+    DOCUMENT_PAGE: plain "document_text.lua" "document_page.lua";
 
     SAVE_COMMITTEE_MEMBER: commit "records.lua" "attempt.lua" "save_committee_member.lua";
     SAVE_COMMITTEE_DAY: commit "records.lua" "attempt.lua" "save_committee_day.lua";

@@ -8,7 +8,11 @@ use std::error::Error as _;
 use std::fmt::Debug;
 
 use swarm_core::domain::Seq;
-use swarm_core::store::{Basis, Filed, Result, Store, StoreErrorKind, TakeQuery};
+use swarm_core::store::Collection::{self, Subjects};
+use swarm_core::store::{
+    Basis, DocumentDraft, DocumentQuery, DocumentQuota, Filed, Put, Result, Store, StoreErrorKind,
+    TakeQuery,
+};
 use swarm_core::{Session, TakeId, Tenants};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
@@ -28,7 +32,7 @@ async fn tenant_is_marked_by_its_first_write() {
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]).trim(), "0");
     open(&store).convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "4\n4\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
 }
 
 #[tokio::test]
@@ -40,7 +44,7 @@ async fn tenant_without_a_mark_is_migrated_by_its_first_call() {
 
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "4\n4\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
 }
 
 /// Layout 2: the last row of the log contains its time.
@@ -57,7 +61,7 @@ async fn migration_from_layout_1_adds_the_time_of_the_last_row() {
     server.cli(&["mset", MARK, "1", NEWEST, "1"]);
     let rows = open(&connect().await).log(Seq(0), 9).await.unwrap();
     assert_eq!(server.cli(&["lindex", LOG, "-1"]), written);
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "4\n4\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
     assert_eq!(rows.last().unwrap().at.millis().to_string(), written[4..].trim());
 }
 
@@ -90,7 +94,7 @@ async fn migration_from_any_layout_keeps_all_facts_of_takes() {
         let (one, two) =
             tokio::join!(everything(&*store, &ada, &session), everything(&*other, &ada, &session));
         assert_eq!((one, two), (written.clone(), written), "layout {layout}");
-        assert_eq!(server.cli(&["mget", MARK, NEWEST]), "4\n4\n");
+        assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
         let left = ["nonces", "revisions", "superseded"].map(|key| format!("swarm:{{acme}}:{key}"));
         assert_eq!(server.cli(&["exists", &left[0], &left[1], &left[2]]).trim(), "0");
         assert_eq!(number(&server.cli(&["hlen", TAKES])), fields + MANY);
@@ -123,12 +127,61 @@ async fn everything(store: &dyn Store, ada: &Author, session: &Session) -> Strin
     format!("{member:?} {newest:?} {latest:?} {spent:?} {takes:?} {last:?} {one:?} {two:?}")
 }
 
+/// Layout 5: documents are listed by key, and their size is counted.
+#[tokio::test]
+async fn migration_to_layout_5_lists_documents_by_key_and_counts_their_size() {
+    let server = Server::start(&["--appendonly", "no"]);
+    let connect = async || open(&RedisStore::connect(&server.url()).await.unwrap());
+    let draft = |key: String, most| DocumentDraft {
+        key: Some(key),
+        group: "group".to_owned(),
+        json: "\u{e9}".repeat(5),
+        replace: false,
+        guard: None,
+        quota: Some(DocumentQuota::default().within(most)),
+        act: None,
+    };
+    let store = connect().await;
+    for number in 0..250 {
+        let draft = draft(format!("{number:03}"), u64::MAX);
+        assert!(matches!(store.put_document(Subjects, &draft).await.unwrap(), Put::Created(_)));
+    }
+    for collection in Collection::ALL {
+        let draft = draft("key".to_owned(), u64::MAX);
+        assert!(matches!(store.put_document(collection, &draft).await.unwrap(), Put::Created(_)));
+    }
+    let subjects = "swarm:{acme}:documents:subjects:index";
+    assert_eq!(server.cli(&["zremrangebylex", subjects, "[3:key", "(3:l"]).trim(), "251");
+    server.cli(&["hdel", "swarm:{acme}:counters", "document-bytes"]);
+    server.cli(&["mset", MARK, "4", NEWEST, "4"]);
+
+    let (store, other) = (connect().await, connect().await);
+    let query = DocumentQuery {
+        after: Some("099".to_owned()),
+        limit: 500,
+        bytes: usize::MAX,
+        without_texts: true,
+    };
+    let (page, again) =
+        tokio::join!(store.document_page(Subjects, &query), other.document_page(Subjects, &query));
+    let page = page.unwrap();
+    assert_eq!(page, again.unwrap());
+    let keys: Vec<_> = page.documents.iter().map(|document| document.key.clone()).collect();
+    let expected = (100..250).map(|number| format!("{number:03}")).chain(["key".to_owned()]);
+    assert_eq!(keys, expected.collect::<Vec<_>>());
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
+    let full = store.put_document(Subjects, &draft("new".to_owned(), 2_539)).await.unwrap();
+    assert_eq!(full, Put::NoRoom);
+    let full = store.put_document(Subjects, &draft("new".to_owned(), 2_540)).await.unwrap();
+    assert!(matches!(full, Put::Created(_)), "{full:?}");
+}
+
 #[tokio::test]
 async fn newer_layout_is_refused_by_connect_and_ready() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     store.ready().await.unwrap();
-    server.cli(&["set", NEWEST, "5"]);
+    server.cli(&["set", NEWEST, "6"]);
     is_newer(store.ready().await);
     is_newer(RedisStore::connect(&server.url()).await.map(|_| ()));
 }
@@ -137,7 +190,7 @@ async fn newer_layout_is_refused_by_connect_and_ready() {
 async fn tenant_of_a_newer_layout_is_neither_read_nor_written() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
-    server.cli(&["set", MARK, "5"]);
+    server.cli(&["set", MARK, "6"]);
     is_newer(store.sessions(&ALL).await);
     is_newer(store.convene(&draft("subject")).await);
     assert_eq!(server.cli(&["keys", "*"]).trim(), MARK);
@@ -150,5 +203,5 @@ fn is_newer<T: Debug>(outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
     let why = error.source().unwrap().to_string();
-    assert!(why.contains("have layout 5") && why.contains("up to 4"), "{why}");
+    assert!(why.contains("have layout 6") && why.contains("up to 5"), "{why}");
 }

@@ -11,11 +11,11 @@ use swarm_core::domain::{
 use swarm_core::store::records::Record;
 use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery,
-    MemberSaved, Members, Result, Versioned,
+    MemberRemoval, MemberSaved, Members, Result, Saved, Versioned,
 };
 
 use crate::failure::Outcome;
-use crate::world::{Values, World, limit_arg, next, record, signed, timestamp, versioned};
+use crate::world::{Values, World, limit_arg, next, record, saved, signed, timestamp, versioned};
 use crate::{TenantStore, log_rows, outbox};
 
 #[async_trait]
@@ -44,6 +44,11 @@ impl Members for TenantStore {
             self.database.scrub().await;
         }
         Ok(saved)
+    }
+
+    async fn remove_member(&self, removal: &MemberRemoval) -> Result<Saved> {
+        let removal = removal.clone();
+        self.write("remove member", move |world| remove(world, &removal)).await
     }
 
     async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
@@ -156,6 +161,18 @@ fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberS
         outbox::queue(world, &mail.queued(MessageId(id), now))?;
     }
     Ok(MemberSaved::Saved)
+}
+
+fn remove(world: &World<'_>, removal: &MemberRemoval) -> Outcome<Saved> {
+    const REMOVE: &str = "DELETE FROM members WHERE tenant = ?1 AND id = ?2 AND version = ?3";
+    const CHALLENGE: &str = "DELETE FROM challenges WHERE tenant = ?1 AND member = ?2";
+    world.time_of_commit()?;
+    let id = removal.id.as_str();
+    let removed = saved(world.run(REMOVE, &[&id, &signed(removal.expected.0)]))?;
+    if removed == Saved::Saved {
+        world.run(CHALLENGE, &[&id])?;
+    }
+    Ok(removed)
 }
 
 fn is_as_judged(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {

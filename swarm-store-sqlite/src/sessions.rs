@@ -128,8 +128,8 @@ fn convene_once(
     occasion: &str,
     convocation: &Convocation,
 ) -> Outcome<Option<Arc<Session>>> {
-    let occasions = Collection::Occasions.as_str();
-    if documents::named(world, occasions, occasion)?.is_some() {
+    let occasions = Collection::Occasions;
+    if documents::named(world, occasions.as_str(), occasion)?.is_some() {
         return Ok(None);
     }
     let session = convene(world, convocation)?;

@@ -69,6 +69,23 @@ impl<'a> World<'a> {
         Ok(found)
     }
 
+    /// Passes the rows that a statement finds to a function, until it returns false.
+    pub(crate) fn each_while(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        mut take: impl FnMut(&Row<'_>) -> Outcome<bool>,
+    ) -> Outcome<()> {
+        let mut statement = self.bound(sql, values)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            if !take(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a statement finds a row.
     pub(crate) fn any(&self, sql: &str, values: Values<'_>) -> Outcome<bool> {
         Ok(self.one(sql, values, |_| Ok(()))?.is_some())

@@ -9,12 +9,16 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use swarm_core::domain::{LogLine, Seq};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, ChallengeSlot, StoreError, StoreErrorKind,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, DocumentDraft, DocumentQuota, Put,
+    StoreError, StoreErrorKind,
 };
 use swarm_core::{Swarm, SystemEntropy, TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
 use tempfile::TempDir;
+
+/// The newest layout.
+const LAYOUT: i64 = 5;
 
 #[test]
 fn file_has_application_id_layout_and_wal() {
@@ -22,7 +26,7 @@ fn file_has_application_id_layout_and_wal() {
     SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
-    assert_eq!(pragma(&db, "user_version"), 4);
+    assert_eq!(pragma(&db, "user_version"), LAYOUT);
     assert_eq!(text(&db, "journal_mode"), "wal");
     assert_eq!(text(&db, "integrity_check"), "ok");
 }
@@ -66,8 +70,8 @@ fn foreign_and_newer_files_are_refused_and_unchanged() {
 
     let (_folder, path) = new_path();
     SqliteStore::open(&path).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 5).unwrap();
-    refused(&path, "the file has layout 5");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", LAYOUT + 1).unwrap();
+    refused(&path, &format!("the file has layout {}", LAYOUT + 1));
 }
 
 #[test]
@@ -91,7 +95,30 @@ async fn log_entries_of_layout_2_keep_their_exact_texts() {
     let store = SqliteStore::open(&path).unwrap();
     assert_eq!(entries(Arc::new(store)).await, RECORDED.lines().collect::<Vec<_>>());
     let db = Connection::open(&path).unwrap();
-    assert_eq!(pragma(&db, "user_version"), 4);
+    assert_eq!(pragma(&db, "user_version"), LAYOUT);
+}
+
+/// Layout 5: the size of documents is counted.
+#[tokio::test]
+async fn migration_to_layout_5_counts_the_size_of_documents() {
+    let (_folder, path) = new_path();
+    let put = async |store: SqliteStore, collection, most| {
+        let world = World::open(Arc::new(store), tenant());
+        let (key, group, json) = (None, String::new(), "\u{e9}".repeat(5));
+        let quota = Some(DocumentQuota::default().within(most));
+        let (replace, guard, act) = (false, None, None);
+        let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
+        world.put_document(collection, &draft).await
+    };
+    let open = || SqliteStore::open(&path).unwrap();
+    for collection in Collection::ALL {
+        assert!(matches!(put(open(), collection, u64::MAX).await, Put::Created(_)));
+    }
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("DROP TABLE document_bytes; PRAGMA user_version = 4").unwrap();
+    drop(db);
+    assert_eq!(put(open(), Collection::Signals, 39).await, Put::NoRoom);
+    assert!(matches!(put(open(), Collection::Signals, 40).await, Put::Created(_)));
 }
 
 #[tokio::test]
@@ -123,14 +150,14 @@ async fn file_migrated_to_a_newer_layout_is_not_written() {
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
-    db.pragma_update(None, "user_version", 5).unwrap();
+    db.pragma_update(None, "user_version", LAYOUT + 1).unwrap();
     let outdated = world.store().give_challenge(&offer()).await.err().unwrap();
     assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
     assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
     assert!(store.ready().await.is_err());
     assert_eq!(world.session(session.id).await.unwrap().record, session);
 
-    db.pragma_update(None, "user_version", 4).unwrap();
+    db.pragma_update(None, "user_version", LAYOUT).unwrap();
     store.ready().await.unwrap();
     assert_eq!(world.convened("basalt").await.id.0, 2);
 }

@@ -16,10 +16,10 @@ use swarm_core::rules::{Filing, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
     self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
-    ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, Filed, LogPosition,
-    MemberBasis, MemberChange, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved,
-    SessionChange, SessionQuery, SessionTakes, Store, TakeQuery, Takes, Tenants, TreeChange,
-    TreeState, Versioned,
+    ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, DocumentPage,
+    DocumentQuery, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
+    MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange, SessionQuery,
+    SessionTakes, Store, TakeQuery, Takes, Tenants, TreeChange, TreeState, Versioned,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -115,6 +115,7 @@ answers! {
     member(id: &MemberId) -> MemberBasis;
     bearer(token: &TokenHash) -> Option<Arc<Member>>;
     save_member(change: &MemberChange) -> MemberSaved;
+    remove_member(removal: &MemberRemoval) -> Saved;
     give_challenge(offer: &ChallengeOffer) -> Challenge;
     save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
@@ -129,6 +130,7 @@ answers! {
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
+    document_page(collection: Collection, query: &DocumentQuery) -> DocumentPage;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
     accept_clock(act: &Act) -> ();
     accept_store(act: &Act) -> ();

@@ -11,6 +11,9 @@ use crate::domain::{
     SubjectSnapshot,
 };
 
+/// The maximum number of signals in a brief: the newest ones.
+const MAX_SIGNALS: usize = 100;
+
 /// The facts that a brief is composed from.
 #[derive(Clone, Debug)]
 pub struct BriefFacts {
@@ -24,7 +27,7 @@ pub struct BriefFacts {
     pub regimes: Vec<Regime>,
     /// The most recently published sessions, latest first.
     pub published: Vec<Arc<Session>>,
-    /// The signals of its day.
+    /// The signals of its day, the newest last.
     pub signals: Vec<Signal>,
 }
 
@@ -33,7 +36,8 @@ pub struct BriefFacts {
 /// # Errors
 /// [`Refusal::AlreadyAggregated`] when the session is.
 pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> Result<BriefBody, Refusal> {
-    let BriefFacts { session, subject, snapshots, regimes, published, signals } = facts;
+    let BriefFacts { session, subject, snapshots, regimes, published, mut signals } = facts;
+    signals.drain(..signals.len().saturating_sub(MAX_SIGNALS));
     before_aggregation(&session)?;
     let regime = regime_on(session.date, regimes).map(shown);
     let subject_snapshot = snapshot_on(session.date, snapshots);

@@ -35,6 +35,15 @@ impl MemberChange {
     }
 }
 
+/// The removal of a member that never was public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberRemoval {
+    /// The member.
+    pub id: MemberId,
+    /// Guard: the version that was judged.
+    pub expected: Version,
+}
+
 /// Checks an application and creates the member, with a UUID made from `random`.
 ///
 /// # Errors
@@ -129,6 +138,20 @@ pub fn reject_competing_application(
     now: Timestamp,
 ) -> Result<MemberChange, Refusal> {
     reject(holder, now).map_err(|_| Refusal::KeyRegistered(holder.record.id.clone()))
+}
+
+/// Whether an application has waited for review for more than `days`.
+pub fn has_expired(member: &Member, days: u32, now: Timestamp) -> bool {
+    let end = member.applied_at.plus_millis(i64::from(days) * Timestamp::DAY_MILLIS);
+    member.state == MemberState::Applied && now > end
+}
+
+/// Removes an application that has waited for review for more than `days`: its key may apply again.
+/// `None` when it has not, or was reviewed.
+pub fn expire(member: &Versioned<Member>, days: u32, now: Timestamp) -> Option<MemberRemoval> {
+    let Versioned { version, record } = member;
+    let removal = MemberRemoval { id: record.id.clone(), expected: *version };
+    has_expired(record, days, now).then_some(removal)
 }
 
 /// Deactivates an active member: its token stops working.

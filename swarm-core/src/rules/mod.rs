@@ -47,11 +47,11 @@ pub use mail::{
 };
 pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
-    MemberChange, activate, admit, claim, deactivate, may_be_read, reject,
-    reject_competing_application, reset_claim, rotate,
+    MemberChange, MemberRemoval, activate, admit, claim, deactivate, expire, has_expired,
+    may_be_read, reject, reject_competing_application, reset_claim, rotate,
 };
 pub use preflight::{Preflight, preflight};
-pub use quota::{DocumentQuota, Quota, QuotaReached};
+pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
 pub use resolve::resolve;
 pub use schedule::{Occasion, next_opening, next_state, occasions_of, open_occasions};

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::domain::Timestamp;
 
-/// `Retry-After` when too many applications await review, in seconds.
-const REVIEW_RETRY_SECONDS: u32 = 60 * 60;
+/// `Retry-After` when only an operator can make room, in seconds.
+const OPERATOR_RETRY_SECONDS: u32 = 60 * 60;
 
 /// The error of a quota that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub struct QuotaReached {
 }
 
 impl QuotaReached {
-    /// The quota of applications that await review is reached.
-    pub fn pending() -> Self {
-        Self { quota: Quota::PendingApplications, retry_after: REVIEW_RETRY_SECONDS }
+    /// A quota is reached that does not end by itself: an operator has to act.
+    pub fn until_changed(quota: Quota) -> Self {
+        Self { quota, retry_after: OPERATOR_RETRY_SECONDS }
     }
 
-    /// A member has reached its quota for the current UTC day.
+    /// A quota for the current UTC day is reached.
     pub fn today(quota: Quota, now: Timestamp) -> Self {
         Self::until(quota, now, now.day_end())
     }
@@ -46,8 +46,16 @@ impl QuotaReached {
 pub enum Quota {
     /// Applications that await review.
     PendingApplications,
+    /// Applications of one client address per UTC day.
+    ApplicationsPerAddress,
     /// Memos of one member per UTC day.
     MemosPerDay,
+    /// Subjects.
+    Subjects,
+    /// Research signals created per UTC day.
+    SignalsPerDay,
+    /// Bytes of subjects, subject snapshots and research signals.
+    DocumentsBytes,
     /// Submissions of one committee member per day.
     CommitteeSubmissionsPerDay,
 }
@@ -56,29 +64,70 @@ impl fmt::Display for Quota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::PendingApplications => "applications that wait for an operator",
+            Self::ApplicationsPerAddress => "applications from an address and day",
             Self::MemosPerDay => "memos of a member and day",
+            Self::Subjects => "subjects",
+            Self::SignalsPerDay => "signals of a day",
+            Self::DocumentsBytes => "bytes of subjects, snapshots and signals",
             Self::CommitteeSubmissionsPerDay => "submissions of a member and day",
         })
     }
 }
 
-/// A guard: the maximum number of documents of a group per day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A guard: how many documents there may be after a write, and how large they may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentQuota {
+    /// The maximum number, which a replacement does not change.
+    pub count: Option<DocumentCount>,
+    /// The maximum size of the texts of all documents in the collections whose size is limited, in
+    /// bytes. A text that is no longer than the one that it replaces is never over it.
+    pub bytes: Option<u64>,
+}
+
+/// A maximum number of documents that were created in a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentCount {
+    /// The documents that are counted.
+    pub of: CountedDocuments,
     /// The maximum, including the document to be written.
     pub most: u32,
-    /// The start of the day, by the store's clock.
+    /// The start of the period, by the store's clock.
     pub since: Timestamp,
-    /// The end of the day, exclusive. A later document is from a time when the clock was wrong.
+    /// The end of the period, exclusive. A later document is from a time when the clock was wrong.
     pub until: Timestamp,
 }
 
+/// Which documents are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedDocuments {
+    /// Those of the same group.
+    Group,
+    /// Those of the same collection.
+    Collection,
+}
+
 impl DocumentQuota {
-    /// At most `most` documents in the current UTC day.
-    pub fn today(most: u32, now: Timestamp) -> Self {
-        Self { most, since: now.day_begin(), until: now.day_end() }
+    /// At most `most` documents created in the current UTC day.
+    pub fn today(of: CountedDocuments, most: u32, now: Timestamp) -> Self {
+        let (since, until) = (now.day_begin(), now.day_end());
+        Self { count: Some(DocumentCount { of, most, since, until }), bytes: None }
     }
 
+    /// At most `most` documents in the collection.
+    pub fn of_collection(most: u32) -> Self {
+        let (since, until) = (Timestamp::EPOCH, Timestamp::EPOCH.plus_millis(i64::MAX));
+        let of = CountedDocuments::Collection;
+        Self { count: Some(DocumentCount { of, most, since, until }), bytes: None }
+    }
+
+    /// Sets the maximum size.
+    #[must_use]
+    pub fn within(self, bytes: u64) -> Self {
+        Self { bytes: Some(bytes), ..self }
+    }
+}
+
+impl DocumentCount {
     /// Whether a document that was created at this time counts.
     pub fn counts(&self, made: Timestamp) -> bool {
         (self.since..self.until).contains(&made)
@@ -96,7 +145,8 @@ mod tests {
         {
             let now = Timestamp::parse("now", &format!("2026-11-21T{time}Z")).unwrap();
             assert_eq!(QuotaReached::today(Quota::MemosPerDay, now).retry_after, seconds);
-            let DocumentQuota { since, until, .. } = DocumentQuota::today(1, now);
+            let today = DocumentQuota::today(CountedDocuments::Group, 1, now).count.unwrap();
+            let DocumentCount { since, until, .. } = today;
             let day = [since, until].map(|moment| moment.to_string());
             assert_eq!(day, ["2026-11-21T00:00:00.000Z", "2026-11-22T00:00:00.000Z"]);
         }

@@ -3,14 +3,19 @@
 use std::sync::Arc;
 
 use super::retries::until_committed;
-use super::{Commit, Error, Tenant};
+use super::{Commit, Error, Round, Tenant};
+#[cfg(doc)]
+use crate::domain::Quotas;
 use crate::domain::{
     Actor, Application, Challenge, ChallengeSeed, Links, Member, MemberId, MemberState, PublicKey,
     Signed, Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
-use crate::rules::{self, QuotaReached, Refusal, Resource};
-use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Versioned};
+use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
+use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Saved, Versioned};
+
+/// The number of applications read at a time when those that have expired are looked for.
+const EXPIRY_PAGE: usize = 500;
 
 /// A challenge and its expiry.
 #[derive(Clone, Debug)]
@@ -40,15 +45,74 @@ impl Tenant {
     /// when a live application has the key, [`Refusal::QuotaReached`] when too many applications
     /// await review.
     pub async fn apply(&self, application: Signed<Application>) -> Result<MemberId, Error> {
+        let pending = self.quotas.pending_applications;
+        self.admit(application, pending, |_| {
+            QuotaReached::until_changed(Quota::PendingApplications)
+        })
+        .await
+    }
+
+    /// As [`apply`](Self::apply), for a client that has made as many applications today as
+    /// [`Quotas::applications_per_address`] allows: refuses it, with the quota if nothing else is
+    /// wrong. A front end counts the applications of each client, and calls this beyond the quota.
+    ///
+    /// # Errors
+    /// Always: those of [`apply`](Self::apply).
+    pub async fn apply_over_quota(
+        &self,
+        application: Signed<Application>,
+    ) -> Result<MemberId, Error> {
+        let reached = |now| QuotaReached::today(Quota::ApplicationsPerAddress, now);
+        self.admit(application, 0, reached).await
+    }
+
+    async fn admit(
+        &self,
+        application: Signed<Application>,
+        quota: u32,
+        reached: impl Fn(Timestamp) -> QuotaReached + Send + Sync,
+    ) -> Result<MemberId, Error> {
         let application = Arc::new(application);
         until_committed("apply", || async {
             let now = self.store.now().await?;
             let change = rules::admit(&application, self.entropy.bytes()?, now)?;
-            let quota = Some(self.quotas.pending_applications);
-            let change = MemberChange { quota, ..change };
-            Ok(self.save(change).await?.map(|member| member.id))
+            let change = MemberChange { quota: Some(quota), ..change };
+            match self.commit_member(&change).await? {
+                MemberSaved::Saved => Ok(Some(change.member.id)),
+                MemberSaved::Stale => Ok(None),
+                MemberSaved::KeyHeld(holder) => Err(Refusal::KeyRegistered(holder).into()),
+                MemberSaved::Full => Err(Refusal::QuotaReached(reached(now)).into()),
+            }
         })
         .await
+    }
+
+    /// Removes the applications that nobody reviewed within [`Quotas::pending_days`]. Several servers
+    /// may do this concurrently. [`Round::done`] is the number of applications.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn expire_applications(&self) -> Result<Round, Error> {
+        let (now, days) = (self.store.now().await?, self.quotas.pending_days);
+        let (mut round, mut after) = (Round::default(), None);
+        loop {
+            let page = self.applications(Some(MemberState::Applied), after, EXPIRY_PAGE).await?;
+            let expired = page.applications.iter();
+            for member in expired.filter(|member| rules::has_expired(member, days, now)) {
+                // Judged again with its version; one that changes meanwhile was reviewed.
+                let member = self.store.member(&member.id).await?.member;
+                let removal = member.and_then(|member| rules::expire(&member, days, now));
+                let Some(removal) = removal else { continue };
+                if self.store.remove_member(&removal).await? == Saved::Saved {
+                    self.observer.tell(Commit::ApplicationExpired(&removal.id));
+                    round.done += 1;
+                }
+            }
+            after = page.next_after;
+            if after.is_none() {
+                return Ok(round);
+            }
+        }
     }
 
     /// The member of an application, in any state.
@@ -271,9 +335,8 @@ impl Tenant {
     async fn save(&self, change: MemberChange) -> Result<Option<Member>, Error> {
         match self.commit_member(&change).await? {
             MemberSaved::Saved => Ok(Some(change.member)),
-            MemberSaved::Stale => Ok(None),
+            MemberSaved::Stale | MemberSaved::Full => Ok(None),
             MemberSaved::KeyHeld(holder) => Err(Refusal::KeyRegistered(holder).into()),
-            MemberSaved::Full => Err(Refusal::QuotaReached(QuotaReached::pending()).into()),
         }
     }
 

@@ -29,7 +29,7 @@ use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Readiness, Store, Tenants};
 
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
-pub use documents::Written;
+pub use documents::{SubjectPage, Written};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
@@ -158,6 +158,11 @@ impl Tenant {
             cache: BasisCache::new(self.id(), None),
             ..self.clone()
         }
+    }
+
+    /// The quotas.
+    pub fn quotas(&self) -> &Quotas {
+        &self.quotas
     }
 
     /// The id of the tenant.

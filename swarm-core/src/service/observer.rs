@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
-use crate::domain::{Member, Message, Session, Take, TenantId};
+use crate::domain::{Member, MemberId, Message, Session, Take, TenantId};
 use crate::store::{Collection, Document};
 
 /// A callback after each commit of this process that the store has acknowledged, for counters,
@@ -33,6 +33,8 @@ pub enum Commit<'a> {
     Session(&'a Session),
     /// A member applied, was reviewed, claimed its token, or got a new one.
     Member(&'a Member),
+    /// An application was removed, because nobody reviewed it in time.
+    ApplicationExpired(&'a MemberId),
     /// A document was written.
     Document(Collection, &'a Document),
     /// A message was leased for an attempt, or its outcome was recorded.

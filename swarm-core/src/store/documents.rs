@@ -16,16 +16,31 @@ pub trait Documents: Send + Sync {
     async fn documents(&self, collection: Collection, group: Option<&str>)
     -> Result<Vec<Document>>;
 
+    /// The documents of a collection with keys after `query.after`, by the UTF-8 bytes of their keys: at
+    /// most `query.limit`, and not those from the one on with which their texts would exceed
+    /// `query.bytes` together, but at least one; all at one position of the log. A store should use an
+    /// index.
+    async fn document_page(
+        &self,
+        collection: Collection,
+        query: &DocumentQuery,
+    ) -> Result<DocumentPage>;
+
     /// Writes a document, durably. A new one gets the next id of the collection, from 1, and the
     /// store's time. A replacement keeps the id and the time of the old one. Returns the stored
     /// document; or, with nothing written:
     /// - [`Put::Stale`] when the record that `draft.guard` names has another version;
     /// - [`Put::Exists`] when there is a document with this key and `draft.replace` is not set;
-    /// - [`Put::Full`] when a new one would exceed `draft.quota`.
+    /// - [`Put::Full`] when a new one would exceed the count of `draft.quota`;
+    /// - [`Put::NoRoom`] when the texts of all documents in collections that
+    ///   [have a limited size](Collection::has_limited_size) would exceed its bytes, and the text is
+    ///   longer than the one that it replaces. Keep a counter of these bytes, which every write to such
+    ///   a collection changes in its commit.
     ///
     /// Times increase with ids, unless an operator accepted a clock that is behind the log. So a
-    /// quota of n is reached if the n-th newest document of the group
-    /// [counts](DocumentQuota::counts). After such a clock this may be too strict for a day.
+    /// count of n is reached if the n-th newest document of the group or collection
+    /// [counts](crate::rules::DocumentCount::counts). After such a clock this may be too strict for a
+    /// day.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 
@@ -60,6 +75,11 @@ impl Collection {
         Self::Briefs,
         Self::Occasions,
     ];
+
+    /// Whether the size of its documents counts towards [`DocumentQuota::bytes`].
+    pub fn has_limited_size(self) -> bool {
+        matches!(self, Self::Subjects | Self::SubjectSnapshots | Self::Signals)
+    }
 
     /// Its name, of lower-case letters and hyphens. It never changes, because stores keep it.
     pub fn as_str(self) -> &'static str {
@@ -103,7 +123,7 @@ pub struct DocumentDraft {
     pub replace: bool,
     /// The record that must not have changed.
     pub guard: Option<DocumentGuard>,
-    /// The quota of new documents in its group.
+    /// The quota of documents.
     pub quota: Option<DocumentQuota>,
     /// Its entry in the log, if the change is public.
     pub act: Option<Act>,
@@ -148,6 +168,28 @@ pub struct Document {
     pub created_at: Timestamp,
 }
 
+/// A page of a collection.
+#[derive(Clone, Debug)]
+pub struct DocumentQuery {
+    /// Only documents with a higher key.
+    pub after: Option<String>,
+    /// The maximum number of documents; at least 1.
+    pub limit: usize,
+    /// The maximum size of their texts together, in bytes.
+    pub bytes: usize,
+    /// Whether to leave the texts out, which are then empty.
+    pub without_texts: bool,
+}
+
+/// A page of a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentPage {
+    /// The documents, by key.
+    pub documents: Vec<Document>,
+    /// Whether there are documents after these.
+    pub more: bool,
+}
+
 /// The outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
@@ -158,8 +200,10 @@ pub enum Put {
     Replaced(Document),
     /// A document with this key exists; nothing was written.
     Exists,
-    /// The quota of its group is reached; nothing was written.
+    /// The maximum number of documents is reached; nothing was written.
     Full,
+    /// The maximum size of documents is reached; nothing was written.
+    NoRoom,
     /// The guarding record has changed since it was judged; nothing was written: load and judge
     /// again.
     Stale,

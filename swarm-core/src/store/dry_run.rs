@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::interceptor::intercepted;
 use super::{
     Act, Aggregated, Aggregation, Collection, Committee, CommitteeDayChange, CommitteeMemberChange,
-    CommitteeStore, Convocation, Countable, Document, DocumentDraft, DocumentGuard, Documents,
-    Interceptor, Log, MemberChange, MemberQuery, MemberSaved, Members, MessageChange, MessageQuery,
-    Outbox, Put, ReadOnly, Result, Saved, SessionChange, Sessions, Store, TakeQuery, async_trait,
+    CommitteeStore, Convocation, Countable, CountedDocuments, Document, DocumentDraft,
+    DocumentGuard, Documents, Interceptor, Log, MemberChange, MemberQuery, MemberSaved, Members,
+    MessageChange, MessageQuery, Outbox, Put, ReadOnly, Result, Saved, SessionChange, Sessions,
+    Store, TakeQuery, async_trait,
 };
 use crate::domain::{MemberId, MemberState, MessageId, Session, SessionId, Version};
 
@@ -92,14 +93,35 @@ impl DryRun {
         })
     }
 
-    /// Whether the group of a new document has reached its quota.
-    async fn group_is_full(&self, collection: Collection, draft: &DocumentDraft) -> Result<bool> {
-        let Some(quota) = &draft.quota else { return Ok(false) };
-        let Some(older) = quota.most.checked_sub(1) else { return Ok(true) };
+    /// Whether a new document is one too many.
+    async fn is_one_too_many(&self, collection: Collection, draft: &DocumentDraft) -> Result<bool> {
+        let Some(count) = draft.quota.and_then(|quota| quota.count) else { return Ok(false) };
+        let Some(older) = count.most.checked_sub(1) else { return Ok(true) };
         let older = usize::try_from(older).unwrap_or(usize::MAX);
-        let group = self.store.documents(collection, Some(&draft.group)).await?;
-        let nth_newest = group.iter().rev().nth(older);
-        Ok(nth_newest.is_some_and(|document| quota.counts(document.created_at)))
+        let group = Some(draft.group.as_str()).filter(|_| count.of == CountedDocuments::Group);
+        let counted = self.store.documents(collection, group).await?;
+        let nth_newest = counted.iter().rev().nth(older);
+        Ok(nth_newest.is_some_and(|document| count.counts(document.created_at)))
+    }
+
+    /// Whether all documents whose size is limited would be too large with this one.
+    async fn is_too_large(
+        &self,
+        collection: Collection,
+        draft: &DocumentDraft,
+        replaced: usize,
+    ) -> Result<bool> {
+        let most = draft.quota.and_then(|quota| quota.bytes);
+        let Some(most) = most.filter(|_| draft.json.len() > replaced) else { return Ok(false) };
+        if !collection.has_limited_size() {
+            return Ok(false);
+        }
+        let mut bytes = draft.json.len();
+        for limited in Collection::ALL.into_iter().filter(|it| it.has_limited_size()) {
+            let documents = self.store.documents(limited, None).await?;
+            bytes += documents.iter().map(|document| document.json.len()).sum::<usize>();
+        }
+        Ok(u64::try_from(bytes - replaced).unwrap_or(u64::MAX) > most)
     }
 }
 
@@ -166,10 +188,12 @@ impl Interceptor for DryRun {
             Some(key) => self.store.document(collection, key).await?,
             None => None,
         };
+        let replaced = stored.as_ref().map_or(0, |stored| stored.json.len());
         Ok(match stored {
             Some(_) if !draft.replace => Put::Exists,
+            None if self.is_one_too_many(collection, draft).await? => Put::Full,
+            _ if self.is_too_large(collection, draft, replaced).await? => Put::NoRoom,
             Some(stored) => Put::Replaced(Document { json, ..stored }),
-            None if self.group_is_full(collection, draft).await? => Put::Full,
             None => {
                 let created_at = self.store.now().await?;
                 let key = key.unwrap_or_else(|| "0".to_owned());

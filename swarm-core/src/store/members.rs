@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::Result;
+use super::{Result, Saved};
 use crate::domain::{Challenge, Member, MemberId, MemberState, TokenHash};
-use crate::rules::{ChallengeOffer, MemberBasis, MemberChange};
+use crate::rules::{ChallengeOffer, MemberBasis, MemberChange, MemberRemoval};
 
 /// Members, their tokens, keys and challenges.
 #[async_trait]
@@ -37,6 +37,11 @@ pub trait Members: Send + Sync {
     /// - queue `change.mail` in the same commit, as [`Mail::queued`](crate::domain::Mail::queued)
     ///   with the next id and the store's clock, version 1.
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved>;
+
+    /// Removes a member that has filed nothing, atomically, with its challenge and its entries in all
+    /// indexes: from then on it is unknown, and its key is free. Nothing is logged. Returns
+    /// [`Saved::Stale`] unless its stored version is `removal.expected`.
+    async fn remove_member(&self, removal: &MemberRemoval) -> Result<Saved>;
 
     /// Gives out a challenge, atomically. It is the one in `offer.bucket` if the store's clock is
     /// not past its `reusable_until`; otherwise it is `offer.fresh`, which replaces the one in the

@@ -36,6 +36,7 @@ macro_rules! port_methods {
             members(query: &$crate::store::MemberQuery) -> Vec<::std::sync::Arc<$crate::domain::Member>>;
             bearer(token: &$crate::domain::TokenHash) -> Option<::std::sync::Arc<$crate::domain::Member>>;
             save_member(change: &$crate::store::MemberChange) -> $crate::store::MemberSaved;
+            remove_member(removal: &$crate::store::MemberRemoval) -> $crate::store::Saved;
             give_challenge(offer: &$crate::store::ChallengeOffer) -> $crate::domain::Challenge;
         }] $($rest)* }
     };
@@ -66,6 +67,10 @@ macro_rules! port_methods {
                 -> Option<$crate::store::Document>;
             documents(collection: $crate::store::Collection, group: Option<&str>)
                 -> Vec<$crate::store::Document>;
+            document_page(
+                collection: $crate::store::Collection,
+                query: &$crate::store::DocumentQuery
+            ) -> $crate::store::DocumentPage;
             put_document(
                 collection: $crate::store::Collection,
                 draft: &$crate::store::DocumentDraft

@@ -39,7 +39,9 @@ pub use committee::{
     CommitteeTenants,
 };
 pub use counts::{Countable, Counts};
-pub use documents::{Collection, Document, DocumentDraft, DocumentGuard, Documents, Put};
+pub use documents::{
+    Collection, Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Documents, Put,
+};
 pub(crate) use dry_run::{dry_run, dry_run_of_committee};
 pub use error::{StoreError, StoreErrorKind};
 pub use interceptor::{Intercepted, Interceptor};
@@ -61,8 +63,8 @@ pub use crate::rules::committee::{
 };
 pub use crate::rules::{
     Act, Aggregation, Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation,
-    DocumentQuota, Filing, MemberBasis, MemberChange, MessageChange, ProvenChallenge,
-    SessionChange, Versioned,
+    CountedDocuments, DocumentCount, DocumentQuota, Filing, MemberBasis, MemberChange,
+    MemberRemoval, MessageChange, ProvenChallenge, SessionChange, Versioned,
 };
 
 /// The result of every method of the port.

@@ -3,9 +3,9 @@
 use super::{
     Act, Aggregated, Aggregation, ChallengeOffer, Collection, Committee, CommitteeDayChange,
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, Convocation, DocumentDraft, Documents,
-    Filed, Filing, Interceptor, Log, MemberChange, MemberSaved, Members, MessageChange, Outbox,
-    Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind, Takes, TreeChange,
-    async_trait,
+    Filed, Filing, Interceptor, Log, MemberChange, MemberRemoval, MemberSaved, Members,
+    MessageChange, Outbox, Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind,
+    Takes, TreeChange, async_trait,
 };
 use crate::domain::{Challenge, Session};
 use std::sync::Arc;
@@ -32,6 +32,7 @@ macro_rules! refuse {
 
 refuse! {
     Members::save_member(&MemberChange) -> MemberSaved;
+    Members::remove_member(&MemberRemoval) -> Saved;
     Members::give_challenge(&ChallengeOffer) -> Challenge;
     Sessions::convene(&Convocation) -> Arc<Session>;
     Sessions::convene_once(&str, &Convocation) -> Option<Arc<Session>>;
@@ -74,6 +75,7 @@ mod tests {
             "session_takes",
             "document",
             "documents",
+            "document_page",
             "messages",
             "log",
             "log_position",

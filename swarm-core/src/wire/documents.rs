@@ -4,16 +4,19 @@ use serde::Serialize;
 
 use super::Answer;
 use super::answer::Nothing;
-use crate::domain::{Brief, Memo, MemoId, Subject, SubjectSnapshot};
-use crate::service::Written;
+use crate::domain::{Brief, Memo, MemoId, Subject, SubjectId, SubjectSnapshot};
+use crate::service::{SubjectPage, Written};
 
-/// All subjects: `{subjects}`.
-pub fn subjects(subjects: &[Subject]) -> Answer {
+/// A page of subjects: `{subjects}`, and `nextAfter` when there are more.
+pub fn subjects(page: &SubjectPage) -> Answer {
     #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
     struct Subjects<'a> {
         subjects: &'a [Subject],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_after: Option<&'a SubjectId>,
     }
-    Answer::ok(&Subjects { subjects })
+    Answer::ok(&Subjects { subjects: &page.subjects, next_after: page.next_after.as_ref() })
 }
 
 /// A stored subject: 201 when it is new, else 200, `{ok, status, subject}`.

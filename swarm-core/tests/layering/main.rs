@@ -108,7 +108,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &[
             "clocks directory",
             "job",
-            "attended briefs mail retention schedule sessions windows",
+            "applications attended briefs mail retention schedule sessions windows",
             ITSELF,
         ],
     ),

@@ -48,7 +48,7 @@ fn conflicts_depend_on_stored_state() {
         R::ClaimRefused(ClaimFault::Unproven),
         R::NotForRole,
         R::NotFound(Resource::Take),
-        R::QuotaReached(QuotaReached::pending()),
+        R::QuotaReached(QuotaReached::until_changed(Quota::PendingApplications)),
     ] {
         assert!(!fault.is_conflict(), "{fault}");
     }
@@ -56,10 +56,12 @@ fn conflicts_depend_on_stored_state() {
 
 #[test]
 fn quota_refusal_names_quota_and_retry_after() {
-    let pending = QuotaReached::pending();
+    let pending = QuotaReached::until_changed(Quota::PendingApplications);
     assert_eq!(pending.quota.to_string(), "applications that wait for an operator");
     assert_eq!(Refusal::QuotaReached(pending).retry_after(), Some(3_600));
     for (quota, name) in [
+        (Quota::ApplicationsPerAddress, "applications from an address and day"),
+        (Quota::SignalsPerDay, "signals of a day"),
         (Quota::MemosPerDay, "memos of a member and day"),
         (Quota::CommitteeSubmissionsPerDay, "submissions of a member and day"),
     ] {

@@ -13,17 +13,27 @@ pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// The guide that makes an agent a member.
 pub(crate) async fn skill(request: RequestContext) -> Reply {
-    let Now { tenant, name, origin, open, subjects, .. } = now(&request).await?;
+    let Now { tenant, name, origin, open, subjects, more_subjects, .. } = now(&request).await?;
     let service = request.public_origin();
     let (committee, problems) =
         member_problems().into_iter().partition(|problem| COMMITTEE.contains(problem));
-    markdown(&Skill { tenant, name, origin, service, open, subjects, problems, committee })
+    markdown(&Skill {
+        tenant,
+        name,
+        origin,
+        service,
+        open,
+        subjects,
+        more_subjects,
+        problems,
+        committee,
+    })
 }
 
 /// What this is, and where everything stands (llmstxt.org).
 pub(crate) async fn llms(request: RequestContext) -> Reply {
-    let Now { name, about, origin, open, subjects, .. } = now(&request).await?;
-    markdown(&Llms { name, about, origin, open, subjects })
+    let Now { name, about, origin, open, subjects, more_subjects, .. } = now(&request).await?;
+    markdown(&Llms { name, about, origin, open, subjects, more_subjects })
 }
 
 #[derive(Template)]
@@ -36,6 +46,7 @@ struct Skill {
     service: String,
     open: Vec<OpenSession>,
     subjects: Vec<String>,
+    more_subjects: bool,
     problems: Vec<Problem>,
     committee: Vec<Problem>,
 }
@@ -48,6 +59,7 @@ struct Llms {
     origin: String,
     open: Vec<OpenSession>,
     subjects: Vec<String>,
+    more_subjects: bool,
 }
 
 struct Now {
@@ -56,7 +68,9 @@ struct Now {
     about: String,
     origin: String,
     open: Vec<OpenSession>,
+    /// The first ids, and whether there are more.
     subjects: Vec<String>,
+    more_subjects: bool,
 }
 
 struct OpenSession {
@@ -69,7 +83,7 @@ struct OpenSession {
 }
 
 async fn now(request: &RequestContext) -> Result<Now, ApiError> {
-    let subjects = request.tenant().subjects().await?;
+    let (subjects, more_subjects) = request.tenant().subject_ids(SUBJECTS, None).await?;
     let config = request.served.config();
     Ok(Now {
         tenant: config.id.to_string(),
@@ -77,7 +91,8 @@ async fn now(request: &RequestContext) -> Result<Now, ApiError> {
         about: one_line(&config.about),
         origin: request.origin(),
         open: open(request).await?.iter().map(|session| shown(session)).collect(),
-        subjects: subjects.iter().map(|subject| code(subject.id.as_str())).collect(),
+        subjects: subjects.iter().map(|id| code(id.as_str())).collect(),
+        more_subjects,
     })
 }
 
@@ -90,6 +105,9 @@ fn shown(session: &Session) -> OpenSession {
         is_listed: session.roster.is_some(),
     }
 }
+
+/// The subjects that a guide lists.
+const SUBJECTS: usize = 100;
 
 /// The open sessions that a guide lists.
 const OPEN: usize = 100;

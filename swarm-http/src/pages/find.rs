@@ -1,5 +1,7 @@
 //! Search and filters of a list. They are in its address, so that a list can be sent to others.
 
+use std::fmt::Display;
+
 use swarm_core::rules::Needle;
 
 use super::links::part;
@@ -61,7 +63,12 @@ impl Find {
         self.address_without("", Some((name, position)))
     }
 
-    fn address_without(&self, left_out: &str, position: Option<(&str, u64)>) -> String {
+    /// The address of the list with its filters, after the item with this id.
+    pub(super) fn address_after(&self, id: &str) -> String {
+        self.address_without("", Some(("after", part(id))))
+    }
+
+    fn address_without(&self, left_out: &str, position: Option<(&str, impl Display)>) -> String {
         let params = self.params.iter().filter(|(name, _)| *name != left_out);
         let params = params.map(|(name, value)| format!("{name}={}", part(value)));
         let position = position.map(|(name, position)| format!("{name}={position}"));
@@ -75,7 +82,7 @@ impl Find {
     /// Shows a filter in words; nothing if the parameter is absent.
     pub(super) fn named(mut self, name: &'static str, value: Option<String>) -> Self {
         if let Some(value) = value.filter(|_| self.value(name).is_some()) {
-            let without = self.address_without(name, None);
+            let without = self.address_without(name, None::<(&str, u64)>);
             self.active.push((name, value, without));
         }
         self

@@ -2,17 +2,22 @@
 
 use askama::Template;
 use http::StatusCode;
+use swarm_core::domain::{Subject, SubjectId};
 
 use super::find::Find;
 use super::frame::{Frame, SiteContext, html};
 use super::links;
-use super::lists::{number_param, part_title, subject_title};
-use super::markup::clipped;
+use super::lists::{part_title, subject_title};
+use super::markup::{clipped, named};
 use crate::request::RequestContext;
-use crate::response::Reply;
+use crate::request::page::no_position;
+use crate::response::{ApiError, Reply};
 
 /// Subjects per page.
 const PER_PAGE: usize = 100;
+
+/// How often subjects are read for one page; more than once only in a search.
+const MAX_READS: usize = 20;
 
 /// Longest excerpt of a thesis, in letters.
 const MAX_BLURB: usize = 110;
@@ -35,31 +40,59 @@ struct SubjectRow {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let from = number_param(&request, "from")?.unwrap_or(0);
-    let skipped = usize::try_from(from).unwrap_or(usize::MAX);
     let find = Find::of(&request, "/swarm/subjects", &["q"]);
+    let after = request.query().remove("after").map(SubjectId::parse).transpose();
+    let after = after.map_err(|_| no_position("after"))?;
+    let found = look(&request, &find, after.clone()).await?;
+    let address = |after: &SubjectId| find.address_after(after.as_str());
+    let path = after.as_ref().map_or_else(|| find.address(None), address);
+    let title = part_title("Subjects", "after", after.as_ref().map(|id| named(id.as_str(), "")));
+    let page = SubjectsPage {
+        rows: found.subjects.iter().map(row).collect(),
+        frame: Frame::new(SiteContext::of(&request), title, path),
+        later: after.is_some(),
+        next: found.next.as_ref().map(address),
+        find,
+    };
+    Ok(html(StatusCode::OK, &page))
+}
+
+/// Some subjects, and the last one that was looked at, if there are more.
+struct Found {
+    subjects: Vec<Subject>,
+    next: Option<SubjectId>,
+}
+
+/// Looks for what is searched, in a limited number of subjects.
+async fn look(
+    request: &RequestContext,
+    find: &Find,
+    after: Option<SubjectId>,
+) -> Result<Found, ApiError> {
     let needle = find.needle();
-    let mut all = request.tenant().subjects().await?;
-    all.retain(|subject| {
+    let is_match = |subject: &Subject| {
         let blurb = subject.thesis_blurb.as_deref().unwrap_or_default();
         let texts = [&subject.name, subject.id.as_str(), blurb];
         needle.as_ref().is_none_or(|needle| texts.iter().any(|text| needle.is_in(text)))
-    });
-    let rows = all.iter().skip(skipped).take(PER_PAGE).map(|subject| SubjectRow {
+    };
+    let mut found = Found { subjects: Vec::new(), next: after };
+    for _ in 0..MAX_READS {
+        let room = PER_PAGE - found.subjects.len();
+        let page = request.tenant().subjects(room, found.next.as_ref()).await?;
+        found.subjects.extend(page.subjects.into_iter().filter(is_match));
+        found.next = page.next_after;
+        if found.next.is_none() || found.subjects.len() == PER_PAGE {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn row(subject: &Subject) -> SubjectRow {
+    SubjectRow {
         name: subject_title(subject),
         href: links::subject(&subject.id),
         status: clipped(&subject.status, 20),
         blurb: clipped(subject.thesis_blurb.as_deref().unwrap_or_default(), MAX_BLURB),
-    });
-    let path = if from == 0 { find.address(None) } else { find.address_at("from", from) };
-    let next = skipped.saturating_add(PER_PAGE);
-    let title = part_title("Subjects", "after", (from > 0).then_some(from));
-    let page = SubjectsPage {
-        rows: rows.collect(),
-        frame: Frame::new(SiteContext::of(&request), title, path),
-        later: from > 0,
-        next: (next < all.len()).then(|| find.address_at("from", next as u64)),
-        find,
-    };
-    Ok(html(StatusCode::OK, &page))
+    }
 }

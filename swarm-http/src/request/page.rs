@@ -24,8 +24,18 @@ impl RequestContext {
         name: &'static str,
         parse: impl FnOnce(&str) -> Option<P>,
     ) -> Result<Page<P>, ApiError> {
+        self.page_of((DEFAULT_PAGE, max), name, parse)
+    }
+
+    /// As [`page`](Self::page), with another page size unless the query gives one.
+    pub(crate) fn page_of<P>(
+        &self,
+        (default, max): (u64, usize),
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Option<P>,
+    ) -> Result<Page<P>, ApiError> {
         let query = self.query();
-        let limit = query.get("limit").map_or(Some(DEFAULT_PAGE), |text| number(text));
+        let limit = query.get("limit").map_or(Some(default), |text| number(text));
         let limit = limit.and_then(|limit| usize::try_from(limit).ok());
         let limit = limit.filter(|limit| (1..=max).contains(limit)).ok_or_else(|| {
             invalid_query("limit", format!("must be a whole number from 1 to {max}"))

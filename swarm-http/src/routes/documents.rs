@@ -11,19 +11,27 @@ use swarm_core::{Error, Refusal, SessionId, TakeId, wire};
 use crate::number::number;
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
-use crate::request::route::{Route, Section, cached, post};
+use crate::request::page::{MAX_PAGE, Page};
+use crate::request::route::{Parameter, Route, Section, cached, post};
 use crate::response::{ApiError, Reply, ok};
 use crate::tenants::Role;
 
 /// Maximum body of a memo, in bytes. Every valid memo fits, however its JSON is escaped (API.md, 1.1).
 const MEMO_LIMIT: usize = 2 << 20;
 
+/// The number of subjects in a page unless the query gives one.
+const SUBJECTS: u64 = 500;
+
+/// The query parameters of the list of subjects.
+pub(super) const SUBJECT_PAGE: &[Parameter] = &[("limit", "SubjectLimit"), ("after", "SubjectId")];
+
 /// The routes, except those of briefs, which belong to sessions.
 pub(super) fn routes() -> Vec<Route> {
     [
         Section::Records.rows(vec![
             cached("/api/swarm/subjects", subjects)
-                .about("All subjects, by id")
+                .about("Subjects, by id")
+                .query(SUBJECT_PAGE)
                 .answers(200, &["Subjects"]),
             cached("/api/swarm/subjects/{id}", subject)
                 .about("A subject")
@@ -53,7 +61,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("SubjectDraft")
                 .answers(200, &["SubjectWritten"])
                 .answers(201, &["SubjectWritten"])
-                .refuses(&[InvalidRequest]),
+                .refuses(&[InvalidRequest, QuotaReached]),
             post(
                 Operator(Role::Operator),
                 "/api/swarm/admin/subjects/{id}/snapshots",
@@ -64,7 +72,7 @@ pub(super) fn routes() -> Vec<Route> {
             .body("SnapshotDraft")
             .answers(201, &["SnapshotAdded"])
             .mints("snapshot.id")
-            .refuses(&[InvalidRequest, NotFound]),
+            .refuses(&[InvalidRequest, NotFound, QuotaReached]),
             post(Operator(Role::Operator), "/api/swarm/admin/regime", put_regime)
                 .about("Create or replace the regime of a day")
                 .body("RegimeDraft")
@@ -74,7 +82,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Create or replace a signal of a day")
                 .body("Signal")
                 .answers(200, &["Written"])
-                .refuses(&[InvalidRequest]),
+                .refuses(&[InvalidRequest, QuotaReached]),
             post(Operator(Role::Operator), "/api/swarm/admin/memos/{id}/retract", retract_memo)
                 .about("Retract a memo")
                 .part("Id")
@@ -88,7 +96,10 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 pub(crate) async fn subjects(request: RequestContext) -> Reply {
-    Ok(wire::documents::subjects(&request.tenant().subjects().await?).into())
+    let Page { limit, position } = request
+        .page_of((SUBJECTS, MAX_PAGE), "after", |id| SubjectId::parse(id.to_owned()).ok())?;
+    let page = request.tenant().subjects(limit, position.as_ref()).await?;
+    Ok(wire::documents::subjects(&page).into())
 }
 
 pub(crate) async fn subject(request: RequestContext) -> Reply {

@@ -8,6 +8,7 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::{MemberId, Refusal, Resource, wire};
 
+use crate::fairness::Client;
 use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Operator, Public};
@@ -122,7 +123,18 @@ pub(super) fn routes() -> Vec<Route> {
 pub(crate) async fn apply(mut request: RequestContext) -> Reply {
     let application =
         Application::read(&mut request.fields()).map_err(Refusal::InvalidApplication)?;
-    let member_id = request.tenant().apply(application).await?;
+    let tenant = request.tenant();
+    let day = tenant.now().await?.day();
+    let (counts, most) = (&request.site.applications, tenant.quotas().applications_per_address);
+    // Where the front end knows no client addresses, there is nothing to count by.
+    let counted = Client::current().map(|it| counts.count(tenant.id(), it.key(), day, most));
+    let member_id = match &counted {
+        Some(None) => tenant.apply_over_quota(application).await?,
+        _ => tenant.apply(application).await?,
+    };
+    if let Some(counted) = counted.flatten() {
+        counted.keep();
+    }
     Ok(wire::members::applied(&member_id).into())
 }
 

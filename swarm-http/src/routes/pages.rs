@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
             .about("The subjects")
-            .query(&[("from", "SubjectId"), ("q", "SearchText")]),
+            .query(&[("limit", "SubjectLimit"), ("after", "SubjectId"), ("q", "SearchText")]),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
             .about("A subject, its snapshots and sessions")
             .part("SubjectId")

@@ -1,17 +1,76 @@
 //! Paged lists: all pages together contain each item once, for any page size.
 
 use serde_json::{Value, json};
+use swarm_client::path_segment;
 
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author};
 
-on_every_store! { takes_are_paged, applications_are_paged, messages_are_paged }
+on_every_store! {
+    takes_are_paged,
+    applications_are_paged,
+    messages_are_paged,
+    subjects_are_paged,
+    subject_pages_end_at_four_mebibytes,
+}
 
 const DATE: &str = "2026-11-21";
 
 fn ids(list: &Value) -> Vec<Value> {
     list.as_array().unwrap().iter().map(|it| it["id"].clone()).collect()
+}
+
+/// By the bytes of their ids; the page for people and the guides list them too.
+fn subjects_are_paged(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let ids = ["A/b", "a b", "ab", "b", "\u{e9}"];
+    for id in ["b", "\u{e9}", "ab", "A/b", "a b"] {
+        client.operate("/subjects", &json!({ "id": id, "name": id })).expect(201);
+    }
+    let whole = client.get("/api/swarm/subjects").expect(200).json();
+    assert_eq!(self::ids(&whole["subjects"]), ids);
+    assert_eq!(whole.get("nextAfter"), None);
+    for limit in 1..=6 {
+        let (mut covered, mut query) = (Vec::new(), format!("limit={limit}"));
+        loop {
+            let page = client.get(&format!("/api/swarm/subjects?{query}")).expect(200).json();
+            let subjects = page["subjects"].as_array().unwrap().clone();
+            covered.extend(subjects.iter().cloned());
+            let Some(next) = page.get("nextAfter") else { break };
+            assert_eq!((subjects.len(), next), (limit, &subjects[limit - 1]["id"]));
+            let next = path_segment(next.as_str().unwrap());
+            query = format!("limit={limit}&after={next}");
+        }
+        assert_eq!(json!(covered), whole["subjects"], "limit {limit}");
+    }
+    for bad in ["limit=0", "limit=501", "limit=x", "after="] {
+        client.get(&format!("/api/swarm/subjects?{bad}")).unread(400, "invalid query");
+    }
+    let html = [("accept", "text/html")];
+    let page = client.send("GET", "/swarm/subjects?after=ab", &html, b"").expect(200).text;
+    assert!(page.contains("/swarm/subjects/b") && !page.contains("/swarm/subjects/ab"), "{page}");
+    let guide = client.get("/llms.txt").expect(200).text;
+    assert!(guide.contains("`a b`, `ab`, `b`"), "{guide}");
+}
+
+fn subject_pages_end_at_four_mebibytes(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let note = "n".repeat(230_000);
+    for number in 10..30 {
+        let subject = json!({ "id": format!("s{number}"), "name": "s", "structuralNotes": [note] });
+        fixture.client.operate("/subjects", &subject).expect(201);
+    }
+    let first = fixture.client.get("/api/swarm/subjects").expect(200).json();
+    assert_eq!((ids(&first["subjects"]).len(), &first["nextAfter"]), (18, &json!("s27")));
+    let last = fixture.client.get("/api/swarm/subjects?after=s27").expect(200).json();
+    assert_eq!(
+        (ids(&last["subjects"]), last.get("nextAfter")),
+        (vec![json!("s28"), json!("s29")], None)
+    );
+    let guide = fixture.client.get("/llms.txt").expect(200).text;
+    assert!(guide.contains("`s10`") && guide.contains("`s29`"), "{guide}");
 }
 
 fn takes_are_paged(backend: &Backend) {

@@ -47,6 +47,9 @@ fn member(world: &mut World, member: &Member) {
 
 fn document(world: &mut World, stored: StoredDocument) {
     let StoredDocument { collection, group, document } = stored;
+    if collection.has_limited_size() {
+        world.document_bytes += document.json.len() as u64;
+    }
     let collection = world.documents.entry(collection).or_default();
     let place = collection.documents.len();
     collection.keys.insert(document.key.clone(), place);

@@ -95,6 +95,7 @@ pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
 /// change nothing.
 pub(crate) fn repeats(method: &str) -> bool {
     !(method.starts_with("save_")
+        || method.starts_with("remove_")
         || [
             "accept_clock",
             "accept_store",

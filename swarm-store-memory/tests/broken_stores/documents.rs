@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{Mail, Message, MessageId, Timestamp};
 use swarm_core::store::{
-    Collection, Document, DocumentDraft, DocumentGuard, MemberChange, MemberSaved, MessageQuery,
-    Put, Result, Versioned, async_trait,
+    Collection, CountedDocuments, Document, DocumentDraft, DocumentGuard, DocumentPage,
+    DocumentQuery, DocumentQuota, MemberChange, MemberSaved, MessageQuery, Put, Result, Versioned,
+    async_trait,
 };
 use swarm_testing::FIRST;
 
@@ -53,9 +54,31 @@ fault!(KeysInAnyCase: document(worlds, collection: Collection, key: &str) -> Opt
     worlds.own.document(collection, &key.to_lowercase()).await
 });
 
+fault!(GroupsCountedApart: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let mut quota = draft.quota;
+    if let Some(count) = quota.as_mut().and_then(|quota| quota.count.as_mut()) {
+        count.of = CountedDocuments::Group;
+    }
+    worlds.own.put_document(collection, &DocumentDraft { quota, ..draft.clone() }).await
+});
+
+fault!(BytesUnchecked: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let quota = draft.quota.map(|quota| DocumentQuota { bytes: None, ..quota });
+    worlds.own.put_document(collection, &DocumentDraft { quota, ..draft.clone() }).await
+});
+
+fault!(PagesFromTheFirst: document_page(worlds, collection: Collection, query: &DocumentQuery) -> DocumentPage {
+    let page = worlds.own.document_page(collection, &DocumentQuery { after: None, ..query.clone() }).await?;
+    Ok(DocumentPage { more: page.more && query.after.is_none(), ..page })
+});
+
+fault!(PagesOfAnySize: document_page(worlds, collection: Collection, query: &DocumentQuery) -> DocumentPage {
+    worlds.own.document_page(collection, &DocumentQuery { bytes: usize::MAX, ..query.clone() }).await
+});
+
 fault!(ReplacementNeedsRoom: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
     let there = worlds.own.documents(collection, Some(&draft.group)).await?.len();
-    match &draft.quota {
+    match draft.quota.and_then(|quota| quota.count) {
         Some(quota) if there >= usize::try_from(quota.most).unwrap() => Ok(Put::Full),
         _ => worlds.own.put_document(collection, draft).await,
     }

@@ -76,6 +76,7 @@ mod caught {
                 records_are_invisible_to_other_tenants;
             BearerOfAnyTenant          => members_are_isolated_by_tenant;
             MemberSavedInAllTenants    => member_saves_are_isolated_by_tenant;
+            MemberRemovedInAllTenants  => member_removals_are_isolated_by_tenant;
             KeyHeldInAnyTenant         => held_keys_are_isolated_by_tenant;
             TokenDeadInAllTenants      => tokens_are_isolated_by_tenant;
             ChallengeOfAnyTenant       => live_challenges_are_isolated_by_tenant;
@@ -104,6 +105,7 @@ mod caught {
             DocumentsOfAllTenants      => documents_are_isolated_by_tenant;
             DocumentPutIntoAllTenants  => documents_are_isolated_by_tenant;
             DocumentExistsInAnyTenant  => document_writes_are_isolated_by_tenant;
+            DocumentSizesOfAllTenants  => document_sizes_are_isolated_by_tenant;
             LogOfAllTenants            => log_is_isolated_by_tenant
                 tenants_have_separate_logs;
             LogPositionOfAnyTenant     => log_is_isolated_by_tenant;
@@ -178,6 +180,8 @@ mod caught {
             TokensOfTheActiveAlone     => bearer_finds_members_in_every_state;
             KeyHeldInAnyState          => members_without_key_do_not_conflict
                 released_key_is_free;
+            RemovalsForgotten          => removed_member_is_unknown;
+            RemovedAtAnyVersion        => removal_at_another_version_is_stale;
             HolderKeptOut              => key_holder_may_save_again;
             FirstChallengeStays        => new_challenge_replaces_the_live_one;
             DecoyIsLive                => decoy_challenge_is_never_live;
@@ -249,6 +253,11 @@ mod caught {
             TextTidied                 => document_text_round_trips;
             KeysInAnyCase              => odd_document_keys_are_distinct;
             ReplacementNeedsRoom       => document_replacement_ignores_the_quota;
+            GroupsCountedApart         => collection_quota_is_enforced;
+            BytesUnchecked             => document_bytes_are_limited
+                concurrent_documents_do_not_exceed_the_bytes;
+            PagesFromTheFirst          => document_pages_are_complete;
+            PagesOfAnySize             => document_pages_are_limited_in_size;
             WrittenTwice               => concurrent_documents_get_consecutive_ids;
             MailOfTheRefused           => refused_change_queues_no_mail;
             MailErrorForgotten         => saved_message_round_trips;

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{Challenge, Lens, Member, MemberId, MemberState, SecretHash, Version};
 use swarm_core::store::{
-    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberSaved, Result,
-    Versioned, async_trait,
+    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
+    MemberSaved, Result, Saved, Versioned, async_trait,
 };
-use swarm_testing::{FIRST, applicant};
+use swarm_testing::{FIRST, applicant, creation};
 
 use crate::broken::{Fault, Worlds};
 use crate::tenants::fault;
@@ -68,6 +68,23 @@ fault!(HolderKeptOut: save_member(worlds, change: &MemberChange) -> MemberSaved 
         Some(_) => Ok(MemberSaved::KeyHeld(change.member.id.clone())),
         None => worlds.own.save_member(change).await,
     }
+});
+
+// The state of a removed member is rejected.
+fault!(RemovalsForgotten: remove_member(worlds, removal: &MemberRemoval) -> Saved {
+    let Some(member) = worlds.own.member(&removal.id).await?.member else { return Ok(Saved::Stale) };
+    let member = Member { state: MemberState::Rejected, ..Member::clone(&member.record) };
+    let change = MemberChange { expected: Some(removal.expected), ..creation(&member) };
+    Ok(match worlds.own.save_member(&change).await? {
+        MemberSaved::Saved => Saved::Saved,
+        _ => Saved::Stale,
+    })
+});
+
+fault!(RemovedAtAnyVersion: remove_member(worlds, removal: &MemberRemoval) -> Saved {
+    let Some(member) = worlds.own.member(&removal.id).await?.member else { return Ok(Saved::Stale) };
+    let removal = MemberRemoval { expected: member.version, ..removal.clone() };
+    worlds.own.remove_member(&removal).await
 });
 
 fault!(FirstChallengeStays: give_challenge(worlds, offer: &ChallengeOffer) -> Challenge {

@@ -11,8 +11,8 @@ use swarm_core::rules::Filing;
 use swarm_core::store::{
     Aggregated, Aggregation, Basis, BasisQuery, ChallengeOffer, ChallengeSlot, Collection,
     Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
-    MemberSaved, MessageChange, MessageQuery, Put, Result, Saved, SessionChange, SessionQuery,
-    SessionTakes, Store, TakeQuery, Versioned, async_trait,
+    MemberRemoval, MemberSaved, MessageChange, MessageQuery, Put, Result, Saved, SessionChange,
+    SessionQuery, SessionTakes, Store, TakeQuery, Versioned, async_trait,
 };
 
 use swarm_testing::takes_of;
@@ -87,6 +87,13 @@ fault!(MemberSavedInAllTenants: save_member(worlds, change: &MemberChange) -> Me
         }
     }
     Ok(saved)
+});
+
+fault!(MemberRemovedInAllTenants: remove_member(worlds, removal: &MemberRemoval) -> Saved {
+    for store in worlds.others() {
+        let _ = store.remove_member(removal).await?;
+    }
+    worlds.own.remove_member(removal).await
 });
 
 fault!(KeyHeldInAnyTenant: save_member(worlds, change: &MemberChange) -> MemberSaved {
@@ -256,6 +263,18 @@ fault!(AggregatedInAllTenants: aggregate(worlds, aggregation: &Aggregation) -> A
         let _ = store.aggregate(aggregation).await?;
     }
     worlds.own.aggregate(aggregation).await
+});
+
+fault!(DocumentSizesOfAllTenants: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+    let (mut quota, mut size) = (draft.quota, 0);
+    for store in worlds.others() {
+        let documents = store.documents(collection, None).await?;
+        size += documents.iter().map(|document| document.json.len() as u64).sum::<u64>();
+    }
+    if let Some(bytes) = quota.as_mut().and_then(|quota| quota.bytes.as_mut()) {
+        *bytes = bytes.saturating_sub(2 * size);
+    }
+    worlds.own.put_document(collection, &DocumentDraft { quota, ..draft.clone() }).await
 });
 
 fault!(DocumentOfAnyTenant: document(worlds, collection: Collection, key: &str) -> Option<Document> {

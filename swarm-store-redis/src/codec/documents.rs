@@ -1,6 +1,6 @@
 //! Documents: `id created length key`, and directly after the key of `length` bytes, the text.
 
-use swarm_core::store::{Document, Put};
+use swarm_core::store::{Document, DocumentPage, Put};
 
 use super::{Corrupt, Decoded, Words};
 
@@ -11,12 +11,23 @@ pub(crate) fn decode_document(row: &str) -> Decoded<Document> {
     Ok(Document { id, key, json, created_at })
 }
 
-/// Decodes the outcome of a write of `json`: `exists`, `full`, `stale`, or `created` or `replaced`
+/// Decodes the rows of a page; the last one is empty if there are more.
+pub(crate) fn decode_page(rows: &[String]) -> Decoded<DocumentPage> {
+    let (rows, more) = match rows.split_last() {
+        Some((last, rows)) if last.is_empty() => (rows, true),
+        _ => (rows, false),
+    };
+    let documents = rows.iter().map(|row| decode_document(row)).collect::<Decoded<_>>()?;
+    Ok(DocumentPage { documents, more })
+}
+
+/// Decodes the outcome of a write of `json`: `exists`, `full`, `no room`, `stale`, or `created` or `replaced`
 /// followed by `id created key`.
 pub(crate) fn decode_put(outcome: &str, json: &str) -> Decoded<Put> {
     match outcome {
         "exists" => return Ok(Put::Exists),
         "full" => return Ok(Put::Full),
+        "no room" => return Ok(Put::NoRoom),
         "stale" => return Ok(Put::Stale),
         _ => {}
     }

@@ -27,7 +27,7 @@ pub(crate) use committee::{
     decode_committee_brief, decode_committee_day, decode_committee_filed, decode_committee_member,
     decode_committee_take, encode_committee_brief, encode_committee_day, encode_committee_member,
 };
-pub(crate) use documents::{decode_document, decode_put};
+pub(crate) use documents::{decode_document, decode_page, decode_put};
 pub(crate) use log::{
     OldAct, decode_act, decode_committed, decode_log_row, decode_old_act, decode_wanted,
 };

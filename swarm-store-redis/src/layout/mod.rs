@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use redis::Script;
 use swarm_core::StoreError;
-use swarm_core::store::Result;
+use swarm_core::store::{Collection, Result};
 
 use crate::connection::client::Client;
-use crate::keys::{Keys, NEWEST_LAYOUT};
+use crate::keys::{Keys, NEWEST_LAYOUT, collection_name};
 use crate::script_call::ScriptCall;
 use crate::scripts;
 
 /// The layout that this release reads and writes.
-pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 1;
+pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 2;
 
 /// The migration from each layout to the next, up to layout 3; the first is for tenants without a
-/// mark. That to layout 4 reads records: see [`entries`].
+/// mark. That to layout 4 reads records: see [`entries`]. That to layout 5 is [`scripts::LAYOUT_5`].
 const MIGRATIONS: [&LazyLock<Script>; 3] =
     [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
 
@@ -65,8 +65,11 @@ impl TenantLayout {
         for (from, migration) in MIGRATIONS.iter().enumerate().skip(layout) {
             migrate(op, client, keys, from, migration).await?;
         }
-        if layout < LAYOUT {
+        if layout <= MIGRATIONS.len() {
             entries::complete(op, client, keys, MIGRATIONS.len()).await?;
+        }
+        if layout < LAYOUT {
+            migrate(op, client, keys, LAYOUT - 1, &scripts::LAYOUT_5).await?;
         }
         self.0.store(Self::MARKED, Ordering::Relaxed);
         Ok(())
@@ -84,7 +87,7 @@ async fn migrate(
 ) -> Result<()> {
     let mut cursor = String::new();
     loop {
-        let keys = [
+        let mut names = vec![
             keys.layout(),
             keys.log(),
             keys.takes(),
@@ -97,8 +100,13 @@ async fn migrate(
             keys.sessions(),
             keys.sessions_index(),
         ];
-        let mut step = ScriptCall::of(migration, keys);
-        step.arg(from).arg(cursor);
+        let mut limited = String::new();
+        for collection in Collection::ALL {
+            names.extend(keys.collection(collection_name(collection)?));
+            limited.push(if collection.has_limited_size() { '1' } else { '0' });
+        }
+        let mut step = ScriptCall::with(migration, &names, &[]);
+        step.arg(from).arg(cursor).arg(limited);
         cursor = client.run(op, &step).await?;
         if cursor.is_empty() {
             return Ok(());

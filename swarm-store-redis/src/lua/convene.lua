@@ -32,7 +32,7 @@ if occasion ~= '' then
   local text = table.concat({ claim, now, #occasion, occasion .. id }, ' ')
   redis.call('HSET', claims, claim, text)
   redis.call('HSET', claimed, occasion, claim)
-  redis.call('ZADD', claims_index, 0, entry(group, claim))
+  redis.call('ZADD', claims_index, 0, entry(group, claim), 0, BY_KEY .. occasion)
 end
 log_act(acts, id, now, act)
 return committed('convened ' .. id .. ' ' .. now)

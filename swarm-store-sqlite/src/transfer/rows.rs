@@ -120,7 +120,7 @@ pub(super) fn insert(world: &World<'_>, record: &Stored, submissions: &mut u64) 
         Stored::Member(record) => member(world, record),
         Stored::Message(message) => outbox::queue(world, message),
         Stored::Document(StoredDocument { collection, group, document }) => {
-            documents::insert(world, collection.as_str(), group, document)
+            documents::restore(world, *collection, group, document)
         }
         Stored::Session(record) => session(world, record),
         Stored::CommitteeMember(record) => {

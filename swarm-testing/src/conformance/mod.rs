@@ -94,6 +94,8 @@ macro_rules! conformance_cases {
                 released_key_is_free
                 reclaimed_key_conflicts_with_its_new_holder
                 concurrent_applications_with_one_key_commit_once
+                removed_member_is_unknown
+                removal_at_another_version_is_stale
                 quota_of_members_in_a_state_is_enforced
                 concurrent_applications_do_not_exceed_the_quota
                 reusable_challenge_is_given_again
@@ -200,6 +202,11 @@ macro_rules! conformance_cases {
                 document_quota_is_enforced
                 document_replacement_ignores_the_quota
                 concurrent_documents_do_not_exceed_the_quota
+                collection_quota_is_enforced
+                document_bytes_are_limited
+                concurrent_documents_do_not_exceed_the_bytes
+                document_pages_are_complete
+                document_pages_are_limited_in_size
                 concurrent_writes_of_one_key_create_once
                 concurrent_documents_get_consecutive_ids
             }
@@ -245,6 +252,7 @@ macro_rules! conformance_cases {
                 tenant_opened_concurrently_is_the_same
                 members_are_isolated_by_tenant
                 member_saves_are_isolated_by_tenant
+                member_removals_are_isolated_by_tenant
                 held_keys_are_isolated_by_tenant
                 tokens_are_isolated_by_tenant
                 live_challenges_are_isolated_by_tenant
@@ -260,6 +268,7 @@ macro_rules! conformance_cases {
                 takes_are_isolated_by_tenant
                 documents_are_isolated_by_tenant
                 document_writes_are_isolated_by_tenant
+                document_sizes_are_isolated_by_tenant
                 log_is_isolated_by_tenant
             }
         }

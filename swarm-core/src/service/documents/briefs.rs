@@ -49,7 +49,7 @@ impl Tenant {
                     Ok(Some(brief(date, subject_id, &document)?))
                 }
                 Put::Exists => Err(Refusal::BriefPublished.into()),
-                Put::Full | Put::Stale => Ok(None),
+                Put::Full | Put::NoRoom | Put::Stale => Ok(None),
             }
         })
         .await

@@ -3,7 +3,7 @@
 use super::read;
 use crate::domain::json;
 use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, TokenHash};
-use crate::rules::{self, DocumentQuota, Quota, QuotaReached, Refusal, Resource};
+use crate::rules::{self, CountedDocuments, DocumentQuota, Quota, QuotaReached, Refusal, Resource};
 use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant};
 use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
@@ -32,7 +32,8 @@ impl Tenant {
             // Guard the member's version: a token that was replaced meanwhile must not publish.
             let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
             let (key, group) = (None, member_id.as_str().to_owned());
-            let quota = Some(DocumentQuota::today(self.quotas.memos_per_day, now));
+            let quota =
+                Some(DocumentQuota::today(CountedDocuments::Group, self.quotas.memos_per_day, now));
             let act = Some(rules::memo_published(&member_id, &draft));
             let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
             match self.put(Collection::Memos, &added).await? {

@@ -7,10 +7,18 @@ use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
     Actor, Invalid, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
-    SubjectSnapshotId,
+    SubjectSnapshotId, Timestamp,
 };
-use crate::rules::{self, Act, Refusal, Resource};
-use crate::store::{self, Collection, Document, DocumentDraft, Put, StoreError};
+use crate::rules::{
+    self, Act, CountedDocuments, DocumentQuota, Quota, QuotaReached, Refusal, Resource,
+};
+use crate::service::retries::until_committed;
+use crate::store::{
+    self, Collection, Document, DocumentDraft, DocumentPage, DocumentQuery, Put, StoreError,
+};
+
+/// A page of subjects ends before its records exceed so many bytes.
+const PAGE_BYTES: usize = 4 << 20;
 
 /// Whether a write created or replaced a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +29,29 @@ pub enum Written {
     Replaced,
 }
 
+/// A page of subjects.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SubjectPage {
+    /// Subjects by id.
+    pub subjects: Vec<Subject>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_after: Option<SubjectId>,
+}
+
 impl Tenant {
     /// Creates or replaces a subject.
     ///
     /// # Errors
-    /// [`Error::Store`].
+    /// [`Refusal::QuotaReached`].
     pub async fn put_subject(&self, subject: &Subject, by: &Actor) -> Result<Written, Error> {
-        let key = subject.id.as_str().to_owned();
-        let act = rules::subject_put(subject, by);
-        self.replace(Collection::Subjects, key, String::new(), json::write(subject), act).await
+        let act = Some(rules::subject_put(subject, by));
+        let (key, group) = (Some(subject.id.as_str().to_owned()), String::new());
+        let (json, replace, guard, quota) = (json::write(subject), true, None, None);
+        let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
+        let most = self.quotas.subjects;
+        let quota = |_| (DocumentQuota::of_collection(most), Some(Quota::Subjects));
+        written(&self.put_within(Collection::Subjects, draft, quota).await?)
     }
 
     /// A subject.
@@ -42,20 +64,56 @@ impl Tenant {
         Ok(read(&document, Subject::read)?)
     }
 
-    /// All subjects, by id.
+    /// Up to `limit` subjects with ids higher than `after`, by id. A page has fewer subjects if they
+    /// exceed about 4 MiB, but at least one, if there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn subjects(&self) -> Result<Vec<Subject>, Error> {
-        let mut subjects = self.all(Collection::Subjects, None, Subject::read).await?;
-        subjects.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(subjects)
+    pub async fn subjects(
+        &self,
+        limit: usize,
+        after: Option<&SubjectId>,
+    ) -> Result<SubjectPage, Error> {
+        let page = self.subject_documents(limit, after, false).await?;
+        let read = |document: &Document| read(document, Subject::read);
+        let subjects = page.documents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let next_after = subjects.last().filter(|_| page.more).map(|last| last.id.clone());
+        Ok(SubjectPage { subjects, next_after })
+    }
+
+    /// The ids of up to `limit` subjects with ids higher than `after`, by id, and whether there are
+    /// more.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn subject_ids(
+        &self,
+        limit: usize,
+        after: Option<&SubjectId>,
+    ) -> Result<(Vec<SubjectId>, bool), Error> {
+        let page = self.subject_documents(limit, after, true).await?;
+        let id = |document: Document| {
+            let key = document.key.clone();
+            SubjectId::parse(key).map_err(|invalid| unreadable(&document, invalid))
+        };
+        Ok((page.documents.into_iter().map(id).collect::<Result<_, _>>()?, page.more))
+    }
+
+    async fn subject_documents(
+        &self,
+        limit: usize,
+        after: Option<&SubjectId>,
+        without_texts: bool,
+    ) -> store::Result<DocumentPage> {
+        let after = after.map(|after| after.as_str().to_owned());
+        let query = DocumentQuery { after, limit, bytes: PAGE_BYTES, without_texts };
+        self.store.document_page(Collection::Subjects, &query).await
     }
 
     /// Records a snapshot of a subject's holdings.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] when there is no such subject.
+    /// [`Refusal::NotFound`] when there is no such subject; [`Refusal::QuotaReached`].
     pub async fn add_snapshot(
         &self,
         subject: &SubjectId,
@@ -67,7 +125,8 @@ impl Tenant {
         let (json, act) = (json::write(&draft), rules::snapshot_added(subject, &draft, by));
         let (key, guard, quota, act) = (None, None, None, Some(act));
         let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
-        match self.put(Collection::SubjectSnapshots, &added).await? {
+        let quota = |_| (DocumentQuota::default(), None);
+        match self.put_within(Collection::SubjectSnapshots, added, quota).await? {
             Put::Created(document) => Ok(snapshot(subject, draft, &document)),
             other => Err(StoreError::corrupt("add snapshot", format!("{other:?}")).into()),
         }
@@ -103,13 +162,48 @@ impl Tenant {
     /// Records a research signal, replacing an existing one with the same key and day.
     ///
     /// # Errors
-    /// [`Error::Store`].
+    /// [`Refusal::QuotaReached`].
     pub async fn put_signal(&self, signal: &Signal, by: &Actor) -> Result<Written, Error> {
         let group = signal.date.to_string();
         // A day always has ten characters, so the text is unique.
-        let key = format!("{group}{}", signal.signal_key);
-        let act = rules::signal_put(signal, by);
-        self.replace(Collection::Signals, key, group, json::write(signal), act).await
+        let key = Some(format!("{group}{}", signal.signal_key));
+        let (json, replace, guard, quota) = (json::write(signal), true, None, None);
+        let act = Some(rules::signal_put(signal, by));
+        let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
+        let most = self.quotas.signals_per_day;
+        let quota = |now| {
+            let today = DocumentQuota::today(CountedDocuments::Collection, most, now);
+            (today, Some(Quota::SignalsPerDay))
+        };
+        written(&self.put_within(Collection::Signals, draft, quota).await?)
+    }
+
+    /// Writes a document of a collection whose size is limited. `quota` gives the quota of documents at
+    /// this time, and its name.
+    async fn put_within(
+        &self,
+        collection: Collection,
+        draft: DocumentDraft,
+        quota: impl Fn(Timestamp) -> (DocumentQuota, Option<Quota>) + Send + Sync,
+    ) -> Result<Put, Error> {
+        until_committed("put document", || async {
+            let now = self.store.now().await?;
+            let (quota, name) = quota(now);
+            let quota = Some(quota.within(self.quotas.documents_bytes));
+            let draft = DocumentDraft { quota, ..draft.clone() };
+            let reached = match (self.put(collection, &draft).await?, name) {
+                (Put::NoRoom, _) => QuotaReached::until_changed(Quota::DocumentsBytes),
+                (Put::Full, Some(Quota::Subjects)) => QuotaReached::until_changed(Quota::Subjects),
+                // If another day has begun meanwhile, try again.
+                (Put::Full, Some(_)) if self.store.now().await?.day() != now.day() => {
+                    return Ok(None);
+                }
+                (Put::Full, Some(name)) => QuotaReached::today(name, now),
+                (put, _) => return Ok(Some(put)),
+            };
+            Err(Refusal::QuotaReached(reached).into())
+        })
+        .await
     }
 
     pub(super) async fn replace(
@@ -123,11 +217,7 @@ impl Tenant {
         let (key, act) = (Some(key), Some(act));
         let draft =
             DocumentDraft { key, group, json, replace: true, guard: None, quota: None, act };
-        match self.put(collection, &draft).await? {
-            Put::Created(_) => Ok(Written::Created),
-            Put::Replaced(_) => Ok(Written::Replaced),
-            other => Err(StoreError::corrupt("put document", format!("{other:?}")).into()),
-        }
+        written(&self.put(collection, &draft).await?)
     }
 
     pub(super) async fn put(
@@ -150,6 +240,14 @@ impl Tenant {
     ) -> Result<Vec<T>, Error> {
         let documents = self.store.documents(collection, group).await?;
         Ok(documents.iter().map(|document| read(document, &from)).collect::<Result<_, _>>()?)
+    }
+}
+
+fn written(put: &Put) -> Result<Written, Error> {
+    match put {
+        Put::Created(_) => Ok(Written::Created),
+        Put::Replaced(_) => Ok(Written::Replaced),
+        other => Err(StoreError::corrupt("put document", format!("{other:?}")).into()),
     }
 }
 

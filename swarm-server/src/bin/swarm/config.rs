@@ -74,7 +74,12 @@ pub(crate) struct AdminTokenTable {
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuotasTable {
     pub(crate) pending_applications: Option<u32>,
+    pub(crate) applications_per_address: Option<u32>,
+    pub(crate) pending_days: Option<u32>,
     pub(crate) memos_per_day: Option<u32>,
+    pub(crate) subjects: Option<u32>,
+    pub(crate) signals_per_day: Option<u32>,
+    pub(crate) documents_bytes: Option<u64>,
     pub(crate) committee_submissions_per_day: Option<u32>,
 }
 

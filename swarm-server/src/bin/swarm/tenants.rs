@@ -115,8 +115,13 @@ fn quotas(table: &QuotasTable) -> Quotas {
     let mut quotas = Quotas::default();
     let set = |quota: &mut u32, written: Option<u32>| *quota = written.unwrap_or(*quota);
     set(&mut quotas.pending_applications, table.pending_applications);
+    set(&mut quotas.applications_per_address, table.applications_per_address);
+    set(&mut quotas.pending_days, table.pending_days);
     set(&mut quotas.memos_per_day, table.memos_per_day);
+    set(&mut quotas.subjects, table.subjects);
+    set(&mut quotas.signals_per_day, table.signals_per_day);
     set(&mut quotas.committee_submissions_per_day, table.committee_submissions_per_day);
+    quotas.documents_bytes = table.documents_bytes.unwrap_or(quotas.documents_bytes);
     quotas
 }
 
@@ -155,17 +160,24 @@ mod tests {
     /// Each quota is read from its own key, with its default (API.md, 13.2).
     #[test]
     fn quotas_override_defaults() {
-        let set = |text: &str| {
-            let quotas = quotas(&toml::from_str(text).unwrap());
-            [
-                quotas.pending_applications,
-                quotas.memos_per_day,
-                quotas.committee_submissions_per_day,
-            ]
+        let read = |text: &str| quotas(&toml::from_str(text).unwrap());
+        let with = |change: fn(&mut Quotas)| {
+            let mut quotas = Quotas::default();
+            change(&mut quotas);
+            quotas
         };
-        assert_eq!(set(""), [10_000, 100, 50]);
-        assert_eq!(set("pending_applications = 1"), [1, 100, 50]);
-        assert_eq!(set("memos_per_day = 0"), [10_000, 0, 50]);
-        assert_eq!(set("committee_submissions_per_day = 3"), [10_000, 100, 3]);
+        assert_eq!(read(""), Quotas::default());
+        assert_eq!(read("pending_applications = 1"), with(|it| it.pending_applications = 1));
+        assert_eq!(
+            read("applications_per_address = 2"),
+            with(|it| it.applications_per_address = 2)
+        );
+        assert_eq!(read("pending_days = 3"), with(|it| it.pending_days = 3));
+        assert_eq!(read("memos_per_day = 0"), with(|it| it.memos_per_day = 0));
+        assert_eq!(read("subjects = 5"), with(|it| it.subjects = 5));
+        assert_eq!(read("signals_per_day = 6"), with(|it| it.signals_per_day = 6));
+        assert_eq!(read("documents_bytes = 7"), with(|it| it.documents_bytes = 7));
+        let submissions = with(|it| it.committee_submissions_per_day = 4);
+        assert_eq!(read("committee_submissions_per_day = 4"), submissions);
     }
 }

@@ -16,6 +16,20 @@ on_every_store! {
     embedded_json_is_nested_at_most_64_deep,
     free_form_json_is_returned_unchanged,
     brief_quotes_the_last_published_sessions,
+    brief_has_the_newest_hundred_signals,
+}
+
+fn brief_has_the_newest_hundred_signals(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    fixture.client.convene(DAY, "aurora");
+    for number in 0..102 {
+        let signal = json!({ "signal_key": number.to_string(), "date": DAY, "payload": number });
+        fixture.client.operate("/signals", &signal).expect(200);
+    }
+    let brief = fixture.client.operate("/sessions/1/brief", &json!({})).expect(201).json();
+    let signals = brief["brief"]["body"]["researchSignals"].as_array().unwrap();
+    let numbers: Vec<_> = signals.iter().map(|signal| signal["payload"].clone()).collect();
+    assert_eq!(json!(numbers), json!((2..102).collect::<Vec<_>>()));
 }
 
 fn brief_belongs_to_the_session_that_published_it(backend: &Backend) {

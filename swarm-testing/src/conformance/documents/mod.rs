@@ -1,5 +1,6 @@
 //! Documents.
 
+mod pages;
 mod quota;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use swarm_core::domain::{SessionId, Timestamp, Version};
 use swarm_core::store::Collection::{Briefs, Subjects};
 use swarm_core::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
 
+pub use pages::*;
 pub use quota::*;
 
 pub async fn collections_are_initially_empty(tenants: Arc<dyn Tenants>) {
@@ -180,7 +182,7 @@ pub async fn concurrent_writes_of_one_key_create_once(tenants: Arc<dyn Tenants>)
             Put::Created(_) => false,
             Put::Replaced(_) => replace,
             Put::Exists => !replace,
-            Put::Full | Put::Stale => false,
+            Put::Full | Put::NoRoom | Put::Stale => false,
         });
         promised!((won, lost.count()), (1, 31));
     }

@@ -1,4 +1,4 @@
-//! Quotas of documents in a group.
+//! Quotas of documents.
 
 use std::sync::Arc;
 
@@ -6,8 +6,9 @@ use crate::World;
 use crate::promise::{ensure, promised};
 use crate::race;
 use swarm_core::domain::Timestamp;
-use swarm_core::store::Collection::{Briefs, Subjects};
-use swarm_core::store::{DocumentDraft, DocumentQuota, Put, Tenants};
+use swarm_core::store::Collection::{Briefs, Memos, Regimes, Signals, SubjectSnapshots, Subjects};
+use swarm_core::store::CountedDocuments::{self, Collection, Group};
+use swarm_core::store::{DocumentCount, DocumentDraft, DocumentQuota, Put, Tenants};
 
 pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -35,7 +36,8 @@ pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
     promised!(put("a", 1, tomorrow).await, Put::Full);
     let last = world.documents(Subjects, Some("a")).await.pop().unwrap();
     promised!(put("a", 1, last.created_at).await, Put::Full, "one made at the very moment");
-    let before = DocumentQuota { until: last.created_at, ..quota(1, began) };
+    let count = DocumentCount { until: last.created_at, ..count(Group, 1, began) };
+    let before = DocumentQuota { count: Some(count), bytes: None };
     created(&world.put_document(Subjects, &draft("a", Some(before))).await);
     created(&world.put_document(Subjects, &draft("a", None)).await);
 }
@@ -45,8 +47,7 @@ pub async fn document_replacement_ignores_the_quota(tenants: Arc<dyn Tenants>) {
     let only = Some(quota(1, Timestamp::EPOCH));
     let draft = DocumentDraft { key: Some("key".to_owned()), replace: true, ..draft("a", only) };
     created(&world.put_document(Subjects, &draft).await);
-    let replaced = world.put_document(Subjects, &draft).await;
-    ensure!(matches!(replaced, Put::Replaced(_)), "the document in place of the other", replaced);
+    replaced(&world.put_document(Subjects, &draft).await);
 }
 
 pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenants>) {
@@ -61,9 +62,80 @@ pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenan
     promised!((full, world.documents(Subjects, Some("a")).await.len()), (25, 7));
 }
 
+/// All groups of a collection count together, those of another do not.
+pub async fn collection_quota_is_enforced(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let put = async |group: &str, most: u32, since: Timestamp| {
+        let quota = DocumentQuota { count: Some(count(Collection, most, since)), bytes: None };
+        world.put_document(Subjects, &draft(group, Some(quota))).await
+    };
+    let began = world.now().await;
+    promised!(put("a", 0, began).await, Put::Full);
+    created(&world.put_document(Briefs, &draft("a", None)).await);
+    for group in ["a", "b", "a"] {
+        created(&put(group, 3, began).await);
+    }
+    promised!(put("c", 3, began).await, Put::Full);
+    promised!(world.documents(Subjects, None).await.len(), 3);
+    created(&put("c", 4, began).await);
+    let last = world.now().await;
+    world.pass(last).await;
+    let tomorrow = world.now().await;
+    created(&put("c", 1, tomorrow).await);
+    promised!(put("d", 1, tomorrow).await, Put::Full);
+}
+
+/// The texts of subjects, snapshots and signals count together; others do not.
+pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let put = async |collection, key: &str, length: usize, most: u64| {
+        world.put_document(collection, &sized(key, length, most)).await
+    };
+    promised!(put(Subjects, "a", 11, 10).await, Put::NoRoom);
+    promised!(world.document(Subjects, "a").await, None);
+    created(&put(Subjects, "a", 4, 10).await);
+    created(&put(SubjectSnapshots, "b", 3, 10).await);
+    created(&put(Signals, "c", 3, 10).await);
+    created(&put(Briefs, "d", 100, 10).await);
+    created(&put(Memos, "e", 100, 10).await);
+    created(&put(Regimes, "f", 100, 10).await);
+    for collection in [Subjects, SubjectSnapshots, Signals] {
+        promised!(put(collection, "g", 2, 10).await, Put::NoRoom, "of {collection}");
+    }
+    // One that is replaced makes room for the other, and none is needed for what gets no longer.
+    promised!(put(Subjects, "a", 5, 10).await, Put::NoRoom);
+    replaced(&put(Subjects, "a", 4, 5).await);
+    replaced(&put(Subjects, "a", 2, 5).await);
+    promised!(put(Signals, "c", 6, 10).await, Put::NoRoom);
+    replaced(&put(Signals, "c", 5, 10).await);
+    promised!(put(Subjects, "h", 2, 10).await, Put::NoRoom);
+    created(&put(Subjects, "h", 2, 12).await);
+    // Whoever has no quota is counted, too.
+    created(
+        &world.put_document(Subjects, &DocumentDraft { quota: None, ..sized("i", 8, 0) }).await,
+    );
+    promised!(put(Subjects, "j", 2, 20).await, Put::NoRoom);
+    created(&put(Subjects, "j", 2, 22).await);
+}
+
+pub async fn concurrent_documents_do_not_exceed_the_bytes(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    let put = |racer: usize| {
+        let world = world.clone();
+        async move { world.put_document(Subjects, &sized(&racer.to_string(), 10, 75)).await }
+    };
+    let outcomes = race((0..32).map(put)).await;
+    let refused = outcomes.iter().filter(|outcome| **outcome == Put::NoRoom).count();
+    promised!((refused, world.documents(Subjects, None).await.len()), (25, 7));
+}
+
 /// A quota from this time on.
 fn quota(most: u32, since: Timestamp) -> DocumentQuota {
-    DocumentQuota { most, since, until: since.plus_millis(i64::MAX) }
+    DocumentQuota { count: Some(count(Group, most, since)), bytes: None }
+}
+
+fn count(of: CountedDocuments, most: u32, since: Timestamp) -> DocumentCount {
+    DocumentCount { of, most, since, until: since.plus_millis(i64::MAX) }
 }
 
 fn draft(group: &str, quota: Option<DocumentQuota>) -> DocumentDraft {
@@ -71,7 +143,19 @@ fn draft(group: &str, quota: Option<DocumentQuota>) -> DocumentDraft {
     DocumentDraft { key: None, group, json, replace: false, guard: None, quota, act: None }
 }
 
+/// A document with this key and a text of this length, in a collection limited to so many bytes.
+fn sized(key: &str, length: usize, most: u64) -> DocumentDraft {
+    let quota = Some(DocumentQuota { count: None, bytes: Some(most) });
+    let (key, json) = (Some(key.to_owned()), "1".repeat(length));
+    DocumentDraft { key, json, replace: true, ..draft("group", quota) }
+}
+
 #[track_caller]
 fn created(outcome: &Put) {
     ensure!(matches!(outcome, Put::Created(_)), "a new document", outcome);
+}
+
+#[track_caller]
+fn replaced(outcome: &Put) {
+    ensure!(matches!(outcome, Put::Replaced(_)), "the document in place of the other", outcome);
 }

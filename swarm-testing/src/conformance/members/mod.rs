@@ -3,6 +3,7 @@
 mod challenges;
 mod keys;
 mod quota;
+mod removal;
 mod reusable_challenges;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use swarm_core::store::{MemberChange, MemberQuery, Tenants};
 pub use challenges::*;
 pub use keys::*;
 pub use quota::*;
+pub use removal::*;
 pub use reusable_challenges::*;
 
 const NOBODY: &[&str] = &[];

@@ -7,7 +7,9 @@ use crate::promise::promised;
 use crate::{applicant, id};
 use swarm_core::domain::Version;
 use swarm_core::store::Collection::Subjects;
-use swarm_core::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
+use swarm_core::store::{
+    Document, DocumentDraft, DocumentGuard, DocumentQuery, DocumentQuota, Put, Tenants,
+};
 
 pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = twins(tenants).await;
@@ -48,6 +50,21 @@ pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         promised!((first.id, first.key.as_str()), (1, "a"));
         promised!(world.put_document(Subjects, &once("a", version)).await, Put::Exists);
     }
+}
+
+pub async fn document_sizes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    let quota = Some(DocumentQuota::default().within(8));
+    for (world, _) in both(&worlds) {
+        let draft = DocumentDraft { quota, ..draft("a", "mark") };
+        written(world.put_document(Subjects, &draft).await);
+        promised!(world.document_page(Subjects, &all()).await.documents.len(), 1);
+        promised!(world.documents(Subjects, None).await.len(), 1);
+    }
+}
+
+fn all() -> DocumentQuery {
+    DocumentQuery { after: None, limit: 9, bytes: usize::MAX, without_texts: false }
 }
 
 fn draft(key: &str, mark: &str) -> DocumentDraft {

@@ -9,7 +9,8 @@ use swarm_core::domain::MemberState::{Claimed, Rejected};
 use swarm_core::domain::{Challenge, Lens, Member, MemberState, Version};
 use swarm_core::store::MemberSaved::{KeyHeld, Saved, Stale};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, ProvenChallenge, Tenants,
+    self, ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberRemoval,
+    ProvenChallenge, Tenants,
 };
 
 pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
@@ -47,6 +48,17 @@ pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     promised!(one.stored(&id("ada")).await.version, Version(4));
     one.create(&applicant("grace")).await;
     promised!(other.save_member(&creation(&applicant("grace"))).await, Saved);
+}
+
+pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let worlds = twins(tenants).await;
+    for (world, mark) in both(&worlds) {
+        world.create(&marked(mark)).await;
+    }
+    let [one, other] = &worlds;
+    let removal = MemberRemoval { id: id("ada"), expected: Version(1) };
+    promised!(one.remove_member(&removal).await, store::Saved::Saved);
+    promised!(other.bearer(&secret("ada")).await, Some(Arc::new(marked("other"))));
 }
 
 pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {

@@ -15,8 +15,8 @@ use swarm_core::TenantId;
 use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{Member, MessageId, Seq, SessionId, TakeId};
 use swarm_core::store::{
-    Basis, Collection, CommitteeDayChange, CommitteeFiled, Filed, MemberChange, MemberSaved, Put,
-    Restored, Stored,
+    Basis, Collection, CommitteeDayChange, CommitteeFiled, DocumentDraft, DocumentQuota, Filed,
+    MemberChange, MemberSaved, Put, Restored, Stored,
 };
 
 /// Challenges do not count: anybody may ask for one.
@@ -103,6 +103,20 @@ async fn next(
         MemberChange { mail: Some(mail("next")), ..creation(&applicant("next applicant")) };
     promised!(world.save_member(&change).await, MemberSaved::Saved);
     let messages = world.messages(None, None).await;
+    let mut bytes = 2;
+    for collection in [Collection::Subjects, Collection::SubjectSnapshots, Collection::Signals] {
+        let documents = world.documents(collection, None).await;
+        bytes += documents.iter().map(|document| document.json.len() as u64).sum::<u64>();
+    }
+    let large = |most| DocumentDraft {
+        json: "{}".to_owned(),
+        quota: Some(DocumentQuota::default().within(most)),
+        ..document("large", "g")
+    };
+    let put = world.put_document(Collection::Subjects, &large(bytes - 1)).await;
+    promised!(put, Put::NoRoom, "beyond the size of before");
+    let put = world.put_document(Collection::Subjects, &large(bytes)).await;
+    ensure!(matches!(put, Put::Created(_)), "a document within the size", put);
     let Put::Created(made) = world.put_document(Collection::Signals, &document("next", "g")).await
     else {
         panic!("no document was created");

@@ -9,8 +9,8 @@ use crate::World;
 use crate::committee::CommitteeWorld;
 use swarm_core::domain::{MailState, Member, MemberState, Seq, SessionId, SessionState};
 use swarm_core::store::{
-    Collection, CommitteeSessionQuery, CommitteeTakesQuery, Countable, LogPosition, MemberBasis,
-    Revisions, SessionQuery, TakeQuery, Versioned,
+    Collection, CommitteeSessionQuery, CommitteeTakesQuery, Countable, DocumentQuery, LogPosition,
+    MemberBasis, Revisions, SessionQuery, TakeQuery, Versioned,
 };
 
 const STATES: [SessionState; 5] = [
@@ -109,6 +109,9 @@ async fn documents(world: &World, found: &mut Found) {
             found.add("group", world.documents(collection, Some(&document.key)).await);
         }
         found.add("documents", all);
+        let query =
+            DocumentQuery { after: None, limit: 500, bytes: usize::MAX, without_texts: false };
+        found.add("page", world.document_page(collection, &query).await);
         found.add("group", world.documents(collection, Some("group")).await);
     }
 }
