@@ -25,6 +25,7 @@
 
 mod author;
 mod clock;
+mod in_turn;
 mod log_scenario;
 pub(crate) mod promise;
 mod race;
@@ -36,6 +37,7 @@ pub mod conformance;
 
 pub use author::Author;
 pub use clock::ManualClock;
+pub use in_turn::InTurn;
 pub use log_scenario::{log_scenario, log_scenario_in};
 pub use race::{Counter, count, race, unique};
 pub use records::{

@@ -113,7 +113,8 @@ impl std::str::FromStr for Collection {
 /// A document to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentDraft {
-    /// Its key: any text. `None`: its id in decimal digits.
+    /// Its key: any text of up to a few hundred characters, U+0000 included. `None`: its id in decimal
+    /// digits; sent again after a lost answer, it may be written twice.
     pub key: Option<String>,
     /// Its group: any text. The group of a key never changes.
     pub group: String,

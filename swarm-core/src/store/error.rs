@@ -20,7 +20,8 @@ pub enum StoreErrorKind {
     /// was committed. A retry may succeed.
     Unavailable,
     /// The facts kept changing between load and commit, or a lock could not be acquired. Nothing
-    /// was committed. A retry may succeed.
+    /// was committed. A retry may succeed. The service loads and judges again; a store repeats only
+    /// what its database undid because of other transactions.
     Contended,
     /// A stored record or a response is invalid. An operator has to investigate.
     Corrupt,

@@ -23,7 +23,7 @@ pub trait Members: Send + Sync {
 
     /// Writes a member, atomically.
     ///
-    /// To ensure correctness:
+    /// To ensure correctness, check in this order and write nothing before the last check:
     /// - return [`MemberSaved::Stale`] unless the stored version is `change.expected` (`None`: no
     ///   such member) and `change.proven`, if given, still holds; a challenge that proved a change
     ///   stays unchanged;

@@ -72,7 +72,9 @@ impl SeenLog {
         self.lock().clone()
     }
 
-    /// Records a position, unless a later one was seen already.
+    /// Records a position, unless a later one was seen already: one that a commit returned, or that
+    /// a read found where [`LogPosition::check_facts`] holds. After a commit that failed with
+    /// [`StoreErrorKind::Contended`] a store reads the position, since another log may have begun.
     pub fn advance(&self, to: LogPosition) {
         let mut seen = self.lock();
         if (to.log, to.size) > (seen.log, seen.size) {

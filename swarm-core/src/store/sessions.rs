@@ -25,7 +25,8 @@ pub trait Sessions: Send + Sync {
     async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>>;
 
     /// Commits a new session with the next id, the time by the store's clock, version 1, and
-    /// without a snapshot.
+    /// without a snapshot. A convocation has no attempt: one that is sent again after a lost answer
+    /// may convene another session.
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>>;
 
     /// Convenes a session like [`convene`](Self::convene), but once for an occasion, which is any text that is

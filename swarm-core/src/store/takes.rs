@@ -13,12 +13,16 @@ use crate::rules::{Basis, Filing};
 /// Takes.
 #[async_trait]
 pub trait Takes: Send + Sync {
-    /// The facts that a submission is judged on, read in one round trip.
+    /// The facts that a submission is judged on, read in one round trip. [`Basis::now`] is not
+    /// earlier than any commit that the other facts show: see
+    /// [`time_of_read`](super::time_of_read). The read fails if the log does not continue from the
+    /// position seen ([`LogPosition::check_facts`](super::LogPosition::check_facts)).
     async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis>;
 
     /// Files a take, atomically and durably, in one round trip.
     ///
-    /// To ensure correctness, check in this order and write nothing before the last check:
+    /// To ensure correctness, check in this order and write nothing before the last check, after
+    /// that of the log ([`LogPosition::check_commit`](super::LogPosition::check_commit)):
     /// 1. if the member's nonce was used by this attempt (a client library may send a commit
     ///    twice), return the same result as then, [`Filed::Filed`];
     /// 2. unless the versions of the member and of the session are those of the filing, and the

@@ -81,7 +81,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-testing/src",
         &[
-            "clock promise race records",
+            "clock in_turn promise race records",
             "author",
             "world",
             "committee",

@@ -22,6 +22,7 @@ mod counts;
 mod documents;
 mod durability;
 mod exact_deadline;
+mod held_commits;
 mod log;
 mod members;
 mod outbox;
@@ -304,4 +305,5 @@ clock_cases! { publish }
 continuity_cases! { publish }
 transfer_cases! { publish }
 
+pub use held_commits::wait_of_a_commit_counts_towards_its_deadline;
 pub use transfer::Moving;

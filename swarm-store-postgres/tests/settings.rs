@@ -1,0 +1,183 @@
+//! Addresses, roles, layouts, and settings of the server.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::error::Error as _;
+use std::fs;
+use std::process::Command;
+use std::sync::{Arc, LazyLock};
+
+use swarm_core::store::StoreErrorKind;
+use swarm_core::{TenantId, Tenants as _};
+use swarm_postgres_testing::Server;
+use swarm_store_postgres::PostgresStore;
+use swarm_testing::World;
+
+static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
+
+/// Why a store cannot be opened.
+async fn refused(url: &str) -> (StoreErrorKind, String) {
+    let error = PostgresStore::connect(url).await.unwrap_err();
+    (error.kind(), error.source().unwrap().to_string())
+}
+
+async fn can_convene(url: &str) {
+    let store = PostgresStore::connect(url).await.unwrap();
+    World::open(Arc::new(store), TenantId::parse("acme").unwrap()).convened("aurora").await;
+}
+
+fn schema(url: &str) -> &str {
+    url.split_once("schema=").unwrap().1
+}
+
+#[tokio::test]
+async fn newer_layout_is_refused_and_old_handles_stop_committing() {
+    let url = SERVER.url();
+    let store = PostgresStore::connect(&url).await.unwrap();
+    SERVER.psql(&format!("UPDATE {}.layout SET number = 99", schema(&url)));
+    let (kind, why) = refused(&url).await;
+    assert_eq!(kind, StoreErrorKind::Misconfigured);
+    assert!(why.contains("layout 99"), "{why}");
+    assert_eq!(store.ready().await.unwrap_err().kind(), StoreErrorKind::Misconfigured);
+    let tenant = store.open(&TenantId::parse("acme").unwrap());
+    let creation = swarm_testing::Author::named("ada").creation();
+    let refused = tenant.save_member(&creation).await.unwrap_err();
+    assert_eq!(refused.kind(), StoreErrorKind::Misconfigured);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_processes_create_one_schema() {
+    let url = SERVER.url();
+    let opened = swarm_testing::race((0..8).map(|_| {
+        let url = url.clone();
+        async move { PostgresStore::connect(&url).await.map(drop) }
+    }));
+    for opened in opened.await {
+        opened.unwrap();
+    }
+    can_convene(&url).await;
+}
+
+#[tokio::test]
+async fn role_without_rights_on_the_schema_uses_it_once_the_owner_has_migrated_it() {
+    let url = SERVER.url();
+    let schema = schema(&url).to_owned();
+    SERVER.psql(&format!("CREATE ROLE clerk_{schema} LOGIN"));
+    let clerk = url.replace("postgres@", &format!("clerk_{schema}@"));
+    let (kind, why) = refused(&clerk).await;
+    assert_eq!(kind, StoreErrorKind::Misconfigured);
+    assert!(why.contains("its owner"), "{why}");
+
+    PostgresStore::connect(&url).await.unwrap();
+    SERVER.psql(&format!(
+        "GRANT USAGE ON SCHEMA {schema} TO clerk_{schema};
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO clerk_{schema}"
+    ));
+    can_convene(&clerk).await;
+}
+
+#[tokio::test]
+async fn host_that_takes_writes_is_found() {
+    // Nothing listens on the first.
+    let hosts = format!("127.0.0.1:1,127.0.0.1:{}", SERVER.port);
+    let url = SERVER.url().replace(&format!("127.0.0.1:{}", SERVER.port), &hosts);
+    can_convene(&url).await;
+    // A server that takes no writes is as good as none.
+    let read_only = format!("{}&options=-c%20default_transaction_read_only%3Don", SERVER.url());
+    assert_eq!(refused(&read_only).await.0, StoreErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn other_isolation_level_is_not_filed_under() {
+    let url = format!("{}&options=-c%20default_transaction_isolation%3Dserializable", SERVER.url());
+    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let world = World::open(store, TenantId::parse("acme").unwrap());
+    let (author, session) = (world.author("ada").await, world.convened("aurora").await);
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    let error = world.store().file(&filing).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
+}
+
+#[tokio::test]
+async fn passwords_come_from_a_file_and_do_not_show() {
+    SERVER.psql("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'hunter2'");
+    // The first rule that fits decides.
+    let rules = SERVER.folder.join("data/pg_hba.conf");
+    let open = fs::read_to_string(&rules).unwrap();
+    fs::write(&rules, format!("host all guarded 127.0.0.1/32 scram-sha-256\n{open}")).unwrap();
+    SERVER.psql("SELECT pg_reload_conf()");
+    let url = SERVER.url().replace("postgres@", "guarded@");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), "*:*:*:guarded:hunter2\n").unwrap();
+    can_convene(&format!("{url}&passfile={}", file.path().display())).await;
+    for wrong in [url.replace("guarded@", "guarded:hunter3@"), url] {
+        let error = format!("{:?}", PostgresStore::connect(&wrong).await.unwrap_err());
+        assert!(!error.contains("hunter"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn settings_that_lose_takes_are_warned_of_and_refused_when_strict() {
+    let safe = PostgresStore::connect(&format!("{}&strict=true", SERVER.url())).await.unwrap();
+    assert!(safe.ready().await.unwrap().warnings.is_empty());
+    for (options, named) in [
+        (&["fsync=off"][..], "fsync is off"),
+        (&["full_page_writes=off"], "full_page_writes is off"),
+        (&["synchronous_commit=off"], "synchronous_commit is off"),
+        (
+            &["synchronous_standby_names=*", "synchronous_commit=local"],
+            "synchronous_commit is local",
+        ),
+    ] {
+        let server = Server::start(options);
+        let store = PostgresStore::connect(&server.url()).await.unwrap();
+        let warnings = store.ready().await.unwrap().warnings;
+        assert!(warnings.iter().any(|warning| warning.contains(named)), "{warnings:?}");
+        let (kind, why) = refused(&format!("{}&strict=true", server.url())).await;
+        assert_eq!(kind, StoreErrorKind::Misconfigured);
+        assert!(why.contains(named), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn certificate_is_verified_as_sslmode_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (key, certificate, other) = (path("server.key"), path("server.crt"), path("other.crt"));
+    for (key, certificate) in [(&key, &certificate), (&path("other.key"), &other)] {
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+            .args(["-nodes", "-days", "2", "-subj", "/CN=db.example"])
+            .args(["-addext", "subjectAltName=DNS:localhost"])
+            .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+            .args(["-keyout", key, "-out", certificate])
+            .output()
+            .unwrap();
+        assert!(made.status.success());
+    }
+    let server = Server::start(&[]);
+    let (into, from) = (server.folder.join("data"), folder.path());
+    for name in ["server.key", "server.crt"] {
+        fs::copy(from.join(name), into.join(name)).unwrap();
+    }
+    server.own(&into.join("server.key"));
+    server.psql("ALTER SYSTEM SET ssl = on");
+    server.psql("SELECT pg_reload_conf()");
+
+    let by_address = server.url();
+    let by_name = by_address.replace("127.0.0.1", "localhost");
+    can_convene(&format!("{by_address}&sslmode=require")).await;
+    can_convene(&format!("{by_name}&sslmode=verify-full&sslrootcert={certificate}")).await;
+    can_convene(&format!("{by_address}&sslmode=verify-ca&sslrootcert={certificate}")).await;
+    for wrong in [
+        format!("{by_address}&sslmode=verify-full&sslrootcert={certificate}"),
+        format!("{by_name}&sslmode=verify-full&sslrootcert={other}"),
+        format!("{by_name}&sslmode=verify-ca&sslrootcert={other}"),
+        format!("{by_name}&sslmode=require&sslrootcert={other}"),
+        format!("{by_name}&sslmode=verify-full"),
+    ] {
+        assert_eq!(refused(&wrong).await.0, StoreErrorKind::Unavailable, "{wrong}");
+    }
+    let missing = format!("{by_name}&sslmode=verify-full&sslrootcert=/missing.crt");
+    assert_eq!(refused(&missing).await.0, StoreErrorKind::Misconfigured);
+}

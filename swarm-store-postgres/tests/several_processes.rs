@@ -1,0 +1,117 @@
+//! Several handles of one database, as several processes; and that what they share is in the database.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::sync::{Arc, LazyLock};
+
+use swarm_core::store::ChangeFeed as _;
+use swarm_core::{TenantId, Tenants};
+use swarm_postgres_testing::Server;
+use swarm_store_postgres::PostgresStore;
+use swarm_testing::conformance::{
+    concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
+};
+use swarm_testing::{InTurn, World};
+use tokio_postgres::NoTls;
+
+static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
+
+async fn handles(url: &str) -> InTurn<PostgresStore> {
+    let mut handles = Vec::new();
+    for _ in 0..3 {
+        handles.push(PostgresStore::connect(&format!("{url}&pool=4")).await.unwrap());
+    }
+    InTurn::new(handles)
+}
+
+async fn three_handles() -> ((), Arc<dyn Tenants>) {
+    ((), Arc::new(handles(&SERVER.url()).await))
+}
+
+swarm_testing::conformance!(three_handles);
+
+/// Changes the function that files takes.
+fn change_filing(url: &str, from: &str, to: &str) {
+    let schema = schema(url);
+    let changed = SERVER.psql(&format!(
+        "CREATE TEMP TABLE changed (source text);
+         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.file_1'::regproc), $${from}$$, $${to}$$);
+         DO 'BEGIN EXECUTE (SELECT source FROM changed); END';
+         SELECT strpos(source, $${to}$$) > 0 FROM changed"
+    ));
+    assert_eq!(changed, "t");
+}
+
+fn schema(url: &str) -> &str {
+    url.split_once("schema=").unwrap().1
+}
+
+/// The fault that [`InTurn`] is for: the lock is not taken.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn filing_without_the_lock_fails_the_suite() {
+    let url = SERVER.url();
+    let store = Arc::new(handles(&url).await);
+    change_filing(&url, " FOR NO KEY UPDATE", "; PERFORM pg_sleep(0.1)");
+    let case = tokio::spawn(concurrent_members_all_file(store));
+    assert!(case.await.unwrap_err().is_panic());
+}
+
+/// Holds the lock of a tenant's commits.
+async fn hold(url: &str, tenant: &TenantId) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(&SERVER.address(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let lock =
+        format!("BEGIN; SELECT FROM {}.tenants WHERE tenant = '{tenant}' FOR UPDATE", schema(url));
+    client.batch_execute(&lock).await.unwrap();
+    client
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn wait_for_the_lock_counts_towards_the_deadline() {
+    let url = SERVER.url();
+    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let hold = async |tenant: &TenantId| hold(&url, tenant).await;
+    wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
+}
+
+/// The fault that this case is for: the clock is read before the lock.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn clock_read_before_the_lock_fails_the_case() {
+    let url = SERVER.url();
+    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let lock = "SELECT * INTO world FROM";
+    let early = format!("clock := {}.clock_1(); now := clock; {lock}", schema(&url));
+    change_filing(&url, lock, &early);
+    let case = tokio::spawn(async move {
+        let hold = async |tenant: &TenantId| hold(&url, tenant).await;
+        wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
+    });
+    assert!(case.await.unwrap_err().is_panic());
+}
+
+#[tokio::test]
+async fn changes_by_any_process_name_their_tenants_once() {
+    let url = SERVER.url();
+    let (one, other) =
+        (PostgresStore::connect(&url).await.unwrap(), PostgresStore::connect(&url).await.unwrap());
+    for store in [&one, &other] {
+        assert_eq!(changed(store).await, None);
+        assert_eq!(changed(store).await, Some(Vec::new()));
+    }
+    World::open(Arc::new(one.clone()), tenant("acme")).convened("aurora").await;
+    World::open(Arc::new(other.clone()), tenant("bolt")).author("ada").await;
+    for store in [&one, &other] {
+        assert_eq!(changed(store).await, Some(vec![tenant("acme"), tenant("bolt")]));
+        assert_eq!(changed(store).await, Some(Vec::new()));
+    }
+    SERVER.psql(&format!("DELETE FROM {}.tenants WHERE tenant = 'acme'", schema(&url)));
+    assert_eq!(changed(&one).await, None, "a database that was restored");
+}
+
+async fn changed(store: &PostgresStore) -> Option<Vec<TenantId>> {
+    store.changes().await.unwrap().tenants
+}
+
+fn tenant(id: &str) -> TenantId {
+    TenantId::parse(id).unwrap()
+}

@@ -1,0 +1,39 @@
+//! Commits that wait for their critical section.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use swarm_core::TenantId;
+use swarm_core::store::{Filed, Tenants};
+
+use crate::World;
+use crate::promise::promised;
+
+/// A take waits for the critical section until its deadline has passed: it is late. A store that reads its clock
+/// before it waits files it.
+///
+/// `hold` enters the critical section of the tenant's commits, and leaves it when what it returns is dropped. Reads
+/// must go on meanwhile.
+pub async fn wait_of_a_commit_counts_towards_its_deadline<H>(
+    tenants: Arc<dyn Tenants>,
+    hold: impl AsyncFnOnce(&TenantId) -> H,
+) {
+    let world = World::fresh(tenants).await;
+    let author = world.author("ada").await;
+    let session = world.convened("subject").await;
+    let deadline = world.now().await.plus_millis(3_000);
+    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+
+    let held = hold(&world.id).await;
+    let waiting = tokio::spawn({
+        let world = world.clone();
+        async move { world.file(&filing).await }
+    });
+    world.pass(deadline).await;
+    // The call has been sent long ago; if it was not, it is late too.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    drop(held);
+    promised!(waiting.await.unwrap(), Filed::Late);
+    world.assert_unfiled(&author, &session, "nonce").await;
+}
