@@ -47,7 +47,8 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-store-redis/src",
         &[
-            "codec keys script_call scripts",
+            "codec keys script_call",
+            "scripts",
             "encoded_take proposal",
             "connection group_commit",
             "changes health layout",
@@ -115,7 +116,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-http/src",
         &[
-            "forwarded memory_share number",
+            "applications forwarded memory_share number",
             "fairness",
             "budget workers",
             "tenants",
