@@ -31,7 +31,7 @@ pub fn tenant(id: &str, lines: &str) -> String {
 fn everything() -> String {
     let lines = "name = \"Acme desk\"\nabout = \"Analysts on lending markets.\"\n\
                  public_origin = \"https://acme.example\"\n\
-                 mail_from = \"Acme <desk@acme.example>\"\n\
+                 mail_from = \"Acme <desk@acme.example>\"\nretention_days = 90\n\
                  [tenants.quotas]\npending_applications = 5\nmemos_per_day = 0\n\
                  [[tenants.schedule]]\nsubjects = [\"lending\", \"perps\"]\ndays = [\"fri\", \"mon\"]\n\
                  opens = \"14:00\"\ncloses_after = \"5h\"\nroster = \"active\"\nquorum = 5\n\
@@ -65,6 +65,7 @@ fn check_prints_the_effective_configuration() {
         "acme: origin: https://acme.example",
         "acme: mail from: Acme <desk@acme.example>",
         "pending_applications: 5, memos_per_day: 0",
+        "acme: retention: applications that came to nothing, 90 days",
         "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 18000 s; roster: active members; \
          quorum 5; buckets \"hold\", \"add\"; brief, aggregate",
         "acme: schedule: \"lending\", daily, 22:00 UTC until 01:00\n",

@@ -82,6 +82,9 @@ pub(crate) fn of_tenant(tenant: &TenantConfig, table: &TenantTable) -> Vec<Strin
     let quotas = format!("{:?}", tenant.quotas);
     let quotas = quotas.trim_start_matches("Quotas").trim_matches([' ', '{', '}']);
     lines.push(format!("quotas: {quotas}"));
+    if let Some(days) = tenant.retention_days {
+        lines.push(format!("retention: applications that came to nothing, {days} days"));
+    }
     lines.extend(of_schedule(&tenant.schedule));
     if let Some(folder) = &table.committee.export_to {
         lines.push(format!("export: briefs to {}", folder.display()));
