@@ -2,6 +2,9 @@
 
 use std::sync::OnceLock;
 
+#[cfg(feature = "pages")]
+use swarm_core::wire::{Problem, RequestError};
+
 use crate::Site;
 use crate::door::reference::Reference;
 use crate::door::{guide, home, manifest};
@@ -35,8 +38,15 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
         #[cfg(feature = "pages")]
         read("/docs", move |request| docs(table, request))
             .with(Work::Long)
-            .about("This description as a page")
+            .about("This description as pages, and the conventions")
             .answers(200, &["text/html"]),
+        #[cfg(feature = "pages")]
+        read("/docs/{chapter}", move |request| chapter(table, request))
+            .with(Work::Long)
+            .about("A chapter of this description")
+            .part("Chapter")
+            .answers(200, &["text/html"])
+            .refuses(&[Problem::UnknownPath]),
         read("/.well-known/swarm.json", manifest::manifest)
             .with(Work::Long)
             .about("The manifest: names and addresses, for programs")
@@ -54,6 +64,13 @@ async fn openapi(table: SiteTable, request: RequestContext) -> Reply {
 #[cfg(feature = "pages")]
 async fn docs(table: SiteTable, request: RequestContext) -> Reply {
     Ok(reference(table, &request.site).docs(&request))
+}
+
+#[cfg(feature = "pages")]
+async fn chapter(table: SiteTable, request: RequestContext) -> Reply {
+    let name = request.path.first().map(String::as_str).unwrap_or_default();
+    let chapter = reference(table, &request.site).chapter(&request, name);
+    chapter.ok_or(RequestError::UnknownPath.into())
 }
 
 /// The reference of a site, which depends only on its [`Parts`].

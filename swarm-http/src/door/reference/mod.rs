@@ -1,4 +1,4 @@
-//! The reference of all routes, as an OpenAPI 3.1 document and as a page (API.md, 9.1).
+//! The reference of all routes, as an OpenAPI 3.1 document and as pages (API.md, 9.1).
 //!
 //! It is generated from the route table, the schemas in `schemas/` and the error codes.
 
@@ -16,13 +16,13 @@ use crate::request::route::Route;
 use crate::response::Answer;
 use document::Document;
 #[cfg(feature = "pages")]
-use page::Page;
+use page::Pages;
 
 /// The reference of some routes, without origin and tenant.
 pub(crate) struct Reference {
     document: Document,
     #[cfg(feature = "pages")]
-    page: Page,
+    pages: Pages,
 }
 
 impl Reference {
@@ -30,7 +30,7 @@ impl Reference {
         Self {
             document: Document::of(routes),
             #[cfg(feature = "pages")]
-            page: Page::of(routes),
+            pages: Pages::of(routes),
         }
     }
 
@@ -39,10 +39,16 @@ impl Reference {
         Answer::new(StatusCode::OK, "application/json", self.document.text(origin))
     }
 
-    /// The page.
+    /// The index of its pages.
     #[cfg(feature = "pages")]
     pub(crate) fn docs(&self, request: &RequestContext) -> Answer {
-        self.page.answer(request)
+        self.pages.index(request)
+    }
+
+    /// A chapter of its pages; `None` if there is none of this name.
+    #[cfg(feature = "pages")]
+    pub(crate) fn chapter(&self, request: &RequestContext, name: &str) -> Option<Answer> {
+        self.pages.chapter(request, name)
     }
 }
 

@@ -1,4 +1,8 @@
-//! The reference as a page.
+//! The reference as pages: an index, and a chapter for each section of paths, for the codes, and for each
+//! topic of schemas.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use askama::Template;
 use http::StatusCode;
@@ -13,19 +17,34 @@ use crate::request::credential::Access;
 use crate::request::route::Route;
 use crate::response::Answer;
 
-/// The content of the page, without the tenant.
-pub(super) struct Page {
+/// The content of the pages, without the tenant.
+pub(super) struct Pages {
     groups: Vec<Group>,
-    schemas: Vec<Schema>,
+    topics: Vec<Topic>,
 }
 
 #[derive(Template)]
 #[template(path = "docs.html")]
-struct DocsPage<'a> {
+struct IndexPage<'a> {
     frame: Frame,
     groups: &'a [Group],
-    schemas: &'a [Schema],
+    topics: &'a [Topic],
+}
+
+#[derive(Template)]
+#[template(path = "docs_chapter.html")]
+struct ChapterPage<'a> {
+    frame: Frame,
+    title: &'a str,
+    operations: &'a [Described],
     problems: &'a [Problem],
+    schemas: &'a [Schema],
+}
+
+/// The schemas of a topic.
+struct Topic {
+    name: &'static str,
+    schemas: Vec<Schema>,
 }
 
 struct Group {
@@ -59,28 +78,62 @@ struct Field {
     description: String,
 }
 
-impl Page {
+impl Pages {
     pub(super) fn of(routes: &[Route]) -> Self {
         let sections = routes.chunk_by(|one, next| one.section == next.section);
         let groups = sections.filter_map(group).collect();
-        Self { groups, schemas: schemas::all().into_iter().map(schema).collect() }
+        let topic = |(name, schemas): (_, Vec<_>)| Topic {
+            name,
+            schemas: schemas.into_iter().map(schema).collect(),
+        };
+        Self { groups, topics: schemas::by_topic().into_iter().map(topic).collect() }
     }
 
-    pub(super) fn answer(&self, request: &RequestContext) -> Answer {
-        let page = DocsPage {
-            frame: Frame::new(SiteContext::of(request), "Reference", "/docs"),
-            groups: &self.groups,
-            schemas: &self.schemas,
-            problems: Problem::ALL,
-        };
-        html(StatusCode::OK, &page)
+    /// The index.
+    pub(super) fn index(&self, request: &RequestContext) -> Answer {
+        let frame = Frame::new(SiteContext::of(request), "Reference", "/docs");
+        html(StatusCode::OK, &IndexPage { frame, groups: &self.groups, topics: &self.topics })
     }
+
+    /// A chapter; `None` if there is none of this name.
+    pub(super) fn chapter(&self, request: &RequestContext, name: &str) -> Option<Answer> {
+        let schemas = name.strip_prefix("schemas-");
+        let topic = schemas.and_then(|name| self.topics.iter().find(|topic| topic.name == name));
+        let group = self.groups.iter().find(|group| group.anchor == name);
+        let title = match (group, topic, name) {
+            (Some(group), ..) => group.name.to_owned(),
+            (_, Some(topic), _) => format!("Schemas: {}", topic.name),
+            (.., "codes") => "Codes of errors".to_owned(),
+            _ => return None,
+        };
+        let frame = Frame::new(SiteContext::of(request), title.as_str(), format!("/docs/{name}"));
+        let page = ChapterPage {
+            frame: frame.showing("Reference").below("/docs", "Reference"),
+            title: &title,
+            operations: group.map_or(&[], |group| &group.operations),
+            problems: if name == "codes" { Problem::ALL } else { &[] },
+            schemas: topic.map_or(&[], |topic| &topic.schemas),
+        };
+        Some(html(StatusCode::OK, &page))
+    }
+}
+
+/// The topic of each schema.
+fn topic_of(schema: &str) -> &'static str {
+    static TOPICS: OnceLock<HashMap<String, &'static str>> = OnceLock::new();
+    let topics = TOPICS.get_or_init(|| {
+        let of_topic = |(topic, schemas): (&'static str, Vec<(String, Json)>)| {
+            schemas.into_iter().map(move |(name, _)| (name, topic))
+        };
+        schemas::by_topic().into_iter().flat_map(of_topic).collect()
+    });
+    topics.get(schema).copied().unwrap_or("common")
 }
 
 /// The routes of one section.
 fn group(routes: &[Route]) -> Option<Group> {
     let name = routes.first()?.section.heading();
-    let anchor = name.to_lowercase().replace([' ', ','], "-");
+    let anchor = name.to_lowercase().replace(", ", "-").replace(' ', "-");
     Some(Group { name, anchor, operations: routes.iter().map(describe).collect() })
 }
 
@@ -154,7 +207,7 @@ fn parameter((name, schema): &(&str, &str)) -> String {
 
 /// The error codes of one status.
 fn refusals(problems: &[Problem]) -> String {
-    let link = |problem: &Problem| format!("<a href=\"#{0}\">{0}</a>", problem.code());
+    let link = |problem: &Problem| format!("<a href=\"/docs/codes#{0}\">{0}</a>", problem.code());
     let links: Vec<_> = problems.iter().map(link).collect();
     let status = problems.first().map_or(0, |problem| problem.status());
     format!("{status} {}", links.join(", "))
@@ -164,7 +217,7 @@ fn refusals(problems: &[Problem]) -> String {
 fn link(form: &str) -> String {
     match form.split_once('/') {
         Some(_) => format!("<code>{form}</code>"),
-        None => format!("<a href=\"#{form}\">{form}</a>"),
+        None => format!("<a href=\"/docs/schemas-{}#{form}\">{form}</a>", topic_of(form)),
     }
 }
 

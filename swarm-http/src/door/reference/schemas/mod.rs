@@ -1,17 +1,17 @@
 //! The JSON schemas of all bodies.
 
-use swarm_core::json::Json;
+use swarm_core::json::{Json, Object};
 
-/// By topic, in the order in which the page shows them.
-const FILES: [&str; 8] = [
-    include_str!("takes.json"),
-    include_str!("sessions.json"),
-    include_str!("members.json"),
-    include_str!("documents.json"),
-    include_str!("log.json"),
-    include_str!("committee.json"),
-    include_str!("server.json"),
-    include_str!("common.json"),
+/// The schemas by topic, in the order of the reference.
+const TOPICS: [(&str, &str); 8] = [
+    ("takes", include_str!("takes.json")),
+    ("sessions", include_str!("sessions.json")),
+    ("members", include_str!("members.json")),
+    ("documents", include_str!("documents.json")),
+    ("log", include_str!("log.json")),
+    ("committee", include_str!("committee.json")),
+    ("server", include_str!("server.json")),
+    ("common", include_str!("common.json")),
 ];
 
 /// An example of each request body, by the name of its schema. All signed examples are signed with one key.
@@ -19,10 +19,20 @@ const EXAMPLES: &str = include_str!("examples.json");
 
 /// All schemas (JSON Schema, 2020-12) by name.
 pub(super) fn all() -> Vec<(String, Json)> {
-    let read = |text: &str| Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object();
+    by_topic().into_iter().flat_map(|(_, schemas)| schemas).collect()
+}
+
+/// The schemas of each topic, by name.
+pub(super) fn by_topic() -> Vec<(&'static str, Vec<(String, Json)>)> {
     let mut examples = read(EXAMPLES);
-    let files: Vec<_> = FILES.into_iter().map(read).collect();
-    let members = files.iter().flat_map(|file| file.members());
+    TOPICS.into_iter().map(|(topic, file)| (topic, of_file(&read(file), &mut examples))).collect()
+}
+
+fn read(text: &str) -> Object {
+    Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object()
+}
+
+fn of_file(file: &Object, examples: &mut Object) -> Vec<(String, Json)> {
     let with_example = |(name, schema): (&str, &Json)| {
         let mut schema = schema.clone().into_object();
         if let Some(example) = examples.take(name) {
@@ -30,7 +40,7 @@ pub(super) fn all() -> Vec<(String, Json)> {
         }
         (name.to_owned(), Json::Object(schema))
     };
-    members.map(with_example).collect()
+    file.members().map(with_example).collect()
 }
 
 /// The reference to a schema.
