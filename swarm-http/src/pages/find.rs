@@ -53,6 +53,17 @@ impl Find {
         !self.params.is_empty()
     }
 
+    /// The title of the list, with what it is filtered by.
+    pub(super) fn title(&self, list: &str) -> String {
+        let shown = |(name, value): &(&'static str, String)| {
+            let active = self.active.iter().find(|(other, ..)| other == name);
+            let value = active.map_or(value, |(_, value, _)| value);
+            if *name == "q" { format!("“{value}”") } else { format!("{name} {value}") }
+        };
+        let filters: Vec<_> = self.params.iter().map(shown).collect();
+        if filters.is_empty() { list.to_owned() } else { format!("{list}: {}", filters.join(", ")) }
+    }
+
     /// The address of the list with its filters, from a position on.
     pub(super) fn address(&self, before: Option<u64>) -> String {
         self.address_without("", before.map(|before| ("before", before)))

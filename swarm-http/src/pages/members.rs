@@ -56,7 +56,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     });
     let path = if from == 0 { find.address(None) } else { find.address_at("from", from) };
     let next = skipped.saturating_add(PER_PAGE);
-    let title = part_title("Members", "after", (from > 0).then_some(from));
+    let title = part_title(&find.title("Members"), "after", (from > 0).then_some(from));
     let page = MembersPage {
         members: rows.collect(),
         frame: Frame::new(SiteContext::of(&request), title, path),

@@ -72,18 +72,19 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         subject: memo.draft.subject_id.as_ref().map(|id| subjects.link(id)),
         words: first_words(&memo.draft.body, MAX_EXCERPT),
     };
+    let find = find
+        .named("subject", subject.as_ref().map(|id| subjects.name(id)))
+        .named("member", member.as_ref().map(|id| people.person(id).name));
     let page = MemosPage {
         frame: Frame::new(
             SiteContext::of(&request),
-            part_title("Memos", "before", before),
+            part_title(&find.title("Memos"), "before", before),
             find.address(before.map(|before| before.0)),
         ),
         rows: memos.iter().map(row).collect(),
         later: before.is_some(),
         next: memos.last().filter(|_| more).map(|last| find.address(Some(last.id.0))),
-        find: find
-            .named("subject", subject.as_ref().map(|id| subjects.name(id)))
-            .named("member", member.as_ref().map(|id| people.person(id).name)),
+        find,
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -5,6 +5,7 @@
 mod acts;
 mod charts;
 pub(crate) mod committee;
+mod differences;
 mod error_page;
 pub(crate) mod feed;
 pub(crate) mod files;

@@ -39,7 +39,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let before = number_param(&request, "before")?.map(SessionId);
     let find = Find::of(&request, "/swarm/sessions", &["subject", "state"]);
     let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
-    let state = find.value("state");
+    let state = find.value("state").map(str::to_owned);
+    let state = state.as_deref();
     let keeps = |session: &Session| {
         let stage = stage(session.state, session.window_closes_at, reading.now);
         subject.as_ref().is_none_or(|subject| *subject == session.subject_id)
@@ -52,19 +53,23 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, reading)).collect();
+    let stages = STAGES.map(|stage| {
+        let word = stage_text::word(stage);
+        (word, state == Some(word))
+    });
+    let find = find.named("subject", subject.as_ref().map(|id| subjects.name(id)));
     let path = find.address(before.map(|before| before.0));
-    let stage = |stage| (stage_text::word(stage), state == Some(stage_text::word(stage)));
     let page = SessionsPage {
         frame: Frame::new(
             SiteContext::of(&request),
-            part_title("Sessions", "before", before),
+            part_title(&find.title("Sessions"), "before", before),
             path,
         ),
-        stages: STAGES.into_iter().map(stage).collect(),
+        stages: stages.to_vec(),
         rows,
         later: before.is_some(),
         next: found.next_before.map(|before| find.address(Some(before.0))),
-        find: find.named("subject", subject.as_ref().map(|id| subjects.name(id))),
+        find,
     };
     Ok(html(StatusCode::OK, &page))
 }

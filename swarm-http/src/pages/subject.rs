@@ -22,6 +22,9 @@ use crate::response::Reply;
 /// Sessions per page.
 const PER_PAGE: usize = 30;
 
+/// Number of days of the committee that are looked through for those about the subject.
+const COMMITTEE_DAYS: usize = 40;
+
 /// Maximum number of snapshots in the chart and its table, of positions and of notes.
 const MAX_SNAPSHOTS: usize = 120;
 const MAX_POSITIONS: usize = 12;
@@ -47,6 +50,8 @@ struct SubjectPage {
     sessions: Vec<SessionRow>,
     later: bool,
     next: Option<String>,
+    /// Days of the committee about it: paths and days.
+    committee: Vec<(String, Markup)>,
     /// The paths of the sessions as CSV and JSON.
     files: [String; 2],
     /// Labels and values.
@@ -73,6 +78,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let path = before.map_or_else(|| base.clone(), address);
     let (session_days, scores) = scores(&found.sessions, reading);
     let values = values(&snapshots);
+    let days = match request.served.committee() {
+        Some(committee) => committee.sessions(COMMITTEE_DAYS, None).await?,
+        None => Vec::new(),
+    };
+    let days = days.iter().filter(|day| day.subject_id == subject.id);
     let row = |session: &Arc<Session>| SessionRow::without_subject(session, reading);
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
@@ -81,6 +91,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .below("/swarm/subjects", "Subjects")
             .described(subject.thesis_blurb.as_deref().unwrap_or_default())
             .with_feed("Sessions and takes on this subject", format!("{base}/feed.xml")),
+        committee: days.map(|it| (links::committee(it.date), reading.day(it.date))).collect(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         memos: format!("/swarm/memos?subject={}", links::part(subject.id.as_str())),
         takes: format!("/swarm/takes?subject={}", links::part(subject.id.as_str())),

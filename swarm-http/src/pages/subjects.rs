@@ -46,7 +46,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let found = look(&request, &find, after.clone()).await?;
     let address = |after: &SubjectId| find.address_after(after.as_str());
     let path = after.as_ref().map_or_else(|| find.address(None), address);
-    let title = part_title("Subjects", "after", after.as_ref().map(|id| named(id.as_str(), "")));
+    let last = after.as_ref().map(|id| named(id.as_str(), ""));
+    let title = part_title(&find.title("Subjects"), "after", last);
     let page = SubjectsPage {
         rows: found.subjects.iter().map(row).collect(),
         frame: Frame::new(SiteContext::of(&request), title, path),

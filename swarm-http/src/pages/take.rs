@@ -8,6 +8,7 @@ use swarm_core::domain::{Snapshot, TakeDraft, Weights};
 use swarm_core::proof::canonical;
 use swarm_core::{Take, json};
 
+use super::differences::Differences;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::uncounted;
 use super::markdown::{HeadingLevel, first_words, markdown};
@@ -39,6 +40,10 @@ struct TakePage<'a> {
     memo_link: Option<&'a str>,
     weights: Option<Shares>,
     revisions: Vec<RevisionRow>,
+    /// What changed since the revision before.
+    changes: Option<Differences>,
+    /// The path of the next take of another member in the session, and who filed it.
+    next: Option<(String, Person)>,
     command: String,
     public_key: String,
     signature: &'a str,
@@ -62,10 +67,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let take = &on_file.take;
     let draft = take.draft();
     let (session, filed) = tenant.session_filed(take.session_id).await?;
-    let people = People::find(tenant, [&draft.member_id]).await?;
+    let next = tenant.session_page(take.session_id, take.id, 1).await?.takes.into_iter().next();
+    let members = next.iter().map(|next| &next.draft().member_id).chain([&draft.member_id]);
+    let people = People::find(tenant, members).await?;
     let subject = lists::subject(tenant, &draft.subject_id).await?;
     let who = people.person(&draft.member_id);
     let of_member = filed.iter().filter(|other| other.draft().member_id == draft.member_id);
+    let before = of_member.clone().rfind(|other| other.revision < take.revision);
     let signed = canonical(draft);
     let site = SiteContext::of(&request);
     let title = format!("Take {}: {} on {}, {}", take.id, who.name, subject.1, draft.stance);
@@ -81,7 +89,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         body: markdown(draft.body.as_str(), HeadingLevel::H1),
         memo_link: links::web(draft.memo_url.as_str()),
         weights: draft.weights.as_ref().map(weights),
+        changes: before
+            .map(|before| Differences::between(before.draft(), draft))
+            .filter(|changes| !changes.is_empty()),
         revisions: of_member.map(|other| revision(other, take, reading)).collect(),
+        next: next.map(|next| (links::take(next.id), people.person(&next.draft().member_id))),
         command: command(&site, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),

@@ -12,12 +12,17 @@ use swarm_core::{MemberId, Take};
 use super::find::Find;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::{Subjects, TakeView, number_param, part_title};
+use super::markdown::first_words;
+use super::markup::{Markup, escape};
 use super::people::People;
 use crate::request::RequestContext;
 use crate::response::Reply;
 
 /// Takes per page.
 const PER_PAGE: usize = 30;
+
+/// Longest excerpt of a write-up, in letters.
+const MAX_WORDS: usize = 300;
 
 #[derive(Template)]
 #[template(path = "takes.html")]
@@ -69,7 +74,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subjects = Subjects::find(tenant, ids).await?;
     let ids = found.takes.iter().map(|take| &take.draft().member_id).chain(&filter.member);
     let people = People::find(tenant, ids).await?;
-    let view = |take: &Arc<Take>| TakeView::in_list(take, &subjects, &people, reading);
+    let view = |take: &Arc<Take>| {
+        let words = first_words(take.draft().body.as_str(), MAX_WORDS);
+        let body = Markup(format!("<p>{}</p>", escape(&words)));
+        TakeView { body, ..TakeView::in_list(take, &subjects, &people, reading) }
+    };
+    let find = find
+        .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)))
+        .named("member", filter.member.as_ref().map(|id| people.person(id).name));
     let stance = |(name, _)| (name, find.value("stance") == Some(name));
     let page = TakesPage {
         takes: found.takes.iter().map(view).collect(),
@@ -78,12 +90,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         next: found.next_before.map(|before| find.address(Some(before.0))),
         frame: Frame::new(
             SiteContext::of(&request),
-            part_title("Takes", "before entry", before),
+            part_title(&find.title("Takes"), "before entry", before),
             find.address(before.map(|before| before.0)),
         ),
-        find: find
-            .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)))
-            .named("member", filter.member.as_ref().map(|id| people.person(id).name)),
+        find,
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -186,3 +186,36 @@ fn session_has_a_picture_and_a_description_for_previews() {
     client.send("GET", path, &[("if-none-match", &tag)], b"").expect(304);
     client.get("/swarm/sessions/9/picture.png").expect(404);
 }
+
+#[test]
+fn take_shows_what_changed_since_the_revision_before_and_leads_to_the_next() {
+    let server = Server::start();
+    let client = server.client();
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
+    client.convene(DAY, "aurora");
+    file(&client, &ada, "aurora", "bullish");
+    file(&client, &ada, "aurora", "cautious");
+    file(&client, &grace, "aurora", "neutral");
+    let amended = html(&client, "/swarm/takes/2");
+    for text in ["stance: bullish, now cautious", "<del>bullish </del><ins>cautious </ins>it is"] {
+        assert!(amended.contains(text), "{text} in {amended}");
+    }
+    assert!(amended.contains("<a rel=\"next\" href=\"/swarm/takes/3\">"), "{amended}");
+    assert!(!html(&client, "/swarm/takes/1").contains("Changed since"));
+}
+
+#[test]
+fn chapters_of_the_reference_are_short_and_linked() {
+    let server = Server::start();
+    let client = server.client();
+    let index = html(&client, "/docs");
+    let chapters: Vec<_> = index.split("href=\"/docs/").skip(1).collect();
+    let chapters = chapters.iter().filter_map(|rest| rest.split(['"', '#']).next());
+    let chapters: std::collections::BTreeSet<_> = chapters.collect();
+    assert!(chapters.len() > 15, "{chapters:?}");
+    for chapter in chapters {
+        let page = html(&client, &format!("/docs/{chapter}"));
+        assert!(page.len() < 30 << 10, "{chapter} has {} bytes", page.len());
+    }
+    client.send("GET", "/docs/nothing", &[("accept", "text/html")], b"").expect(404);
+}
