@@ -5,7 +5,8 @@ use std::sync::Arc;
 use http::HeaderMap;
 use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::domain::Schedule;
-use swarm_core::store::{ChangeFeed, Readiness};
+use swarm_core::service::signed_log::SignedLog;
+use swarm_core::store::{ChangeFeed, Readiness, StoreError};
 use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
@@ -179,11 +180,23 @@ impl Site {
     /// [`Error::Store`] if the store does not answer or is not to be used.
     pub async fn ready(&self) -> Result<Readiness, Error> {
         let mut ready = self.tenants.services().swarm.ready().await;
+        if ready.is_ok() && self.has_foreign_log() {
+            let foreign = "another key signed the last checkpoint of a log: nothing is signed until the right key \
+                           is given, or an operator accepts this one";
+            ready = Err(StoreError::misconfigured("sign", foreign).into());
+        }
         if let Ok(readiness) = &mut ready {
             readiness.warnings.extend(self.clocks.warning());
         }
         self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
         ready
+    }
+
+    /// Whether the last checkpoint of any log was signed by another key than this server's.
+    fn has_foreign_log(&self) -> bool {
+        let is_foreign =
+            |served: &Arc<ServedTenant>| served.signed_log().is_some_and(SignedLog::is_foreign);
+        self.tenants.services().signer.is_some() && self.tenants().iter().any(is_foreign)
     }
 
     /// The client whose address a trusted proxy forwards.
@@ -225,6 +238,10 @@ impl MaintainedTenant for ServedTenant {
 
     fn committee(&self) -> Option<&CommitteeTenant> {
         Self::committee(self)
+    }
+
+    fn signed_log(&self) -> Option<&SignedLog> {
+        Self::signed_log(self)
     }
 
     fn schedule(&self) -> &Schedule {

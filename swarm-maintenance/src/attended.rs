@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use crate::directory::{Directory, MaintainedTenant};
-use crate::job::{Job, Next, PAUSE};
+use crate::job::{Job, Next};
 
 /// Longest time between two visits to a tenant. Another server may have changed it and failed before it announced so.
 const MAX_WAIT: Duration = Duration::from_secs(600);
@@ -121,11 +121,12 @@ impl<D: Directory> AttendedTenant<D> {
             let Some(tenant) = self.directory.tenant(&self.id) else { return };
             let next = job.round(&tenant).await;
             drop(tenant);
-            sleep(PAUSE).await;
+            let pause = job.pause();
+            sleep(pause).await;
             let wait = match next {
                 _ if self.directory.changes().is_none() => Duration::ZERO,
                 Next::Soon => Duration::ZERO,
-                Next::In(time) => time.min(MAX_WAIT).saturating_sub(PAUSE),
+                Next::In(time) => time.min(MAX_WAIT).saturating_sub(pause),
                 Next::Changed => MAX_WAIT,
             };
             tokio::select! {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::Schedule;
+use swarm_core::service::signed_log::SignedLog;
 use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
@@ -35,6 +36,11 @@ pub trait MaintainedTenant: Send + Sync + 'static {
 
     /// The tenant's handle on interface B, if it has one.
     fn committee(&self) -> Option<&CommitteeTenant>;
+
+    /// The tenant's log, if it is signed.
+    fn signed_log(&self) -> Option<&SignedLog> {
+        None
+    }
 
     /// The sessions that convene by themselves.
     fn schedule(&self) -> &Schedule;

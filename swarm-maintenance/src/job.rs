@@ -16,6 +16,11 @@ pub const PAUSE: Duration = Duration::from_secs(5);
 pub trait Job<T: MaintainedTenant>: Send + 'static {
     /// Does what is due now. Errors are logged, and the work is retried in the next round.
     async fn round(&mut self, tenant: &T) -> Next;
+
+    /// The shortest time between two rounds.
+    fn pause(&self) -> Duration {
+        PAUSE
+    }
 }
 
 /// When the round after this one is due.

@@ -39,6 +39,7 @@ mod mail;
 mod retention;
 mod schedule;
 mod sessions;
+mod signing;
 mod windows;
 
 use std::convert::Infallible;
@@ -56,6 +57,7 @@ pub use job::{Job, Next, PAUSE};
 pub use mail::{DeliverMail, LogQueuedMail};
 pub use retention::EraseApplications;
 pub use sessions::FollowSchedule;
+pub use signing::SignLog;
 pub use windows::CloseWindows;
 
 #[cfg(doc)]
@@ -79,9 +81,9 @@ pub struct Maintenance<D: Directory> {
 }
 
 impl<D: Directory> Maintenance<D> {
-    /// Closes windows, follows the schedule of sessions, generates the briefs of committees, and removes and erases old
-    /// applications. All pause while the clocks of the store and of this server differ by more than an hour, which
-    /// `clocks` records.
+    /// Signs logs, closes windows, follows the schedule of sessions, generates the briefs of committees, and removes and
+    /// erases old applications. All but the signatures pause while the clocks of the store and of this server differ by
+    /// more than an hour, which `clocks` records.
     ///
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
@@ -93,6 +95,7 @@ impl<D: Directory> Maintenance<D> {
             .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
             .with(move || Scheduled::new(ExpireApplications::default(), &applications))
             .with(move || Scheduled::new(EraseApplications::default(), &retention))
+            .with(SignLog::default)
     }
 
     /// Adds a job: `job` makes the one of a tenant.

@@ -16,6 +16,7 @@ mod round;
 mod schedule;
 mod session_lists;
 mod sessions;
+pub mod signed_log;
 mod takes;
 
 use std::fmt;

@@ -109,7 +109,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &[
             "clocks directory",
             "job",
-            "applications attended briefs mail retention schedule sessions windows",
+            "applications attended briefs mail retention schedule sessions signing windows",
             ITSELF,
         ],
     ),
@@ -141,6 +141,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "console descriptors failure",
             "arguments schedule store",
             "log secrets",
+            "signing_key",
             "command config",
             "admin mail member tls_files",
             "brief_files command_line in_force stored_tenants tenants",

@@ -5,6 +5,7 @@ use http::header::LINK;
 use serde::Serialize;
 use swarm_core::SessionId;
 use swarm_core::domain::{Body, MemoUrl, Nonce, Revision, Signature, Stance};
+use swarm_core::proof::note::VerifierKey;
 use swarm_core::rules::CHALLENGE_MILLIS;
 
 use super::guide;
@@ -16,6 +17,10 @@ use crate::response::{Answer, Reply, SERVICE_LINKS, ok};
 pub(crate) async fn manifest(request: RequestContext) -> Reply {
     let origin = request.origin();
     let at = |path: &str| format!("{origin}{path}");
+    let key = match request.served.signed_log() {
+        Some(log) => Some(log.verifier().await?),
+        None => None,
+    };
     let mut answer = ok(&Manifest {
         tenant: request.served.config().id.as_str(),
         name: &request.served.config().name,
@@ -28,6 +33,8 @@ pub(crate) async fn manifest(request: RequestContext) -> Reply {
             docs: at("/docs"),
             api: at("/api/swarm"),
         },
+        signing_key: key.as_ref().map(VerifierKey::public_key).map(ToString::to_string),
+        log_key: key.as_ref().map(ToString::to_string),
         limits: limits(),
         open_sessions: guide::open(&request).await?.iter().map(|session| session.id).collect(),
         origin,
@@ -44,6 +51,10 @@ struct Manifest<'a> {
     name: &'a str,
     version: &'static str,
     links: Links,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signing_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_key: Option<String>,
     limits: Limits,
     open_sessions: Vec<SessionId>,
 }

@@ -17,6 +17,10 @@ use super::encodings::{Encodings, GZIPPED};
 /// Minimum size of a body to compress, in bytes.
 const MIN_COMPRESSED: usize = 1_024;
 
+/// The `Cache-Control` of what never changes.
+pub(crate) const IMMUTABLE: HeaderValue =
+    HeaderValue::from_static("public, max-age=31536000, immutable");
+
 /// What the client has cached, and whether it accepts gzip.
 pub(crate) struct Negotiation {
     known: Vec<HeaderValue>,
@@ -122,7 +126,9 @@ fn shared(mut answer: Answer) -> Answer {
         return answer;
     }
     // Caches must revalidate before each use, because a take may be superseded at any time.
-    answer.headers.insert(CACHE_CONTROL, value("no-cache"));
+    if answer.headers.get(CACHE_CONTROL) != Some(&IMMUTABLE) {
+        answer.headers.insert(CACHE_CONTROL, value("no-cache"));
+    }
     answer.headers.append(VARY, value("Accept-Encoding"));
     let encodings = Encodings::of(&answer.body);
     answer.headers.insert(ETAG, encodings.header(false));

@@ -50,9 +50,10 @@ pub(crate) async fn accept(mut request: RequestContext) -> Reply {
         _ => Err(Invalid::new("what", "must be clock or store")),
     })?;
     let (tenant, by) = (request.tenant(), request.by()?);
-    match what {
-        Accepted::Clock => tenant.accept_clock(by).await?,
-        Accepted::Store => tenant.accept_store(by).await?,
+    match (what, request.served.signed_log()) {
+        (Accepted::Clock, _) => tenant.accept_clock(by).await?,
+        (Accepted::Store, Some(log)) => log.accept_store(by).await?,
+        (Accepted::Store, None) => tenant.accept_store(by).await?,
     }
     Ok(wire::log::accepted().into())
 }

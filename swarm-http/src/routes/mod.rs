@@ -12,6 +12,7 @@ mod pages;
 #[cfg(not(feature = "pages"))]
 #[path = "permalinks.rs"]
 mod pages;
+mod proofs;
 mod sessions;
 mod takes;
 
@@ -20,7 +21,14 @@ use crate::site::Parts;
 
 /// The routes of interface A and its pages.
 pub(crate) fn api() -> Vec<Route> {
-    let topics = [members::routes, documents::routes, sessions::routes, takes::routes, log::routes];
+    let topics = [
+        members::routes,
+        documents::routes,
+        sessions::routes,
+        takes::routes,
+        log::routes,
+        proofs::routes,
+    ];
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use swarm_core::domain::{Quotas, Schedule};
+use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
 
@@ -57,6 +58,11 @@ impl TenantConfig {
         }
     }
 
+    /// The host in the name of the tenant's log: that of the public origin, without its port (API.md, 11.5).
+    pub fn log_host(&self) -> &str {
+        self.public_origin.as_ref().map_or("localhost", PublicOrigin::host)
+    }
+
     /// Sets the hosts.
     #[must_use]
     pub fn on_hosts(self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -80,25 +86,27 @@ pub struct Services {
     pub committees: Option<Committees>,
     /// The feed of changed tenants, if the store has one. Without it, maintenance polls every tenant.
     pub changes: Option<Arc<dyn ChangeFeed>>,
+    /// What the logs are signed with. Without it there are no checkpoints, proofs and receipts.
+    pub signer: Option<LogSigner>,
 }
 
 impl fmt::Debug for Services {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { swarm, committees, changes } = self;
+        let Self { swarm, committees, changes, signer } = self;
         let mut services = f.debug_struct("Services");
         services.field("swarm", swarm).field("committees", committees);
-        services.field("changes", &changes.is_some()).finish()
+        services.field("changes", &changes.is_some()).field("signer", signer).finish()
     }
 }
 
 impl From<Swarm> for Services {
     fn from(swarm: Swarm) -> Self {
-        Self { swarm, committees: None, changes: None }
+        Self { swarm, committees: None, changes: None, signer: None }
     }
 }
 
 impl From<(Swarm, Committees)> for Services {
     fn from((swarm, committees): (Swarm, Committees)) -> Self {
-        Self { swarm, committees: Some(committees), changes: None }
+        Self { swarm, committees: Some(committees), changes: None, signer: None }
     }
 }

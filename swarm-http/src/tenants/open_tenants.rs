@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use swarm_core::service::signed_log::SignedLog;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
 use super::{Services, TenantConfig};
@@ -13,6 +14,7 @@ pub struct ServedTenant {
     config: Arc<TenantConfig>,
     tenant: Tenant,
     committee: Option<CommitteeTenant>,
+    signed_log: Option<SignedLog>,
     /// The tenant's share of the worker pool.
     jobs: TenantJobs,
 }
@@ -20,12 +22,15 @@ pub struct ServedTenant {
 impl ServedTenant {
     fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
         let committees = services.committees.as_ref();
+        let tenant = services.swarm.tenant(&config.id).with_quotas(config.quotas);
+        let tenant = tenant.with_retention_days(config.retention_days);
+        // A host has no character that a log's name may not have.
+        let signed_log = services.signer.as_ref();
+        let signed_log =
+            signed_log.and_then(|signer| tenant.signed_log(config.log_host(), signer).ok());
         Self {
-            tenant: services
-                .swarm
-                .tenant(&config.id)
-                .with_quotas(config.quotas)
-                .with_retention_days(config.retention_days),
+            tenant,
+            signed_log,
             committee: committees
                 .map(|committees| committees.tenant(&config.id, config.committee.clone()))
                 .map(|committee| committee.with_quotas(config.quotas)),
@@ -46,6 +51,11 @@ impl ServedTenant {
 
     pub(crate) fn jobs(&self) -> &TenantJobs {
         &self.jobs
+    }
+
+    /// The tenant's log, if the site signs logs.
+    pub fn signed_log(&self) -> Option<&SignedLog> {
+        self.signed_log.as_ref()
     }
 
     /// The tenant's committee, if the site has committees.

@@ -27,6 +27,13 @@ impl PublicOrigin {
         origin.ok_or_else(|| Invalid::new("public_origin", rule))
     }
 
+    /// The host, without its port.
+    pub fn host(&self) -> &str {
+        let host = self.0.split_once("://").map_or("", |(_, host)| host);
+        let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+        host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name)
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -47,6 +47,7 @@ mod page_texts;
 mod pages;
 mod paging;
 mod program;
+mod proofs;
 mod quotas;
 mod races;
 mod raw_http;

@@ -120,7 +120,9 @@ impl Description {
                 let suffix = template.rsplit('}').next().unwrap_or_default();
                 if is_open(template) { part.ends_with(suffix) && fills() } else { part == template }
             };
-            templates.len() == parts.len() && parts.iter().zip(&templates).all(same)
+            // The number of a tile may be of several segments.
+            let is_tile = template.ends_with("/{number}") && parts.len() > templates.len();
+            (templates.len() == parts.len() || is_tile) && parts.iter().zip(&templates).all(same)
         };
         let paths = self.document["paths"].as_object().unwrap().iter();
         let (template, methods) =

@@ -1,6 +1,7 @@
 //! The binary on a store that went back: wiped, or restored from an older copy.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use rusqlite::Connection;
@@ -33,7 +34,8 @@ fn redis_restored_from_an_older_dump_is_not_written() {
     refused(&other.client, &ada);
     assert_eq!(entries(&one.client).len(), size - 2, "reads go on");
     let accepted = accept(&one.client);
-    assert_eq!(accepted["before"], json!({ "size": size }));
+    // The last checkpoint may lack what came within two seconds.
+    assert!(accepted["before"]["size"].as_u64().unwrap() <= size as u64, "{accepted}");
     file(&one.client, &ada);
     // The other server detects that another log has begun.
     let submit = || other.client.submit(&ada, ada.draft(DAY, "aurora"));
@@ -131,13 +133,19 @@ fn server_started_on_a_replaced_file_serves_that_file() {
         file(&program.client, &ada);
     }
 
+    let size = |text: &str| text.lines().nth(1).and_then(|size| size.parse::<usize>().ok());
+    let all = entries(&program.client).len();
+    wait_until("all is signed", || {
+        size(&program.client.get("/swarm/log/checkpoint").text) == Some(all)
+    });
     fs::rename(folder.path().join("older.db"), &path).unwrap();
     let aside = folder.path().join("swarm.db-wal.aside");
     wait_until("its commits are set aside", || aside.exists());
     program.stop("KILL");
     let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
-    program.client.get("/readyz").expect(200);
+    not_ready(&program.client);
     program.client.get("/api/swarm/takes/1").refused(404, "no such take");
+    accept(&program.client);
     file(&program.client, &ada);
     assert!(program.stop("TERM").0.success());
     let db = Connection::open(&path).unwrap();
@@ -172,8 +180,18 @@ fn file_put_back_has_all_commits() {
     }
 }
 
+/// All servers have the same key. Each remembers checkpoints on its own, as on another machine.
 fn serve(redis: &Server) -> Program {
-    Program::start(&["serve", &format!("--store={}", redis.url())], TOKEN)
+    const KEY: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH
+-----END PRIVATE KEY-----
+";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("swarm.key");
+    fs::write(&path, KEY).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let store = format!("--store={}", redis.url());
+    Program::start_in(Arc::new(folder), &["serve", &store], TOKEN)
 }
 
 /// Creates an open session and a member.

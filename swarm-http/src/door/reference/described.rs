@@ -6,9 +6,17 @@ use crate::request::credential::Access;
 use crate::request::route::{Handler, Route, Section};
 use crate::tenants::Role;
 
+/// The path as a template of OpenAPI, in which a parameter may be of several segments too.
+pub(super) fn template(route: &Route) -> String {
+    route.path.replace("{*", "{")
+}
+
 /// The path parameters: name and schema.
 pub(super) fn parts(route: &Route) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let open = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
+    let open = |part: &'static str| {
+        let name = part.strip_prefix('{')?.strip_suffix('}')?;
+        Some(name.strip_prefix('*').unwrap_or(name))
+    };
     route.path.split('/').filter_map(open).zip(route.about.parts.iter().copied())
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use swarm_core::json::{Json, write};
 use swarm_core::wire::Problem;
 
-use super::described::{is_of_committee, is_page, parts, problems};
+use super::described::{is_of_committee, is_page, parts, problems, template};
 use super::schemas::{self, reference};
 use crate::request::credential::Access;
 use crate::request::route::Route;
@@ -49,17 +49,18 @@ impl Document {
 }
 
 fn paths(routes: &[Route], responses: &mut Responses) -> Json {
-    let mut paths: Vec<(&str, Vec<(String, Json)>)> = Vec::new();
+    let mut paths: Vec<(String, Vec<(String, Json)>)> = Vec::new();
     for route in routes {
         let method = route.method.as_str().to_ascii_lowercase();
         let described = (method, described(route, responses));
-        match paths.iter_mut().find(|(path, _)| *path == route.path) {
+        let template = template(route);
+        match paths.iter_mut().find(|(path, _)| *path == template) {
             Some((_, methods)) => methods.push(described),
-            None => paths.push((route.path, vec![described])),
+            None => paths.push((template, vec![described])),
         }
     }
     let of = |methods: Vec<(String, Json)>| Json::Object(methods.into_iter().collect());
-    paths.into_iter().map(|(path, methods)| (path, of(methods))).collect()
+    Json::Object(paths.into_iter().map(|(path, methods)| (path, of(methods))).collect())
 }
 
 fn described(route: &Route, responses: &mut Responses) -> Json {

@@ -30,6 +30,10 @@ pub(crate) struct Options {
     pub(crate) listen: Option<String>,
     #[command(flatten)]
     pub(crate) source: Source,
+    /// The server's signing key (PKCS#8 PEM, mode 0600); made if missing, and for a store in memory kept by
+    /// the process alone [default: swarm.key]
+    #[arg(long, env = "SWARM_SIGNING_KEY", value_name = "FILE")]
+    pub(crate) signing_key: Option<PathBuf>,
     /// Certificate chain for TLS (PEM file); reloaded on SIGHUP
     #[arg(long, env = "SWARM_TLS_CERT", value_name = "FILE")]
     pub(crate) tls_cert: Option<PathBuf>,

@@ -18,6 +18,8 @@ use crate::store::DEFAULT_STORE;
 struct File {
     listen: Option<String>,
     store: Option<String>,
+    #[serde(alias = "signing-key")]
+    signing_key: Option<PathBuf>,
     #[serde(alias = "tls-cert")]
     tls_cert: Option<PathBuf>,
     #[serde(alias = "tls-key")]
@@ -97,6 +99,7 @@ pub(crate) struct CommitteeTable {
 pub(crate) struct Config {
     pub(crate) listen: String,
     pub(crate) store: String,
+    pub(crate) signing_key: Option<PathBuf>,
     /// The certificate file and the key file.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) metrics_listen: Option<String>,
@@ -164,6 +167,7 @@ impl Options {
         Ok(Config {
             listen,
             store: or(store, file.store, DEFAULT_STORE),
+            signing_key: self.signing_key.or(file.signing_key),
             tls,
             metrics_listen,
             read_only: self.read_only || file.read_only,

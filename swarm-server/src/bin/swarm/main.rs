@@ -20,6 +20,7 @@ mod open_site;
 mod schedule;
 mod secrets;
 mod serve;
+mod signing_key;
 mod store;
 mod stored_tenants;
 mod tenants;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use swarm_core::Error;
 use swarm_core::store::StoreErrorKind;
-use swarm_http::Site;
+use swarm_http::{Services, Site};
+use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -22,7 +23,7 @@ use crate::in_force::ServerSettings;
 use crate::open_site::OpenSite;
 use crate::stored_tenants::Served;
 use crate::tls_files::TlsFiles;
-use crate::{Failure, console, descriptors, log, open_site, secrets, store};
+use crate::{Failure, console, descriptors, log, open_site, secrets, signing_key, store};
 
 /// Interval between counts of the warnings of the store.
 const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
@@ -41,12 +42,24 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     };
     let tls = config.tls.clone().map(TlsFiles::read).transpose()?;
     let (read_only, over_tls) = (config.read_only, tls.is_some());
-    let open_store = async |store: &str| match read_only {
-        true => store::open_read_only(store).await,
-        false => store::open(store).await,
+    let key = config.signing_key.take();
+    let open_store = async |store: &str| {
+        let signer = match read_only {
+            // It signs nothing, and makes no file.
+            true => signing_key::in_process()?,
+            false => signing_key::signer(key.as_deref(), store::is_memory(store))?,
+        };
+        let services = match read_only {
+            true => store::open_read_only(store).await?,
+            false => store::open(store).await?,
+        };
+        Ok(Services { signer: Some(signer), ..services })
     };
     let store = config.store.clone();
     let open = open_site::open(config, admin_token()?, open_store).await?;
+    if !read_only {
+        check_logs(&open.site).await;
+    }
     count_warnings(&open.site).await?;
     warn_of_unserved(&served, &store).await;
     say_address(&listener, over_tls)?;
@@ -77,11 +90,33 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     serve(listener, &site, maintenance, limits, stop).await
 }
 
+/// Compares each log with the checkpoint that this server remembers, before anything is committed. Warns of logs that
+/// have no name of their own.
+async fn check_logs(site: &Site) {
+    for served in site.tenants() {
+        let tenant = served.id();
+        if served.config().public_origin.is_none() {
+            tracing::warn!(%tenant, "the log is called localhost/…: set public_origin, or nobody else can tell it apart");
+        }
+        let Some(log) = served.signed_log() else { continue };
+        if let Err(error) = log.check().await {
+            tracing::error!("{}", with_causes(&format!("{tenant}: log"), &error));
+        }
+    }
+}
+
 /// Counts the warnings of the store; opening it has logged them. A store that opened but is
-/// misconfigured or full now is served nevertheless: `/readyz` has the reason, and reads may work.
+/// misconfigured or full now, or went back, is served nevertheless: `/readyz` has the reason, and reads may work.
 async fn count_warnings(site: &Site) -> Result<(), Failure> {
     match site.ready().await {
-        Err(Error::Store(error)) if error.kind() == StoreErrorKind::Misconfigured => {
+        Err(Error::Store(error))
+            if matches!(
+                error.kind(),
+                StoreErrorKind::Misconfigured
+                    | StoreErrorKind::WentBack
+                    | StoreErrorKind::ClockBehind
+            ) =>
+        {
             tracing::error!("{}", with_causes("store", &error));
             Ok(())
         }

@@ -40,6 +40,11 @@ const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
 const UNKNOWN: &str = "store: must be sqlite:PATH, memory, postgres://…, redis://…, rediss://…, \
                        redis-cluster://… or redis-sentinel://…";
 
+/// Whether this is the address of the in-memory store.
+pub(crate) fn is_memory(store: &str) -> bool {
+    store == MEMORY
+}
+
 /// Both interfaces on an in-memory store.
 pub(crate) fn in_memory() -> Services {
     on(MemoryStore::new())

@@ -29,7 +29,9 @@ fn serve_stores_everything_in_a_file_of_its_folder() {
     let (_, said) = program.stop("TERM");
     assert!(said.contains("store: created swarm.db"), "{said}");
     let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
-    assert_eq!(files.collect::<Vec<_>>(), ["swarm.db"]);
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    assert_eq!(files, ["swarm.db", "swarm.key", "swarm.key.checkpoints"]);
 
     let program = Program::start_in(folder, &["serve", "--store=sqlite:swarm.db"], TOKEN);
     assert_eq!(program.client.get("/api/swarm/sessions/1").expect(200).text, read);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use swarm_client::Client;
 use swarm_core::{Committees, Swarm, SystemEntropy, TakeId};
-use swarm_http::Site;
+use swarm_http::{Services, Site};
 use swarm_maintenance::LogQueuedMail;
 use swarm_store_memory::MemoryStore;
 use tokio::sync::oneshot;
@@ -22,7 +22,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::DemoOptions;
 use crate::secrets::mint_token;
-use crate::{Failure, console, log, serve, tenants};
+use crate::{Failure, console, log, serve, signing_key, tenants};
 
 use author::Author;
 use clock::StoryClock;
@@ -41,7 +41,9 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let store = MemoryStore::with_clock(move || time.now());
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let committees = Committees::new(store, SystemEntropy);
-    let site = Arc::new(Site::single((swarm, committees), tenant));
+    let services = Services::from((swarm, committees));
+    let services = Services { signer: Some(signing_key::in_process()?), ..services };
+    let site = Arc::new(Site::single(services, tenant));
     let maintenance = site.maintenance().with(LogQueuedMail::default);
     let listener = serve::bind("listen", &options.listen).await?;
     serve::say_address(&listener, false)?;

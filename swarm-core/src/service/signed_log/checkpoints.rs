@@ -1,0 +1,85 @@
+//! The last checkpoint of a log: as the store keeps it, and as it is remembered outside of the store.
+
+use crate::domain::{Invalid, Seq};
+use crate::proof::checkpoint::Checkpoint;
+use crate::proof::note::{Note, VerifierKey};
+use crate::proof::tree::TreeHash;
+
+/// A checkpoint that was signed, with the key that signed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedCheckpoint {
+    /// The key.
+    pub key: VerifierKey,
+    /// The note, with its signature and those of witnesses.
+    pub note: Note,
+    /// What was signed.
+    pub checkpoint: Checkpoint,
+}
+
+impl SignedCheckpoint {
+    /// Reads what [`text`](Self::text) wrote.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is something else.
+    pub(super) fn parse(text: &str) -> Result<Self, Invalid> {
+        let invalid = || Invalid::new("checkpoint", "must be a key and a note");
+        let (key, note) = text.split_once('\n').ok_or_else(invalid)?;
+        Self::new(VerifierKey::parse(key)?, Note::parse(note)?)
+    }
+
+    pub(super) fn new(key: VerifierKey, note: Note) -> Result<Self, Invalid> {
+        let checkpoint = Checkpoint::parse(note.text())?;
+        Ok(Self { key, note, checkpoint })
+    }
+
+    /// As the store keeps it: the key in a line, then the note.
+    pub(super) fn text(&self) -> String {
+        format!("{}\n{}", self.key, self.note)
+    }
+}
+
+/// The last checkpoint of a tenant's log, as it is remembered outside of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSigned {
+    /// The number of the log.
+    pub log: u64,
+    /// The number of entries.
+    pub size: Seq,
+    /// The root of the tree over them.
+    pub root: TreeHash,
+}
+
+impl LastSigned {
+    /// How far it is: the number of the log, then the size.
+    pub(super) fn progress(&self) -> (u64, Seq) {
+        (self.log, self.size)
+    }
+}
+
+/// Remembers the last checkpoint of each log outside of the store, so that a server that was just
+/// started notices a store that went back. Logs are told apart by the origin of the tenant's first
+/// log.
+pub trait CheckpointMemory: Send + Sync + 'static {
+    /// The last checkpoint, if any.
+    ///
+    /// # Errors
+    /// When it cannot be read: nothing is signed then.
+    fn last(&self, origin: &str) -> std::io::Result<Option<LastSigned>>;
+
+    /// Remembers a checkpoint in place of the one before. It may block on a disk for a moment.
+    ///
+    /// # Errors
+    /// When it cannot be written. The next checkpoint is tried again.
+    fn remember(&self, origin: &str, last: &LastSigned) -> std::io::Result<()>;
+}
+
+/// Remembers nothing: for a store that does not outlive the process.
+impl CheckpointMemory for () {
+    fn last(&self, _: &str) -> std::io::Result<Option<LastSigned>> {
+        Ok(None)
+    }
+
+    fn remember(&self, _: &str, _: &LastSigned) -> std::io::Result<()> {
+        Ok(())
+    }
+}

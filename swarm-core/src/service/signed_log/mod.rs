@@ -1,0 +1,134 @@
+//! The log of a tenant as a tree that is signed: whoever has its entries can prove that they are all, and that
+//! none was changed (API.md, 11.6).
+//!
+//! No commit touches the tree. [`SignedLog::sign`] reads the entries that came since, stores the tiles that they
+//! complete, and signs a checkpoint, if it continues all that was signed before. Any server may do it: the
+//! version of the stored tree lets one of them save.
+
+mod checkpoints;
+mod edge;
+mod reading;
+mod signing;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use checkpoints::{CheckpointMemory, LastSigned, SignedCheckpoint};
+pub use signing::Signing;
+
+use super::Tenant;
+use crate::domain::Invalid;
+use crate::proof::log_key::ServerSecret;
+use crate::proof::note::NoteSigner;
+use crate::store::Store;
+
+/// What a server signs logs with.
+#[derive(Clone)]
+pub struct LogSigner {
+    secret: ServerSecret,
+    memory: Arc<dyn CheckpointMemory>,
+}
+
+impl LogSigner {
+    /// A signer with this secret, which remembers the last checkpoint of each log here.
+    pub fn new(secret: ServerSecret, memory: impl CheckpointMemory) -> Self {
+        Self { secret, memory: Arc::new(memory) }
+    }
+
+    /// A signer with this secret that remembers nothing outside of the store.
+    pub fn without_memory(secret: ServerSecret) -> Self {
+        Self::new(secret, ())
+    }
+}
+
+impl std::fmt::Debug for LogSigner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LogSigner(..)")
+    }
+}
+
+/// The log of a tenant, signed under a name.
+#[derive(Clone)]
+pub struct SignedLog {
+    store: Arc<dyn Store>,
+    signer: LogSigner,
+    /// The origin of the tenant's first log.
+    origin: Arc<str>,
+    state: Arc<Mutex<State>>,
+}
+
+/// What is known of the log in this process.
+#[derive(Default)]
+struct State {
+    /// The keys of the logs signed last, by their numbers.
+    keys: Vec<(u64, Arc<NoteSigner>)>,
+    /// What was remembered outside of the store and found to be continued.
+    checked: Option<LastSigned>,
+    /// Up to where the log, by its number, was searched for the acceptance of this server's key; and
+    /// whether it was found.
+    searched: Option<(u64, u64, bool)>,
+    /// Whether the last checkpoint was signed by another key.
+    is_foreign: bool,
+}
+
+impl Tenant {
+    /// The log of this tenant, signed under the name `<host>/swarm/log/<tenant>`.
+    ///
+    /// # Errors
+    /// [`Invalid`] when the host is not that of a URL.
+    pub fn signed_log(&self, host: &str, signer: &LogSigner) -> Result<SignedLog, Invalid> {
+        let origin = format!("{host}/swarm/log/{}", self.id());
+        // Any name that cannot name a key is refused here, so that signing cannot fail later.
+        signer.secret.log_key(&origin)?;
+        Ok(SignedLog {
+            store: Arc::clone(&self.store),
+            signer: signer.clone(),
+            origin: origin.into(),
+            state: Arc::default(),
+        })
+    }
+}
+
+impl SignedLog {
+    /// The origin of the tenant's log with this number.
+    pub fn origin(&self, log: u64) -> String {
+        if log <= 1 { self.origin.to_string() } else { format!("{}/{log}", self.origin) }
+    }
+
+    /// Whether the last checkpoint was signed by another key than this server's, when it was last looked at.
+    pub fn is_foreign(&self) -> bool {
+        self.lock().is_foreign
+    }
+
+    /// The number in the origin of a log of this tenant; `None` for another origin.
+    fn number_of(&self, origin: &str) -> Option<u64> {
+        match origin.strip_prefix(&*self.origin)? {
+            "" => Some(1),
+            rest => rest.strip_prefix('/')?.parse().ok().filter(|log| *log > 1),
+        }
+    }
+
+    /// This server's key of the log with this number.
+    ///
+    /// # Errors
+    /// None in practice: the name was checked when the log was opened.
+    pub fn key(&self, log: u64) -> Result<Arc<NoteSigner>, Invalid> {
+        if let Some((_, key)) = self.lock().keys.iter().find(|(known, _)| *known == log) {
+            return Ok(Arc::clone(key));
+        }
+        let key = Arc::new(self.signer.secret.log_key(&self.origin(log))?);
+        let keys = &mut self.lock().keys;
+        keys.truncate(1);
+        keys.push((log, Arc::clone(&key)));
+        Ok(key)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for SignedLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignedLog").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}

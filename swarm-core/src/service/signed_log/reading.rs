@@ -1,0 +1,242 @@
+//! Reads of a signed log: checkpoint, tiles, and the proofs made of them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{SignedCheckpoint, SignedLog};
+use crate::domain::{LogRow, Logged, Seq, TakeId};
+use crate::proof::log_line;
+use crate::proof::note::{Note, VerifierKey};
+use crate::proof::tile::{TileId, TilePath, entries_tile, hash_in, read_hashes_tile};
+use crate::proof::tlog_proof::TlogProof;
+use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
+use crate::service::Error;
+use crate::store::{StoreError, TreeState};
+
+/// The most rows of the log that are read to find a take between others.
+const NEAR: u64 = 64;
+
+impl SignedLog {
+    /// The last checkpoint that was signed, if any.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn checkpoint(&self) -> Result<Option<SignedCheckpoint>, Error> {
+        let stored = self.store.tree().await?;
+        let text = stored.and_then(|stored| stored.record.checkpoint.clone());
+        let parse = |text| SignedCheckpoint::parse(text);
+        let parsed = text.as_deref().map(parse).transpose();
+        Ok(parsed.map_err(|error| StoreError::corrupt("tree", error))?)
+    }
+
+    /// The key of the last checkpoint, or of the first that this server will sign.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn verifier(&self) -> Result<VerifierKey, Error> {
+        if let Some(signed) = self.checkpoint().await? {
+            return Ok(signed.key);
+        }
+        let log = self.store.log_position().await?.log;
+        let key = self.key(log).map_err(|error| StoreError::misconfigured("sign", error))?;
+        Ok(key.verifier().clone())
+    }
+
+    /// The bytes of a tile; `None` unless the last checkpoint has all of it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn tile(&self, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
+        let Some(signed) = self.signed_tree().await? else { return Ok(None) };
+        let (level, width) = (path.level.unwrap_or(0), usize::from(path.width));
+        let id = TileId { level, index: path.index };
+        if id.width(signed.size.0) < path.width {
+            return Ok(None);
+        }
+        if path.level.is_none() {
+            let rows = self.store.log(Seq(path.index * 256), width).await?;
+            let texts: Vec<_> = rows.iter().map(|row| log_line(row).text()).collect();
+            return Ok((texts.len() == width).then(|| entries_tile(&texts)));
+        }
+        let tile = self.store.tiles(signed.log, &[id]).await?.into_iter().next().flatten();
+        Ok(tile.and_then(|mut hashes| {
+            let bytes = width * 32;
+            hashes.truncate(bytes);
+            (hashes.len() == bytes).then_some(hashes)
+        }))
+    }
+
+    /// The proof that the entry of a take is in the log; `None` until a checkpoint has it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn proof_of_take(&self, take: TakeId) -> Result<Option<TlogProof>, Error> {
+        let Some((signed, checkpoint)) = self.signed().await? else { return Ok(None) };
+        match self.seq_of(take, signed.size).await? {
+            Some(seq) => self.proof_under(&signed, checkpoint.note, seq).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The proof of an entry under the last checkpoint; `None` until it has it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn proof(&self, seq: Seq) -> Result<Option<TlogProof>, Error> {
+        match self.signed().await? {
+            Some((signed, checkpoint)) if Seq(0) < seq && seq <= signed.size => {
+                self.proof_under(&signed, checkpoint.note, seq).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The proofs of entries, all under one checkpoint; `None` unless it has each of them.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn proofs(&self, seqs: &[Seq]) -> Result<Option<Vec<TlogProof>>, Error> {
+        let Some((signed, checkpoint)) = self.signed().await? else { return Ok(None) };
+        if seqs.iter().any(|seq| *seq == Seq(0) || *seq > signed.size) {
+            return Ok(None);
+        }
+        let (size, mut wanted) = (signed.size.0, BTreeSet::new());
+        for seq in seqs {
+            let Ok(_) = inclusion(seq.0 - 1, size, noting(&mut wanted));
+        }
+        let tiles = self.tiles_of(signed.log, wanted).await?;
+        let proofs = seqs.iter().map(|seq| {
+            let hashes = inclusion(seq.0 - 1, size, tiles.reader())?;
+            Ok(TlogProof { index: seq.0 - 1, hashes, checkpoint: checkpoint.note.clone() })
+        });
+        proofs.collect::<Result<_, Error>>().map(Some)
+    }
+
+    async fn proof_under(
+        &self,
+        signed: &TreeState,
+        checkpoint: Note,
+        seq: Seq,
+    ) -> Result<TlogProof, Error> {
+        let (index, size, mut wanted) = (seq.0.saturating_sub(1), signed.size.0, BTreeSet::new());
+        let Ok(_) = inclusion(index, size, noting(&mut wanted));
+        let tiles = self.tiles_of(signed.log, wanted).await?;
+        let hashes = inclusion(index, size, tiles.reader())?;
+        Ok(TlogProof { index, hashes, checkpoint })
+    }
+
+    /// The proof that the tree of `size` entries of this log continues the one of `old`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn consistency(&self, log: u64, old: Seq, size: Seq) -> Result<Vec<TreeHash>, Error> {
+        let mut wanted = BTreeSet::new();
+        let Ok(_) = consistency(old.0, size.0, noting(&mut wanted));
+        let tiles = self.tiles_of(log, wanted).await?;
+        consistency(old.0, size.0, tiles.reader())
+    }
+
+    /// The root of the tree of the first `size` entries, from its tiles.
+    pub(super) async fn root(&self, log: u64, size: Seq) -> Result<TreeHash, Error> {
+        let mut wanted = BTreeSet::new();
+        let Ok(_) = root(size.0, noting(&mut wanted));
+        let tiles = self.tiles_of(log, wanted).await?;
+        root(size.0, tiles.reader())
+    }
+
+    /// The log and the size of the last checkpoint, with it; `None` while its tiles are not stored.
+    async fn signed(&self) -> Result<Option<(TreeState, SignedCheckpoint)>, Error> {
+        let (Some(stored), Some(signed)) = (self.store.tree().await?, self.checkpoint().await?)
+        else {
+            return Ok(None);
+        };
+        let size = Seq(signed.checkpoint.size);
+        let log = self.number_of(&signed.checkpoint.origin).unwrap_or(stored.record.log);
+        let has_tiles = log == stored.record.log && size <= stored.record.size;
+        let state = TreeState { log, size, checkpoint: None };
+        Ok(has_tiles.then_some((state, signed)))
+    }
+
+    async fn signed_tree(&self) -> Result<Option<TreeState>, Error> {
+        Ok(self.signed().await?.map(|(state, _)| state))
+    }
+
+    /// The number of the entry of a take, up to `size`. Entries of takes are in the order of their ids,
+    /// with others between them.
+    async fn seq_of(&self, take: TakeId, size: Seq) -> Result<Option<Seq>, Error> {
+        // Each take before it has an entry, so its own is not before this one.
+        let (mut low, mut high) = (take.0, size.0);
+        let mut middle = low;
+        while low <= high {
+            let Some((seq, found)) = self.next_take(middle, high).await? else {
+                // No take from there on: it is before, if anywhere.
+                let Some(before) = middle.checked_sub(1) else { return Ok(None) };
+                high = before;
+                middle = low.midpoint(high);
+                continue;
+            };
+            match found.cmp(&take) {
+                std::cmp::Ordering::Equal => return Ok(Some(seq)),
+                std::cmp::Ordering::Less => low = seq.0 + (take.0 - found.0),
+                std::cmp::Ordering::Greater => {
+                    let Some(before) = middle.checked_sub(1) else { return Ok(None) };
+                    high = before;
+                }
+            }
+            // Usually there are few other entries between: the first guess is next to it.
+            middle = if found < take { low } else { low.midpoint(high) };
+        }
+        Ok(None)
+    }
+
+    /// The first take from this entry on, up to `last`.
+    async fn next_take(&self, from: u64, last: u64) -> Result<Option<(Seq, TakeId)>, Error> {
+        let (mut after, mut count) = (from.saturating_sub(1), 1);
+        while after < last {
+            let limit = usize::try_from(count).unwrap_or(1);
+            let rows = self.store.log(Seq(after), limit).await?;
+            let take_of = |row: &LogRow| match &row.logged {
+                Logged::Take(take) => Some((row.seq, take.id)),
+                _ => None,
+            };
+            let Some(end) = rows.last() else { return Ok(None) };
+            after = end.seq.0;
+            if let Some(found) = rows.iter().find_map(take_of) {
+                return Ok(Some(found).filter(|(seq, _)| seq.0 <= last));
+            }
+            count = (count * 4).min(NEAR);
+        }
+        Ok(None)
+    }
+
+    async fn tiles_of(&self, log: u64, nodes: BTreeSet<Node>) -> Result<Tiles, Error> {
+        let ids: BTreeSet<_> = nodes.into_iter().map(TileId::of).collect();
+        let ids: Vec<_> = ids.into_iter().collect();
+        let found = self.store.tiles(log, &ids).await?;
+        let hashes = found.iter().map(|tile| read_hashes_tile(tile.as_deref().unwrap_or_default()));
+        let tiles = ids.into_iter().zip(hashes);
+        Ok(Tiles(tiles.map(|(id, hashes)| (id, hashes.unwrap_or_default())).collect()))
+    }
+}
+
+/// Notes which hashes are read.
+fn noting(
+    wanted: &mut BTreeSet<Node>,
+) -> impl FnMut(Node) -> Result<TreeHash, std::convert::Infallible> {
+    |node| {
+        wanted.insert(node);
+        Ok(TreeHash::empty())
+    }
+}
+
+/// Tiles that were read.
+struct Tiles(HashMap<TileId, Vec<TreeHash>>);
+
+impl Tiles {
+    fn reader(&self) -> impl FnMut(Node) -> Result<TreeHash, Error> {
+        |node| {
+            let hashes = self.0.get(&TileId::of(node)).map(Vec::as_slice).unwrap_or_default();
+            let missing = || StoreError::corrupt("tiles", "a tile of the tree is missing");
+            Ok(hash_in(hashes, node).ok_or_else(missing)?)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Routes of what proves the log: its checkpoint, its tiles, and the proof of a take (API.md, 11.6).
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+use swarm_core::proof::tile::TilePath;
+use swarm_core::service::signed_log::{SignedCheckpoint, SignedLog};
+use swarm_core::wire::Problem::{Busy, NotFound, UnknownPath};
+use swarm_core::wire::RequestError;
+
+use crate::request::RequestContext;
+use crate::request::route::{Route, Section, read};
+use crate::response::caching::IMMUTABLE;
+use crate::response::{Answer, ApiError, Reply};
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// The routes: below the address of the log, and below its name.
+pub(super) fn routes() -> Vec<Route> {
+    let checkpoint = |path| {
+        read(path, checkpoint)
+            .about("The last checkpoint: a C2SP signed note")
+            .answers(200, &["text/plain"])
+            .refuses(&[UnknownPath])
+    };
+    let tile = |path| {
+        read(path, tile)
+            .about(
+                "A tile of the log: of hashes, or of entries where the level is `entries`. A partial one is \
+                 called number.p/width",
+            )
+            .answers(200, &["application/octet-stream"])
+            .refuses(&[UnknownPath])
+    };
+    let tile = |path| tile(path).part("TileLevel").part("TileNumber");
+    let named_tile = |path, number| {
+        let route = read(path, named_tile).part("TenantId");
+        let route = if number { route.part("Id") } else { route };
+        route
+            .part("TileLevel")
+            .part("TileNumber")
+            .about("The same tile, below the name of the log")
+            .answers(200, &["application/octet-stream"])
+            .refuses(&[UnknownPath])
+    };
+    let named_checkpoint = |path, number| {
+        let route = read(path, named_checkpoint).part("TenantId");
+        let route = if number { route.part("Id") } else { route };
+        route
+            .about("The same checkpoint, below the name of the log")
+            .answers(200, &["text/plain"])
+            .refuses(&[UnknownPath])
+    };
+    Section::Log.rows(vec![
+        checkpoint("/swarm/log/checkpoint"),
+        tile("/swarm/log/tile/{level}/{*number}"),
+        named_checkpoint("/swarm/log/{tenant}/checkpoint", false),
+        named_tile("/swarm/log/{tenant}/tile/{level}/{*number}", false),
+        named_checkpoint("/swarm/log/{tenant}/{log}/checkpoint", true),
+        named_tile("/swarm/log/{tenant}/{log}/tile/{level}/{*number}", true),
+        read("/api/swarm/takes/{id}/proof", proof)
+            .about("The proof that the entry of a take is in the log: a C2SP tlog-proof")
+            .part("Id")
+            .answers(200, &["text/plain"])
+            .refuses(&[NotFound, Busy]),
+    ])
+}
+
+async fn checkpoint(request: RequestContext) -> Reply {
+    let checkpoint = signed(&request).await?;
+    Ok(Answer::new(StatusCode::OK, TEXT, checkpoint.note.to_string()))
+}
+
+async fn named_checkpoint(request: RequestContext) -> Reply {
+    let checkpoint = signed(&request).await?;
+    is_named(&request, &checkpoint, request.path.len())?;
+    Ok(Answer::new(StatusCode::OK, TEXT, checkpoint.note.to_string()))
+}
+
+async fn tile(request: RequestContext) -> Reply {
+    tile_at(&request, &request.path).await
+}
+
+async fn named_tile(request: RequestContext) -> Reply {
+    let checkpoint = signed(&request).await?;
+    let place = request.path.len().saturating_sub(2);
+    is_named(&request, &checkpoint, place)?;
+    tile_at(&request, request.path.get(place..).unwrap_or_default()).await
+}
+
+/// Partial tiles are those of a checkpoint that was signed once: they never change either.
+async fn tile_at(request: &RequestContext, path: &[String]) -> Reply {
+    let path = TilePath::parse(&path.join("/")).map_err(|_| RequestError::UnknownPath)?;
+    let tile = log(request)?.tile(path).await?;
+    let tile = tile.ok_or(RequestError::UnknownPath)?;
+    let mut answer = Answer::empty(StatusCode::OK);
+    let kind = HeaderValue::from_static("application/octet-stream");
+    answer.headers.insert(CONTENT_TYPE, kind);
+    answer.headers.insert(CACHE_CONTROL, IMMUTABLE);
+    Ok(Answer { body: tile.into(), ..answer })
+}
+
+/// Until a checkpoint has the take, it is a 503 with `Retry-After`.
+async fn proof(request: RequestContext) -> Reply {
+    let take = request.take_id()?;
+    request.tenant().take(take).await?;
+    let proof = log(&request)?.proof_of_take(take).await?.ok_or(RequestError::Busy)?;
+    Ok(Answer::new(StatusCode::OK, TEXT, proof.to_string()))
+}
+
+fn log(request: &RequestContext) -> Result<&SignedLog, ApiError> {
+    request.served.signed_log().ok_or_else(|| RequestError::UnknownPath.into())
+}
+
+/// The last checkpoint. A log that was never signed has none, for a second after the first start.
+async fn signed(request: &RequestContext) -> Result<SignedCheckpoint, ApiError> {
+    Ok(log(request)?.checkpoint().await?.ok_or(RequestError::UnknownPath)?)
+}
+
+/// Whether the first parts of the path are the end of the log's name.
+fn is_named(
+    request: &RequestContext,
+    signed: &SignedCheckpoint,
+    parts: usize,
+) -> Result<(), ApiError> {
+    let name = request.path.get(..parts).unwrap_or_default().join("/");
+    let origin = &signed.checkpoint.origin;
+    match origin.split_once("/swarm/log/") {
+        Some((_, rest)) if rest == name => Ok(()),
+        _ => Err(RequestError::UnknownPath.into()),
+    }
+}

@@ -1,0 +1,164 @@
+//! The file with the server's signing key, and beside it the last checkpoint of each log (API.md, 13.1).
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ed25519_dalek::SigningKey;
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use swarm_core::domain::Seq;
+use swarm_core::proof::log_key::ServerSecret;
+use swarm_core::proof::tree::TreeHash;
+use swarm_core::service::signed_log::{CheckpointMemory, LastSigned, LogSigner};
+
+use crate::Failure;
+use crate::secrets::{random_bytes, read_secret};
+
+/// The default file, in the working directory.
+const DEFAULT: &str = "swarm.key";
+
+/// What the logs are signed with. A store in memory is signed by a key that lives as long as the process, unless a
+/// file is given; nothing is remembered of it.
+pub(crate) fn signer(path: Option<&Path>, is_memory: bool) -> Result<LogSigner, Failure> {
+    match path {
+        None if is_memory => in_process(),
+        Some(path) if is_memory => Ok(LogSigner::without_memory(secret(path)?)),
+        path => {
+            let path = path.unwrap_or(Path::new(DEFAULT));
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(".checkpoints");
+            Ok(LogSigner::new(secret(path)?, Checkpoints::new(beside.into())))
+        }
+    }
+}
+
+/// A key that lives as long as the process.
+pub(crate) fn in_process() -> Result<LogSigner, Failure> {
+    Ok(LogSigner::without_memory(ServerSecret::new(random_bytes()?)))
+}
+
+/// The secret in the file, which is made where it is missing.
+fn secret(path: &Path) -> Result<ServerSecret, Failure> {
+    let name = path.display();
+    let fault = |error: &dyn std::fmt::Display| format!("signing_key: {name}: {error}");
+    if !path.try_exists().map_err(|error| fault(&error))? {
+        create(path).map_err(|error| fault(&error))?;
+        tracing::info!("signing_key: created {name}");
+    }
+    let text = read_secret(path).map_err(|error| format!("signing_key: {error}"))?;
+    let key = SigningKey::from_pkcs8_pem(&text)
+        .map_err(|_| fault(&"is no Ed25519 key in PKCS#8 (PEM)"))?;
+    Ok(ServerSecret::new(key.to_bytes()))
+}
+
+fn create(path: &Path) -> Result<(), Failure> {
+    let key = SigningKey::from_bytes(&random_bytes()?);
+    let text = key.to_pkcs8_pem(LineEnding::LF).map_err(|error| error.to_string())?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    Ok(file.sync_all()?)
+}
+
+/// The last checkpoint of each log, in a file: a line each, of its origin, number, size and root.
+struct Checkpoints {
+    path: PathBuf,
+    writing: Mutex<()>,
+}
+
+impl Checkpoints {
+    fn new(path: PathBuf) -> Self {
+        Self { path, writing: Mutex::default() }
+    }
+
+    fn read(&self) -> io::Result<BTreeMap<String, LastSigned>> {
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) => return Err(error),
+        };
+        let fault = || {
+            let name = self.path.display();
+            io::Error::new(
+                ErrorKind::InvalidData,
+                format!("{name} has a line that is no checkpoint"),
+            )
+        };
+        text.lines().map(|line| parse(line).ok_or_else(fault)).collect()
+    }
+}
+
+fn parse(line: &str) -> Option<(String, LastSigned)> {
+    let mut words = line.split(' ');
+    let mut word = || words.next();
+    let (origin, log, size, root) = (word()?, word()?, word()?, word()?);
+    let (log, size) = (log.parse().ok()?, Seq(size.parse().ok()?));
+    Some((origin.to_owned(), LastSigned { log, size, root: TreeHash::parse(root).ok()? }))
+}
+
+impl CheckpointMemory for Checkpoints {
+    fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
+        Ok(self.read()?.remove(origin))
+    }
+
+    /// Replaces the file whole, so that a crash leaves the old one or the new one.
+    fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.read()?;
+        all.insert(origin.to_owned(), last.clone());
+        let line = |(origin, LastSigned { log, size, root }): (&String, &LastSigned)| {
+            format!("{origin} {log} {size} {root}\n")
+        };
+        let text: String = all.iter().map(line).collect();
+        // Two processes with one key do not write the same file.
+        let new = self.path.with_extension(format!("checkpoints.{}", std::process::id()));
+        let mut file = File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&new, &self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_and_checkpoints_outlive_the_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("swarm.key");
+        signer(Some(&path), false).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEI"), "{text}");
+        signer(Some(&path), false).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+
+        let memory = Checkpoints::new(folder.path().join("swarm.key.checkpoints"));
+        let last = LastSigned { log: 2, size: Seq(7), root: TreeHash::empty() };
+        assert_eq!(memory.last("a/swarm/log/a").unwrap(), None);
+        memory.remember("a/swarm/log/a", &last).unwrap();
+        memory.remember("a/swarm/log/b", &LastSigned { log: 1, ..last.clone() }).unwrap();
+        assert_eq!(memory.last("a/swarm/log/a").unwrap(), Some(last));
+        std::fs::write(&memory.path, "a/swarm/log/a 1\n").unwrap();
+        assert!(memory.last("a/swarm/log/a").is_err());
+    }
+
+    #[test]
+    fn key_that_others_may_read_or_that_is_none_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("swarm.key");
+        std::fs::write(&path, "no key").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+        let refused = |words: &str| {
+            let said = signer(Some(&path), false).unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+        };
+        refused("chmod 600");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        refused("no Ed25519 key");
+    }
+}

@@ -1,0 +1,262 @@
+//! The log as a tree that is signed (API.md, 11.6).
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test panics")]
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::{Actor, LogEntry, Logged, Operation, Seq, Subject};
+use swarm_core::json::{Json, Object};
+use swarm_core::proof::checkpoint::Checkpoint;
+use swarm_core::proof::log_key::ServerSecret;
+use swarm_core::proof::log_line;
+use swarm_core::proof::tile::{TilePath, read_entries_tile, read_hashes_tile};
+use swarm_core::proof::tree::{GrowingTree, TreeHash, verify_consistency};
+use swarm_core::service::signed_log::{
+    CheckpointMemory, LastSigned, LogSigner, SignedLog, Signing,
+};
+use swarm_core::store::Tenants;
+use swarm_core::{Error, Swarm, SystemEntropy, Tenant, TenantId};
+use swarm_store_memory::MemoryStore;
+use swarm_testing::World;
+
+const ORIGIN: &str = "acme.example/swarm/log/acme";
+
+#[tokio::test]
+async fn checkpoints_cover_all_entries_and_continue_each_other() {
+    let store = MemoryStore::new();
+    let (tenant, log) = (tenant(&store), log(&store, 1));
+    let empty = signed(&log).await;
+    assert_eq!((empty.size, empty.root), (0, TreeHash::empty()));
+    let (mut tree, mut before) = (GrowingTree::default(), empty);
+    for size in [1, 2, 255, 256, 257, 520] {
+        write(&tenant, size - before.size).await;
+        let checkpoint = signed(&log).await;
+        for row in store.open(&id()).log(Seq(before.size), 1_000).await.unwrap() {
+            tree.push(TreeHash::leaf(log_line(&row).text().as_bytes()));
+        }
+        assert_eq!((checkpoint.size, checkpoint.root), (tree.size(), tree.root()));
+        let proof = log.consistency(1, Seq(before.size), Seq(size)).await.unwrap();
+        let (old, new) = (&before, &checkpoint);
+        assert!(verify_consistency(old.size, &old.root, new.size, &new.root, &proof));
+        assert_eq!(log.sign().await.unwrap(), Signing::Current);
+        before = checkpoint;
+    }
+    let stored = log.checkpoint().await.unwrap().unwrap();
+    assert_eq!(stored.checkpoint, before);
+    assert!(stored.note.is_signed_by(&stored.key));
+    assert_eq!(stored.key, log.verifier().await.unwrap());
+    assert_eq!(stored.key.name(), ORIGIN);
+}
+
+#[tokio::test]
+async fn entries_are_proved_and_tiles_of_each_size_are_served() {
+    let store = MemoryStore::new();
+    let (tenant, log) = (tenant(&store), log(&store, 1));
+    assert_eq!(log.proof(Seq(1)).await.unwrap(), None);
+    write(&tenant, 600).await;
+    assert_eq!(log.proof(Seq(1)).await.unwrap(), None, "not signed yet");
+    signed(&log).await;
+    let rows = store.open(&id()).log(Seq(0), 1_000).await.unwrap();
+    for row in [&rows[0], &rows[255], &rows[256], &rows[599]] {
+        let proof = log.proof(row.seq).await.unwrap().unwrap();
+        assert!(proof.proves(&log_line(row).text()), "{}", row.seq);
+    }
+    assert_eq!(log.proof(Seq(601)).await.unwrap(), None);
+    let proofs = log.proofs(&[Seq(7), Seq(300)]).await.unwrap().unwrap();
+    assert!(proofs[1].proves(&log_line(&rows[299]).text()));
+
+    let tile = async |path: &str| log.tile(TilePath::parse(path).unwrap()).await.unwrap();
+    assert_eq!(read_hashes_tile(&tile("0/001").await.unwrap()).unwrap().len(), 256);
+    let entries = tile("entries/002.p/88").await.unwrap();
+    assert_eq!(read_entries_tile(&entries).unwrap()[87], log_line(&rows[599]).text());
+    let partial = tile("0/002.p/7").await.unwrap();
+    assert_eq!(tile("0/002.p/88").await.unwrap()[..7 * 32], partial);
+    assert_eq!(tile("1/000.p/2").await.unwrap().len(), 64);
+    for absent in ["0/002", "0/002.p/89", "1/000.p/3", "1/000", "2/000.p/1", "entries/003"] {
+        assert_eq!(tile(absent).await, None, "{absent}");
+    }
+}
+
+#[tokio::test]
+async fn takes_are_found_between_other_entries() {
+    let store = MemoryStore::new();
+    let world = World::open(Arc::new(store.clone()), id());
+    let (tenant, log) = (tenant(&store), log(&store, 1));
+    let mut takes = Vec::new();
+    for round in 0..40_u64 {
+        let session = world.convened(&format!("subject {round}")).await;
+        if round % 3 == 0 {
+            write(&tenant, 9 * (round % 5)).await;
+        }
+        let author = world.author(&format!("member {round}")).await;
+        takes.push(world.filed(&author, &session, "nonce").await);
+    }
+    assert_eq!(log.proof_of_take(takes[0].id).await.unwrap(), None);
+    signed(&log).await;
+    let rows = store.open(&id()).log(Seq(0), 1_000).await.unwrap();
+    for take in &takes {
+        let proof = log.proof_of_take(take.id).await.unwrap().unwrap();
+        let row = &rows[proof.index as usize];
+        assert_eq!(row.logged, Logged::Take(Arc::clone(take)));
+        assert!(proof.proves(&log_line(row).text()));
+    }
+    let session = world.convened("later").await;
+    let late = world.filed(&world.author("late").await, &session, "nonce").await;
+    assert_eq!(log.proof_of_take(late.id).await.unwrap(), None, "no checkpoint has it");
+}
+
+#[tokio::test]
+async fn servers_sign_in_turn_and_at_once() {
+    let store = MemoryStore::new();
+    let (tenant, one, other) = (tenant(&store), log(&store, 1), log(&store, 1));
+    for _ in 0..20 {
+        write(&tenant, 40).await;
+        let (first, second) = tokio::join!(one.sign(), other.sign());
+        for signing in [first.unwrap(), second.unwrap()] {
+            let is_fine =
+                matches!(signing, Signing::Signed(_) | Signing::Current | Signing::Contended);
+            assert!(is_fine, "{signing:?}");
+        }
+    }
+    let checkpoint = one.checkpoint().await.unwrap().unwrap().checkpoint;
+    assert_eq!(checkpoint.size, 800);
+}
+
+#[tokio::test]
+async fn tiles_that_are_lost_are_computed_again() {
+    let store = MemoryStore::new();
+    let (tenant, log) = (tenant(&store), log(&store, 1));
+    write(&tenant, 300).await;
+    let before = signed(&log).await;
+    let port = store.open(&id());
+    let stored = port.tree().await.unwrap().unwrap();
+    let mut state = (*stored.record).clone();
+    state.size = Seq(0);
+    let _ = port.save_tree(&swarm_core::store::TreeChange::to(state, Some(&stored))).await.unwrap();
+    write(&tenant, 1).await;
+    let after = signed(&log).await;
+    let proof = log.consistency(1, Seq(300), Seq(301)).await.unwrap();
+    assert!(verify_consistency(300, &before.root, 301, &after.root, &proof));
+}
+
+#[tokio::test]
+async fn another_key_signs_nothing_and_the_checkpoint_stays() {
+    let store = MemoryStore::new();
+    let (tenant, own, foreign) = (tenant(&store), log(&store, 1), log(&store, 2));
+    let checkpoint = signed(&own).await;
+    write(&tenant, 3).await;
+    assert_eq!(foreign.sign().await.unwrap(), Signing::ForeignKey);
+    assert!(foreign.is_foreign());
+    let stored = foreign.checkpoint().await.unwrap().unwrap();
+    assert_eq!(stored.checkpoint, checkpoint);
+    assert_eq!(foreign.verifier().await.unwrap(), own.verifier().await.unwrap());
+    assert_eq!(signed(&own).await.size, 3);
+}
+
+#[tokio::test]
+async fn fresh_server_notices_a_store_that_went_back() {
+    let (store, memory) = (MemoryStore::new(), Memory::default());
+    write(&tenant(&store), 5).await;
+    let backup = store.copy();
+    let first = remembering(&store, &memory);
+    write(&tenant(&store), 5).await;
+    let lost = signed(&first).await;
+
+    store.restore(&backup);
+    let store = store.opened_again();
+    let log = remembering(&store, &memory);
+    log.check().await.unwrap();
+    let refused = tenant(&store).put_subject(&subject(99), &Actor::OPERATOR).await;
+    assert!(matches!(refused, Err(Error::Store(_))), "{refused:?}");
+    assert_eq!(log.sign().await.unwrap(), Signing::WentBack);
+    assert!(store.ready().await.is_err());
+
+    log.accept_store(&Actor::OPERATOR).await.unwrap();
+    let checkpoint = signed(&log).await;
+    assert_eq!((checkpoint.origin, checkpoint.size), (format!("{ORIGIN}/2"), 6));
+    let rows = store.open(&id()).log(Seq(5), 1).await.unwrap();
+    let Logged::Entry(entry) = &rows[0].logged else { panic!("{rows:?}") };
+    let LogEntry::Operation(Operation::StoreAccepted { log, before, .. }) = &**entry else {
+        panic!("{entry:?}")
+    };
+    assert_eq!((*log, before.size.0), (2, lost.size));
+    assert_eq!(before.origin.as_deref(), Some(ORIGIN));
+    assert_eq!(before.root, Some(lost.root.to_string()));
+    write(&tenant(&store), 1).await;
+}
+
+#[tokio::test]
+async fn fresh_server_notices_other_entries() {
+    let (store, memory) = (MemoryStore::new(), Memory::default());
+    let backup = store.copy();
+    write(&tenant(&store), 5).await;
+    signed(&remembering(&store, &memory)).await;
+
+    store.restore(&backup);
+    let store = store.opened_again();
+    for number in 50..60 {
+        let _ = tenant(&store).put_subject(&subject(number), &Actor::OPERATOR).await.unwrap();
+    }
+    let log = remembering(&store, &memory);
+    assert_eq!(log.sign().await.unwrap(), Signing::WentBack);
+    assert_eq!(log.checkpoint().await.unwrap(), None, "nothing was signed");
+}
+
+/// What a test remembers of checkpoints.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<HashMap<String, LastSigned>>>);
+
+impl CheckpointMemory for Memory {
+    fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
+        Ok(self.0.lock().unwrap().get(origin).cloned())
+    }
+
+    fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
+        self.0.lock().unwrap().insert(origin.to_owned(), last.clone());
+        Ok(())
+    }
+}
+
+fn id() -> TenantId {
+    TenantId::parse("acme").unwrap()
+}
+
+fn tenant(store: &MemoryStore) -> Tenant {
+    Swarm::new(store.clone(), SystemEntropy).tenant(&id())
+}
+
+/// The log, signed with the key of this number.
+fn log(store: &MemoryStore, key: u8) -> SignedLog {
+    let signer = LogSigner::without_memory(ServerSecret::new([key; 32]));
+    tenant(store).signed_log("acme.example", &signer).unwrap()
+}
+
+fn remembering(store: &MemoryStore, memory: &Memory) -> SignedLog {
+    let signer = LogSigner::new(ServerSecret::new([1; 32]), memory.clone());
+    tenant(store).signed_log("acme.example", &signer).unwrap()
+}
+
+/// Signs what has come since, which must be something.
+async fn signed(log: &SignedLog) -> Checkpoint {
+    match log.sign().await.unwrap() {
+        Signing::Signed(checkpoint) => checkpoint,
+        other => panic!("nothing was signed: {other:?}"),
+    }
+}
+
+/// Appends entries.
+async fn write(tenant: &Tenant, entries: u64) {
+    for number in 0..entries {
+        let _ = tenant.put_subject(&subject(number), &Actor::OPERATOR).await.unwrap();
+    }
+}
+
+fn subject(number: u64) -> Subject {
+    let text = format!(r#"{{"id":"s{number}","name":"S"}}"#);
+    Subject::read(&mut object(&text)).unwrap()
+}
+
+fn object(text: &str) -> Object {
+    Json::read(text.as_bytes()).unwrap().into_object()
+}
