@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::Poll;
@@ -155,6 +155,14 @@ impl Client {
     /// A number that is unique to the client.
     pub fn key(&self) -> u64 {
         self.key
+    }
+
+    /// The address, for the log: of IPv6 the /64 network.
+    pub(crate) fn address(&self) -> String {
+        match u32::try_from(self.key) {
+            Ok(bits) => Ipv4Addr::from_bits(bits).to_string(),
+            Err(_) => format!("{}/64", Ipv6Addr::from_bits(u128::from(self.key) << 64)),
+        }
     }
 
     pub(crate) fn jobs(&self) -> &Arc<Semaphore> {

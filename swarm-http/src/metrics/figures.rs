@@ -1,4 +1,4 @@
-//! Gauges summed over all tenants, from the last count of each.
+//! Gauges summed over all tenants, and of each, from the last count.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,6 +10,9 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use swarm_core::TenantId;
 use swarm_core::domain::MailState;
+
+/// The most tenants that have figures of their own, so that the number of series is bounded.
+const MAX_LABELLED: usize = 100;
 
 /// The counts of one tenant.
 #[derive(Debug)]
@@ -73,12 +76,45 @@ impl Collector for AllFigures {
             self.sum(|it| it.pending_applications),
         )?;
         gauge("log_size", "Log entries", self.sum(|it| it.log_size))?;
-        self.encode_outbox(encoder)
+        self.encode_outbox(&mut encoder)?;
+        self.encode_tenants(&mut encoder)
     }
 }
 
 impl AllFigures {
-    fn encode_outbox(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+    /// The figures of each tenant, unless there are more than [`MAX_LABELLED`].
+    fn encode_tenants(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        type Figure = (&'static str, &'static str, fn(&Figures) -> u64);
+        const FIGURES: [Figure; 4] = [
+            ("tenant_open_sessions", "Sessions in state collecting, by tenant", |it| {
+                it.open_sessions
+            }),
+            ("tenant_pending_applications", "Applications awaiting review, by tenant", |it| {
+                it.pending_applications
+            }),
+            ("tenant_failed_messages", "Messages to members that failed, by tenant", |it| {
+                let failed = it.messages.iter().filter(|(state, _)| *state == MailState::Failed);
+                failed.map(|(_, count)| count).sum()
+            }),
+            ("tenant_log_size", "Log entries, by tenant", |it| it.log_size),
+        ];
+        let all = self.lock();
+        let mut tenants: Vec<_> = all.iter().collect();
+        if tenants.len() > MAX_LABELLED {
+            return Ok(());
+        }
+        tenants.sort_unstable_by_key(|(tenant, _)| *tenant);
+        for (name, help, figure) in FIGURES {
+            let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            for (tenant, figures) in &tenants {
+                let gauge = ConstGauge::new(i64::try_from(figure(figures)).unwrap_or(i64::MAX));
+                gauge.encode(family.encode_family(&[("tenant", tenant.as_str())])?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_outbox(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let help = "Messages to members";
         let mut family = encoder.encode_descriptor("outbox", help, None, MetricType::Gauge)?;
         for state in MailState::ALL {

@@ -77,7 +77,7 @@ where
         held(&site, answer).unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
-    let observed = pin!(observed(&site, id, &method, route, answer));
+    let observed = pin!(observed(&site, (id, client.clone()), &method, route, answer));
     match client {
         Some(client) => client.run(observed).await,
         None => observed.await,
@@ -102,7 +102,7 @@ pub(crate) async fn respond_unknown(
     head: RequestHead,
     unknown: UnknownPath,
 ) -> Answer {
-    let id = RequestId::of(&head.headers);
+    let (id, client) = (RequestId::of(&head.headers), site.forwarded_client(&head.headers));
     let RequestHead { method, host, path, headers, .. } = head;
     let answer = async {
         let origin = Origin::of(host, &headers, site.origins);
@@ -117,7 +117,7 @@ pub(crate) async fn respond_unknown(
             None => unknown_host(&origin).into_answer(),
         }
     };
-    observed(site, id, &method, ("unknown", None), answer).await
+    observed(site, (id, client), &method, ("unknown", None), answer).await
 }
 
 /// The hint for a path that ends with a slash.
@@ -129,10 +129,11 @@ fn unknown_host(origin: &Origin) -> ApiError {
     RequestError::UnknownHost.into()
 }
 
-/// Logs and counts a request, and answers 500 if the handler panics.
+/// Logs and counts a request, and answers 500 if the handler panics. `client` is the forwarded one, if
+/// there is one; otherwise a refusal is logged with that of the connection.
 async fn observed(
     site: &Site,
-    id: RequestId,
+    (id, client): (RequestId, Option<Arc<Client>>),
     method: &Method,
     (route, submitted): (&'static str, Option<Submitted>),
     answer: impl Future<Output = Answer> + Send,
@@ -163,7 +164,9 @@ async fn observed(
         let error = problem.map(Problem::code);
         let hint = problem.and_then(|_| answer.header(&SWARM_HINT));
         let (status, micros) = (answer.status.as_u16(), took.as_micros() as u64);
-        tracing::info!(status, micros, error, hint, "answered");
+        let client = problem.and_then(|_| client.or_else(Client::current));
+        let client = client.map(|client| client.address());
+        tracing::info!(status, micros, error, hint, client, "answered");
         id.stamp(&mut answer);
         answer
     };

@@ -19,6 +19,7 @@ mod clock;
 mod commands;
 mod committee;
 mod committee_fixture;
+mod deploy;
 mod desk_week;
 mod door;
 mod end_to_end;

@@ -37,7 +37,9 @@ fn refusals_are_logged_and_counted() {
     assert!(refused.contains("session=\"2026-11-21/aurora\""), "{refused}");
     assert!(line("error=\"no-session\"").contains(r#"session="2026-11-20/two\nlines""#));
     assert!(line("error=\"invalid-submission\"").contains("hint="));
-    assert!(!line("status=201 micros").contains("error="));
+    assert!(refused.contains("client=\"127.0.0.1\""), "{refused}");
+    let accepted = line("status=201 micros");
+    assert!(!accepted.contains("error=") && !accepted.contains("client="), "{accepted}");
 }
 
 #[test]
@@ -58,6 +60,27 @@ fn metrics_count_records_by_state() {
     becomes("swarm_outbox{state=\"failed\"} 0");
     // Two subjects, two sessions, and one claimed member.
     becomes("swarm_log_size 6");
+    becomes("swarm_tenant_open_sessions{tenant=\"default\"} 2");
+    becomes("swarm_tenant_pending_applications{tenant=\"default\"} 1");
+    becomes("swarm_tenant_failed_messages{tenant=\"default\"} 0");
+    becomes("swarm_tenant_log_size{tenant=\"default\"} 6");
+}
+
+#[test]
+fn refusals_are_logged_with_the_forwarded_client() {
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN), ("SWARM_TRUST_FORWARDED", "true")];
+    let program = Program::start(&["serve", "--store=memory"], &environment);
+    for (path, address) in [
+        ("/nowhere", "203.0.113.1, 192.0.2.7"),
+        ("/api/swarm/takes/1", "192.0.2.8"),
+        ("/api/swarm/takes/2", "2001:db8:1:2:3::4"),
+    ] {
+        program.client.send("GET", path, &[("x-forwarded-for", address)], b"").expect(404);
+    }
+    let (_, log) = program.stop("TERM");
+    for client in ["192.0.2.7", "192.0.2.8", "2001:db8:1:2::/64"] {
+        assert!(log.contains(&format!("client=\"{client}\"")), "{client}: {log}");
+    }
 }
 
 #[test]
