@@ -43,6 +43,7 @@ mod observability;
 mod observed_store;
 mod openapi;
 mod operating;
+mod operating_commands;
 mod operator_routes;
 mod page_texts;
 mod pages;
