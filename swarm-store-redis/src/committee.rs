@@ -205,23 +205,24 @@ impl Committee for TenantStore {
 }
 
 /// The eight digits of a day, as a number.
-fn number(date: Day) -> u64 {
+pub(crate) fn number(date: Day) -> u64 {
     let date = date.to_string();
     let digits = date.bytes().filter(u8::is_ascii_digit).map(|digit| u64::from(digit - b'0'));
     digits.fold(0, |number, digit| number * 10 + digit)
 }
 
-fn brief_field(date: Day, member: &str) -> String {
+/// The field of a brief; without a member, what those of the day begin with.
+pub(crate) fn brief_field(date: Day, member: &str) -> String {
     format!("{}:{member}", number(date))
 }
 
 /// The listing of all days with a generation.
-fn all() -> String {
+pub(crate) fn all() -> String {
     keys::listing(&["all"])
 }
 
 /// The listing of the submissions of a day.
-fn on(date: Day) -> String {
+pub(crate) fn on(date: Day) -> String {
     keys::listing(&["on", &date.to_string()])
 }
 
@@ -231,6 +232,6 @@ fn by(member: &CommitteeMemberId) -> String {
 }
 
 /// The part of that listing for this day.
-fn by_on(member: &CommitteeMemberId, date: Day) -> String {
+pub(crate) fn by_on(member: &CommitteeMemberId, date: Day) -> String {
     keys::with_number(&by(member), number(date))
 }

@@ -28,6 +28,11 @@ impl Keys {
         Self { prefix: format!("swarm:{{{tenant}}}:") }
     }
 
+    /// The keys of a copy of a tenant for one dump or one restore. They have the same hash tag.
+    pub(crate) fn apart(tenant: &TenantId, purpose: &str, id: &str) -> Self {
+        Self { prefix: format!("swarm:{{{tenant}}}:{purpose}:{id}:") }
+    }
+
     /// The ids of the takes of a session, in order.
     pub(crate) fn session_takes(&self, session: SessionId) -> String {
         format!("{}session:{session}:takes", self.prefix)
@@ -41,6 +46,11 @@ impl Keys {
     /// The rows of a collection by id, their ids by key, and the index of their groups and keys.
     pub(crate) fn collection(&self, collection: &str) -> [String; 3] {
         ["", ":keys", ":index"].map(|part| self.key(&format!("documents:{collection}{part}")))
+    }
+
+    /// What all of them begin with.
+    pub(crate) fn prefix(&self) -> String {
+        self.prefix.clone()
     }
 
     fn key(&self, name: &str) -> String {
@@ -104,6 +114,8 @@ keys! {
     acts: "log:sessions";
     /// The tree over the log: `state`; the tiles by number of the log, level and number.
     tree: "log:tree";
+    /// Whether a copy for a dump is there; the number of the last batch of a restore.
+    marker: "marker";
     /// Written after each commit that waits for replicas; its value has no meaning.
     fence: "fence";
 

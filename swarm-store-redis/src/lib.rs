@@ -47,6 +47,7 @@ mod scripts;
 mod sessions;
 mod takes;
 mod tenant;
+mod transfer;
 
 use std::sync::Arc;
 

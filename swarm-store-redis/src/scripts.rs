@@ -117,6 +117,12 @@ scripts! {
     PUT_DOCUMENT: commit "records.lua" "attempt.lua" "document_text.lua" "put_document.lua";
     DOCUMENT_PAGE: plain "document_text.lua" "document_page.lua";
 
+    DUMP: plain "dump.lua";
+    KEEP_DUMP: plain "keep_dump.lua";
+    DUMP_GROUPS: plain "records.lua" "dump_groups.lua";
+    RESTORE: plain "records.lua" "restore.lua";
+    COMMIT_RESTORE: plain "attempt.lua" "commit_restore.lua";
+
     SAVE_COMMITTEE_MEMBER: commit "records.lua" "attempt.lua" "save_committee_member.lua";
     SAVE_COMMITTEE_DAY: commit "records.lua" "attempt.lua" "save_committee_day.lua";
     COMMITTEE_BRIEFS: plain "records.lua" "committee_briefs.lua";

@@ -184,7 +184,7 @@ impl TenantStore {
 }
 
 /// The listing of all sessions.
-fn all() -> String {
+pub(crate) fn all() -> String {
     keys::listing(&["all"])
 }
 
@@ -195,6 +195,6 @@ fn published() -> String {
 
 /// The part of it for this moment, in milliseconds counted from the smallest `i64`: there are
 /// moments before 1970, and a minus sign would break the order.
-fn published_at(moment: Timestamp) -> String {
+pub(crate) fn published_at(moment: Timestamp) -> String {
     keys::with_number(&published(), moment.millis().abs_diff(i64::MIN))
 }

@@ -65,6 +65,14 @@ mod on_a_server {
 
     swarm_testing::continuity_conformance!(server, back_up, restore, again);
 
+    async fn that_moves() -> (Guard, Arc<RedisStore>) {
+        let guard = Guard::start();
+        let store = guard.connect().await;
+        (guard, store)
+    }
+
+    swarm_testing::transfer_conformance!(that_moves);
+
     mod committee {
         use super::*;
 
@@ -133,6 +141,13 @@ mod on_a_server_and_its_replica {
     }
 
     swarm_testing::conformance!(servers);
+
+    async fn that_move() -> ((), Arc<RedisStore>) {
+        let url = format!("{}?strict=true&wait=1", SERVERS[0].url());
+        ((), Arc::new(RedisStore::connect(&url).await.unwrap()))
+    }
+
+    swarm_testing::transfer_conformance!(that_move);
 }
 
 #[cfg(feature = "cluster")]
@@ -153,4 +168,10 @@ mod on_a_cluster {
     }
 
     swarm_testing::committee_conformance!(committees);
+
+    async fn that_moves() -> ((), Arc<RedisStore>) {
+        ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
+    }
+
+    swarm_testing::transfer_conformance!(that_moves);
 }

@@ -59,6 +59,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "sessions",
             "filing",
             "takes",
+            "transfer",
         ],
     ),
     (
@@ -146,7 +147,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "admin mail member tls_files",
             "brief_files command_line in_force stored_tenants tenants",
             "open_site",
-            "export serve",
+            "export serve transfer",
             "check demo",
             "verify",
             "watch",

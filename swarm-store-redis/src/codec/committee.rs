@@ -76,6 +76,10 @@ pub(crate) fn decode_committee_brief(row: &str) -> Decoded<Arc<CommitteeBrief>> 
     }
 }
 
+pub(crate) fn encode_committee_take(take: &CommitteeTake) -> String {
+    format!("{} {}", take.received_at.millis(), take.to_text())
+}
+
 pub(crate) fn decode_committee_take(row: &str) -> Decoded<Arc<CommitteeTake>> {
     let mut words = Words(row);
     let received_at = words.timestamp()?;

@@ -4,6 +4,11 @@ use swarm_core::store::{Document, DocumentPage, Put};
 
 use super::{Corrupt, Decoded, Words};
 
+pub(crate) fn encode_document(document: &Document) -> String {
+    let Document { id, key, json, created_at } = document;
+    format!("{id} {} {} {key}{json}", created_at.millis(), key.len())
+}
+
 pub(crate) fn decode_document(row: &str) -> Decoded<Document> {
     let mut words = Words(row);
     let (id, created_at) = (words.number()?, words.timestamp()?);

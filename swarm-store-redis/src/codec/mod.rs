@@ -26,8 +26,9 @@ use swarm_core::{Invalid, StoreError, Timestamp};
 pub(crate) use committee::{
     decode_committee_brief, decode_committee_day, decode_committee_filed, decode_committee_member,
     decode_committee_take, encode_committee_brief, encode_committee_day, encode_committee_member,
+    encode_committee_take,
 };
-pub(crate) use documents::{decode_document, decode_page, decode_put};
+pub(crate) use documents::{decode_document, decode_page, decode_put, encode_document};
 pub(crate) use log::{
     OldAct, decode_act, decode_committed, decode_log_row, decode_old_act, decode_wanted,
 };
@@ -38,7 +39,9 @@ pub(crate) use outbox::{decode_message, encode_mail, encode_message};
 pub(crate) use sessions::{
     decode_convened, decode_session, decode_terms, encode_session, encode_session_draft,
 };
-pub(crate) use takes::{TakeRow, decode_filed, decode_revision, decode_take, decode_take_id};
+pub(crate) use takes::{
+    TakeRow, decode_filed, decode_revision, decode_take, decode_take_id, encode_take,
+};
 pub(crate) use tree::{decode_tree, encode_tree};
 
 /// A stored value that cannot be decoded.

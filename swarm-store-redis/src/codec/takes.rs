@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use swarm_core::domain::{Revision, Signature, Signed};
+use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::store::records::public_key;
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
@@ -21,6 +22,15 @@ impl fmt::Display for TakeRow<'_> {
         let (revision, signature) = (revision.get(), signed.signature.as_str());
         write!(f, "{session_id} {revision} {public_key} {signature} {}", self.0.canonical())
     }
+}
+
+/// The row of a take, without a commit that assigns its id and time.
+pub(crate) fn encode_take(take: &Take) -> String {
+    let Take { id, session_id, revision, filed_at, public_key, signed } = take;
+    let (filed_at, revision, signature) =
+        (filed_at.millis(), revision.get(), signed.signature.as_str());
+    let payload = canonical(&signed.payload);
+    format!("{id} {filed_at} {session_id} {revision} {public_key} {signature} {payload}")
 }
 
 pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {

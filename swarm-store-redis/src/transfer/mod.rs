@@ -1,0 +1,70 @@
+//! Dump and restore of tenants.
+//!
+//! A dump copies the hashes that change, by one script, and reads the copies; takes and the log only grow.
+//! A restore writes keys of its own, which one script renames at the end. Both expire, so a process that is
+//! killed leaves nothing that is served, and nothing for long.
+
+mod keys_of;
+mod operations;
+mod read;
+mod write;
+
+use async_trait::async_trait;
+use swarm_core::store::{Dump, Restore, Result, Transfer};
+use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
+
+use crate::RedisStore;
+use crate::keys::Keys;
+use swarm_core::proof::hex;
+
+#[async_trait]
+impl Transfer for RedisStore {
+    /// Looks for the keys of tenants on all servers, and asks which of them have records.
+    async fn tenants(&self) -> Result<Vec<TenantId>> {
+        const OP: &str = "tenants";
+        let mut found = std::collections::BTreeSet::new();
+        // A tenant without a layout has sessions: see `layout`.
+        for name in ["layout", "sessions"] {
+            let keys = redis::cmd("KEYS").arg(format!("swarm:{{*}}:{name}")).to_owned();
+            let keys: Vec<Vec<String>> = self.client.ask_all(OP, &keys).await?;
+            let ids = keys.iter().flatten().filter_map(|key| tenant_of(key, name));
+            found.extend(ids);
+        }
+        let mut used = Vec::new();
+        for tenant in found {
+            if self.is_used(OP, &tenant).await? {
+                used.push(tenant);
+            }
+        }
+        Ok(used)
+    }
+
+    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
+        let copies = apart("dump", tenant)?;
+        Ok(Box::new(read::Records::begin(self.tenant(tenant), copies).await?))
+    }
+
+    async fn restore(&self) -> Result<Box<dyn Restore>> {
+        Ok(Box::new(write::Restoration::new(self.clone())))
+    }
+}
+
+impl RedisStore {
+    async fn is_used(&self, op: &'static str, tenant: &TenantId) -> Result<bool> {
+        let keys = keys_of::records(&Keys::of(tenant))?;
+        let exists = redis::cmd("EXISTS").arg(&keys).to_owned();
+        Ok(self.client.query::<u64>(op, &exists).await? > 0)
+    }
+}
+
+/// Keys of this tenant that no other dump or restore uses.
+fn apart(purpose: &'static str, tenant: &TenantId) -> Result<Keys> {
+    let mut id = [0; 16];
+    SystemEntropy.fill(&mut id).map_err(|error| StoreError::unavailable(purpose, error))?;
+    Ok(Keys::apart(tenant, purpose, &hex(&id)))
+}
+
+fn tenant_of(key: &str, name: &str) -> Option<TenantId> {
+    let rest = key.strip_prefix("swarm:{")?.strip_suffix(name)?;
+    TenantId::parse(rest.strip_suffix("}:")?).ok()
+}
