@@ -38,6 +38,28 @@ impl Digest {
     }
 }
 
+/// The digest of bytes that come in parts.
+#[derive(Clone, Default)]
+pub struct RunningDigest(Sha256);
+
+impl RunningDigest {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        sha2::Digest::update(&mut self.0, bytes);
+    }
+
+    /// The digest of the bytes so far.
+    pub fn digest(&self) -> Digest {
+        Digest(sha2::Digest::finalize(self.0.clone()).into())
+    }
+}
+
+impl std::fmt::Debug for RunningDigest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RunningDigest").field(&self.digest()).finish()
+    }
+}
+
 fn is_upper(letter: char) -> bool {
     letter.is_ascii_uppercase()
 }

@@ -32,7 +32,7 @@ mod time;
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
-pub use digest::Digest;
+pub use digest::{Digest, RunningDigest};
 pub use id::{
     AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
     TenantId, Version,

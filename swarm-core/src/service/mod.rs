@@ -4,6 +4,7 @@ mod basis_cache;
 mod committee;
 mod counts;
 mod documents;
+pub mod dump;
 mod entropy;
 mod erasure;
 mod error;

@@ -65,6 +65,7 @@ mod start_options;
 mod tenant_configuration;
 mod tenants;
 mod tls;
+mod transfer;
 mod unread_log;
 mod vector_files;
 mod vectors;

@@ -26,6 +26,7 @@ mod sessions;
 mod simulation;
 mod takes;
 mod tenants;
+mod transfer;
 mod tree;
 
 use std::panic::AssertUnwindSafe;
@@ -308,10 +309,13 @@ mod intact {
 /// A case without a fault may be one that cannot fail.
 #[test]
 fn every_case_catches_a_fault() {
-    let caught = [caught::CASES, openings::CASES, clock::CASES, durability::CASES].concat();
+    let caught = [caught::CASES, openings::CASES, clock::CASES, durability::CASES];
+    let caught = [&caught.concat()[..], transfer::CASES].concat();
     let cases = swarm_testing::conformance_cases!(names);
     let of_durability = swarm_testing::durability_cases!(names);
     let cases = cases.iter().chain(&of_durability).chain(&swarm_testing::clock_cases!(names));
+    let of_transfer = swarm_testing::transfer_cases!(names);
+    let cases = cases.chain(&of_transfer);
     let idle: Vec<_> = cases.filter(|case| !caught.contains(case)).collect();
     assert!(idle.is_empty(), "these catch nothing: {idle:#?}");
 }

@@ -140,7 +140,7 @@ impl Tenant {
 }
 
 /// Parses a stored memo, and whether it was retracted.
-fn kept(document: &Document) -> Result<(Memo, bool), StoreError> {
+pub(in crate::service) fn kept(document: &Document) -> Result<(Memo, bool), StoreError> {
     let (author, draft, retracted) = read(document, |fields| {
         let author = MemberId::parse(fields.text("memberId")?)?;
         let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);

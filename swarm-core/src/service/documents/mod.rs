@@ -3,6 +3,8 @@
 mod briefs;
 mod memos;
 
+pub(super) use memos::kept as kept_memo;
+
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{

@@ -8,6 +8,7 @@ use crate::arguments::{
     CheckOptions, DemoOptions, HashTokenOptions, Options, Source, VerifyOptions, WatchOptions,
 };
 use crate::member::MemberOptions;
+use crate::transfer::{CopyOptions, DumpOptions, RestoreOptions};
 use crate::{Failure, console};
 
 /// Server for signed opinions ("takes") that automated members file on dated sessions before a deadline
@@ -31,6 +32,12 @@ pub(crate) enum Command {
     /// Write today's briefs to the configured folders (committee.export_to)
     #[command(name = "export-briefs", alias = "export")]
     Export(Source),
+    /// Write the tenants of a store as lines, to back them up or to move them
+    Dump(DumpOptions),
+    /// Read a dump into a store where its tenants have no records, checking all of it
+    Restore(RestoreOptions),
+    /// Copy the tenants of one store to another, checking everything
+    Copy(CopyOptions),
     /// Verify a take, its proof, a bundle, two checkpoints or a receipt. Exit status 0: all of it holds; 1: something
     /// does not; 2: it could not be read
     Verify(VerifyOptions),

@@ -25,6 +25,7 @@ mod store;
 mod stored_tenants;
 mod tenants;
 mod tls_files;
+mod transfer;
 mod verify;
 mod watch;
 
@@ -61,6 +62,9 @@ async fn main() -> ExitCode {
         Command::Completions { shell } => command_line::print_completions(shell),
         Command::Member(options) => return exit_code(member::run(options)),
         Command::Admin(options) => return exit_code(admin::run(options)),
+        Command::Dump(options) => return exit_code(transfer::dump(options).await),
+        Command::Restore(options) => return exit_code(transfer::restore(options).await),
+        Command::Copy(options) => return exit_code(transfer::copy(options).await),
     };
     if let Err(failure) = &ended {
         console::warn(&format!("swarm: {failure}"));
@@ -69,7 +73,7 @@ async fn main() -> ExitCode {
     if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The exit status of a command of a member or an operator.
+/// The exit status of a command that distinguishes why it failed.
 fn exit_code(ended: Result<(), CommandError>) -> ExitCode {
     let code = match &ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,9 +1,9 @@
 //! Opens the store at an address.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swarm_core::store::{ChangeFeed, Intercepted, ReadOnly};
+use swarm_core::store::{ChangeFeed, Intercepted, ReadOnly, Transfer};
 use swarm_core::{CommitteeTenants, Committees, StoreError, Swarm, SystemEntropy, Tenants};
 use swarm_http::Services;
 use swarm_store_memory::MemoryStore;
@@ -93,7 +93,37 @@ pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
     open(store).await
 }
 
-fn exists(store: &str) -> Result<(), Failure> {
+/// Opens a store to move tenants from it, or to it.
+pub(crate) async fn open_to_transfer(store: &str) -> Result<Arc<dyn Transfer>, Failure> {
+    if let Some(path) = store.strip_prefix(SQLITE) {
+        return Ok(Arc::new(sqlite(Path::new(path)).await?));
+    }
+    Ok(Arc::new(connected(store, RedisStore::connect(store).await)?))
+}
+
+/// The file that opening this store would create, if it would.
+pub(crate) fn new_file(store: &str) -> Option<PathBuf> {
+    store.strip_prefix(SQLITE).map(PathBuf::from).filter(|path| !path.exists())
+}
+
+/// Checks that tenants can be moved from and to a store.
+pub(crate) fn moves(store: &str) -> Result<(), Failure> {
+    if has_scheme(store, &POSTGRES) {
+        return Err("store: tenants on PostgreSQL cannot be dumped or restored yet".into());
+    }
+    Ok(())
+}
+
+/// Checks that what is written to a store outlives this program.
+pub(crate) fn outlives(store: &str) -> Result<(), Failure> {
+    if store == MEMORY {
+        return Err("store: memory ends with this command: give another store".into());
+    }
+    Ok(())
+}
+
+/// Checks that a store can exist already.
+pub(crate) fn exists(store: &str) -> Result<(), Failure> {
     if store == MEMORY {
         return Err("store: memory is empty at start: give the server's store".into());
     }

@@ -7,7 +7,6 @@ use crate::committee::{self, CommitteeWorld};
 use crate::promise::{ensure, promised};
 use crate::{Author, World, act, applicant, creation, log_scenario_in, mail, odd_texts};
 use swarm_core::Take;
-use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{Day, MailState, Member, MemberState, Message, Session};
 use swarm_core::proof::ApiKey;
 use swarm_core::store::{
@@ -26,8 +25,6 @@ pub(super) struct Furnished {
     pub(super) seat: ApiKey,
     /// The latest day of the committee.
     pub(super) day: Day,
-    /// A submission of that member.
-    pub(super) submitted: Arc<CommitteeTake>,
 }
 
 impl Furnished {
@@ -45,10 +42,10 @@ impl Furnished {
         let seat = committee.seat("seat").await;
         let day = committee.generated(committee::far()).await;
         committee.filed(&seat, day, "first").await;
-        let submitted = committee.filed(&seat, day, "second").await;
+        committee.filed(&seat, day, "second").await;
         // Last, since the service cannot read them.
         documents(&world).await;
-        Self { world, author, session, last, seat, day, submitted }
+        Self { world, author, session, last, seat, day }
     }
 }
 

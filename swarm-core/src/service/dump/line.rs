@@ -1,0 +1,230 @@
+//! The lines of a dump as text.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::totals::{Totals, number, read_number, whole};
+use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
+use crate::domain::json::{self, Json, Object};
+use crate::domain::{
+    Day, Invalid, LogLine, LogRow, Logged, Member, Message, MessageId, Seq, Session, SessionId,
+    Take, TenantId, Timestamp,
+};
+use crate::proof::log_line;
+use crate::store::records::{Record, Unreadable};
+use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
+
+/// The version of the format. Another one gets another number.
+pub(super) const FORMAT: &str = "swarm-dump/1";
+
+/// A line of a dump.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Line {
+    /// The first line: the program that wrote the dump.
+    Format(String),
+    /// The records of this tenant follow.
+    Tenant(TenantId, TenantHead),
+    /// A record.
+    Record(Stored, Option<LogLine>),
+    /// The last line.
+    End(Totals),
+}
+
+impl Line {
+    /// The line of a record.
+    pub(super) fn of(tenant: &TenantId, record: Stored) -> Self {
+        match record {
+            Stored::Head(head) => Self::Tenant(tenant.clone(), head),
+            Stored::Log(row) => {
+                let line = log_line(&row);
+                Self::Record(Stored::Log(row), Some(line))
+            }
+            other => Self::Record(other, None),
+        }
+    }
+
+    /// The text without its line feed: a JSON object whose first key names the kind.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Format(program) => json::write(&Json::from([
+                ("format", Json::from(FORMAT)),
+                ("program", Json::from(program.as_str())),
+            ])),
+            Self::Tenant(id, head) => json::write(&Json::from([("tenant", tenant(id, head))])),
+            Self::End(totals) => json::write(&Json::from([("end", totals.json())])),
+            Self::Record(record, log) => record_text(record, log.as_ref()),
+        }
+    }
+
+    /// Reads the text of a line.
+    ///
+    /// # Errors
+    /// What is wrong with it. It must be exactly what this version writes: then nothing in it is lost.
+    pub(super) fn read(text: &[u8]) -> Result<Self, String> {
+        let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.place))?;
+        let line = read(json.into_object())?;
+        if line.text().as_bytes() == text {
+            return Ok(line);
+        }
+        Err("is not written as this version of Swarm writes it".to_owned())
+    }
+
+    /// The kinds that it counts as.
+    pub(super) fn kinds(&self) -> &'static [&'static str] {
+        match self {
+            Self::Format(_) | Self::End(_) => &[],
+            Self::Tenant(..) => &["tenant"],
+            Self::Record(record, _) => match record {
+                Stored::Head(_) => &[],
+                Stored::Member(_) => &["member"],
+                Stored::Message(_) => &["message"],
+                Stored::Document(_) => &["document"],
+                Stored::Session(_) => &["session"],
+                Stored::CommitteeMember(_) => &["committeeMember"],
+                Stored::CommitteeDay(_) => &["committeeDay"],
+                Stored::CommitteeBrief(..) => &["committeeBrief"],
+                Stored::Log(row) => match row.logged {
+                    Logged::Take(_) => &["log", "take"],
+                    Logged::CommitteeTake(_) => &["log", "committeeTake"],
+                    Logged::Entry(_) => &["log"],
+                },
+            },
+        }
+    }
+}
+
+fn tenant(id: &TenantId, head: &TenantHead) -> Json {
+    let documents = head.documents.iter().map(|(kind, last)| (kind.as_str(), number(*last)));
+    Json::from([
+        ("id", Json::from(id.as_str())),
+        ("log", number(head.log.0)),
+        ("messages", number(head.messages.0)),
+        ("sessions", number(head.sessions.0)),
+        ("documents", documents.collect()),
+    ])
+}
+
+fn record_text(record: &Stored, log: Option<&LogLine>) -> String {
+    let of = |kind: &str, text: String| format!("{{\"{kind}\":{text}}}");
+    match record {
+        // Written as a line of its own.
+        Stored::Head(_) => String::new(),
+        Stored::Member(member) => of("member", member.to_text()),
+        Stored::Message(message) => of("message", message.to_text()),
+        Stored::Document(document) => of("document", json::write(&document_json(document))),
+        Stored::Session(session) => of("session", session.to_text()),
+        Stored::CommitteeMember(member) => of("committeeMember", member.to_text()),
+        Stored::CommitteeDay(day) => of("committeeDay", day.to_text()),
+        Stored::CommitteeBrief(date, brief) => {
+            format!("{{\"committeeBrief\":{},\"date\":\"{date}\"}}", brief.to_text())
+        }
+        Stored::Log(row) => {
+            let line = log.map_or_else(|| log_line(row).text(), LogLine::text);
+            match &row.logged {
+                Logged::Take(take) => format!("{{\"log\":{line},\"take\":{}}}", take.to_text()),
+                Logged::CommitteeTake(take) => {
+                    format!("{{\"log\":{line},\"committeeTake\":{}}}", take.to_text())
+                }
+                Logged::Entry(_) => of("log", line),
+            }
+        }
+    }
+}
+
+fn document_json(stored: &StoredDocument) -> Json {
+    let StoredDocument { collection, group, document } = stored;
+    Json::from([
+        ("collection", Json::from(collection.as_str())),
+        ("id", number(document.id)),
+        ("key", Json::from(document.key.as_str())),
+        ("group", Json::from(group.as_str())),
+        ("createdAt", Json::Text(document.created_at.to_string())),
+        ("text", Json::from(document.json.as_str())),
+    ])
+}
+
+fn read(mut fields: Object) -> Result<Line, String> {
+    let kind = fields.members().next().map(|(kind, _)| kind.to_owned()).unwrap_or_default();
+    if kind == "format" {
+        return format(&mut fields);
+    }
+    let mut inner = fields.take(&kind).unwrap_or(Json::Null).into_object();
+    let record = match kind.as_str() {
+        "tenant" => return read_tenant(&mut inner).map_err(text),
+        "end" => return Ok(Line::End(Totals::read(&mut inner).map_err(text)?)),
+        "log" => return log(inner, fields),
+        "member" => Stored::Member(record::<Member>(&mut inner)?),
+        "message" => Stored::Message(record::<Message>(&mut inner)?),
+        "document" => Stored::Document(read_document(&mut inner).map_err(text)?),
+        "session" => Stored::Session(record::<Session>(&mut inner)?),
+        "committeeMember" => Stored::CommitteeMember(record::<CommitteeMember>(&mut inner)?),
+        "committeeDay" => Stored::CommitteeDay(record::<CommitteeDay>(&mut inner)?),
+        "committeeBrief" => {
+            let date = fields.text("date").and_then(|date| Day::parse(&date)).map_err(text)?;
+            Stored::CommitteeBrief(date, record::<CommitteeBrief>(&mut inner)?)
+        }
+        _ => return Err(format!("{kind:?} is no kind of line")),
+    };
+    Ok(Line::Record(record, None))
+}
+
+fn text(invalid: Invalid) -> String {
+    invalid.to_string()
+}
+
+fn record<T: Record>(fields: &mut Object) -> Result<Arc<T>, String> {
+    T::read(fields).map(Arc::new).map_err(|unreadable: Unreadable| unreadable.to_string())
+}
+
+fn format(fields: &mut Object) -> Result<Line, String> {
+    let format = fields.text("format").map_err(text)?;
+    if format != FORMAT {
+        return Err(format!(
+            "the format is {format:?}, and this version of Swarm reads {FORMAT:?} alone"
+        ));
+    }
+    Ok(Line::Format(fields.text("program").map_err(text)?))
+}
+
+fn read_tenant(fields: &mut Object) -> Result<Line, Invalid> {
+    let id = TenantId::parse(fields.text("id")?)?;
+    let last = fields.take("documents").unwrap_or(Json::Null).into_object();
+    let mut documents = BTreeMap::new();
+    for (collection, last) in last.members() {
+        documents.insert(collection.parse()?, read_number(last)?);
+    }
+    let head = TenantHead {
+        log: Seq(whole(fields, "log")?),
+        messages: MessageId(whole(fields, "messages")?),
+        sessions: SessionId(whole(fields, "sessions")?),
+        documents,
+    };
+    Ok(Line::Tenant(id, head))
+}
+
+fn read_document(fields: &mut Object) -> Result<StoredDocument, Invalid> {
+    Ok(StoredDocument {
+        collection: fields.text("collection")?.parse::<Collection>()?,
+        group: fields.text("group")?,
+        document: Document {
+            id: whole(fields, "id")?,
+            key: fields.text("key")?,
+            json: fields.text("text")?,
+            created_at: Timestamp::parse("createdAt", &fields.text("createdAt")?)?,
+        },
+    })
+}
+
+/// A row of the log: its entry, and the take that it is of.
+fn log(entry: Object, mut fields: Object) -> Result<Line, String> {
+    let line = LogLine::read(&json::write(&entry)).map_err(text)?;
+    let logged = if let Some(take) = fields.take("take") {
+        Logged::Take(record::<Take>(&mut take.into_object())?)
+    } else if let Some(take) = fields.take("committeeTake") {
+        Logged::CommitteeTake(record::<CommitteeTake>(&mut take.into_object())?)
+    } else {
+        Logged::Entry(Arc::new(line.entry.clone()))
+    };
+    let row = LogRow { seq: line.seq, at: line.at, logged };
+    Ok(Line::Record(Stored::Log(row), Some(line)))
+}

@@ -1,0 +1,134 @@
+//! Reads the lines of a dump, and checks them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::fault::{Checked, Fault, check};
+use super::line::Line;
+use super::tenant::TenantChecks;
+use super::totals::Totals;
+use crate::domain::{RunningDigest, TenantId};
+use crate::store::Stored;
+
+/// Reads a dump, line by line, and stops at the first fault. It needs memory for each member, each
+/// session and each document, and about 40 bytes for each take, to know the nonces that are used.
+#[derive(Debug, Default)]
+pub struct DumpReader {
+    lines: u64,
+    counts: BTreeMap<String, u64>,
+    digest: RunningDigest,
+    is_begun: bool,
+    tenants: BTreeSet<TenantId>,
+    current: Option<(TenantId, TenantChecks)>,
+    totals: Option<Totals>,
+}
+
+/// A record to restore, and its tenant.
+pub type Restorable = (TenantId, Stored);
+
+impl DumpReader {
+    /// A reader before the first line.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads the next line, with or without its line feed. Returns the record in it, if it is one of a
+    /// record.
+    ///
+    /// # Errors
+    /// The first [`Fault`]. The dump is worthless then, whatever follows.
+    pub fn line(&mut self, text: &[u8]) -> Result<Option<Restorable>, Fault> {
+        let number = self.lines.saturating_add(1);
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let read = self.read(text, number).map_err(|fault| match fault {
+            Problem::Here(what) => Fault { line: number, what },
+            Problem::At(fault) => fault,
+        });
+        self.lines = number;
+        read
+    }
+
+    /// Checks that the dump is complete, and returns what it consists of.
+    ///
+    /// # Errors
+    /// [`Fault`] when its last line is missing.
+    pub fn finish(self) -> Result<Totals, Fault> {
+        let what = "the dump ends here, before its last line: it is not complete".to_owned();
+        self.totals.ok_or(Fault { line: self.lines, what })
+    }
+
+    fn read(&mut self, text: &[u8], number: u64) -> Result<Option<Restorable>, Problem> {
+        check(self.totals.is_none(), || "the dump goes on after its last line".to_owned())?;
+        let line = Line::read(text)?;
+        check(self.is_begun || matches!(line, Line::Format(_)), || {
+            "the first line must say the format of the dump".to_owned()
+        })?;
+        if let Line::End(totals) = line {
+            self.end_tenant()?;
+            self.end(&totals)?;
+            self.totals = Some(totals);
+            return Ok(None);
+        }
+        self.digest.update(text);
+        self.digest.update(b"\n");
+        for kind in line.kinds() {
+            let count = self.counts.entry((*kind).to_owned()).or_default();
+            *count = count.saturating_add(1);
+        }
+        match line {
+            Line::Format(_) => {
+                check(!self.is_begun, || "a dump begins within another".to_owned())?;
+                self.is_begun = true;
+                Ok(None)
+            }
+            Line::Tenant(id, head) => {
+                self.end_tenant()?;
+                check(self.tenants.insert(id.clone()), || format!("tenant {id} stands twice"))?;
+                self.current = Some((id.clone(), TenantChecks::new(head.clone(), number)));
+                Ok(Some((id, Stored::Head(head))))
+            }
+            Line::Record(record, log) => {
+                let (id, checks) =
+                    self.current.as_mut().ok_or("a record before the line of its tenant")?;
+                checks.record(&record, log.as_ref(), number)?;
+                Ok(Some((id.clone(), record)))
+            }
+            Line::End(_) => Ok(None),
+        }
+    }
+
+    fn end_tenant(&mut self) -> Result<(), Problem> {
+        let Some((_, checks)) = self.current.take() else { return Ok(()) };
+        checks.finish().map_err(Problem::At)
+    }
+
+    fn end(&self, totals: &Totals) -> Checked<()> {
+        check(totals.lines == self.lines, || {
+            format!("there are {} lines before this one, not {}", self.lines, totals.lines)
+        })?;
+        check(totals.counts == self.counts, || {
+            format!("the counts are {:?}, not {:?}", self.counts, totals.counts)
+        })?;
+        let found = self.digest.digest();
+        check(totals.sha256 == found, || {
+            format!("the SHA-256 of the lines before is {found}, not {}", totals.sha256)
+        })
+    }
+}
+
+/// A fault of this line, or of an earlier one.
+enum Problem {
+    Here(String),
+    At(Fault),
+}
+
+impl From<String> for Problem {
+    fn from(what: String) -> Self {
+        Self::Here(what)
+    }
+}
+
+impl From<&str> for Problem {
+    fn from(what: &str) -> Self {
+        Self::Here(what.to_owned())
+    }
+}

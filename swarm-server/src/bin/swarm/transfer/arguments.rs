@@ -1,0 +1,61 @@
+//! Flags of the commands that move tenants.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use swarm_core::TenantId;
+
+use crate::arguments::Source;
+
+/// The flags of `swarm dump`.
+#[derive(Args)]
+#[command(after_help = "Example: swarm dump --store sqlite:swarm.db --out swarm.dump")]
+pub(crate) struct DumpOptions {
+    #[command(flatten)]
+    pub(super) source: Source,
+    /// Only this tenant
+    #[arg(long, value_name = "ID", value_parser = tenant)]
+    pub(super) tenant: Option<TenantId>,
+    /// Write to this new file, which its owner alone may read, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+}
+
+/// The flags of `swarm restore`.
+#[derive(Args)]
+#[command(after_help = "Example: swarm restore --store redis://127.0.0.1 swarm.dump")]
+pub(crate) struct RestoreOptions {
+    /// The dump; standard input unless given
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) source: Source,
+    /// Only this tenant; the whole dump is checked
+    #[arg(long, value_name = "ID", value_parser = tenant)]
+    pub(super) tenant: Option<TenantId>,
+    /// Check the dump, and write nothing; no store is needed
+    #[arg(long)]
+    pub(super) check: bool,
+}
+
+/// The flags of `swarm copy`.
+#[derive(Args)]
+#[command(
+    after_help = "Example: swarm copy --from sqlite:swarm.db --to redis://127.0.0.1 --tenant acme\n\n\
+                  Flags are visible to all users of the machine: give passwords in the environment"
+)]
+pub(crate) struct CopyOptions {
+    /// The store to read
+    #[arg(long, env = "SWARM_FROM", hide_env_values = true, value_name = "URL")]
+    pub(super) from: String,
+    /// The store to write; the tenants must have no records there
+    #[arg(long, env = "SWARM_TO", hide_env_values = true, value_name = "URL")]
+    pub(super) to: String,
+    /// Only this tenant
+    #[arg(long, value_name = "ID", value_parser = tenant)]
+    pub(super) tenant: Option<TenantId>,
+}
+
+fn tenant(text: &str) -> Result<TenantId, String> {
+    TenantId::parse(text).map_err(|invalid| invalid.to_string())
+}

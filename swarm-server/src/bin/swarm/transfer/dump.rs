@@ -1,0 +1,140 @@
+//! `swarm dump`: writes a store as lines.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::PathBuf;
+
+use swarm_core::TenantId;
+use swarm_core::service::dump::{DumpWriter, Totals};
+use swarm_core::store::{Stored, Transfer};
+
+use super::arguments::DumpOptions;
+use super::opened::{to_dump, usage};
+use super::progress::Progress;
+use super::{PROGRAM, no_such_tenant, store_failed};
+use crate::command::{CommandError, create_private, note};
+
+/// Writes the dump.
+///
+/// # Errors
+/// [`CommandError`]; then a file that was begun is removed.
+pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
+    if options.out.is_none() && io::stdout().is_terminal() {
+        return Err(CommandError::Usage(
+            "a dump has contacts and hashes of tokens, and does not go to a terminal: give --out \
+             FILE, or redirect standard output"
+                .to_owned(),
+        ));
+    }
+    let address = options.source.resolve().map_err(usage)?.store;
+    let store = to_dump(&address).await?;
+    let (mut output, file) = match options.out {
+        Some(path) => (Output::File(BufWriter::new(create_private(&path)?)), Some(path)),
+        None => (Output::Standard(BufWriter::new(io::stdout())), None),
+    };
+    let written = write(&*store, options.tenant.as_ref(), &mut output).await;
+    let written = match written {
+        Ok(totals) => output.close().map(|()| totals),
+        Err(error) => Err(error),
+    };
+    let totals = written.inspect_err(|_| remove(file.as_ref()))?;
+    note(&format!("dumped {}", described(&totals)));
+    if let Some(path) = file {
+        note(&format!("check it with: swarm restore --check {}", path.display()));
+    }
+    Ok(())
+}
+
+fn remove(file: Option<&PathBuf>) {
+    // There is nothing more to be done about it.
+    let _ = file.map(fs::remove_file);
+}
+
+/// Where the dump goes.
+enum Output {
+    File(BufWriter<File>),
+    Standard(BufWriter<io::Stdout>),
+}
+
+impl Output {
+    fn put(&mut self, line: &str) -> Result<(), CommandError> {
+        match self {
+            Self::File(file) => file.write_all(line.as_bytes()),
+            Self::Standard(output) => output.write_all(line.as_bytes()),
+        }
+        .map_err(not_written)
+    }
+
+    /// Writes what is buffered; a file is on the disk then.
+    fn close(self) -> Result<(), CommandError> {
+        match self {
+            Self::File(mut file) => file.flush().and_then(|()| file.get_ref().sync_all()),
+            Self::Standard(mut output) => output.flush(),
+        }
+        .map_err(not_written)
+    }
+}
+
+fn not_written(error: io::Error) -> CommandError {
+    CommandError::Refused(format!("the dump cannot be written: {error}"))
+}
+
+async fn write(
+    store: &dyn Transfer,
+    tenant: Option<&TenantId>,
+    output: &mut Output,
+) -> Result<Totals, CommandError> {
+    let (mut writer, first) = DumpWriter::new(PROGRAM);
+    let tenants = tenants(store, tenant).await?;
+    output.put(&first)?;
+    let progress = Progress::of_entries();
+    for tenant in tenants {
+        let mut dump = store.dump(&tenant).await.map_err(|error| store_failed(&error))?;
+        loop {
+            let records: Vec<Stored> = dump.next().await.map_err(|error| store_failed(&error))?;
+            if records.is_empty() {
+                break;
+            }
+            for record in records {
+                progress.record(&record);
+                output.put(&writer.record(&tenant, record))?;
+            }
+        }
+    }
+    let (last, totals) = writer.end();
+    output.put(&last)?;
+    Ok(totals)
+}
+
+/// The tenants to dump: this one, or all.
+pub(super) async fn tenants(
+    store: &dyn Transfer,
+    tenant: Option<&TenantId>,
+) -> Result<Vec<TenantId>, CommandError> {
+    let all = store.tenants().await.map_err(|error| store_failed(&error))?;
+    match tenant {
+        None => Ok(all),
+        Some(tenant) if all.contains(tenant) => Ok(vec![tenant.clone()]),
+        Some(tenant) => Err(no_such_tenant("the store", tenant)),
+    }
+}
+
+/// What was moved, for people.
+pub(super) fn described(totals: &Totals) -> String {
+    let counted = |kind: &str, name: &str| {
+        let count = totals.count(kind);
+        format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+    };
+    let entries = match totals.count("log") {
+        1 => "1 log entry".to_owned(),
+        count => format!("{count} log entries"),
+    };
+    let counts = [
+        counted("tenant", "tenant"),
+        counted("member", "member"),
+        counted("session", "session"),
+        counted("take", "take"),
+        entries,
+    ];
+    format!("{}; {}", counts.join(", "), totals.sha256)
+}

@@ -1,0 +1,61 @@
+//! The stores that tenants are moved between.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use swarm_core::store::Transfer;
+
+use crate::command::CommandError;
+use crate::{Failure, store};
+
+/// Opens an existing store to dump its tenants.
+pub(super) async fn to_dump(address: &str) -> Result<Arc<dyn Transfer>, CommandError> {
+    let checked = store::check(address).and_then(|()| store::moves(address));
+    checked.and_then(|()| store::exists(address)).map_err(usage)?;
+    store::open_to_transfer(address).await.map_err(unreached)
+}
+
+/// A store that tenants are restored into.
+pub(super) struct OpenedTarget {
+    store: Arc<dyn Transfer>,
+    /// The file that was created for it.
+    new_file: Option<PathBuf>,
+}
+
+impl OpenedTarget {
+    /// Opens a store. A missing file is created.
+    pub(super) async fn open(address: &str) -> Result<Self, CommandError> {
+        let checked = store::check(address).and_then(|()| store::moves(address));
+        checked.and_then(|()| store::outlives(address)).map_err(usage)?;
+        let new_file = store::new_file(address);
+        Ok(Self { store: store::open_to_transfer(address).await.map_err(unreached)?, new_file })
+    }
+
+    pub(super) fn store(&self) -> &dyn Transfer {
+        &*self.store
+    }
+
+    /// After a restore that failed: removes a file that was created for it.
+    pub(super) fn remove_if_new(self) {
+        let Self { store, new_file } = self;
+        // Closes the file.
+        drop(store);
+        for ending in ["", "-wal", "-shm"] {
+            if let Some(path) = &new_file {
+                let mut name = path.clone().into_os_string();
+                name.push(ending);
+                // It may be gone already.
+                let _ = fs::remove_file(name);
+            }
+        }
+    }
+}
+
+pub(super) fn usage(failure: Failure) -> CommandError {
+    CommandError::Usage(failure.to_string())
+}
+
+fn unreached(failure: Failure) -> CommandError {
+    CommandError::Unreached(failure.to_string())
+}

@@ -1,0 +1,102 @@
+//! `swarm restore`: reads a dump into a store.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::arguments::RestoreOptions;
+use super::dump::described;
+use super::opened::{OpenedTarget, usage};
+use super::progress::Progress;
+use super::target::Target;
+use crate::command::{CommandError, note};
+use swarm_core::service::dump::Totals;
+
+/// The longest line that is read, in bytes: that of a session with a very long snapshot.
+const MAX_LINE: u64 = 512 * 1024 * 1024;
+
+/// Checks a dump, and writes it unless only asked to check.
+///
+/// # Errors
+/// [`CommandError`]; then nothing is written.
+pub(crate) async fn run(options: RestoreOptions) -> Result<(), CommandError> {
+    let file = options.file.filter(|path| path.as_os_str() != "-");
+    if file.is_none() && io::stdin().is_terminal() {
+        return Err(CommandError::Usage(
+            "give the file of the dump, or redirect standard input".to_owned(),
+        ));
+    }
+    let mut input = Input::open(file.as_ref())?;
+    if options.check {
+        let mut target = Target::begin(None, options.tenant).await?;
+        input.read_into(&mut target).await?;
+        note(&format!("valid: {}", described(&target.finish().await?)));
+        return Ok(());
+    }
+    let address = options.source.resolve().map_err(usage)?.store;
+    let opened = OpenedTarget::open(&address).await?;
+    let restored = restore(&opened, options.tenant, &mut input).await;
+    match restored {
+        Ok(totals) => {
+            note(&format!("restored {}", described(&totals)));
+            Ok(())
+        }
+        Err(error) => {
+            opened.remove_if_new();
+            Err(error)
+        }
+    }
+}
+
+async fn restore(
+    opened: &OpenedTarget,
+    tenant: Option<swarm_core::TenantId>,
+    input: &mut Input,
+) -> Result<Totals, CommandError> {
+    let mut target = Target::begin(Some(opened.store()), tenant).await?;
+    match input.read_into(&mut target).await {
+        Ok(()) => target.finish().await,
+        Err(error) => {
+            target.discard().await;
+            Err(error)
+        }
+    }
+}
+
+/// The lines of a dump.
+struct Input {
+    lines: Box<dyn BufRead + Send>,
+    progress: Progress,
+}
+
+impl Input {
+    fn open(file: Option<&PathBuf>) -> Result<Self, CommandError> {
+        let Some(path) = file else {
+            let lines = Box::new(BufReader::new(io::stdin()));
+            return Ok(Self { lines, progress: Progress::of_bytes(None) });
+        };
+        let unread = |error| unreadable(path, &error);
+        let file = File::open(path).map_err(unread)?;
+        let length = file.metadata().map_err(unread)?.len();
+        let lines = Box::new(BufReader::new(file));
+        Ok(Self { lines, progress: Progress::of_bytes(Some(length)) })
+    }
+
+    async fn read_into(&mut self, target: &mut Target<'_>) -> Result<(), CommandError> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = self.lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
+            let read = read.map_err(|error| unreadable(Path::new("the dump"), &error))?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.progress.bytes(read);
+            target.line(&line).await?;
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Usage(format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,227 @@
+//! `swarm dump`, `swarm restore` and `swarm copy` (API.md, 13.3).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::harness::{ADMIN, Author, Client};
+use crate::program::{Program, swarm};
+
+const DATE: &str = "2026-11-21";
+
+/// The public reads that are compared.
+const READS: [&str; 9] = [
+    "/api/swarm/members",
+    "/api/swarm/sessions",
+    "/api/swarm/sessions/1",
+    "/api/swarm/takes/1",
+    "/api/swarm/takes/2",
+    "/api/swarm/log",
+    "/api/swarm/subjects",
+    "/swarm/sessions/1",
+    "/swarm/log",
+];
+
+/// A folder with the file of a server that has stopped, and a member of it.
+struct Desk {
+    folder: Arc<TempDir>,
+    author: Author,
+    reads: Vec<String>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+        let client = program.client.clone();
+        client.convene(DATE, "aurora");
+        let author = Author::join(&client, "Ada");
+        for _ in 0..2 {
+            client.submit(&author, author.draft(DATE, "aurora")).expect(201);
+        }
+        let (reads, folder) = (reads(&client), Arc::clone(&program.folder));
+        let (status, _) = program.stop("TERM");
+        assert!(status.success());
+        Self { folder, author, reads }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        swarm(arguments, &[]).current_dir(self.folder.path()).output().unwrap()
+    }
+
+    fn succeeds(&self, arguments: &[&str]) -> Output {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        output
+    }
+
+    fn fails(&self, arguments: &[&str], code: i32, text: &str) {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
+        assert!(said(&output).contains(text), "{arguments:?}: {}", said(&output));
+    }
+
+    /// The dump of the file with this name.
+    fn dump(&self, name: &str) -> String {
+        let output = self.succeeds(&["dump", "--store", &format!("sqlite:{name}")]);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// A server on the file with this name reads the same, knows the token, and goes on.
+    fn is_served(&self, store: &str) {
+        let store = format!("--store={store}");
+        let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+        let folder = Arc::clone(&self.folder);
+        let program = Program::start_in(folder, &["serve", &store], &environment);
+        assert_eq!(reads(&program.client), self.reads);
+        let author = &self.author;
+        let take = program.client.submit(author, author.draft(DATE, "aurora")).expect(201).json();
+        assert_eq!(take["recommendationId"], 3);
+        assert_eq!(program.client.convene(DATE, "aurora"), 2);
+        let (status, _) = program.stop("TERM");
+        assert!(status.success());
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn reads(client: &Client) -> Vec<String> {
+    READS.iter().map(|path| client.get(path).expect(200).text).collect()
+}
+
+#[test]
+fn dump_is_restored_into_another_file() {
+    let desk = Desk::new();
+    let dumped = desk.succeeds(&["dump", "--out", "swarm.dump"]);
+    assert!(dumped.stdout.is_empty());
+    assert!(said(&dumped).contains("1 tenant, 1 member, 1 session, 2 takes"), "{}", said(&dumped));
+    assert!(said(&dumped).contains("swarm restore --check swarm.dump"), "{}", said(&dumped));
+    let mode = fs::metadata(desk.path("swarm.dump")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let text = fs::read_to_string(desk.path("swarm.dump")).unwrap();
+    assert!(text.starts_with("{\"format\":\"swarm-dump/1\",\"program\":\"swarm "), "{text}");
+    assert_eq!(desk.dump("swarm.db"), text);
+
+    let checked = desk.succeeds(&["restore", "--check", "swarm.dump"]);
+    assert!(said(&checked).starts_with("valid: 1 tenant"), "{}", said(&checked));
+    desk.succeeds(&["restore", "--store", "sqlite:other.db", "swarm.dump"]);
+    assert_eq!(desk.dump("other.db"), text);
+    desk.fails(&["restore", "--store", "sqlite:other.db", "swarm.dump"], 1, "default has records");
+    desk.is_served("sqlite:other.db");
+}
+
+#[test]
+fn dump_is_restored_from_standard_input() {
+    let desk = Desk::new();
+    let dump = desk.dump("swarm.db");
+    fs::write(desk.path("swarm.dump"), &dump).unwrap();
+    let arguments = ["restore", "--store=sqlite:other.db", "--tenant=default"];
+    let input = fs::File::open(desk.path("swarm.dump")).unwrap();
+    let mut restore = swarm(&arguments, &[]);
+    let restored = restore.current_dir(desk.folder.path()).stdin(Stdio::from(input));
+    let restored = restored.output().unwrap();
+    assert!(restored.status.success(), "{}", said(&restored));
+    assert_eq!(desk.dump("other.db"), dump);
+}
+
+#[test]
+fn copy_is_dump_and_restore_in_one() {
+    let desk = Desk::new();
+    let arguments = ["copy", "--from=sqlite:swarm.db", "--to=sqlite:other.db", "--tenant=default"];
+    let copied = desk.succeeds(&arguments);
+    assert!(said(&copied).contains("copied 1 tenant"), "{}", said(&copied));
+    assert_eq!(desk.dump("other.db"), desk.dump("swarm.db"));
+    desk.fails(&arguments, 1, "tenant default has records in the store");
+    desk.is_served("sqlite:other.db");
+}
+
+/// Through a cluster and back, nothing is lost.
+#[test]
+fn copies_between_stores_dump_the_same() {
+    let desk = Desk::new();
+    let cluster = swarm_redis_testing::Cluster::start();
+    let server = swarm_redis_testing::Server::start(&[]);
+    let stores = ["sqlite:swarm.db", &cluster.url(), "sqlite:other.db", &server.url()];
+    let dump = desk.dump("swarm.db");
+    for pair in stores.windows(2) {
+        desk.succeeds(&["copy", "--from", pair[0], "--to", pair[1]]);
+        let dumped = desk.succeeds(&["dump", "--store", pair[1]]);
+        assert_eq!(String::from_utf8(dumped.stdout).unwrap(), dump, "{pair:?}");
+        desk.fails(&["copy", "--from", pair[0], "--to", pair[1]], 1, "default has records");
+    }
+    for store in &stores[1..] {
+        desk.is_served(store);
+    }
+}
+
+/// The line is named, and a file that was created for it is removed.
+#[test]
+fn tampered_dump_leaves_nothing_behind() {
+    let desk = Desk::new();
+    let dump = desk.dump("swarm.db");
+    let cases = [
+        (dump.replace("\"name\":\"Ada\"", "\"name\":\"Eve\""), "the SHA-256"),
+        (dump.replace("\"revision\":2", "\"revision\":3"), "does not follow"),
+        (dump[..dump.len() - 100].to_owned(), "is not JSON"),
+        (dump.replace("swarm-dump/1", "swarm-dump/9"), "line 1: the format is"),
+        (dump.lines().next().unwrap().to_owned(), "it is not complete"),
+        (String::new(), "it is not complete"),
+    ];
+    for (tampered, text) in cases {
+        fs::write(desk.path("tampered.dump"), tampered).unwrap();
+        desk.fails(&["restore", "--check", "tampered.dump"], 1, text);
+        desk.fails(&["restore", "--store=sqlite:other.db", "tampered.dump"], 1, text);
+        desk.fails(&["restore", "--store=sqlite:other.db", "tampered.dump"], 1, "line ");
+        assert!(!desk.path("other.db").exists(), "{text}");
+        assert!(!desk.path("other.db-wal").exists(), "{text}");
+    }
+}
+
+/// The file stays, with what it had.
+#[test]
+fn killed_restore_leaves_the_file_as_it_was() {
+    let desk = Desk::new();
+    let dump = desk.dump("swarm.db");
+    fs::copy(desk.path("swarm.db"), desk.path("other.db")).unwrap();
+    let moved = dump.replace("\"id\":\"default\"", "\"id\":\"moved\"");
+    let half: Vec<_> = moved.lines().collect();
+    let mut restore = swarm(&["restore", "--store=sqlite:other.db"], &[]);
+    let mut restore =
+        restore.current_dir(desk.folder.path()).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = restore.stdin.take().unwrap();
+    let lines = half[..half.len() - 1].join("\n") + "\n";
+    std::io::Write::write_all(&mut input, lines.as_bytes()).unwrap();
+    // It holds the lock of the file once it writes.
+    swarm_redis_testing::wait_until("it reads", || desk.path("other.db-wal").exists());
+    restore.kill().unwrap();
+    restore.wait().unwrap();
+    assert_eq!(desk.dump("other.db"), dump);
+}
+
+#[test]
+fn wrong_use_is_explained() {
+    let desk = Desk::new();
+    let missing = ["dump", "--store=sqlite:missing.db"];
+    desk.fails(&missing, 2, "there is no file \"missing.db\"");
+    assert!(!Path::new(&desk.path("missing.db")).exists());
+    desk.fails(&["dump", "--store=memory"], 2, "memory");
+    desk.fails(&["dump", "--tenant=other"], 1, "the store has no tenant other");
+    desk.fails(&["dump", "--tenant=Other"], 2, "tenant id");
+    desk.fails(&["restore", "--check", "missing.dump"], 2, "missing.dump");
+    fs::write(desk.path("swarm.dump"), desk.dump("swarm.db")).unwrap();
+    desk.fails(&["dump", "--out=swarm.dump"], 1, "there is one already");
+    let other = ["restore", "--store=sqlite:o.db", "--tenant=other", "swarm.dump"];
+    desk.fails(&other, 1, "the dump has no tenant other");
+    assert!(!desk.path("o.db").exists());
+    desk.fails(&["copy", "--from=sqlite:swarm.db", "--to=memory"], 2, "memory");
+    desk.fails(&["copy", "--from=sqlite:swarm.db", "--to=nothing"], 2, "must be sqlite:PATH");
+}
