@@ -1,6 +1,7 @@
 //! The service, the API for embedders: it loads facts, applies the rules, and commits the result.
 
 mod basis_cache;
+mod bundles;
 mod committee;
 mod counts;
 mod documents;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Answer;
+use crate::audit::SessionBundle;
 use crate::domain::{Session, SessionId, Take, TakeId};
 use crate::service::{SessionPage, TakePage};
 
@@ -42,6 +43,11 @@ pub fn page(page: &SessionPage) -> Answer {
         next_before: Option<SessionId>,
     }
     Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
+}
+
+/// A bundle (API.md, 11.8).
+pub fn bundle(bundle: &SessionBundle) -> Answer {
+    Answer::ok(bundle)
 }
 
 /// The sessions that take takes: `{sessions}`.

@@ -4,9 +4,10 @@ use swarm_core::domain::{
     Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SubjectId,
 };
 use swarm_core::wire::Problem::{
-    self, AlreadyAggregated, BriefPublished, FiledLater, InvalidRequest, NoRoster, NotFound,
+    self, AlreadyAggregated, BriefPublished, Busy, FiledLater, InvalidRequest, NoRoster, NotFound,
     RosterFrozen, TakesOnFile,
 };
+use swarm_core::wire::RequestError;
 use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, wire};
 
 use crate::number::number;
@@ -44,6 +45,12 @@ pub(super) fn routes() -> Vec<Route> {
                 .query(&[("after", "Id"), ("limit", "PageLimit")])
                 .answers(200, &["SessionWithTakes"])
                 .refuses(&[NotFound]),
+            read("/api/swarm/sessions/{id}/bundle", bundle)
+                .with(Work::Long)
+                .about("A session with all that it takes to verify it, for swarm verify")
+                .part("Id")
+                .answers(200, &["Bundle"])
+                .refuses(&[NotFound, Busy]),
             cached("/api/swarm/sessions/{date}/{subject}", by_date)
                 .about("The newest session of a day and subject, and its takes")
                 .part("Day")
@@ -150,6 +157,18 @@ pub(crate) async fn by_id(request: RequestContext) -> Reply {
     let after = position.unwrap_or(TakeId(0));
     let page = request.tenant().session_page(id, after, limit).await?;
     Ok(Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session))
+}
+
+/// Until a checkpoint has all of it, it is a 503 with `Retry-After`.
+pub(crate) async fn bundle(mut request: RequestContext) -> Reply {
+    // A subject may be called bundle.
+    if request.path.first().is_some_and(|date| Day::parse(date).is_ok()) {
+        request.path.push("bundle".to_owned());
+        return by_date(request).await;
+    }
+    let log = request.served.signed_log().ok_or(RequestError::UnknownPath)?;
+    let bundle = request.tenant().session_bundle(request.session_id()?, log).await?;
+    Ok(wire::sessions::bundle(&bundle.ok_or(RequestError::Busy)?).into())
 }
 
 pub(crate) async fn by_date(request: RequestContext) -> Reply {

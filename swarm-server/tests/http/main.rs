@@ -60,6 +60,7 @@ mod rust_client;
 mod schedule;
 mod schema;
 mod secrets;
+mod session_bundles;
 mod sqlite;
 mod start_options;
 mod tenant_configuration;

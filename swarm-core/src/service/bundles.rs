@@ -1,0 +1,143 @@
+//! Bundles: one session with all that it takes to verify it (API.md, 11.8).
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::signed_log::SignedLog;
+use super::{Error, Tenant};
+use crate::audit::{ProvenEntry, SessionBundle};
+use crate::domain::{
+    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionId, Take, TakeId,
+    TakeOnFile,
+};
+use crate::proof::log_line;
+use crate::rules::logged;
+use crate::store::Result;
+
+/// How often a session that changes while it is read is read again.
+const MAX_ATTEMPTS: usize = 5;
+
+/// The number of rows of the log that are read at once.
+const BATCH: usize = 256;
+
+impl Tenant {
+    /// The bundle of a session, under the last checkpoint of its log. `None` until a checkpoint has all
+    /// entries on the session.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`](crate::Refusal::NotFound) when there is no such session.
+    pub async fn session_bundle(
+        &self,
+        id: SessionId,
+        log: &SignedLog,
+    ) -> Result<Option<SessionBundle>, Error> {
+        for _ in 0..MAX_ATTEMPTS {
+            let (session, takes) = self.session_filed(id).await?;
+            let acts = self.store.acts_on(id).await?;
+            // Session and takes were read at one position; an act after it shows here.
+            if !leads_to(&acts, &session) {
+                continue;
+            }
+            let rows = self.rows_of(acts, &takes).await?;
+            let seqs: Vec<_> = rows.iter().map(|row| row.seq).collect();
+            let Some(proofs) = log.proofs(&seqs).await? else { return Ok(None) };
+            let Some(checkpoint) = proofs.first().map(|proof| proof.checkpoint.clone()) else {
+                return Ok(None);
+            };
+            let entries = rows.iter().zip(proofs).map(|(row, proof)| ProvenEntry {
+                entry: log_line(row).text(),
+                index: proof.index,
+                proof: proof.hashes,
+            });
+            let entries = entries.collect();
+            return Ok(Some(SessionBundle {
+                session,
+                takes: on_file(&takes),
+                entries,
+                checkpoint,
+            }));
+        }
+        Ok(None)
+    }
+
+    /// The rows of these acts and takes, and what explains a time that runs back between them.
+    async fn rows_of(&self, acts: Vec<LogRow>, takes: &[Arc<Take>]) -> Result<Vec<LogRow>> {
+        let begin = acts.first().map(|act| act.seq).unwrap_or_default();
+        let mut rows = acts;
+        rows.extend(self.rows_of_takes(begin, takes).await?);
+        rows.sort_unstable_by_key(|row| row.seq);
+        let pairs = rows.iter().zip(rows.iter().skip(1));
+        let back = pairs.filter(|(one, next)| next.at < one.at);
+        let back: Vec<_> = back.map(|(one, next)| (one.seq, next.seq)).collect();
+        let mut clocks = Vec::new();
+        for (one, next) in back {
+            clocks.extend(self.accepted_clocks(one, next).await?);
+        }
+        rows.extend(clocks);
+        rows.sort_unstable_by_key(|row| row.seq);
+        rows.dedup_by_key(|row| row.seq);
+        Ok(rows)
+    }
+
+    /// The rows of takes, which are in the order of their ids, after this one. There is no index for them, but
+    /// each take has a row: so between two takes there are at least as many rows as ids, and those are
+    /// skipped. A take without a row is left out.
+    async fn rows_of_takes(&self, begin: Seq, takes: &[Arc<Take>]) -> Result<Vec<LogRow>> {
+        let mut wanted: VecDeque<TakeId> = takes.iter().map(|take| take.id).collect();
+        let (mut rows, mut after, mut last) = (Vec::new(), begin, (TakeId(0), Seq(0)));
+        while let Some(next) = wanted.front() {
+            let skipped = last.1.0 + (next.0 - last.0.0).saturating_sub(1);
+            after = after.max(Seq(skipped));
+            let batch = self.store.log(after, BATCH).await?;
+            let Some(end) = batch.last() else { break };
+            after = end.seq;
+            for row in batch {
+                let Logged::Take(take) = &row.logged else { continue };
+                last = (take.id, row.seq);
+                while wanted.pop_front_if(|id| *id < take.id).is_some() {}
+                if wanted.pop_front_if(|id| *id == take.id).is_some() {
+                    rows.push(row);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The entries between two others by which operators accepted a clock.
+    async fn accepted_clocks(&self, mut after: Seq, end: Seq) -> Result<Vec<LogRow>> {
+        let mut clocks = Vec::new();
+        while after < end {
+            let batch = self.store.log(after, BATCH).await?;
+            let Some(last) = batch.last() else { break };
+            after = last.seq;
+            clocks.extend(batch.into_iter().filter(|row| row.seq < end && accepts_clock(row)));
+        }
+        Ok(clocks)
+    }
+}
+
+fn accepts_clock(row: &LogRow) -> bool {
+    let Logged::Entry(entry) = &row.logged else { return false };
+    matches!(**entry, LogEntry::Operation(Operation::ClockAccepted { .. }))
+}
+
+/// Whether the last act is the one that made this record.
+fn leads_to(acts: &[LogRow], session: &Session) -> bool {
+    let Some(Logged::Entry(entry)) = acts.last().map(|row| &row.logged) else { return false };
+    matches!(&**entry, LogEntry::Session(act) if act.session == logged(session))
+}
+
+/// Takes with the ids of those that superseded them.
+fn on_file(takes: &[Arc<Take>]) -> Vec<TakeOnFile> {
+    let mut next: HashMap<&MemberId, TakeId> = HashMap::new();
+    let mut on_file: Vec<_> = takes
+        .iter()
+        .rev()
+        .map(|take| TakeOnFile {
+            superseded_by: next.insert(&take.draft().member_id, take.id),
+            take: Arc::clone(take),
+        })
+        .collect();
+    on_file.reverse();
+    on_file
+}
