@@ -13,7 +13,7 @@ use super::find::Find;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::{Subjects, TakeView, number_param, part_title};
 use super::markdown::first_words;
-use super::markup::{Markup, escape};
+use super::markup::{Markup, clipped, escape};
 use super::people::People;
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -81,7 +81,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let find = find
         .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)))
-        .named("member", filter.member.as_ref().map(|id| people.person(id).name));
+        .named("member", filter.member.as_ref().map(|id| member_text(id, &people)));
     let stance = |(name, _)| (name, find.value("stance") == Some(name));
     let page = TakesPage {
         takes: found.takes.iter().map(view).collect(),
@@ -96,4 +96,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         find,
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+/// The name with the beginning of the id: members may share a name, and titles differ.
+fn member_text(id: &MemberId, people: &People) -> String {
+    format!("{} {}", people.person(id).name, clipped(id.as_str(), 9))
 }
