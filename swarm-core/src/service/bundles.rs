@@ -94,8 +94,11 @@ impl Tenant {
             for row in batch {
                 let Logged::Take(take) = &row.logged else { continue };
                 last = (take.id, row.seq);
-                while wanted.pop_front_if(|id| *id < take.id).is_some() {}
-                if wanted.pop_front_if(|id| *id == take.id).is_some() {
+                let is_wanted = wanted.binary_search(&take.id).is_ok();
+                while wanted.front().is_some_and(|id| *id <= take.id) {
+                    wanted.pop_front();
+                }
+                if is_wanted {
                     rows.push(row);
                 }
             }

@@ -8,6 +8,7 @@ use swarm_core::wire::Problem;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::Markup;
+use super::negotiation::prefers_html;
 use super::people::{People, Person};
 use super::{links, lists};
 use crate::request::RequestContext;
@@ -28,7 +29,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
     let id = request.memo_id()?;
-    let Some(memo) = tenant.find_memo(id).await? else { return Ok(retracted(&request, id)) };
+    let memo = match tenant.find_memo(id).await? {
+        Some(memo) => memo,
+        None if prefers_html(&request.headers) => return Ok(retracted(&request, id)),
+        None => tenant.memo(id).await?,
+    };
     let who = People::find(tenant, [&memo.member_id]).await?.person(&memo.member_id);
     let subject = match &memo.draft.subject_id {
         Some(id) => Some(lists::subject(tenant, id).await?),

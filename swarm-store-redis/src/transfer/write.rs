@@ -19,7 +19,7 @@ use crate::changes;
 use crate::codec;
 use crate::committee::{self, brief_field, by_on, on};
 use crate::documents::in_group;
-use crate::keys::{self, Keys, collection_name, with_number};
+use crate::keys::{self, BY_KEY, Keys, collection_name, with_number};
 use crate::scripts;
 use crate::sessions::{all, published_at};
 use crate::tenant::TenantStore;
@@ -43,6 +43,8 @@ struct Staged {
     batches: u64,
     log: u64,
     submissions: u64,
+    /// The size of the documents whose size is limited.
+    document_bytes: usize,
 }
 
 impl Restoration {
@@ -57,8 +59,15 @@ impl Restore for Restoration {
         if !self.tenants.contains_key(tenant) {
             let keys = apart("restore", tenant)?;
             let (written, tenant_store) = (BTreeSet::new(), self.store.tenant(tenant));
-            let staged =
-                Staged { tenant: tenant_store, keys, written, batches: 0, log: 1, submissions: 0 };
+            let staged = Staged {
+                tenant: tenant_store,
+                keys,
+                written,
+                batches: 0,
+                log: 1,
+                submissions: 0,
+                document_bytes: 0,
+            };
             self.tenants.insert(tenant.clone(), staged);
         }
         match self.tenants.get_mut(tenant) {
@@ -153,7 +162,13 @@ impl Staged {
                 let listing = keys::in_state(message.state.as_str());
                 to.list(keys.outbox_index(), with_number(&listing, id));
             }
-            Stored::Document(document) => add_document(keys, document, to)?,
+            Stored::Document(document) => {
+                add_document(keys, document, to)?;
+                if document.collection.has_limited_size() {
+                    self.document_bytes += document.document.json.len();
+                    to.set(keys.counters(), "document-bytes", self.document_bytes);
+                }
+            }
             Stored::Session(session) => add_session(keys, session, to),
             Stored::CommitteeMember(member) => {
                 let row = codec::encode_committee_member(FIRST, member);
@@ -247,7 +262,8 @@ fn add_document(keys: &Keys, stored: &StoredDocument, to: &mut Operations) -> Re
     let [rows, names, index] = keys.collection(collection_name(*collection)?);
     to.set(rows, document.id, codec::encode_document(document));
     to.set(names, &document.key, document.id);
-    to.list(index, with_number(&in_group(group), document.id));
+    to.list(index.clone(), with_number(&in_group(group), document.id));
+    to.list(index, format!("{BY_KEY}{}", document.key));
     Ok(())
 }
 
