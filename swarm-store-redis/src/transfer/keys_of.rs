@@ -1,8 +1,17 @@
 //! The keys of a tenant that dump and restore use.
 
+use swarm_core::proof::hex;
 use swarm_core::store::{Collection, Result};
+use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
 
 use crate::keys::{Keys, collection_name};
+
+/// Keys of this tenant that no other dump or restore uses.
+pub(super) fn apart(purpose: &'static str, tenant: &TenantId) -> Result<Keys> {
+    let mut id = [0; 16];
+    SystemEntropy.fill(&mut id).map_err(|error| StoreError::unavailable(purpose, error))?;
+    Ok(Keys::apart(tenant, purpose, &hex(&id)))
+}
 
 /// Those that exist only where there are records other than challenges.
 pub(super) fn records(keys: &Keys) -> Result<Vec<String>> {

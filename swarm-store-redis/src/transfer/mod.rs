@@ -10,12 +10,11 @@ mod read;
 mod write;
 
 use async_trait::async_trait;
+use swarm_core::TenantId;
 use swarm_core::store::{Dump, Restore, Result, Transfer};
-use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
 
 use crate::RedisStore;
 use crate::keys::Keys;
-use swarm_core::proof::hex;
 
 #[async_trait]
 impl Transfer for RedisStore {
@@ -40,7 +39,7 @@ impl Transfer for RedisStore {
     }
 
     async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
-        let copies = apart("dump", tenant)?;
+        let copies = keys_of::apart("dump", tenant)?;
         Ok(Box::new(read::Records::begin(self.tenant(tenant), copies).await?))
     }
 
@@ -55,13 +54,6 @@ impl RedisStore {
         let exists = redis::cmd("EXISTS").arg(&keys).to_owned();
         Ok(self.client.query::<u64>(op, &exists).await? > 0)
     }
-}
-
-/// Keys of this tenant that no other dump or restore uses.
-fn apart(purpose: &'static str, tenant: &TenantId) -> Result<Keys> {
-    let mut id = [0; 16];
-    SystemEntropy.fill(&mut id).map_err(|error| StoreError::unavailable(purpose, error))?;
-    Ok(Keys::apart(tenant, purpose, &hex(&id)))
 }
 
 fn tenant_of(key: &str, name: &str) -> Option<TenantId> {

@@ -12,8 +12,8 @@ use swarm_core::store::{
 };
 use swarm_core::{StoreError, Take, TenantId};
 
+use super::keys_of;
 use super::operations::Operations;
-use super::{apart, keys_of};
 use crate::RedisStore;
 use crate::changes;
 use crate::codec;
@@ -57,7 +57,7 @@ impl Restoration {
 impl Restore for Restoration {
     async fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Result<()> {
         if !self.tenants.contains_key(tenant) {
-            let keys = apart("restore", tenant)?;
+            let keys = keys_of::apart("restore", tenant)?;
             let (written, tenant_store) = (BTreeSet::new(), self.store.tenant(tenant));
             let staged = Staged {
                 tenant: tenant_store,
