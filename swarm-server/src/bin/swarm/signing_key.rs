@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
-use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, KeypairBytes};
 use swarm_core::domain::Seq;
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::tree::TreeHash;
@@ -56,7 +56,8 @@ fn secret(path: &Path) -> Result<ServerSecret, Failure> {
 }
 
 fn create(path: &Path) -> Result<(), Failure> {
-    let key = SigningKey::from_bytes(&random_bytes()?);
+    // Without the public key: OpenSSL reads version 1 of PKCS#8 only.
+    let key = KeypairBytes { secret_key: random_bytes()?, public_key: None };
     let text = key.to_pkcs8_pem(LineEnding::LF).map_err(|error| error.to_string())?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())?;
