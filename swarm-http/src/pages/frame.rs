@@ -32,6 +32,8 @@ pub(crate) struct SiteContext {
     pub(crate) origin: String,
     /// Whether the tenant has a committee.
     pub(crate) committee: bool,
+    /// Whether the log is signed, so that there are proofs and bundles.
+    pub(crate) is_signed: bool,
 }
 
 impl SiteContext {
@@ -46,6 +48,7 @@ impl SiteContext {
             about: config.about.clone(),
             origin,
             committee: served.committee().is_some(),
+            is_signed: served.signed_log().is_some(),
         }
     }
 }

@@ -122,7 +122,11 @@ impl Description {
             };
             // The number of a tile may be of several segments.
             let is_tile = template.ends_with("/{number}") && parts.len() > templates.len();
-            (templates.len() == parts.len() || is_tile) && parts.iter().zip(&templates).all(same)
+            // A subject may be called `bundle`: its path has a day where a bundle's has a number.
+            let is_day = template.ends_with("/{id}/bundle") && path.contains('-');
+            (templates.len() == parts.len() || is_tile)
+                && !is_day
+                && parts.iter().zip(&templates).all(same)
         };
         let paths = self.document["paths"].as_object().unwrap().iter();
         let (template, methods) =

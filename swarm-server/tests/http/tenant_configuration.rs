@@ -64,7 +64,7 @@ fn check_prints_the_effective_configuration() {
         "forwarded headers: ignored",
         "acme: origin: https://acme.example",
         "acme: mail from: Acme <desk@acme.example>",
-        "pending_applications: 5, memos_per_day: 0",
+        "pending_applications: 5, applications_per_address: 1000, pending_days: 30, memos_per_day: 0",
         "acme: retention: applications that came to nothing, 90 days",
         "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 18000 s; roster: active members; \
          quorum 5; buckets \"hold\", \"add\"; brief, aggregate",

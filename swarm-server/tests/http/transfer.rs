@@ -79,6 +79,8 @@ impl Desk {
         let store = format!("--store={store}");
         let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
         let folder = Arc::clone(&self.folder);
+        // Another copy that was served here went on for itself: to this key, this one went back.
+        let _ = fs::remove_file(self.path("swarm.key.checkpoints"));
         let program = Program::start_in(folder, &["serve", &store], &environment);
         assert_eq!(reads(&program.client), self.reads);
         let author = &self.author;
