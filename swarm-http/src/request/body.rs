@@ -7,6 +7,9 @@ use bytes::{Buf, Bytes};
 use futures_util::{Stream, StreamExt};
 use tokio::time::timeout;
 
+/// Maximum time for a whole body to arrive.
+pub(super) const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
 /// Why a request body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {

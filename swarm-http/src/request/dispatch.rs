@@ -3,7 +3,6 @@
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
@@ -24,26 +23,16 @@ use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
-use super::body::{self, BodyError, BodyGate};
+use super::body::{self, BODY_DEADLINE, BodyError, BodyGate};
 use super::context::RequestContext;
 use super::credential::{Credential, admit};
 use super::dry_run::{self, DryRun};
+use super::head::RequestHead;
 use super::id::RequestId;
 use super::origin::Origin;
+use super::receipt::{DigestedBody, WantedReceipt};
 use super::route::{BodyRule, Handler, Work};
 use super::table::Endpoint;
-
-/// Maximum time for a whole body to arrive.
-const BODY_DEADLINE: Duration = Duration::from_secs(10);
-
-/// A request without its body.
-pub(crate) struct RequestHead {
-    pub(crate) method: Method,
-    pub(crate) host: Option<Host>,
-    pub(crate) path: String,
-    pub(crate) query: String,
-    pub(crate) headers: HeaderMap,
-}
 
 /// The endpoint of a request, and its path parameters.
 pub(crate) type Found = (Arc<Endpoint>, Vec<String>);
@@ -63,17 +52,28 @@ where
     let id = RequestId::of(&head.headers);
     let method = head.method.clone();
     let client = site.forwarded_client(&head.headers);
+    let receipt = WantedReceipt::of(&site, &head);
     let body = pin!(body);
-    let negotiation = endpoint.has_public_read().then(|| Negotiation::of(&head.headers));
+    let mut body = DigestedBody::new(body, receipt.is_some());
+    let negotiation = endpoint.has_public_read().then(|| match receipt {
+        None => Negotiation::of(&head.headers),
+        Some(_) => Negotiation::of_receipt(),
+    });
     let public = |answer| match &negotiation {
         Some(negotiation) => caching::make_public(answer, &method, negotiation),
         None => answer,
     };
     // Pinned, because moving a large future into the next one copies it.
     let answer = pin!(async {
-        let gzip = negotiation.as_ref().is_some_and(Negotiation::takes_gzip);
-        let answer = answer(&site, &endpoint, path, (head, gzip), body).await;
-        let answer = public(answer.unwrap_or_else(ApiError::into_answer));
+        let form = Form {
+            gzip: negotiation.as_ref().is_some_and(Negotiation::takes_gzip),
+            is_cached: receipt.is_none(),
+        };
+        let answer = answer(&site, &endpoint, path, (head, form), Pin::new(&mut body)).await;
+        let mut answer = public(answer.unwrap_or_else(ApiError::into_answer));
+        if let Some(receipt) = receipt {
+            answer = receipt.sign(answer, body).await;
+        }
         held(&site, answer).unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
@@ -82,6 +82,14 @@ where
         Some(client) => client.run(observed).await,
         None => observed.await,
     }
+}
+
+/// Which form of an answer a client gets.
+#[derive(Clone, Copy)]
+struct Form {
+    gzip: bool,
+    /// Whether it may come from the cache.
+    is_cached: bool,
 }
 
 /// Counts the answer's bytes in the memory budget until they are sent.
@@ -97,16 +105,25 @@ fn held(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
 pub(crate) type UnknownPath = fn(&HeaderMap, &ServedTenant, String, ApiError) -> Answer;
 
 /// Answers a request for an unknown path.
-pub(crate) async fn respond_unknown(
+pub(crate) async fn respond_unknown<S, B, E>(
     site: &Site,
     head: RequestHead,
+    body: S,
     unknown: UnknownPath,
-) -> Answer {
+) -> Answer
+where
+    S: Stream<Item = Result<B, E>> + Send,
+    B: Buf + Send,
+    E: Send,
+{
     let (id, client) = (RequestId::of(&head.headers), site.forwarded_client(&head.headers));
+    let receipt = WantedReceipt::of(site, &head);
+    let body = pin!(body);
+    let body = DigestedBody::new(body, receipt.is_some());
     let RequestHead { method, host, path, headers, .. } = head;
     let answer = async {
         let origin = Origin::of(host, &headers, site.origins);
-        match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
+        let answer = match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
             Some(served) => {
                 let answer =
                     unknown(&headers, &served, origin.url(), RequestError::UnknownPath.into());
@@ -115,6 +132,10 @@ pub(crate) async fn respond_unknown(
                 answer
             }
             None => unknown_host(&origin).into_answer(),
+        };
+        match receipt {
+            Some(receipt) => receipt.sign(answer, body).await,
+            None => answer,
         }
     };
     observed(site, (id, client), &method, ("unknown", None), answer).await
@@ -177,7 +198,7 @@ async fn answer<S, B, E>(
     site: &Arc<Site>,
     endpoint: &Endpoint,
     parts: Vec<String>,
-    (head, gzip): (RequestHead, bool),
+    (head, form): (RequestHead, Form),
     body: Pin<&mut S>,
 ) -> Reply
 where
@@ -213,9 +234,10 @@ where
         }
     };
     let sent = bytes.clone();
-    let reader = matches!(route.work, Work::CachedShort | Work::CachedLong).then(|| Reader {
+    let is_cacheable = matches!(route.work, Work::CachedShort | Work::CachedLong);
+    let reader = (is_cacheable && form.is_cached).then(|| Reader {
         question: Question::new(&served.config().id, route.path, &parts, (route.query, &query)),
-        gzip,
+        gzip: form.gzip,
         is_large: route.work == Work::CachedLong,
         served: Arc::clone(&served),
     });
@@ -233,12 +255,12 @@ where
     };
     let answer = match reader {
         Some(reader) => site.cache.answer(reader, || handler.answer(request)).await,
-        None if route.work == Work::Long => {
+        None if matches!(route.work, Work::Long | Work::CachedLong) => {
             let (served, is_public) = (Arc::clone(&request.served), route.is_public_read());
             let made = handler.answer(request);
             let work = async move {
                 let answer = made.await?;
-                Ok(if is_public { caching::prepared(answer, gzip) } else { answer })
+                Ok(if is_public { caching::prepared(answer, form.gzip) } else { answer })
             };
             site.workers.run(served.jobs(), work).await
         }

@@ -12,7 +12,8 @@ use warp::{Filter, reject};
 use crate::Site;
 use crate::tenants::Host;
 
-use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
+use super::dispatch::{UnknownPath, respond, respond_unknown};
+use super::head::RequestHead;
 use super::table::Table;
 
 /// The filter of these routes; it rejects other paths as not found.
@@ -36,9 +37,10 @@ pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> 
 /// The filter for all other paths.
 pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(Response,)> {
     head()
-        .then(move |head| {
+        .and(warp::body::stream())
+        .then(move |head, body| {
             let site = Arc::clone(&site);
-            async move { respond_unknown(&site, head, page).await.into_response() }
+            async move { respond_unknown(&site, head, body, page).await.into_response() }
         })
         .boxed()
 }

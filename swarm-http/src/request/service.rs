@@ -17,7 +17,8 @@ use tower_service::Service;
 use crate::Site;
 use crate::tenants::Host;
 
-use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
+use super::dispatch::{UnknownPath, respond, respond_unknown};
+use super::head::RequestHead;
 use super::table::Table;
 
 /// Answers every request for a site; see [`service`](crate::service). Clones are cheap and share all state.
@@ -57,9 +58,10 @@ where
         let found = self.table.find(request.uri().path());
         async move {
             let (head, body) = split(request);
+            let body = BodyDataStream::new(body);
             let answer = match found {
-                Some(found) => respond(site, found, head, BodyDataStream::new(body)).await,
-                None => respond_unknown(&site, head, unknown).await,
+                Some(found) => respond(site, found, head, body).await,
+                None => respond_unknown(&site, head, body, unknown).await,
             };
             Ok(answer.into_response())
         }

@@ -36,6 +36,11 @@ impl Negotiation {
         Self { known, since, gzip: codings.is_some_and(accepts_gzip) }
     }
 
+    /// That of a client that wants a receipt: it gets the whole answer, not compressed.
+    pub(crate) fn of_receipt() -> Self {
+        Self { known: Vec::new(), since: None, gzip: false }
+    }
+
     /// Whether the client accepts a compressed answer.
     pub(crate) fn takes_gzip(&self) -> bool {
         self.gzip

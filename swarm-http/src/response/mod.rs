@@ -4,6 +4,7 @@ mod answer;
 pub(crate) mod caching;
 mod encodings;
 mod error;
+pub(crate) mod receipt;
 mod reply;
 
 pub(crate) use answer::{Answer, SWARM_HINT};

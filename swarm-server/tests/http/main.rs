@@ -53,6 +53,7 @@ mod proofs;
 mod quotas;
 mod races;
 mod raw_http;
+mod receipts;
 mod redis;
 mod refusals;
 mod routes;

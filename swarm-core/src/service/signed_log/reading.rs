@@ -1,11 +1,12 @@
 //! Reads of a signed log: checkpoint, tiles, and the proofs made of them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::{SignedCheckpoint, SignedLog};
 use crate::domain::{LogRow, Logged, Seq, TakeId};
 use crate::proof::log_line;
-use crate::proof::note::{Note, VerifierKey};
+use crate::proof::note::{Note, NoteSigner, VerifierKey};
 use crate::proof::tile::{TileId, TilePath, entries_tile, hash_in, read_hashes_tile};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
@@ -39,6 +40,17 @@ impl SignedLog {
         let log = self.store.log_position().await?.log;
         let key = self.key(log).map_err(|error| StoreError::misconfigured("sign", error))?;
         Ok(key.verifier().clone())
+    }
+
+    /// The key that answers are signed with: that of the log, unless it is another server's.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn answer_key(&self) -> Result<Option<Arc<NoteSigner>>, Error> {
+        let verifier = self.verifier().await?;
+        let Some(log) = self.number_of(verifier.name()) else { return Ok(None) };
+        let key = self.key(log).map_err(|error| StoreError::misconfigured("sign", error))?;
+        Ok((*key.verifier() == verifier).then_some(key))
     }
 
     /// The bytes of a tile; `None` unless the last checkpoint has all of it.

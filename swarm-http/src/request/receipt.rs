@@ -1,0 +1,144 @@
+//! Receipts that requests ask for: the digest of the request's body, and the key (API.md, 11.7).
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::{Buf, Bytes};
+use futures_util::{Stream, StreamExt as _};
+use sha2::{Digest, Sha256};
+use swarm_core::Error;
+use tokio::time::{Instant, timeout_at};
+
+use crate::Site;
+use crate::response::Answer;
+use crate::response::receipt::{Asked, Exchange, signed};
+use crate::tenants::{ServedTenant, TenantRequest};
+
+use super::body::BODY_DEADLINE;
+use super::head::RequestHead;
+use super::origin::Origin;
+
+/// The largest body that is read for its digest alone, in bytes: the largest that any route takes.
+const MAX_DIGESTED: usize = 2 << 20;
+
+/// A receipt that a request asks for.
+pub(super) struct WantedReceipt {
+    asked: Asked,
+    served: Arc<ServedTenant>,
+    exchange: Exchange,
+}
+
+impl WantedReceipt {
+    /// The receipt that this request asks for, of a tenant whose log is signed. Costs the lookup of one header
+    /// where none is asked for.
+    pub(super) fn of(site: &Site, head: &RequestHead) -> Option<Box<Self>> {
+        let asked = Asked::of(&head.headers)?;
+        let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
+        let served = site.find(&TenantRequest::new(origin.host(), &head.path, &head.headers))?;
+        served.signed_log()?;
+        let (method, path, query) = (head.method.clone(), head.path.clone(), head.query.clone());
+        let exchange = Exchange { method, path, query, body_digest: None };
+        Some(Box::new(Self { asked, served, exchange }))
+    }
+
+    /// Signs the answer, after the rest of the body was read. Without a key, the answer stays as it is.
+    pub(super) async fn sign<S, B, E>(
+        mut self: Box<Self>,
+        answer: Answer,
+        body: DigestedBody<'_, S>,
+    ) -> Answer
+    where
+        S: Stream<Item = Result<B, E>>,
+        B: Buf,
+    {
+        self.exchange.body_digest = body.digest().await;
+        let key = async {
+            let Some(log) = self.served.signed_log() else { return Ok(None) };
+            let Some(key) = log.answer_key().await? else { return Ok(None) };
+            Ok::<_, Error>(Some((key, self.served.tenant().now().await?)))
+        };
+        match key.await {
+            Ok(Some((key, now))) => signed(answer, &self.asked, &self.exchange, &key, now),
+            Ok(None) => answer,
+            Err(error) => {
+                tracing::warn!(%error, "an answer could not be signed");
+                answer
+            }
+        }
+    }
+}
+
+/// A request's body whose digest is computed as it is read, if a receipt is wanted.
+pub(super) struct DigestedBody<'a, S> {
+    stream: Pin<&'a mut S>,
+    progress: Option<Progress>,
+}
+
+struct Progress {
+    hash: Sha256,
+    length: usize,
+    is_whole: bool,
+    deadline: Instant,
+}
+
+impl<'a, S, B, E> DigestedBody<'a, S>
+where
+    S: Stream<Item = Result<B, E>>,
+    B: Buf,
+{
+    pub(super) fn new(stream: Pin<&'a mut S>, is_wanted: bool) -> Self {
+        let progress = is_wanted.then(|| Progress {
+            hash: Sha256::new(),
+            length: 0,
+            is_whole: false,
+            deadline: Instant::now() + BODY_DEADLINE,
+        });
+        Self { stream, progress }
+    }
+
+    /// Reads the rest without keeping it, and returns the text of RFC 9530. `None` for an empty body, and for one
+    /// that is too large, too slow or incomplete.
+    async fn digest(mut self) -> Option<String> {
+        let deadline = self.progress.as_ref()?.deadline;
+        let rest = async {
+            while self.progress.as_ref().is_some_and(Progress::may_go_on) {
+                let _ = self.next().await;
+            }
+        };
+        timeout_at(deadline, rest).await.ok()?;
+        let progress = self.progress.filter(|it| it.is_whole && it.length > 0)?;
+        Some(format!("sha-256=:{}:", STANDARD.encode(progress.hash.finalize())))
+    }
+}
+
+impl Progress {
+    fn may_go_on(&self) -> bool {
+        !self.is_whole && self.length <= MAX_DIGESTED
+    }
+}
+
+impl<S, B, E> Stream for DigestedBody<'_, S>
+where
+    S: Stream<Item = Result<B, E>>,
+    B: Buf,
+{
+    type Item = Result<Bytes, E>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let piece = ready!(self.stream.as_mut().poll_next(context));
+        let piece = piece.map(|piece| piece.map(|mut it| it.copy_to_bytes(it.remaining())));
+        match (&piece, &mut self.progress) {
+            (Some(Ok(bytes)), Some(progress)) => {
+                progress.hash.update(bytes);
+                progress.length = progress.length.saturating_add(bytes.len());
+            }
+            (Some(Err(_)), progress) => *progress = None,
+            (None, Some(progress)) => progress.is_whole = true,
+            (_, None) => {}
+        }
+        Poll::Ready(piece)
+    }
+}
