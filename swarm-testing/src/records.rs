@@ -41,14 +41,7 @@ pub fn claimed(name: &str) -> Member {
 
 /// The change that creates a member.
 pub fn creation(member: &Member) -> MemberChange {
-    MemberChange {
-        member: member.clone(),
-        expected: None,
-        proven: None,
-        mail: None,
-        quota: None,
-        act: None,
-    }
+    MemberChange::creation(member.clone())
 }
 
 /// The log entry of a change: of the subject with this id.

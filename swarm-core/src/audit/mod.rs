@@ -26,7 +26,7 @@ pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
 pub use consistency::audit_checkpoints;
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
-pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest};
+pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
 pub use take::audit_take;
 pub use watch::{Remark, Watch, Watched};
 

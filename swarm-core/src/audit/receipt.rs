@@ -241,7 +241,12 @@ fn check_content(
 
 /// The text of RFC 9530 for these bytes.
 pub fn content_digest(body: &[u8]) -> String {
-    format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(body)))
+    digest_text(&Sha256::digest(body).into())
+}
+
+/// The text of RFC 9530 for bytes with this SHA-256.
+pub fn digest_text(sha256: &[u8; 32]) -> String {
+    format!("sha-256=:{}:", STANDARD.encode(sha256))
 }
 
 /// The signatures of an answer, from its two headers, which are dictionaries of RFC 8941.

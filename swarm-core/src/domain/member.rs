@@ -152,4 +152,9 @@ impl Member {
     pub fn is_erased(&self) -> bool {
         self.contact.is_erased()
     }
+
+    /// The key that it holds, if its state holds one: no other member may hold it.
+    pub fn held_key(&self) -> Option<&PublicKey> {
+        self.public_key.as_ref().filter(|_| self.state.holds_key())
+    }
 }

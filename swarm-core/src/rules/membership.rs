@@ -29,9 +29,14 @@ pub struct MemberChange {
 }
 
 impl MemberChange {
+    /// The change that creates a member and nothing else: no mail, no entry in the log, no limit.
+    pub fn creation(member: Member) -> Self {
+        Self { member, expected: None, proven: None, mail: None, quota: None, act: None }
+    }
+
     /// The key that the member holds after this change, if any: no other member may hold it.
     pub fn held_key(&self) -> Option<&PublicKey> {
-        self.member.public_key.as_ref().filter(|_| self.member.state.holds_key())
+        self.member.held_key()
     }
 }
 
@@ -72,7 +77,7 @@ pub fn admit(
         claimed_at: None,
         token: None,
     };
-    Ok(MemberChange { member, expected: None, proven: None, mail: None, quota: None, act: None })
+    Ok(MemberChange::creation(member))
 }
 
 /// Whether the member is public: it has been activated at some time.

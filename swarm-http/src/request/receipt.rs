@@ -4,12 +4,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::{Buf, Bytes};
 use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest, Sha256};
 use swarm_core::Error;
+use swarm_core::audit::digest_text;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Site;
@@ -110,7 +109,7 @@ where
         };
         timeout_at(deadline, rest).await.ok()?;
         let progress = self.progress.filter(|it| it.is_whole && it.length > 0)?;
-        Some(format!("sha-256=:{}:", STANDARD.encode(progress.hash.finalize())))
+        Some(digest_text(&progress.hash.finalize().into()))
     }
 }
 

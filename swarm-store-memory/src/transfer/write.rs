@@ -34,15 +34,7 @@ pub(super) fn record(world: &mut World, record: Stored) {
 }
 
 fn member(world: &mut World, member: &Member) {
-    let change = MemberChange {
-        member: member.clone(),
-        expected: None,
-        proven: None,
-        mail: None,
-        quota: None,
-        act: None,
-    };
-    members::commit(world, &change, Timestamp::EPOCH);
+    members::commit(world, &MemberChange::creation(member.clone()), Timestamp::EPOCH);
 }
 
 fn document(world: &mut World, stored: StoredDocument) {

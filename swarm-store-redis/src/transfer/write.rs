@@ -7,8 +7,7 @@ use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{LogEntry, LogRow, Logged, Member, Operation, Session};
 use swarm_core::proof::hex;
 use swarm_core::store::{
-    Log as _, MemberChange, Restore, Restored, Result, Stored, StoredDocument, TenantHead,
-    restored_attempt,
+    Log as _, Restore, Restored, Result, Stored, StoredDocument, TenantHead, restored_attempt,
 };
 use swarm_core::{StoreError, Take, TenantId};
 
@@ -244,15 +243,7 @@ fn add_member(keys: &Keys, member: &Member, to: &mut Operations) {
     if let Some(token) = codec::encode_token(member) {
         to.set(keys.tokens(), token, id);
     }
-    let change = MemberChange {
-        member: member.clone(),
-        expected: None,
-        proven: None,
-        mail: None,
-        quota: None,
-        act: None,
-    };
-    if let Some(key) = change.held_key() {
+    if let Some(key) = member.held_key() {
         to.set(keys.held_keys(), key, id);
     }
 }

@@ -139,15 +139,7 @@ pub(super) fn insert(world: &World<'_>, record: &Stored, submissions: &mut u64) 
 }
 
 fn member(world: &World<'_>, member: &Member) -> Outcome<()> {
-    let change = MemberChange {
-        member: member.clone(),
-        expected: None,
-        proven: None,
-        mail: None,
-        quota: None,
-        act: None,
-    };
-    members::commit(world, &change, &member.to_text())
+    members::commit(world, &MemberChange::creation(member.clone()), &member.to_text())
 }
 
 fn session(world: &World<'_>, session: &Session) -> Outcome<()> {

@@ -7,7 +7,6 @@ use super::fault::{Checked, Fault, check};
 use super::log::{LogChecks, Logs};
 use crate::domain::committee::{CommitteeMember, CommitteeMemberId};
 use crate::domain::{Day, LogLine, Member, PublicKey, Session, TokenHash};
-use crate::rules::MemberChange;
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
 /// What is known of a tenant so far.
@@ -90,15 +89,7 @@ impl TenantChecks {
         if let Some(token) = member.token {
             check(self.tokens.insert(token), || "another member has the same token".to_owned())?;
         }
-        let change = MemberChange {
-            member: member.clone(),
-            expected: None,
-            proven: None,
-            mail: None,
-            quota: None,
-            act: None,
-        };
-        if let Some(key) = change.held_key() {
+        if let Some(key) = member.held_key() {
             let other = self.keys.insert(key.clone(), line);
             check(other.is_none(), || "another member holds the same key".to_owned())?;
         }
