@@ -69,7 +69,7 @@ pub(super) fn check_signature(
     let Some(key) = key else {
         return report.unproven(
             Check::Checkpoint,
-            "not verified: name the key of the log with --key. Whoever makes a bundle can make a log",
+            "not verified: name the key of the log with --key. The maker of a bundle can make a log too",
         );
     };
     let mut faults = Vec::new();

@@ -25,7 +25,7 @@ pub enum Verdict {
     Holds,
     /// It was recomputed, and does not hold.
     Fails,
-    /// It cannot be recomputed from what is there: somebody has to be trusted.
+    /// It cannot be recomputed from the input, so it is taken on trust.
     Unproven,
 }
 

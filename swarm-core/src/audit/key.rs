@@ -14,9 +14,9 @@ pub struct LogKey {
 /// Who named a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// Whoever verifies.
+    /// The caller of the verification.
     Given,
-    /// The server that is verified, which proves less.
+    /// The server under verification, which proves less.
     Served,
 }
 

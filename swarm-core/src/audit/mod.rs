@@ -59,7 +59,7 @@ pub fn audit(bundle: &Bundle, key: Option<&LogKey>) -> Vec<Finding> {
     report.into_findings()
 }
 
-const COMPLETENESS: &str = "that no take was left out of the bundle with its entry: whoever reads the whole log \
-                            sees that, as swarm watch does";
+const COMPLETENESS: &str = "that no take was left out of the bundle together with its entry: \
+                            reading the whole log shows that, as swarm watch does";
 const IDENTITY: &str = "whose keys these are, and that nobody files under several names";
 const CLOCK: &str = "that the server's clock was right";

@@ -1,8 +1,8 @@
 //! Signed notes of C2SP: a text with the signatures of named keys below it, and the cosignatures
 //! of witnesses (API.md, 11.6).
 //!
-//! A signature names its key and carries the key's id. Whoever verifies looks at those of the keys
-//! that it trusts, and at no other.
+//! A signature names its key and carries the key's id. A verifier checks the signatures of the keys
+//! that it trusts, and ignores all others.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! Tiles: how a log serves its tree and its entries to whoever verifies it, as C2SP `tlog-tiles`
+//! Tiles: how a log serves its tree and its entries to its verifiers, as C2SP `tlog-tiles`
 //! has it (API.md, 11.6).
 //!
 //! A tile of level `L` has up to 256 hashes of subtrees over 256^`L` leaves each. Tiles of the

@@ -1,7 +1,7 @@
 //! The Merkle tree of RFC 6962 over the entries of a log: hashes, roots and proofs (API.md, 11.6).
 //!
 //! A root and a proof are made of the hashes of *complete* subtrees, which never change once their
-//! leaves are there. Whoever has them passes a reader; nothing here knows where they are kept.
+//! leaves are there. The caller passes a reader for them; nothing here knows where they are stored.
 //! Verification needs no reader.
 
 use base64::Engine as _;

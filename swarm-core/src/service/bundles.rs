@@ -36,7 +36,7 @@ impl Tenant {
             let (session, takes) = self.session_filed(id).await?;
             let acts = self.store.acts_on(id).await?;
             // Session and takes were read at one position; an act after it shows here. Where there is no
-            // new act, the store disagrees with its log: whoever verifies the bundle sees that.
+            // new act, the store disagrees with its log: verifying the bundle reports that.
             let last = acts.last().map(|act| act.seq);
             if !leads_to(&acts, &session) && last_read.replace(last) != Some(last) {
                 continue;

@@ -52,8 +52,8 @@ pub trait Log: Send + Sync {
     async fn mistrust(&self, log: u64, size: Seq) -> Result<()>;
 
     /// The stored state of the tree over the log; `None` until the first is saved. The tree is no part
-    /// of the record: it is kept for whoever proves the log, appends no row, and its changes are
-    /// guarded by its version alone.
+    /// of the record: it serves proofs of the log and appends no row, and its changes are guarded by
+    /// its version alone.
     async fn tree(&self) -> Result<Option<Versioned<TreeState>>>;
 
     /// Saves a state of the tree, and its tiles, in one step if the stored state has the expected

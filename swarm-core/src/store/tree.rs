@@ -18,8 +18,8 @@ pub struct TreeState {
     pub checkpoint: Option<Arc<str>>,
 }
 
-/// A change of the stored tree. The version is its only guard: whoever makes it checks that the tree
-/// continues the stored one.
+/// A change of the stored tree. The version is its only guard: its maker checks that the tree continues
+/// the stored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeChange {
     /// The stored version; `None` if no tree is stored.

@@ -17,7 +17,7 @@ use swarm_core::rules::{self, SessionChange};
 use swarm_core::store::{Act, Aggregation, Versioned};
 use swarm_testing::{act, id, keys, moment, session_draft};
 
-/// A desk with one session. All fields are open, for whoever tampers with them.
+/// A desk with one session. All fields are public, so that tests can tamper with them.
 #[derive(Clone)]
 pub(crate) struct Desk {
     pub(crate) origin: String,

@@ -1,7 +1,7 @@
 //! The entries of the log (API.md, 11.2).
 //!
-//! The exact text of an entry is a pure function of the record that it is of: whoever has the
-//! record computes the same bytes, and a proof of the log is over those. [`LogLine::text`] writes
+//! The exact text of an entry is a pure function of its record. Anyone who has the record computes
+//! the same bytes, and proofs of the log are over these bytes. [`LogLine::text`] writes
 //! it, with the fields in the order of these types, and nothing else in the workspace does.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The log of a tenant as a tree that is signed: whoever has its entries can prove that they are all, and that
-//! none was changed (API.md, 11.6).
+//! The log of a tenant as a signed tree: it proves that none of its entries is missing or changed
+//! (API.md, 11.6).
 //!
 //! No commit touches the tree. [`SignedLog::sign`] reads the entries that came since, stores the tiles that they
 //! complete, and signs a checkpoint, if it continues all that was signed before. Any server may do it: the

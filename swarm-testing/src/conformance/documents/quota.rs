@@ -110,7 +110,7 @@ pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
     replaced(&put(Signals, "c", 5, 10).await);
     promised!(put(Subjects, "h", 2, 10).await, Put::NoRoom);
     created(&put(Subjects, "h", 2, 12).await);
-    // Whoever has no quota is counted, too.
+    // Documents without a quota are counted too.
     created(
         &world.put_document(Subjects, &DocumentDraft { quota: None, ..sized("i", 8, 0) }).await,
     );

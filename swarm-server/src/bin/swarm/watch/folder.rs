@@ -22,7 +22,7 @@ pub(crate) struct State {
 /// What was seen, as JSON.
 const STATE: &str = "state.json";
 
-/// A copy of the checkpoint, for whoever compares it.
+/// A copy of the checkpoint, to be compared by others.
 const CHECKPOINT: &str = "checkpoint";
 
 impl Folder {
