@@ -11,7 +11,7 @@ use crate::proof::tile::{TileId, TilePath, entries_tile, hash_in, read_hashes_ti
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
 use crate::service::Error;
-use crate::store::{StoreError, TreeState};
+use crate::store::{StoreError, TreeState, Versioned};
 
 /// The most rows of the log that are read to find a take between others.
 const NEAR: u64 = 64;
@@ -22,11 +22,7 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn checkpoint(&self) -> Result<Option<SignedCheckpoint>, Error> {
-        let stored = self.store.tree().await?;
-        let text = stored.and_then(|stored| stored.record.checkpoint.clone());
-        let parse = |text| SignedCheckpoint::parse(text);
-        let parsed = text.as_deref().map(parse).transpose();
-        Ok(parsed.map_err(|error| StoreError::corrupt("tree", error))?)
+        checkpoint_of(self.store.tree().await?.as_ref())
     }
 
     /// The key of the last checkpoint, or of the first that this server will sign.
@@ -84,7 +80,10 @@ impl SignedLog {
     pub async fn proof_of_take(&self, take: TakeId) -> Result<Option<TlogProof>, Error> {
         let Some((signed, checkpoint)) = self.signed().await? else { return Ok(None) };
         match self.seq_of(take, signed.size).await? {
-            Some(seq) => self.proof_under(&signed, checkpoint.note, seq).await.map(Some),
+            Some(seq) => {
+                let mut proofs = self.proofs_under(&signed, &checkpoint.note, &[seq]).await?;
+                Ok(proofs.pop())
+            }
             None => Ok(None),
         }
     }
@@ -94,12 +93,7 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn proof(&self, seq: Seq) -> Result<Option<TlogProof>, Error> {
-        match self.signed().await? {
-            Some((signed, checkpoint)) if Seq(0) < seq && seq <= signed.size => {
-                self.proof_under(&signed, checkpoint.note, seq).await.map(Some)
-            }
-            _ => Ok(None),
-        }
+        Ok(self.proofs(&[seq]).await?.and_then(|mut proofs| proofs.pop()))
     }
 
     /// The proofs of entries, all under one checkpoint; `None` unless it has each of them.
@@ -111,29 +105,27 @@ impl SignedLog {
         if seqs.iter().any(|seq| *seq == Seq(0) || *seq > signed.size) {
             return Ok(None);
         }
-        let (size, mut wanted) = (signed.size.0, BTreeSet::new());
-        for seq in seqs {
-            let Ok(_) = inclusion(seq.0 - 1, size, noting(&mut wanted));
-        }
-        let tiles = self.tiles_of(signed.log, wanted).await?;
-        let proofs = seqs.iter().map(|seq| {
-            let hashes = inclusion(seq.0 - 1, size, tiles.reader())?;
-            Ok(TlogProof { index: seq.0 - 1, hashes, checkpoint: checkpoint.note.clone() })
-        });
-        proofs.collect::<Result<_, Error>>().map(Some)
+        self.proofs_under(&signed, &checkpoint.note, seqs).await.map(Some)
     }
 
-    async fn proof_under(
+    /// The proofs of entries that this checkpoint has, in the order of `seqs`.
+    async fn proofs_under(
         &self,
         signed: &TreeState,
-        checkpoint: Note,
-        seq: Seq,
-    ) -> Result<TlogProof, Error> {
-        let (index, size, mut wanted) = (seq.0.saturating_sub(1), signed.size.0, BTreeSet::new());
-        let Ok(_) = inclusion(index, size, noting(&mut wanted));
+        checkpoint: &Note,
+        seqs: &[Seq],
+    ) -> Result<Vec<TlogProof>, Error> {
+        let (size, mut wanted) = (signed.size.0, BTreeSet::new());
+        let indexes = || seqs.iter().map(|seq| seq.0.saturating_sub(1));
+        for index in indexes() {
+            let Ok(_) = inclusion(index, size, noting(&mut wanted));
+        }
         let tiles = self.tiles_of(signed.log, wanted).await?;
-        let hashes = inclusion(index, size, tiles.reader())?;
-        Ok(TlogProof { index, hashes, checkpoint })
+        let proofs = indexes().map(|index| {
+            let hashes = inclusion(index, size, tiles.reader())?;
+            Ok(TlogProof { index, hashes, checkpoint: checkpoint.clone() })
+        });
+        proofs.collect()
     }
 
     /// The proof that the tree of `size` entries of this log continues the one of `old`.
@@ -157,10 +149,9 @@ impl SignedLog {
 
     /// The log and the size of the last checkpoint, with it; `None` while its tiles are not stored.
     async fn signed(&self) -> Result<Option<(TreeState, SignedCheckpoint)>, Error> {
-        let (Some(stored), Some(signed)) = (self.store.tree().await?, self.checkpoint().await?)
-        else {
-            return Ok(None);
-        };
+        let stored = self.store.tree().await?;
+        let signed = checkpoint_of(stored.as_ref())?;
+        let (Some(stored), Some(signed)) = (stored, signed) else { return Ok(None) };
         let size = Seq(signed.checkpoint.size);
         let log = self.number_of(&signed.checkpoint.origin).unwrap_or(stored.record.log);
         let has_tiles = log == stored.record.log && size <= stored.record.size;
@@ -228,6 +219,15 @@ impl SignedLog {
         let tiles = ids.into_iter().zip(hashes);
         Ok(Tiles(tiles.map(|(id, hashes)| (id, hashes.unwrap_or_default())).collect()))
     }
+}
+
+/// The checkpoint of a stored tree, if it was signed.
+pub(super) fn checkpoint_of(
+    stored: Option<&Versioned<TreeState>>,
+) -> Result<Option<SignedCheckpoint>, Error> {
+    let text = stored.and_then(|stored| stored.record.checkpoint.as_deref());
+    let parsed = text.map(SignedCheckpoint::parse).transpose();
+    Ok(parsed.map_err(|error| StoreError::corrupt("tree", error))?)
 }
 
 /// Notes which hashes are read.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::edge::Edge;
+use super::reading::checkpoint_of;
 use super::{LastSigned, SignedCheckpoint, SignedLog};
 use crate::domain::{Actor, Invalid, LogBefore, LogEntry, LogRow, Logged, Operation, Seq};
 use crate::proof::checkpoint::Checkpoint;
@@ -44,7 +45,7 @@ impl SignedLog {
     /// [`Error::Store`], also when what was signed last cannot be read.
     pub async fn sign(&self) -> Result<Signing, Error> {
         let (stored, position) = (self.store.tree().await?, self.store.log_position().await?);
-        let signed = self.checkpoint().await?;
+        let signed = checkpoint_of(stored.as_ref())?;
         let in_store = signed.as_ref().map(|signed| self.last_of(signed, stored.as_ref()));
         let remembered = self.remembered()?;
         for last in [&in_store, &remembered].into_iter().flatten() {
@@ -241,7 +242,7 @@ impl SignedLog {
     /// [`Error::Store`].
     pub async fn accept_store(&self, by: &Actor) -> Result<(), Error> {
         let stored = self.store.tree().await?;
-        let signed = self.checkpoint().await?;
+        let signed = checkpoint_of(stored.as_ref())?;
         let in_store = signed.as_ref().map(|signed| self.last_of(signed, stored.as_ref()));
         let last = [in_store, self.remembered()?].into_iter().flatten();
         let before = match last.max_by_key(LastSigned::progress) {
