@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use swarm_benches::{Author, LONGEST, USUAL, World, group};
 use swarm_core::Submission;
 use swarm_core::domain::{
-    self, AttemptId, Confidence, MemberId, Roster, RosterEntry, SessionTerms, Signed, TakeDraft,
-    Timestamp,
+    self, AttemptId, Confidence, MemberId, Roster, RosterEntry, Salt, SessionTerms, Signed,
+    TakeDraft, Timestamp,
 };
 use swarm_core::json::{self, Json};
 use swarm_core::proof::{canonical, verify};
@@ -135,7 +135,7 @@ fn judgement(c: &mut Criterion) {
         ("tampered with", &basis, &forged, 400),
         ("late", &late, &take, 409),
     ] {
-        let judged = || judge(black_box(basis), black_box(take), AttemptId([0; 16]));
+        let judged = || judge(black_box(basis), black_box(take), AttemptId([0; 16]), Salt([0; 32]));
         assert_eq!(
             judged().map_or_else(|refused| Problem::from(&refused).status(), |_| 201),
             status

@@ -30,7 +30,7 @@ fn main() {
     honest(&client);
     let alone = honest(&client);
     let (done, answered) = (AtomicBool::new(false), AtomicU64::new(0));
-    let (ill, rounds) = (ill(), 3);
+    let (ill, rounds) = (undiagnosable(), 3);
     let beside = thread::scope(|scope| {
         for _ in 0..STRANGERS {
             scope.spawn(|| {
@@ -72,7 +72,7 @@ fn honest(client: &Client) -> Duration {
 }
 
 /// A take whose signature matches no known mistake, with its key: the diagnosis tries them all.
-fn ill() -> Json {
+fn undiagnosable() -> Json {
     let author = Author::new(1);
     let signed = author.signed(0, USUAL);
     let mut other = author.draft(1, USUAL);

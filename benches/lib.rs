@@ -3,7 +3,9 @@
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 mod backend;
+pub mod long_log;
 pub mod shipped;
+mod throughput;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use criterion::{BenchmarkGroup, Criterion};
 use futures_util::FutureExt as _;
 use swarm_core::domain::{
     AttemptId, Attribution, Body, Bucket, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, SessionDraft, SessionState, Signed, Stance,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, Salt, SessionDraft, SessionState, Signed, Stance,
     SubjectId, TakeDraft, TenantId, Timestamp, TokenHash, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
@@ -23,6 +25,7 @@ use swarm_core::{Entropy as _, Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
 
 pub use backend::signature_backend;
+pub use throughput::takes_a_second;
 
 /// The sessions of a world, and so the first takes that an author can file in it.
 pub const SESSIONS: usize = 256;
@@ -57,10 +60,10 @@ pub struct Author {
 
 impl Author {
     /// The author with this number, deterministic.
-    pub fn new(number: u8) -> Self {
-        let keys = KeyPair::from_seed(&[number; 32]);
+    pub fn new(number: u32) -> Self {
+        let token = TokenHash::of(&number.to_be_bytes());
+        let keys = KeyPair::from_seed(token.as_bytes());
         let key = PublicKey::parse(&keys.public_key()).expect("a key pair has a strong key");
-        let token = TokenHash::of(&[number]);
         let id = MemberId::parse(format!("3b241101-e2bb-4255-8caf-{number:012}")).expect("an id");
         Self { keys, key, token, id }
     }
@@ -120,11 +123,11 @@ pub struct SignedTakes {
 impl SignedTakes {
     /// The takes of the author with this number.
     pub fn new(number: u8) -> Self {
-        let author = Author::new(number);
+        let author = Author::new(number.into());
         Self { takes: author.takes(), author }
     }
 
-    /// A world in memory that has this author alone.
+    /// A world in memory with only this author.
     pub fn world(&self) -> World {
         World::new(&[&self.author])
     }
@@ -145,7 +148,9 @@ impl SignedTakes {
     /// Judges `count` takes by loaded facts.
     pub fn judge(&self, facts: &[Basis], count: usize) {
         for (basis, take) in facts.iter().zip(&self.takes).take(count) {
-            black_box(judge(basis, take, AttemptId([0; 16])).expect("nothing refuses"));
+            black_box(
+                judge(basis, take, AttemptId([0; 16]), Salt([0; 32])).expect("nothing refuses"),
+            );
         }
     }
 }
@@ -203,6 +208,11 @@ impl World {
         Self { tenant, store }
     }
 
+    /// The tenant.
+    pub fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
     /// Files a take in memory: load, judge, commit.
     pub fn file(&self, author: &Author, take: &Submission) -> Arc<Take> {
         at_once(self.submit(author, take))
@@ -227,7 +237,7 @@ impl World {
         let basis = self.store.basis(&query).await.expect("it answers");
         let mut attempt = AttemptId([0; 16]);
         SystemEntropy.fill(&mut attempt.0).expect("entropy");
-        judge(&basis, take, attempt).expect("nothing refuses")
+        judge(&basis, take, attempt, Salt([0; 32])).expect("nothing refuses")
     }
 
     /// Commits a judged take.
@@ -247,7 +257,8 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("memory never waits")
 }
 
-fn session_draft(session: usize) -> SessionDraft {
+/// The draft of the session with this number.
+pub fn session_draft(session: usize) -> SessionDraft {
     SessionDraft {
         date: day(),
         subject_id: subject(session),
@@ -256,6 +267,7 @@ fn session_draft(session: usize) -> SessionDraft {
         quorum: None,
         buckets: None,
         roster: None,
+        blind: false,
     }
 }
 

@@ -11,13 +11,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swarm_benches::{SESSIONS, SignedTakes, World};
+use swarm_benches::takes_a_second;
 use swarm_store_sqlite::SqliteStore;
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
 
 /// The number of authors that file at the same time.
 const MANY: u8 = 64;
@@ -34,7 +32,12 @@ fn main() {
     let disk = if slower { "the disk, each sync 2 ms longer" } else { "the disk as it is" };
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let sync = sync_time(folder.path());
-    let [one, many] = [1, MANY].map(|authors| takes_a_second(folder.path(), authors));
+    let runtime = Runtime::new().expect("a runtime");
+    let [one, many] = [1, MANY].map(|authors| {
+        let file = folder.path().join(format!("{authors}.db"));
+        let store = SqliteStore::open(file).expect("a file");
+        takes_a_second(&runtime, &store, authors)
+    });
     println!(
         "{disk}: a sync takes {:.2} ms; {one:.0} takes a second of one author, {many:.0} of {MANY} \
          at once: {:.1} times",
@@ -58,31 +61,6 @@ fn sync_time(folder: &Path) -> Duration {
         file.sync_data().expect("a disk");
     }
     start.elapsed() / SYNCS
-}
-
-/// Has authors file at the same time, each one take after another.
-fn takes_a_second(folder: &Path, authors: u8) -> f64 {
-    let runtime = Runtime::new().expect("a runtime");
-    let store = SqliteStore::open(folder.join(format!("{authors}.db"))).expect("a file");
-    let signed_takes: Vec<_> =
-        (1..=authors).map(|number| Arc::new(SignedTakes::new(number))).collect();
-    let members: Vec<_> = signed_takes.iter().map(|signed| &signed.author).collect();
-    let world = Arc::new(runtime.block_on(World::set_up(&store, "acme", &members)));
-    let start = Instant::now();
-    runtime.block_on(async {
-        let mut filing = JoinSet::new();
-        for signed in &signed_takes {
-            filing.spawn(file_all(Arc::clone(signed), Arc::clone(&world)));
-        }
-        filing.join_all().await;
-    });
-    f64::from(authors) * SESSIONS as f64 / start.elapsed().as_secs_f64()
-}
-
-async fn file_all(signed: Arc<SignedTakes>, world: Arc<World>) {
-    for take in &signed.takes {
-        world.submit(&signed.author, take).await;
-    }
 }
 
 /// The library built from `sync.c`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use swarm_core::domain::{
     AttemptId, Confidence, Contact, Invalid, Lens, Member, MemberId, MemberState, Name, PublicKey,
-    Session, SessionDraft, SessionId, Signed, Take, TakeDraft, TakeId, Timestamp, Version,
+    Salt, Session, SessionDraft, SessionId, Signed, Take, TakeDraft, TakeId, Timestamp, Version,
 };
 use swarm_core::json::{self, Json};
 use swarm_core::proof::KeyPair;
@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// What a service does between load and commit. The store assigns id and time; here they are made up.
 fn judge(facts: &Basis, signed: &Signed<TakeDraft>, id: u64) -> Result<Take, Rejection> {
-    let filing = rules::judge(facts, &Submission::new(signed.clone()), AttemptId([0; 16]))?;
+    let filing =
+        rules::judge(facts, &Submission::new(signed.clone()), AttemptId([0; 16]), Salt([0; 32]))?;
     Ok(filing.take(TakeId(id), facts.now))
 }
 

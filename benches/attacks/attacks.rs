@@ -19,7 +19,7 @@ pub enum Attack {
     SlowReads,
     LargeBodies,
     Applications,
-    /// 32 readers of a path; of all public paths, where it is empty.
+    /// 32 readers of a path; of all public paths if it is empty.
     Readers(&'static str),
 }
 

@@ -42,7 +42,7 @@ pub enum Then {
 }
 
 /// Running attackers; stopped on drop.
-pub struct Underway {
+pub struct RunningStrangers {
     sent: Arc<AtomicUsize>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -50,7 +50,7 @@ pub struct Underway {
 
 impl Strangers {
     /// Starts them.
-    pub fn begin(self, server: SocketAddr) -> Underway {
+    pub fn begin(self, server: SocketAddr) -> RunningStrangers {
         let (stop, stopped) = oneshot::channel();
         let sent = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&sent);
@@ -78,18 +78,18 @@ impl Strangers {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let _ = runtime.expect("a runtime").block_on(all.run_until(stopped));
         });
-        Underway { sent, stop: Some(stop), thread: Some(thread) }
+        RunningStrangers { sent, stop: Some(stop), thread: Some(thread) }
     }
 }
 
-impl Underway {
+impl RunningStrangers {
     /// The number of texts sent so far.
     pub fn sent(&self) -> usize {
         self.sent.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Underway {
+impl Drop for RunningStrangers {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(Err(panicked)) = self.thread.take().map(JoinHandle::join) {

@@ -149,7 +149,7 @@ fn verify() -> Duration {
     stay_on(MEASURED);
     let signed: Vec<_> = (1..=u8::MAX)
         .map(|number| {
-            let author = Author::new(number);
+            let author = Author::new(number.into());
             let take = author.signed(0, USUAL);
             let key = VerifyingKey::from_bytes(author.key.as_bytes()).expect("a key");
             let signature = STANDARD.decode(take.signature.as_str()).expect("base64");

@@ -52,12 +52,14 @@ fn main() {
     let program = program();
     stay_on(OTHER);
     let redis = Server::start(&["--appendonly", "no"]);
+    let postgres = swarm_postgres_testing::Server::start(&["synchronous_commit=off"]);
     let memory = World::new(&program, "memory", MEMBERS, SESSIONS);
     let sqlite = World::new(&program, "sqlite:swarm.db", MEMBERS, SESSIONS);
     let on_redis = World::new(&program, &redis.url(), MEMBERS, SESSIONS);
+    let on_postgres = World::new(&program, &postgres.url(), MEMBERS, SESSIONS);
     fill(&memory);
     // The first world has filed as many takes at this point.
-    for world in [&sqlite, &on_redis] {
+    for world in [&sqlite, &on_redis, &on_postgres] {
         file_everybodys(world, LARGE);
         file_everybodys(world, LARGE);
     }
@@ -83,6 +85,8 @@ fn main() {
         report.add("take, redis-server", share(used(redis.process()) - before.0, MEMBERS));
         scripts += redis.scripts() - before.1;
         reads += redis.reads() - before.2;
+        let on_postgres = file_takes(&on_postgres, round, Clients::Asleep);
+        report.add("take, PostgreSQL, clients that sleep", on_postgres);
         let before = (used(redis.process()), redis.reads());
         do_nothing(&redis.url());
         report.add("nothing, redis-server", share(used(redis.process()) - before.0, MEMBERS));

@@ -23,7 +23,7 @@ use super::process::Process;
 const ADMIN: &str = "adm_of_the_benchmark";
 
 /// The number of members that join at the same time.
-const DOORS: usize = 4;
+const CONCURRENT_JOINS: usize = 4;
 
 /// A member that may file.
 #[derive(Debug)]
@@ -253,10 +253,10 @@ fn operate(client: &Client, path: &str, body: &Value) -> Object {
 
 fn join(client: &Client, members: usize) -> Vec<Author> {
     thread::scope(|scope| {
-        let doors: Vec<_> = (0..DOORS)
+        let doors: Vec<_> = (0..CONCURRENT_JOINS)
             .map(|door| {
                 scope.spawn(move || {
-                    let mine = (door..members).step_by(DOORS);
+                    let mine = (door..members).step_by(CONCURRENT_JOINS);
                     mine.map(|number| author(client, number)).collect::<Vec<_>>()
                 })
             })

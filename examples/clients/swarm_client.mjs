@@ -99,11 +99,15 @@ export class Swarm {
   // Takes, as sign() gives them.
 
   /* Sends the take until there is an answer: one nonce is filed once, and the 409 for a second
-   * arrival of the very same bytes names the take that stands. */
+   * arrival of the very same bytes names the take that stands. In a blind session what it returns has the
+   * `salt` of the take's seal: keep it. After a 409, take() with the token has it. */
   async submit(token, signedTake) {
     for (const pause of [...PAUSES, undefined]) {
       try {
-        return await this.call("/api/swarm/submit", signedTake, bearer(token));
+        const received = {};
+        const answer = await this.call("/api/swarm/submit", signedTake, bearer(token), received);
+        const salt = received["swarm-seal"];
+        return salt === undefined ? answer : { ...answer, salt };
       } catch (error) {
         if (error.status === 409 && error.answer?.recommendationId !== undefined) return error.answer;
         // After a 408 or 5xx, perhaps from a proxy, it is unknown whether the take was filed.
@@ -125,8 +129,9 @@ export class Swarm {
     return this.call("/api/swarm/diagnose", body);
   }
 
-  take(takeId) {
-    return this.call("/api/swarm/takes/" + encodeURIComponent(takeId));
+  /* A take; with the token of its author also one that is sealed. */
+  take(takeId, token) {
+    return this.call("/api/swarm/takes/" + encodeURIComponent(takeId), undefined, token && bearer(token));
   }
 
   // Sessions and briefs.
@@ -169,8 +174,9 @@ export class Swarm {
     return receipt;
   }
 
-  /* Posts the request, or gets without one. Follows no redirect: a credential is for one server. */
-  async call(path, request, headers) {
+  /* Posts the request, or gets without one. Follows no redirect: a credential is for one server. Adds the
+   * headers of the answer to `received`, by their names in lower case. */
+  async call(path, request, headers, received) {
     const response = await new Promise((resolve, reject) => {
       (this.url.protocol === "https:" ? https : http).request(this.url, {
         method: request ? "POST" : "GET",
@@ -185,6 +191,7 @@ export class Swarm {
         signal: AbortSignal.timeout(TIMEOUT),
       }, resolve).on("error", reject).end(request && Buffer.from(JSON.stringify(request)));
     });
+    if (received) Object.assign(received, response.headers);
     const pieces = [];
     let length = 0;
     for await (const piece of response) {
@@ -262,6 +269,9 @@ function number(fields, name) {
 /* Whether a take holds, and in sentences what that says. `key`: the public key that its member is
  * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take. */
 export function verify(record, key, asked) {
+  if (record?.sealed !== undefined && record.signature === undefined) {
+    throw new Error("this take is sealed until its session is opened; its author reads it whole");
+  }
   const payload = takePayload(record);
   const signature = string(record, "signature");
   const named = string(record, "publicKey", key);
@@ -273,10 +283,13 @@ export function verify(record, key, asked) {
     return fails(`the record names the key ${printable(named)}, not the one given`);
   }
   if (!isSigned(payload, named, signature)) return fails(`the key ${printable(named)} did not sign these fields`);
+  const seal = (record.salt ?? null) !== null ? sealOf(payload, signature, record.salt) : undefined;
+  if ((record.sealed ?? undefined) !== seal) return fails("the seal is not of this take and its salt");
   const { memberId, date, subjectId, stance, confidence } = payload;
   const said = ["body", "memoUrl", "weights", "nonce"].filter((name) => payload[name]?.length);
   return { holds: true, sentences: [
     `holds: the key ${named} signed this, to the byte`,
+    ...(seal ? [`holds: the seal ${seal} is of this take and its salt`] : []),
     `member ${printable(memberId)} says of ${printable(subjectId)} on ${printable(date)}: `
       + `${printable(stance)}, confidence ${printable(confidence)}`,
     ...said.map((name) => `${name}: ${printable(payload[name])}`),
@@ -285,6 +298,12 @@ export function verify(record, key, asked) {
         + "make both. Name the member's key, from another source, with --key",
     "unproven: when it was filed, and as which revision: this is the server's word",
   ] };
+}
+
+/* The seal of a take in a blind session, from the salt that its author got with the answer to its submit. */
+export function sealOf(payload, signature, salt) {
+  const parts = [base64Bytes(salt, 32), Buffer.from(canonicalText(payload)), Buffer.of(0), base64Bytes(signature, 64)];
+  return "sha256:" + crypto.createHash("sha256").update(Buffer.concat(parts)).digest("hex");
 }
 
 // ---- Canonical JSON -----------------------------------------------------------------------------

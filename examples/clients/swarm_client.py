@@ -105,10 +105,13 @@ class Swarm:
 
     def submit(self, token, signed_take):
         """Sends the take until there is an answer: one nonce is filed once, and the 409 for a second
-        arrival of the very same bytes names the take that stands."""
+        arrival of the very same bytes names the take that stands. In a blind session what it returns has the
+        "salt" of the take's seal: keep it. After a 409, take() with the token has it."""
         for pause in PAUSES + (None,):
             try:
-                return self.call("/api/swarm/submit", signed_take, bearer(token))
+                received = {}
+                answer = self.call("/api/swarm/submit", signed_take, bearer(token), received)
+                return {**answer, "salt": received["swarm-seal"]} if "swarm-seal" in received else answer
             except Refused as refusal:
                 if refusal.status == 409 and "recommendationId" in refusal.answer:
                     return refusal.answer  # it had arrived, its answer was lost
@@ -127,8 +130,9 @@ class Swarm:
     def diagnose(self, body):
         return self.call("/api/swarm/diagnose", body)
 
-    def take(self, take_id):
-        return self.call(f"/api/swarm/takes/{take_id}")
+    def take(self, take_id, token=None):
+        """A take; with the token of its author also one that is sealed."""
+        return self.call(f"/api/swarm/takes/{take_id}", headers=bearer(token) if token else None)
 
     # Sessions and briefs.
 
@@ -163,8 +167,9 @@ class Swarm:
             raise ValueError("the receipt is of another record: " + printable(receipt))
         return receipt
 
-    def call(self, path, request=None, headers=None):
-        """Posts the request, or gets without one. Follows no redirect: a credential is for one server."""
+    def call(self, path, request=None, headers=None, received=None):
+        """Posts the request, or gets without one. Follows no redirect: a credential is for one server. Adds the
+        headers of the answer to `received`, by their names in lower case."""
         connect = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
         headers = {"Accept": "application/json", **(headers or {})}
         if request is not None:
@@ -177,6 +182,8 @@ class Swarm:
             connection.request("GET" if request is None else "POST", self.url.path.rstrip("/") + path,
                                None if request is None else stringify(request).encode("utf-8"), headers)
             response = connection.getresponse()
+            if received is not None:
+                received.update((name.lower(), value) for name, value in response.getheaders())
             raw, hint = response.read(MAX_ANSWER + 1), response.getheader("swarm-hint")
             if len(raw) > MAX_ANSWER:
                 raise ValueError("the answer is too long")
@@ -295,6 +302,8 @@ def number(fields, name):
 def verify(record, key=None, asked=None):
     """Whether a take holds, and in sentences what that says. `key`: the public key that its member is
     known by from elsewhere; `asked`: the id that was asked for. ValueError: this is no take."""
+    if isinstance(record, dict) and "sealed" in record and "signature" not in record:
+        raise ValueError("this take is sealed until its session is opened; its author reads it whole")
     payload, signature = take_payload(record), string(record, "signature")
     named = string(record, "publicKey", default=key)
     if asked is not None and record.get("id") != asked:
@@ -305,6 +314,10 @@ def verify(record, key=None, asked=None):
         check_signature(payload, named, signature)
     except (ValueError, InvalidSignature):
         return False, [f"does not hold: the key {printable(named)} did not sign these fields"]
+    seal = seal_of(payload, signature, record["salt"]) if record.get("salt") is not None else None
+    if record.get("sealed") != seal:
+        return False, ["does not hold: the seal is not of this take and its salt"]
+    sealed = [f"holds: the seal {seal} is of this take and its salt"] if seal else []
     said = [f"member {printable(payload['memberId'])} says of {printable(payload['subjectId'])} on "
             f"{printable(payload['date'])}: {printable(payload['stance'])}, "
             f"confidence {number_text(payload['confidence'])}"]
@@ -313,8 +326,14 @@ def verify(record, key=None, asked=None):
     proven = "given: the key is the one that you named"
     unproven = ("unproven: that this is the member's key; it came with the take, and whoever makes one can "
                 "make both. Name the member's key, from another source, with --key")
-    return True, [f"holds: the key {named} signed this, to the byte", *said, proven if key else unproven,
+    return True, [f"holds: the key {named} signed this, to the byte", *sealed, *said, proven if key else unproven,
                   "unproven: when it was filed, and as which revision: this is the server's word"]
+
+
+def seal_of(payload, signature, salt):
+    """The seal of a take in a blind session, from the salt that its author got with the answer to its submit."""
+    parts = base64_bytes(salt, 32), canonical_bytes(payload), b"\0", base64_bytes(signature, 64)
+    return "sha256:" + hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 # ---- Canonical JSON: the text of ECMAScript's JSON.stringify, to the byte -----------------------

@@ -7,7 +7,7 @@ r"""Verifies a bundle of Swarm, offline: one file, no SDK; Python 3.9 and the "c
 Prints a line for each check, and for each thing that has to be taken on trust. Exit status: 0 all holds, 1 something
 does not, 2 there is no bundle to read. LOG-KEY is `logKey` or `signingKey` of the service, from another source.
 
-It was written from API.md alone (sections 3, 5.1, 6.3 to 6.5, 11.2 and 11.5 to 11.9), not from the code of the
+It was written from API.md alone (sections 3, 5.1, 5.8, 6.3 to 6.5, 11.2 and 11.5 to 11.9), not from the code of the
 service, and trusts nothing in the bundle: whatever it says is computed again.
 """
 
@@ -167,7 +167,7 @@ class Take:
     """A take that was read by the rules; `fields` are those that are signed, in their order."""
 
     KNOWN = {"id", "sessionId", "revision", "memberId", "date", "subjectId", "nonce", "stance", "confidence", "body",
-             "memoUrl", "weights", "signature", "publicKey", "filedAt", "supersededBy"}
+             "memoUrl", "weights", "signature", "publicKey", "filedAt", "sealed", "salt", "supersededBy"}
 
     def __init__(self, record):
         self.record = record
@@ -193,11 +193,27 @@ class Take:
         self.key = string(record, "publicKey")
         self.filed_at = instant(record, "filedAt")
         self.superseded_by = record.get("supersededBy")
+        self.salt = optional(string, record, "salt")
+        if self.salt is not None:
+            base64_bytes(self.salt, 32)
+        if record.get("sealed") != self.seal():
+            raise Invalid("sealed is not written as the service writes it")
         own_form(record, ["confidence"])
         self.unknown = [name for name, value in record.items() if name not in self.KNOWN and value is not None]
 
     def canonical(self):
         return write(self.fields).encode("utf-8")
+
+    def seal(self):
+        """The seal of a take that was filed in a blind session before that was opened (API.md, 5.8)."""
+        if self.salt is None:
+            return None
+        signature = base64_bytes(self.signature, 64)
+        return sha256_text(base64_bytes(self.salt, 32) + self.canonical() + b"\0" + signature)
+
+    def opening(self):
+        """The fields of the entry that opens it."""
+        return {"id": self.id, "salt": self.salt, "digest": sha256_text(self.canonical()), "signature": self.signature}
 
     @property
     def rank(self):
@@ -224,7 +240,7 @@ class Session:
     """A session that was read by the rules."""
 
     KNOWN = {"id", "date", "subjectId", "state", "windowClosesAt", "convenedAt", "quorum", "buckets", "roster",
-             "publishedAt", "snapshot"}
+             "blind", "openedAt", "publishedAt", "snapshot"}
 
     def __init__(self, record):
         self.record = record
@@ -234,6 +250,9 @@ class Session:
         self.date, self.subject = string(record, "date"), string(record, "subjectId", 1, 100)
         self.convened_at = instant(record, "convenedAt")
         self.closes_at, self.published_at = (optional(instant, record, it) for it in ("windowClosesAt", "publishedAt"))
+        self.blind, self.opened_at = record.get("blind") is True, optional(instant, record, "openedAt")
+        if "blind" in record and not self.blind:
+            raise Invalid("blind is not written as the service writes it")
         self.quorum = optional(lambda *it: whole(*it, 1_000_000), record, "quorum")
         self.buckets = optional(lambda *it: field(*it, list, "list"), record, "buckets")
         if not all(isinstance(bucket, str) and 1 <= len(bucket) <= 100 for bucket in self.buckets or []):
@@ -255,6 +274,8 @@ class Session:
         return {
             **{name: record.get(name) for name in ("id", "date", "subjectId", "state", "windowClosesAt", "convenedAt", "quorum")},
             "bucketsDigest": of(self.buckets), "rosterDigest": of(self.roster),
+            **({"blind": True} if self.blind else {}),
+            **({"openedAt": record["openedAt"]} if self.opened_at is not None else {}),
             **({"publishedAt": record["publishedAt"]} if self.published_at is not None else {}),
             "snapshotDigest": of(self.snapshot),
         }
@@ -264,11 +285,12 @@ class Entry:
     """An entry of the bundle: its text is what was hashed into the tree."""
 
     FIELDS = {  # in their order, with those that may be absent
-        "take": ["id", "sessionId", "memberId", "revision", "digest", "signature", "publicKey"],
+        "take": ["id", "sessionId", "memberId", "revision", "sealed?", "digest?", "signature?", "publicKey"],
+        "opening": ["id", "salt", "digest", "signature"],
         "session": ["act", "by", "note", "session", "memberId?", "excused?"],
     }
     SESSION = ["id", "date", "subjectId", "state", "windowClosesAt", "convenedAt", "quorum", "bucketsDigest",
-               "rosterDigest", "publishedAt?", "snapshotDigest"]
+               "rosterDigest", "blind?", "openedAt?", "publishedAt?", "snapshotDigest"]
 
     def __init__(self, row):
         text, index = string(row, "entry"), whole(row, "index")
@@ -285,7 +307,14 @@ class Entry:
         if self.kind == "take":
             for name in ("id", "sessionId", "revision"):
                 whole(self.fields, name)
-            for name in ("memberId", "digest", "signature", "publicKey"):
+            content = ("sealed",) if "sealed" in self.fields else ("digest", "signature")
+            for name in ("memberId", *content, "publicKey"):
+                string(self.fields, name)
+            if len(self.fields) != 8 + len(content):
+                raise Invalid("has other fields than its kind")
+        if self.kind == "opening":
+            whole(self.fields, "id")
+            for name in ("salt", "digest", "signature"):
                 string(self.fields, name)
         if self.kind == "session":
             self.session = field(self.fields, "session", dict, "object")
@@ -490,6 +519,7 @@ def verify(bundle, key=None):
     acts = [entry for entry in entries if session and entry.kind == "session" and entry.id == session.id]
     check_revisions(takes, places, acts, report)
     if session:
+        check_seals(session, takes, places, acts, entries, report)
         check_history(session, acts, report)
         check_times(session, acts, entries, report)
         check_deadlines(takes, places, acts, report)
@@ -592,7 +622,7 @@ def read_entries(rows, report):
 
 
 KINDS = {"take", "session", "member", "memo", "subject", "subject-snapshot", "regime", "signal", "operation",
-         "committee-day", "committee-take"}
+         "committee-day", "committee-take", "opening"}
 
 
 def check_entries(takes, entries, faults, report):
@@ -607,9 +637,10 @@ def check_entries(takes, entries, faults, report):
         if take.id in places:
             faults.append(f"entries {places[take.id]} and {entry.seq} both record take {take.id}")
         places[take.id] = entry.seq
-        says = {"sessionId": take.session_id, "memberId": take.member, "revision": take.revision,
-                "digest": sha256_text(take.canonical()), "signature": take.signature, "publicKey": take.key}
-        faults += [f"entry {entry.seq} has another {name} than take {take.id}" for name in says if says[name] != fields[name]]
+        content = {"sealed": take.seal()} if take.salt is not None else {
+            "digest": sha256_text(take.canonical()), "signature": take.signature}
+        says = {"sessionId": take.session_id, "memberId": take.member, "revision": take.revision, **content, "publicKey": take.key}
+        faults += [f"entry {entry.seq} has another {name} than take {take.id}" for name in says if says[name] != fields.get(name)]
         if take.filed_at != entry.at:
             faults.append(f"take {take.id} says {take.record['filedAt']}, entry {entry.seq} says {fields['at']}")
     faults += [f"take {ident} has no entry" for ident in sorted(by_id) if ident not in places]
@@ -618,6 +649,31 @@ def check_entries(takes, entries, faults, report):
         faults.append("the takes are in another order in the log")
     report.conclude("entry", faults, f"{len(entries)} entries in place, one for each of {len(by_id)} takes")
     return places
+
+
+def check_seals(session, takes, places, acts, entries, report):
+    """Checks that each take that was filed before a blind session was opened had a seal, and was opened with it."""
+    openings = {entry.seq: entry.fields for entry in entries if entry.kind == "opening"}
+    sealed = [take for take in takes if take.salt is not None]
+    if not (session.blind or openings or sealed):
+        return
+    faults = [] if session.blind else ["takes are sealed, and the session is not blind"]
+    opened = next((act.seq for act in acts if act.act == "opened"), None)
+    for take in takes:
+        if take.salt is None and (opened is None or places.get(take.id, math.inf) < opened):
+            faults.append(f"take {take.id} was filed before the session was opened, without a seal")
+    if opened is None:
+        faults.append("no entry opens the session")
+    else:
+        for place, take in enumerate(sealed, opened + 1):
+            found = openings.get(place)
+            if found is None:
+                faults.append(f"entry {place} does not open take {take.id}")
+            elif any(found[name] != value for name, value in take.opening().items()):
+                faults.append(f"entry {place} opens take {take.id} otherwise than its record")
+        if len(openings) > len(sealed):
+            faults.append(f"{len(openings) - len(sealed)} openings that no take was sealed for")
+    report.conclude("seal", faults, f"{len(sealed)} takes are what the seals in the log were made of, and were opened together")
 
 
 def in_force(acts, place):
@@ -681,6 +737,15 @@ def step_fault(before, act):
         if not forward and (one, other) not in (("window_closed", "collecting"), ("aggregated", "published")):
             return f"moves it from {one} to {other}"
         may = {"state", *({"snapshotDigest"} if other == "aggregated" else ()), *({"publishedAt"} if other == "published" else ())}
+    elif act.act == "opened":
+        closed = before["windowClosesAt"] is not None and act.at > instant(before, "windowClosesAt")
+        if not before.get("blind") or before.get("openedAt") is not None:
+            return "opens it, though it is not sealed"
+        if not over and not (one == "window_closed" and closed):
+            return "opens it before its window has closed"
+        may = {"openedAt"}
+    elif act.act == "deadline" and before.get("openedAt") is not None:
+        return "moves the deadline after it was opened"
     elif act.act == "deadline":
         may = {"windowClosesAt", *(() if over else ("quorum",)), *({"state"} if (one, other) == ("window_closed", "collecting") else ())}
     elif act.act == "quorum" and not over:
@@ -703,8 +768,12 @@ def check_times(session, acts, entries, report):
             faults.append(f"entry {other.seq} is of {other.fields['at']}, before entry {one.seq} of {one.fields['at']}")
     if acts and acts[0].at != session.convened_at:
         faults.append(f"convenedAt is {session.record['convenedAt']}, entry {acts[0].seq} says {acts[0].fields['at']}")
-    for name, time, state in (("publishedAt", session.published_at, "published"), ("aggregatedAt", session.aggregated_at, "aggregated")):
-        act = next((act for act in acts if act.session["state"] == state), None)
+    of_state = lambda state: next((act for act in acts if act.session["state"] == state), None)
+    opened = next((act for act in acts if act.act == "opened"), None)
+    for name, time, act in (
+        ("openedAt", session.opened_at, opened), ("publishedAt", session.published_at, of_state("published")),
+        ("aggregatedAt", session.aggregated_at, of_state("aggregated")),
+    ):
         if act and time is not None and time > act.at:
             faults.append(f"{name} is after entry {act.seq} of {act.fields['at']}")
     report.conclude("time", faults, "they agree with the log, whose times never run back")

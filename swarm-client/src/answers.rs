@@ -1,9 +1,9 @@
 //! Answers of the service that are not records of the core.
 
-use swarm_core::domain::MemberState;
+use swarm_core::domain::{Digest, MemberState, Revision};
 use swarm_core::json::{Json, Object};
 use swarm_core::store::records::{Record, Unreadable};
-use swarm_core::{Invalid, MemberId, Session, SessionId};
+use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
 
 use crate::error::{Error, unreadable};
 
@@ -44,6 +44,68 @@ impl SessionPage {
     }
 }
 
+/// What a read shows of a take.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PublicTake {
+    /// The complete take.
+    Open(Box<Take>),
+    /// Only the fact that it was filed: its session is blind, and not opened yet (API.md, 5.8).
+    Sealed(SealedTake),
+}
+
+/// The public view of a sealed take.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SealedTake {
+    /// Its id.
+    pub id: TakeId,
+    /// The session it was filed in.
+    pub session_id: SessionId,
+    /// Its author.
+    pub member_id: MemberId,
+    /// Its number among its member's takes in that session.
+    pub revision: Revision,
+    /// When it was committed, by the service's clock.
+    pub filed_at: Timestamp,
+    /// Its seal: compare it with [`Salt::seal`](swarm_core::domain::Salt::seal) of the take and its salt.
+    pub sealed: Digest,
+}
+
+impl PublicTake {
+    /// The take, unless it is sealed.
+    pub fn open(&self) -> Option<&Take> {
+        match self {
+            Self::Open(take) => Some(take),
+            Self::Sealed(_) => None,
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> TakeId {
+        match self {
+            Self::Open(take) => take.id,
+            Self::Sealed(take) => take.id,
+        }
+    }
+
+    pub(crate) fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        if fields.has("signature") {
+            return Ok(Self::Open(Box::new(Take::read(fields)?)));
+        }
+        let mut whole = |field| fields.whole_if_any(field)?.ok_or_else(|| Invalid::missing(field));
+        let (id, session, revision) = (whole("id")?, whole("sessionId")?, whole("revision")?);
+        let revision = u8::try_from(revision).ok().and_then(Revision::new);
+        Ok(Self::Sealed(SealedTake {
+            id: TakeId(id),
+            session_id: SessionId(session),
+            member_id: MemberId::parse(fields.text("memberId")?)?,
+            revision: revision.ok_or_else(|| Invalid::new("revision", "must be from 1 to 5"))?,
+            filed_at: Timestamp::parse("filedAt", &fields.text("filedAt")?)?,
+            sealed: Digest::parse(fields.text("sealed")?)?,
+        }))
+    }
+}
+
 /// The result of a preflight.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -54,11 +116,11 @@ pub struct Preflight {
     pub session_id: Option<SessionId>,
     /// The number of takes that may be filed in that session after this one.
     pub takes_left: Option<u64>,
-    /// Milliseconds until the deadline, where there is one.
+    /// Milliseconds until the deadline, if there is one.
     pub millis_left: Option<u64>,
     /// The checks that would refuse it, in their order.
     pub findings: Vec<PreflightFinding>,
-    /// What would make it count for less than it seems to say.
+    /// The warnings: why some of it would not count.
     pub warnings: Vec<Finding>,
 }
 
@@ -72,7 +134,7 @@ pub struct PreflightFinding {
     pub error: String,
     /// Its code, as in `Swarm-Error`.
     pub code: String,
-    /// What `Swarm-Hint` would say.
+    /// The text of the header `Swarm-Hint` for it.
     pub detail: Option<String>,
 }
 
@@ -104,7 +166,7 @@ pub struct Diagnosis {
     pub kind: String,
     /// Whether the signature verifies.
     pub verified: bool,
-    /// The text that should have been signed; `None` where fields of it are missing or invalid.
+    /// The text that should have been signed; `None` if fields of it are missing or invalid.
     pub canonical: Option<String>,
     /// The mistakes that were found.
     pub findings: Vec<Finding>,

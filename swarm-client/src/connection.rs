@@ -20,6 +20,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest body of an answer, in bytes.
 const MAX_ANSWER_BYTES: u64 = 256 << 20;
 
+/// The largest text that [`Client::post_text`] reads, in bytes.
+const MAX_TEXT_BYTES: u64 = 64 << 10;
+
 /// The delays before each retry of a request without an answer.
 const RETRY_DELAYS: [Duration; 4] = [
     Duration::from_millis(500),
@@ -76,8 +79,8 @@ impl Client {
         Ok(Self { agent: config.build().into(), base, service, retry_delays: &RETRY_DELAYS })
     }
 
-    /// The same service, known to its members by another origin than that of the URL, such as
-    /// `https://acme.example` where the URL is of a machine behind it.
+    /// A client of the same service whose members know it by another origin than that of the URL. For example,
+    /// members know `https://acme.example`, and the URL names a machine behind a proxy.
     ///
     /// # Errors
     /// [`InvalidUrl`] unless it is an `http` or `https` URL.
@@ -95,7 +98,7 @@ impl Client {
         &self.base
     }
 
-    /// Without retries.
+    /// Turns off retries.
     #[must_use]
     pub fn without_retries(self) -> Self {
         Self { retry_delays: &[], ..self }
@@ -109,8 +112,7 @@ impl Client {
         self.get_as(path, Credential::None)
     }
 
-    /// The bytes of what a GET answers, in the form that `accept` asks for, with retries while there is no
-    /// answer.
+    /// The body of the answer to a GET, in the media type `accept`. Retries while there is no answer.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -120,6 +122,14 @@ impl Client {
             let response = self.agent.run(request.map_err(malformed)?).map_err(no_answer)?;
             read_bytes(response)
         })
+    }
+
+    /// Sends a GET with the bearer token of a member, with retries while there is no answer.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn get_for(&self, token: &str, path: &str) -> Result<Json, Error> {
+        self.get_as(path, Credential::Bearer(token))
     }
 
     pub(crate) fn get_as(&self, path: &str, credential: Credential<'_>) -> Result<Json, Error> {
@@ -133,8 +143,23 @@ impl Client {
         credential: Credential<'_>,
         body: &str,
     ) -> Result<Object, Error> {
-        self.with_retries(|| self.send_once("POST", path, credential, Some(body)))
-            .map(Json::into_object)
+        self.post_for_header(path, credential, body, "").map(|(answer, _)| answer)
+    }
+
+    /// Sends a POST, with retries while there is no answer; also returns a header of the answer.
+    pub(crate) fn post_for_header(
+        &self,
+        path: &str,
+        credential: Credential<'_>,
+        body: &str,
+        header: &str,
+    ) -> Result<(Object, Option<String>), Error> {
+        self.with_retries(|| {
+            let response = self.exchange("POST", path, credential, Some(body))?;
+            let value = response.headers().get(header).and_then(|value| value.to_str().ok());
+            let value = value.map(str::to_owned);
+            Ok((read(response)?.into_object(), value))
+        })
     }
 
     /// Sends `body` once.
@@ -174,6 +199,17 @@ impl Client {
         credential: Credential<'_>,
         body: Option<&str>,
     ) -> Result<Json, Error> {
+        read(self.exchange(method, path, credential, body)?)
+    }
+
+    /// Sends a request once; returns any answer.
+    fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        credential: Credential<'_>,
+        body: Option<&str>,
+    ) -> Result<Response<Body>, Error> {
         let request = self.request(method, path, "application/json")?;
         let request = match credential {
             Credential::None => request,
@@ -188,7 +224,19 @@ impl Client {
                 self.agent.run(request.body(body).map_err(malformed)?)
             }
         };
-        read(response.map_err(no_answer)?)
+        response.map_err(no_answer)
+    }
+
+    /// Sends a text once. Returns status and body of any answer of at most 64 KiB.
+    pub(crate) fn post_text(&self, path: &str, body: &str) -> Result<(u16, String), Error> {
+        let request = self.request("POST", path, "text/plain")?;
+        let request = request.header("content-type", "text/plain; charset=utf-8");
+        let answered = self.agent.run(request.body(body).map_err(malformed)?);
+        let mut response = answered.map_err(no_answer)?;
+        let limited = response.body_mut().with_config().limit(MAX_TEXT_BYTES);
+        let text = String::from_utf8(limited.read_to_vec().map_err(no_answer)?);
+        let text = text.map_err(|_| Error::Unreadable("an answer that is no text".to_owned()))?;
+        Ok((response.status().as_u16(), text))
     }
 
     fn request(&self, method: &str, path: &str, accept: &str) -> Result<Builder, Error> {
@@ -206,7 +254,7 @@ fn malformed(error: ureq::http::Error) -> Error {
     Invalid::new("request", format!("cannot be sent: {error}")).into()
 }
 
-/// The origin of an `http` or `https` URL: in lower case, without the port that goes without saying.
+/// The origin of an `http` or `https` URL: in lower case, without the default port.
 pub(crate) fn origin(url: &str) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_ascii_lowercase();
@@ -229,7 +277,7 @@ fn is_local_host(host: &str) -> bool {
 
 fn no_answer(error: ureq::Error) -> Error {
     match error {
-        // It would be as long again.
+        // A retry would get the same long answer.
         ureq::Error::BodyExceedsLimit(_) => Error::Unreadable("the answer is too long".to_owned()),
         error => Error::NoAnswer(error.to_string()),
     }

@@ -26,7 +26,7 @@ pub enum Error {
         printable(.named)
     )]
     OtherService {
-        /// The origin that it names; empty where it names none.
+        /// The origin that it names; empty if it names none.
         named: String,
         /// The origin of the service that was asked.
         expected: String,

@@ -47,8 +47,8 @@ impl Client {
     /// Claims the bearer token of an activated member. The service shows it only once.
     ///
     /// # Errors
-    /// [`Error::OtherService`], and nothing is signed, when the challenge names another service than
-    /// [`Client::service`]: that one could claim the member's token there.
+    /// [`Error::OtherService`] when the challenge names another service than [`Client::service`]. Nothing is
+    /// signed then: the signature could be used to claim the member's token at that other service.
     /// [`Error::Refused`] with the code `claim-refused` before an operator has activated the member, and
     /// `already-claimed` after the first time.
     pub fn claim(&self, key: &KeyPair, member: &MemberId) -> Result<String, Error> {

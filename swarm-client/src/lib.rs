@@ -10,8 +10,8 @@
 //!     let Some(session) = client.open_session()? else { return Ok(()) };
 //!     let fields = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
 //!     let take = sign_take(client.service(), key, member, &session, &fields)?;
-//!     let id = client.submit(token, &take)?;
-//!     println!("filed as {id}");
+//!     let filed = client.submit(token, &take)?;
+//!     println!("filed as {}", filed.id);
 //!     Ok(())
 //! }
 //! ```
@@ -24,6 +24,9 @@
 //! with the same bytes. After [`Error::NoAnswer`] it is unknown whether a take was committed; the same
 //! [`Signed`](swarm_core::domain::Signed) take may be sent again at any time: a nonce is filed once, and the answer to
 //! a replay names the take on file. From `async` code, call it in `spawn_blocking`.
+//!
+//! In a blind session (API.md, 5.8) takes read [`Sealed`](PublicTake::Sealed) until it is opened. Keep the salt that
+//! [`submit`](Client::submit) returns; [`take_for`](Client::take_for) reads the member's own takes whole.
 
 mod answers;
 mod committee;
@@ -35,13 +38,15 @@ mod operating;
 mod reading;
 mod takes;
 mod verify;
+mod witness;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 pub use answers::{
-    ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, SessionPage,
+    ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, PublicTake, SealedTake,
+    SessionPage,
 };
 pub use committee::{CommitteeReceipt, CommitteeTakeFields};
 pub use connection::Client;
@@ -49,5 +54,6 @@ pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
 pub use reading::path_segment;
 pub use swarm_core::json::printable;
-pub use takes::{TakeFields, new_key, new_nonce, sign_take, signed_text};
+pub use takes::{Filed, TakeFields, new_key, new_nonce, sign_take, signed_text};
 pub use verify::{Verdict, verify};
+pub use witness::WitnessClient;

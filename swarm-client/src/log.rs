@@ -10,13 +10,13 @@ use swarm_core::proof::tree::{Node, TreeHash};
 use crate::connection::Client;
 use crate::error::{Error, InvalidUrl};
 
-/// The tiles of a log, read as they are asked for. Nothing of them is verified.
+/// The tiles of a log, read on demand. Nothing is verified.
 #[derive(Debug)]
 pub struct LogTiles {
     client: Client,
     /// The path of the log, without a trailing slash.
     path: String,
-    /// The size of the tree that tiles are asked for.
+    /// The size of the tree that tiles are requested of.
     size: u64,
     read: HashMap<TileId, Vec<TreeHash>>,
 }
@@ -48,7 +48,7 @@ impl LogTiles {
             .map_err(|_| Error::Unreadable("the checkpoint is no text".to_owned()))
     }
 
-    /// Asks for the tiles of the tree of this size from now on. It is one that was signed.
+    /// Sets the size of the tree that tiles are requested of. It must be the size of a signed checkpoint.
     pub fn of_size(&mut self, size: u64) {
         self.size = size;
         self.read.clear();
@@ -57,7 +57,7 @@ impl LogTiles {
     /// The hash of a complete subtree.
     ///
     /// # Errors
-    /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not have it.
+    /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not contain it.
     pub fn hash(&mut self, node: Node) -> Result<TreeHash, Error> {
         let id = TileId::of(node);
         if !self.read.contains_key(&id) {
@@ -76,7 +76,7 @@ impl LogTiles {
     /// The texts of the entries from this index on, up to the end of their tile.
     ///
     /// # Errors
-    /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not have them.
+    /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not contain them.
     pub fn entries(&self, first: u64) -> Result<Vec<String>, Error> {
         let id = TileId::of(Node { level: 0, index: first });
         let tile = TilePath { level: None, index: id.index, width: id.width(self.size) };
@@ -96,7 +96,7 @@ impl LogTiles {
             self.client.get_bytes(&path, "application/octet-stream")
         };
         match get(tile) {
-            // A log may drop partial tiles of which it has the full ones.
+            // A log may drop a partial tile once it has the full one.
             Err(Error::Refused(refused)) if refused.status == 404 && tile.width < WIDTH => {
                 get(TilePath { width: WIDTH, ..tile })
             }

@@ -5,9 +5,9 @@ use serde::Serialize;
 use swarm_core::domain::{Brief, BriefId, Day, MemoId, SubjectId};
 use swarm_core::json::{Json, Object};
 use swarm_core::store::records::Record;
-use swarm_core::{Session, SessionId, Take, TakeId, Timestamp};
+use swarm_core::{Session, SessionId, TakeId, Timestamp};
 
-use crate::answers::{SessionPage, id, list};
+use crate::answers::{PublicTake, SessionPage, id, list};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 
@@ -37,13 +37,13 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn session(&self, session: SessionId) -> Result<(Session, Vec<Take>), Error> {
+    pub fn session(&self, session: SessionId) -> Result<(Session, Vec<PublicTake>), Error> {
         let mut answer = self.get(&format!("/api/swarm/sessions/{session}"))?.into_object();
         let read = answer.take("session").unwrap_or(Json::Null).into_object();
-        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", Take::read)?))
+        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", PublicTake::read)?))
     }
 
-    /// The brief of a session, where it has published one.
+    /// The brief of a session, if it has published one.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -54,13 +54,23 @@ impl Client {
         }
     }
 
-    /// A take on file. It proves nothing yet: see [`verify`](crate::verify()).
+    /// The public view of a take on file. It is not verified: see [`verify`](crate::verify()).
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
-    pub fn take(&self, take: TakeId) -> Result<Take, Error> {
+    pub fn take(&self, take: TakeId) -> Result<PublicTake, Error> {
         let answer = self.get(&format!("/api/swarm/takes/{take}"))?;
-        Ok(Take::read(&mut answer.into_object())?)
+        Ok(PublicTake::read(&mut answer.into_object())?)
+    }
+
+    /// A take on file, as the member with this bearer token sees it: its own takes complete even while they are
+    /// sealed, with the salt of the seal (API.md, 5.8), other takes as [`Client::take`] does.
+    ///
+    /// # Errors
+    /// As [`Client::take`].
+    pub fn take_for(&self, token: &str, take: TakeId) -> Result<PublicTake, Error> {
+        let answer = self.get_for(token, &format!("/api/swarm/takes/{take}"))?;
+        Ok(PublicTake::read(&mut answer.into_object())?)
     }
 
     /// Publishes a memo, Markdown of at most 100,000 characters; returns its id. It is sent without retries: after

@@ -1,14 +1,16 @@
 //! Takes: signing and submitting.
 
 use serde::Serialize;
-use swarm_core::domain::{Body, Confidence, MemoUrl, Nonce, Signature, Signed, Stance, Weights};
+use swarm_core::domain::{
+    Body, Confidence, MemoUrl, Nonce, Salt, Signature, Signed, Stance, Weights,
+};
 use swarm_core::json::{self, Json};
 use swarm_core::proof::{KeyPair, Payload, hex};
 use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
 use crate::answers::{Diagnosis, Preflight, id};
 use crate::connection::{Client, Credential};
-use crate::error::Error;
+use crate::error::{Error, unreadable};
 
 /// The fields of a take that its member chooses. Limits (API.md, 5.1) are checked when it is signed.
 #[derive(Clone, Debug, Default)]
@@ -45,9 +47,21 @@ impl TakeFields {
     }
 }
 
+/// A take that is on file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Filed {
+    /// Its id.
+    pub id: TakeId,
+    /// The salt of its seal, in a blind session that is not opened yet (API.md, 5.8). Keep it with the take:
+    /// with both, the [seal](Salt::seal) can be checked without trusting the service. The answer to a replay
+    /// has no salt; [`Client::take_for`] returns it.
+    pub salt: Option<Salt>,
+}
+
 /// A take on this session, with a fresh nonce, signed for the service with this origin (see
-/// [`Client::service`]). Keep it until it is filed: sent again, it is the same take, while another
-/// signature would be another.
+/// [`Client::service`]). Keep it until it is filed, and send the same one again after a failure. Calling
+/// this again makes a different take.
 ///
 /// # Errors
 /// [`Error::Invalid`] when a field breaks its rule, [`Error::NoEntropy`].
@@ -71,8 +85,8 @@ pub fn sign_take(
     }))
 }
 
-/// A nonce that was never used: the origin of the service where it fits, so that whoever reads the take
-/// sees which service it was signed for, and 128 random bits.
+/// A new nonce: the origin of the service, then 128 random bits. The origin shows which service the take
+/// was signed for; it is left out if it does not fit.
 ///
 /// # Errors
 /// [`Error::NoEntropy`].
@@ -97,12 +111,12 @@ fn random<const N: usize>() -> Result<[u8; N], Error> {
 }
 
 impl Client {
-    /// Submits a take; returns its id. It is retried while there is no answer, which is idempotent: the answer
-    /// to a replay is the id of the take on file.
+    /// Submits a take. It is retried while there is no answer, which is idempotent: the answer to a replay
+    /// names the take on file.
     ///
     /// # Errors
     /// [`Error::NoAnswer`] when it is unknown whether the take is on file; the same take may be sent again.
-    pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<TakeId, Error> {
+    pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Filed, Error> {
         self.submit_text(token, &signed_text(take))
     }
 
@@ -110,14 +124,20 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::submit`].
-    pub fn submit_text(&self, token: &str, body: &str) -> Result<TakeId, Error> {
-        match self.post_with_retries("/api/swarm/submit", Credential::Bearer(token), body) {
-            Ok(receipt) => id(receipt, "recommendationId").map(TakeId),
+    pub fn submit_text(&self, token: &str, body: &str) -> Result<Filed, Error> {
+        let filed = |receipt, salt| {
+            id(receipt, "recommendationId").map(|id| Filed { id: TakeId(id), salt })
+        };
+        let credential = Credential::Bearer(token);
+        match self.post_for_header("/api/swarm/submit", credential, body, "swarm-seal") {
+            Ok((receipt, salt)) => {
+                filed(receipt, salt.map(Salt::parse).transpose().map_err(unreadable)?)
+            }
             // A replay: this take is on file, and its answer was lost.
             Err(Error::Refused(refused))
                 if refused.status == 409 && refused.body.has("recommendationId") =>
             {
-                id(refused.body, "recommendationId").map(TakeId)
+                filed(refused.body, None)
             }
             Err(error) => Err(error),
         }
@@ -133,7 +153,7 @@ impl Client {
     }
 
     /// Diagnoses the signature in `body`: the whole body of a submit, an application or a token claim, with
-    /// `publicKey` added where its member has none on file (API.md, 9.4).
+    /// `publicKey` added if its member has no key on file (API.md, 9.4).
     ///
     /// # Errors
     /// [`Error`], as of every call.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::{PublicKey, Signed};
+use swarm_core::domain::{Digest, PublicKey, Salt, Signed};
 use swarm_core::json::{self, Object, printable, printable_json};
 use swarm_core::{Submission, TakeDraft, TakeId, proof};
 
@@ -47,6 +47,9 @@ pub fn verify(
         (None, Some(key)) => key.to_owned(),
         (None, None) => return Err(swarm_core::Invalid::missing("publicKey")),
     };
+    let salt = fields.text_if_any("salt")?.map(Salt::parse).transpose()?;
+    let seal = salt.map(|salt| salt.seal(submission.signed()));
+    let sealed = fields.text_if_any("sealed")?.map(Digest::parse).transpose()?;
     let got = fields.take("id").map_or_else(|| "null".to_owned(), |id| json::write(&id));
     let fault = if let Some(asked) = asked.filter(|asked| asked.to_string() != got) {
         format!("asked for take {asked}, got take {}", printable_json(&got))
@@ -54,11 +57,14 @@ pub fn verify(
         format!("the record names the key {}, not the one given", printable(&named))
     } else if !is_signed(submission.signed(), &named) {
         format!("the key {} did not sign these fields", printable(&named))
+    } else if seal != sealed {
+        "the seal is not of this take and its salt".to_owned()
     } else {
-        return Ok(Verdict {
-            holds: true,
-            sentences: findings(submission.draft(), &named, key.is_some()),
-        });
+        let mut sentences = findings(submission.draft(), &named, key.is_some());
+        if let Some(seal) = seal {
+            sentences.insert(1, format!("holds: the seal {seal} is of this take and its salt"));
+        }
+        return Ok(Verdict { holds: true, sentences });
     };
     Ok(Verdict { holds: false, sentences: vec![format!("does not hold: {fault}")] })
 }

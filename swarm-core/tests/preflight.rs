@@ -8,7 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use swarm_core::Refusal;
 use swarm_core::domain::{
-    AttemptId, Bucket, MemberState, Revision, Roster, RosterEntry, Session, SessionId,
+    AttemptId, Bucket, MemberState, Revision, Roster, RosterEntry, Salt, Session, SessionId,
     SessionState, Take, TakeId, Timestamp, Version,
 };
 use swarm_core::json::{Json, Object, write};
@@ -96,6 +96,7 @@ fn basis(facts: &Against) -> Basis {
     }
     let ada = Author::named("ada");
     let spent = Take {
+        salt: None,
         id: TakeId(3),
         session_id: SessionId(1),
         revision: Revision::FIRST,
@@ -140,7 +141,7 @@ proptest! {
     #[test]
     fn first_finding_equals_the_refusal(facts in against()) {
         let submission = Submission::read(&mut request(&facts)).unwrap();
-        let judged = judge(&basis(&facts), &submission, AttemptId([0; 16]));
+        let judged = judge(&basis(&facts), &submission, AttemptId([0; 16]), Salt([0; 32]));
         let judged = judged.err().map(|rejection| rejection.reason);
         match preflown(&facts, request(&facts)) {
             Ok(preflight) => {
@@ -234,7 +235,7 @@ fn an_unknown_stance_and_unlisted_buckets_are_warned_of() {
 }
 
 #[test]
-fn a_field_of_no_meaning_is_warned_of_with_the_nearest_name() {
+fn unknown_field_is_warned_of_with_the_nearest_name() {
     for (sent, nearest) in [
         ("weight", Some("weights")),
         ("Stance", Some("stance")),

@@ -28,6 +28,7 @@ fn take_record_round_trips() {
              "weights": [{ "bucket": "cash", "weight": 1e-7 }] }"#,
     ));
     read_back(&Take {
+        salt: None,
         id: TakeId(9_007_199_254_740_992),
         session_id: SessionId(7),
         revision: Revision::CAP,

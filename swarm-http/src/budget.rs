@@ -172,7 +172,7 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// The number of permits for so many bytes. Saturates: such a request is never granted.
+/// The number of permits for this many bytes. Saturates: such a request is never granted.
 fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
 }

@@ -46,9 +46,13 @@ mod forwarded;
 mod applications;
 mod budget;
 mod cache;
-mod door;
+#[cfg(feature = "pages")]
+mod console;
+mod discovery;
 mod memory_share;
 mod metrics;
+#[cfg(feature = "pages")]
+mod movements;
 mod number;
 #[cfg(feature = "pages")]
 mod pages;
@@ -79,6 +83,7 @@ pub use site::Site;
 pub use tenants::{
     AdminTokens, DuplicateOperator, DuplicateTenant, Host, HostTable, Operator, Operators,
     PublicOrigin, Role, ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
+    WitnessConfig,
 };
 
 /// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,
@@ -99,7 +104,7 @@ pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> 
 /// reference, `/healthz`, `/readyz`, `/metrics`, and a 404 for all other paths.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
-    filter::routes(Arc::clone(site), Table::new(routes::site(site.parts())))
+    filter::routes(Arc::clone(site), Table::new(routes::all(site.parts())))
         .or(unknown)
         .unify()
         .boxed()
@@ -108,7 +113,7 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
 /// As [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
 /// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
-    let table = Table::new(routes::site(site.parts()));
+    let table = Table::new(routes::all(site.parts()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)
 }
 

@@ -30,7 +30,7 @@ impl Default for Share {
     }
 }
 
-/// Permits for so many bytes.
+/// Permits for this many bytes.
 pub(crate) fn semaphore(bytes: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(bytes / UNIT))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use http::HeaderMap;
 use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::domain::Schedule;
-use swarm_core::service::signed_log::SignedLog;
-use swarm_core::store::{ChangeFeed, Readiness, StoreError};
+use swarm_core::service::signed_log::{Damage, SignedLog};
+use swarm_core::store::{ChangeFeed, Readiness, StoreError, StoreErrorKind};
 use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
@@ -38,6 +38,12 @@ pub struct Site {
     pub(crate) cache: Arc<AnswerCache>,
     clocks: Arc<ClockCheck>,
     pub(crate) applications: ApplicationCounts,
+    /// Who is signed in to the console.
+    #[cfg(feature = "pages")]
+    pub(crate) console: crate::console::Console,
+    /// What changed with each result, for the home page.
+    #[cfg(feature = "pages")]
+    pub(crate) movements: crate::movements::Movements,
     /// Limits concurrent diagnoses of signatures.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -84,6 +90,10 @@ impl Site {
             workers,
             clocks: Arc::default(),
             applications: ApplicationCounts::default(),
+            #[cfg(feature = "pages")]
+            console: crate::console::Console::default(),
+            #[cfg(feature = "pages")]
+            movements: crate::movements::Movements::default(),
             diagnoses: diagnosis_permits(),
         }
     }
@@ -108,7 +118,7 @@ impl Site {
     }
 
     /// Takes the origin from `X-Forwarded-Host` and `X-Forwarded-Proto`, and the client from the last address
-    /// in `X-Forwarded-For`. Only for servers that are reachable through a proxy alone.
+    /// in `X-Forwarded-For`. Only for servers that are reachable only through a proxy.
     #[must_use]
     pub fn trust_forwarded(mut self, trust: bool) -> Self {
         self.origins.trust_forwarded = trust;
@@ -185,6 +195,19 @@ impl Site {
                            is given, or an operator accepts this one";
             ready = Err(StoreError::misconfigured("sign", foreign).into());
         }
+        for (tenant, damage) in self.damaged_logs() {
+            let text = format!("{tenant}: {damage}: the store was edited, or is damaged");
+            match (&mut ready, damage) {
+                (Ok(readiness), Damage::Unreadable(..)) => readiness.warnings.push(text),
+                // The store refuses commits because of this damage.
+                (Err(Error::Store(error)), Damage::Changed(_))
+                    if error.kind() == StoreErrorKind::WentBack =>
+                {
+                    ready = Err(StoreError::new(StoreErrorKind::WentBack, "ready", text).into());
+                }
+                _ => {}
+            }
+        }
         if let Ok(readiness) = &mut ready {
             readiness.warnings.extend(self.clocks.warning());
         }
@@ -197,6 +220,18 @@ impl Site {
         let is_foreign =
             |served: &Arc<ServedTenant>| served.signed_log().is_some_and(SignedLog::is_foreign);
         self.tenants.services().signer.is_some() && self.tenants().iter().any(is_foreign)
+    }
+
+    /// The tenants whose entries differ from those that were signed.
+    fn damaged_logs(&self) -> Vec<(TenantId, Damage)> {
+        if self.tenants.services().signer.is_none() {
+            return Vec::new();
+        }
+        let damaged = self.tenants().into_iter().filter_map(|served| {
+            let damage = served.signed_log()?.damage()?;
+            Some((served.config().id.clone(), damage))
+        });
+        damaged.collect()
     }
 
     /// The client whose address a trusted proxy forwards.

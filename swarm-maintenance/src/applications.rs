@@ -6,7 +6,7 @@ use swarm_core::Timestamp;
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next, report};
 
-/// Longest time between two rounds: an application is removed at most so much later than it expires.
+/// Longest time between two rounds. An application is removed at most this long after it expires.
 const INTERVAL_MILLIS: i64 = 60 * 60 * 1_000;
 
 const DAY_MILLIS: i64 = 24 * INTERVAL_MILLIS;

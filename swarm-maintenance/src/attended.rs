@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use crate::directory::{Directory, MaintainedTenant};
 use crate::job::{Job, Next};
 
-/// Longest time between two visits to a tenant. Another server may have changed it and failed before it announced so.
+/// Longest time between two visits to a tenant. Another server may have changed it and crashed before announcing it.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// Maximum number of tenants whose tasks start in one tick, so that thousands do not query the store at once.

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use swarm_core::TenantId;
 
-const STANDS_STILL: &str = "the schedule stands still: \
-                            the clocks of the store and of this server differ by more than an hour";
+const PAUSED: &str = "scheduled work is paused: \
+                      the clocks of the store and of this server differ by more than an hour";
 
 /// The tenants whose scheduled work is paused, because the clock of their store and that of this server differ by more
 /// than an hour.
@@ -16,7 +16,7 @@ pub struct ClockCheck(Mutex<BTreeSet<TenantId>>);
 impl ClockCheck {
     /// The warning for health checks, if there is such a tenant.
     pub fn warning(&self) -> Option<String> {
-        (!self.lock().is_empty()).then(|| STANDS_STILL.to_owned())
+        (!self.lock().is_empty()).then(|| PAUSED.to_owned())
     }
 
     /// Records the result of one comparison, and logs it when it begins.
@@ -24,7 +24,7 @@ impl ClockCheck {
         if !differ {
             self.lock().remove(tenant);
         } else if self.lock().insert(tenant.clone()) {
-            tracing::error!(%tenant, "{STANDS_STILL}");
+            tracing::error!(%tenant, "{PAUSED}");
         }
     }
 

@@ -39,6 +39,16 @@ impl Next {
     pub(crate) fn after(round: Round) -> Self {
         round.next_in.map_or(Self::Changed, Self::In)
     }
+
+    /// The one of two that is due first.
+    pub(crate) fn sooner(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Soon, _) | (_, Self::Soon) => Self::Soon,
+            (Self::In(one), Self::In(other)) => Self::In(one.min(other)),
+            (Self::In(time), Self::Changed) | (Self::Changed, Self::In(time)) => Self::In(time),
+            (Self::Changed, Self::Changed) => Self::Changed,
+        }
+    }
 }
 
 /// Logs the result of a round, unless there was nothing to do.

@@ -1,7 +1,7 @@
-//! The background work of Swarm: windows close at their deadline, sessions convene and briefs are generated at their
-//! time, applications expire, mail is delivered.
+//! The background work of Swarm: closes windows at their deadline, convenes scheduled sessions, generates briefs,
+//! expires applications, signs logs, delivers mail.
 //!
-//! Without it a server answers, but nothing happens on schedule. Run it alongside every server: several servers on one
+//! Without it a server answers requests, but does nothing on a schedule. Run it alongside every server: several servers on one
 //! store share the work, and each piece is done once. It depends on `swarm-core` and not on HTTP, so that any front end
 //! can run it. If the store reports which tenants have changed ([`ChangeFeed`]), a tenant is visited when something is
 //! due or has changed, and idle tenants cost next to nothing.
@@ -34,6 +34,7 @@ mod attended;
 mod briefs;
 mod clocks;
 mod directory;
+mod entries;
 mod job;
 mod mail;
 mod retention;
@@ -41,6 +42,7 @@ mod schedule;
 mod sessions;
 mod signing;
 mod windows;
+mod witnesses;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -53,12 +55,14 @@ pub use applications::ExpireApplications;
 pub use briefs::GenerateBriefs;
 pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
+pub use entries::CheckEntries;
 pub use job::{Job, Next, PAUSE};
 pub use mail::{DeliverMail, LogQueuedMail};
 pub use retention::EraseApplications;
 pub use sessions::FollowSchedule;
 pub use signing::SignLog;
 pub use windows::CloseWindows;
+pub use witnesses::OfferCheckpoints;
 
 #[cfg(doc)]
 use swarm_core::store::ChangeFeed;
@@ -81,24 +85,25 @@ pub struct Maintenance<D: Directory> {
 }
 
 impl<D: Directory> Maintenance<D> {
-    /// Signs logs, closes windows, follows the schedule of sessions, generates the briefs of committees, and removes and
-    /// erases old applications. All but the signatures pause while the clocks of the store and of this server differ by
-    /// more than an hour, which `clocks` records.
+    /// Signs logs and compares their entries with what was signed, closes windows, follows the schedule of sessions,
+    /// generates the briefs of committees, and removes and erases old applications. All but the work on logs pauses
+    /// while the clocks of the store and of this server differ by more than an hour, which `clocks` records.
     ///
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
         let maintenance = Self { directory: Arc::clone(directory), jobs: Vec::new() };
         let [windows, sessions, briefs, applications, retention] = [clocks; 5].map(Arc::clone);
         maintenance
-            .with(move || Scheduled::new(CloseWindows, &windows))
+            .with(move || Scheduled::new(CloseWindows::default(), &windows))
             .with(move || Scheduled::new(FollowSchedule::default(), &sessions))
             .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
             .with(move || Scheduled::new(ExpireApplications::default(), &applications))
             .with(move || Scheduled::new(EraseApplications::default(), &retention))
             .with(SignLog::default)
+            .with(CheckEntries::default)
     }
 
-    /// Adds a job: `job` makes the one of a tenant.
+    /// Adds a job. The function creates it for each tenant.
     #[must_use]
     pub fn with<J: Job<D::Tenant>>(mut self, job: impl Fn() -> J + Send + Sync + 'static) -> Self {
         self.jobs.push(Box::new(move || Box::new(job())));

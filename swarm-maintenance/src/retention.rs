@@ -1,4 +1,4 @@
-//! Erasure of applications that came to nothing.
+//! Erasure of unsuccessful applications after their retention.
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
@@ -10,8 +10,8 @@ use crate::job::{Job, Next, report};
 /// or rejected, so not every change of the tenant starts one.
 const INTERVAL_MILLIS: i64 = 60 * 60 * 1_000;
 
-/// Erases name, contact and lens of applications that were rejected, or left pending, as many days ago as the
-/// tenant keeps them (API.md, 7.8).
+/// Erases name, contact and lens of applications that were rejected or have been pending for longer than the
+/// tenant retains them (API.md, 7.8).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EraseApplications {
     next: Option<Timestamp>,
@@ -21,7 +21,7 @@ pub struct EraseApplications {
 impl<T: MaintainedTenant> Job<T> for EraseApplications {
     async fn round(&mut self, served: &T) -> Next {
         let (tenant, what) = (served.tenant(), "applications erased");
-        if tenant.retention_days().is_none() {
+        if tenant.application_retention().is_none() {
             return Next::Changed;
         }
         let now = match tenant.now().await {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use swarm_core::Refusal;
-use swarm_core::service::with_causes;
+use swarm_core::service::{ConvenedWindows, with_causes};
 
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next};
@@ -13,7 +13,9 @@ use crate::job::{Job, Next};
 /// or later if no server ran then.
 #[derive(Debug, Default)]
 pub struct FollowSchedule {
-    /// The occasions that were skipped in the last round, so that each is logged once and not every round.
+    /// What is known of the windows that are open.
+    known: ConvenedWindows,
+    /// The windows that were skipped in the last round, so that each is logged once and not every round.
     skipped: BTreeMap<String, Refusal>,
 }
 
@@ -24,7 +26,7 @@ impl<T: MaintainedTenant> Job<T> for FollowSchedule {
             return Next::Changed;
         }
         let tenant = served.id();
-        let did = match served.tenant().follow(served.schedule()).await {
+        let did = match served.tenant().follow(served.schedule(), &mut self.known).await {
             Ok(did) => did,
             Err(error) => {
                 tracing::error!(%tenant, error = with_causes(&error), "schedule not followed");
@@ -34,9 +36,9 @@ impl<T: MaintainedTenant> Job<T> for FollowSchedule {
         for (session, step) in did.steps {
             tracing::info!(%tenant, %session, "session {} by the schedule", step.as_str());
         }
-        for (occasion, refusal) in &did.skipped {
-            if self.skipped.get(occasion) != Some(refusal) {
-                tracing::warn!(%tenant, occasion, %refusal, "no session convened by the schedule");
+        for (window, refusal) in &did.skipped {
+            if self.skipped.get(window) != Some(refusal) {
+                tracing::warn!(%tenant, window, %refusal, "no session convened by the schedule");
             }
         }
         self.skipped = did.skipped.into_iter().collect();

@@ -1,4 +1,4 @@
-//! The signatures of the log.
+//! Signing of the log.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::job::{Job, Next};
 /// Signs a checkpoint of the log within two seconds of a commit (API.md, 11.6). Of several servers, one does it.
 #[derive(Debug, Default)]
 pub struct SignLog {
-    /// What the last round came to, so that what stays is logged once.
+    /// The outcome of the last round, so that an unchanged outcome is logged once.
     last: Option<Signing>,
 }
 
@@ -38,7 +38,8 @@ impl<T: MaintainedTenant> Job<T> for SignLog {
                 ),
                 Signing::ForeignKey => tracing::error!(
                     %tenant,
-                    "log not signed: another key signed the last checkpoint; accept this one if it is meant"
+                    "log not signed: another key signed the last checkpoint; accept this server's key if the \
+                     change is intended"
                 ),
                 _ => {}
             }
@@ -47,7 +48,7 @@ impl<T: MaintainedTenant> Job<T> for SignLog {
         next
     }
 
-    /// With the second in which a change is noticed, a checkpoint is less than two seconds behind.
+    /// A change is noticed within a second. With this pause, a checkpoint follows less than two seconds after it.
     fn pause(&self) -> Duration {
         Duration::from_millis(300)
     }

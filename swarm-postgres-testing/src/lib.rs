@@ -10,6 +10,8 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "it is for tests")]
 
+mod proxy;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,6 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
+pub use proxy::Proxy;
 use swarm_redis_testing::free_port;
 
 /// The script of that shell. It begins with the folder of the programs and that of the files. When it reads the
@@ -80,6 +83,32 @@ impl Server {
         }
     }
 
+    /// Starts a standby that follows it, and makes its commits wait for that one.
+    pub fn with_standby(&self) -> Self {
+        let folder = tempfile::tempdir().unwrap().keep();
+        let mut standby = Self { port: free_port(), folder, options: Vec::new(), shell: None };
+        let copied = Command::new(programs().join("pg_basebackup"))
+            .args(["-h", "127.0.0.1", "-U", "postgres", "-c", "fast", "-R", "-N"])
+            .args(["-p", &self.port.to_string(), "-D"])
+            .arg(standby.folder.join("data"))
+            .output()
+            .unwrap();
+        assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        standby.resume();
+        self.psql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.psql("SELECT pg_reload_conf()");
+        let waits = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        while self.psql(waits) != "1" {
+            sleep(Duration::from_millis(50));
+        }
+        standby
+    }
+
+    /// Makes it a server that takes writes.
+    pub fn promote(&self) {
+        assert_eq!(self.psql("SELECT pg_promote()"), "t");
+    }
+
     /// Kills it, as the kernel would when memory runs out.
     pub fn kill(&mut self) {
         self.end("keep");
@@ -122,9 +151,9 @@ impl Server {
         printed.unwrap_or_else(|| panic!("psql failed: {statements}\n{}", self.log()))
     }
 
-    /// The same as another user; `None` where they fail.
+    /// The same as another user; `None` if they fail.
     pub fn try_psql(&self, user: &str, statements: &str) -> Option<String> {
-        let psql = Command::new(Path::new(&programs()).join("psql"))
+        let psql = Command::new(programs().join("psql"))
             .args([
                 "-h",
                 "127.0.0.1",

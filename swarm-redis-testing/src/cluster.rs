@@ -17,8 +17,14 @@ impl Cluster {
 
     /// Starts a cluster with `replicas` replicas for each primary.
     pub fn start_with(replicas: usize) -> Self {
+        Self::start_in(&[], replicas, || ())
+    }
+
+    /// The same, with these environment variables. `created` is called once the nodes know each other: they take
+    /// commands two seconds later, so it must set a clock that stands still.
+    pub fn start_in(environment: &[(&str, &str)], replicas: usize, created: impl FnOnce()) -> Self {
         let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
-        let nodes = (0..3 * (1 + replicas)).map(|_| Server::start(&options));
+        let nodes = (0..3 * (1 + replicas)).map(|_| Server::start_in(environment, &options));
         let nodes: Vec<Server> = nodes.collect();
         let addresses: Vec<String> =
             nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
@@ -28,6 +34,7 @@ impl Cluster {
         create.extend(["--cluster-replicas", &each, "--cluster-yes"]);
         let said = cli(&create);
         assert!(said.contains("All 16384 slots covered"), "{said}");
+        created();
         let cluster = Self { nodes };
         cluster.wait_until_it_is_whole();
         let has_replicas = format!("connected_slaves:{replicas}");

@@ -83,7 +83,10 @@ impl Committee for TenantStore {
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
-        self.commit(|world, now| file(world, filing, now))
+        self.commit_unless(
+            |world| known(&world.committee, filing),
+            |world, now| file(world, filing, now),
+        )
     }
 
     async fn committee_takes(
@@ -138,22 +141,28 @@ fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
     Saved::Saved
 }
 
-fn file(world: &mut World, filing: &CommitteeFiling, now: Timestamp) -> CommitteeFiled {
-    let records = &mut world.committee;
+/// The outcome that does not depend on the time: of an attempt that was filed before, or of facts that changed.
+fn known(records: &Records, filing: &CommitteeFiling) -> Option<CommitteeFiled> {
     let (member, member_version) = filing.member();
     let (date, day_version) = filing.session();
-    let submitted = records.takes.get(&date).map(Vec::as_slice).unwrap_or_default();
-    let again = submitted.iter().find(|submitted| {
+    let mut submitted = records.takes.get(&date).into_iter().flatten();
+    let again = submitted.find(|submitted| {
         submitted.attempt == filing.attempt() && submitted.take.member_id == *member
     });
     if let Some(again) = again {
-        return CommitteeFiled::Filed(Arc::clone(&again.take));
+        return Some(CommitteeFiled::Filed(Arc::clone(&again.take)));
     }
     let member_on_file = records.members.get(member).map(|member| member.version);
     let day_on_file = records.days.get(&date).map(|day| day.version);
-    if (member_on_file, day_on_file) != (Some(member_version), Some(day_version)) {
-        return CommitteeFiled::Stale;
-    }
+    let is_current = (member_on_file, day_on_file) == (Some(member_version), Some(day_version));
+    (!is_current).then_some(CommitteeFiled::Stale)
+}
+
+/// Files a submission whose facts are current.
+fn file(world: &mut World, filing: &CommitteeFiling, now: Timestamp) -> CommitteeFiled {
+    let records = &mut world.committee;
+    let ((member, _), (date, _)) = (filing.member(), filing.session());
+    let submitted = records.takes.get(&date).map(Vec::as_slice).unwrap_or_default();
     if now > filing.commit_deadline() {
         return CommitteeFiled::Late;
     }

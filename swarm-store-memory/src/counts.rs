@@ -12,9 +12,7 @@ impl Counts for TenantStore {
             Countable::Members(state) => {
                 world.members.values().filter(|row| row.member.record.state == state).count()
             }
-            Countable::Sessions(state) => {
-                world.sessions.values().filter(|row| row.session.record.state == state).count()
-            }
+            Countable::Sessions(state) => world.sessions.count(state),
             Countable::Messages(state) => {
                 world.outbox.iter().filter(|message| message.record.state == state).count()
             }

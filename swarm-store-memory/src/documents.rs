@@ -65,7 +65,7 @@ fn holds(world: &World, guard: &DocumentGuard) -> bool {
             world.members.get(id).is_some_and(|row| row.member.version == *version)
         }
         DocumentGuard::Session(id, version) => {
-            world.sessions.get(id).is_some_and(|row| row.session.version == *version)
+            world.sessions.get(*id).is_some_and(|row| row.session.version == *version)
         }
     }
 }

@@ -24,6 +24,7 @@ mod log_rows;
 mod members;
 mod outbox;
 mod records;
+mod session_table;
 mod sessions;
 mod takes;
 mod transfer;
@@ -172,8 +173,20 @@ impl TenantStore {
     /// Locks the records for writing, at the time of the commit: the clock is read under the lock, so that a
     /// commit that waited for the lock does not get an earlier time.
     fn commit<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T> {
+        self.commit_unless(|_| None, change)
+    }
+
+    /// The same, unless the outcome is known before the clock is read.
+    fn commit_unless<T>(
+        &self,
+        known: impl FnOnce(&World) -> Option<T>,
+        change: impl FnOnce(&mut World, Timestamp) -> T,
+    ) -> Result<T> {
         self.change(|world, seen| {
             world.check_commit(seen)?;
+            if let Some(outcome) = known(world) {
+                return Ok(outcome);
+            }
             let now = time_of_commit((self.clock)(), world.log.last())?;
             Ok(change(world, now))
         })

@@ -3,9 +3,12 @@
 use async_trait::async_trait;
 use swarm_core::domain::{LogRow, Seq, SessionId};
 use swarm_core::proof::tile::TileId;
-use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned};
+use swarm_core::store::{
+    Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned, time_of_commit,
+};
 
 use crate::TenantStore;
+use crate::log_rows::Row;
 use crate::world::{first, next};
 
 #[async_trait]
@@ -28,9 +31,20 @@ impl Log for TenantStore {
         })
     }
 
+    async fn accept_key(&self, act: &Act) -> Result<()> {
+        self.change(|world, seen| {
+            world.check_commit(seen)?;
+            let now = time_of_commit((self.clock)(), world.log.last())?;
+            world.log.act(act, now);
+            Ok(())
+        })
+    }
+
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
         let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
-        Ok(self.read(|world| world.log.rows.iter().skip(skipped).take(limit).cloned().collect()))
+        let rows: Vec<_> =
+            self.read(|world| world.log.rows.iter().skip(skipped).take(limit).cloned().collect());
+        rows.into_iter().map(Row::read).collect()
     }
 
     async fn log_position(&self) -> Result<LogPosition> {
@@ -48,10 +62,11 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        Ok(self.read(|world| {
+        let rows: Vec<_> = self.read(|world| {
             let places = world.log.acts.get(&session).into_iter().flatten();
             places.filter_map(|place| world.log.rows.get(*place).cloned()).collect()
-        }))
+        });
+        rows.into_iter().map(Row::read).collect()
     }
 
     async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {

@@ -25,11 +25,14 @@ impl Members for TenantStore {
 
     async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
         Ok(self.read(|world| {
-            let mut ids: Vec<_> =
-                query.states.iter().flat_map(|state| world.in_state(*state, query)).collect();
-            ids.sort_unstable();
-            let rows = ids.into_iter().take(query.limit).filter_map(|id| world.members.get(id));
-            rows.map(|row| Arc::clone(&row.member.record)).collect()
+            let member = |id: &MemberId| Some(Arc::clone(&world.members.get(id)?.member.record));
+            query.select(match &query.ids {
+                Some(ids) => ids.iter().filter_map(member).collect(),
+                None => {
+                    let ids = query.states.iter().flat_map(|state| world.in_state(*state, query));
+                    ids.filter_map(member).collect()
+                }
+            })
         }))
     }
 
@@ -60,7 +63,8 @@ fn save(world: &mut World, change: &MemberChange, now: Timestamp) -> MemberSaved
     if let Some(other) = holder.filter(|holder| *holder != id) {
         return MemberSaved::KeyHeld(other.clone());
     }
-    let others = world.states.get(&change.member.state).map_or(0, BTreeSet::len);
+    let others = world.states.get(&change.member.state);
+    let others = others.map_or(0, |ids| ids.len() - usize::from(ids.contains(id)));
     if change.quota.is_some_and(|quota| others >= count(quota)) {
         return MemberSaved::Full;
     }
@@ -127,7 +131,11 @@ pub(crate) fn commit(world: &mut World, change: &MemberChange, now: Timestamp) {
     match world.members.get_mut(&id) {
         Some(row) => row.member = next(row.member.version, member),
         None => {
-            let row = MemberRow { member: first(member), nonces: HashMap::new() };
+            let row = MemberRow {
+                member: first(member),
+                nonces: HashMap::new(),
+                sessions: BTreeSet::new(),
+            };
             world.members.insert(id, row);
         }
     }

@@ -1,24 +1,24 @@
 //! Sessions.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{Session, SessionId};
+use swarm_core::domain::{Session, SessionId, SessionSummary, Take};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
-    SessionChange, SessionQuery, Sessions, Versioned,
+    SessionChange, SessionList, SessionQuery, Sessions, SummaryQuery, Versioned,
 };
 
 use crate::TenantStore;
 use crate::documents;
-use crate::world::{SessionRow, World, first, next};
+use crate::session_table::SessionRow;
+use crate::world::{World, first, next};
 
 #[async_trait]
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
-        Ok(self.read(|world| world.sessions.get(&id).map(|row| row.session.clone())))
+        Ok(self.read(|world| world.sessions.get(id).map(|row| row.session.clone())))
     }
 
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
@@ -26,21 +26,31 @@ impl Sessions for TenantStore {
             Some((date, subject)) => {
                 let ids = world.days.get(date).and_then(|subjects| subjects.get(subject));
                 let ids = ids.into_iter().flatten().rev();
-                matching(ids.filter_map(|id| world.sessions.get(id)), query)
+                matching(ids.filter_map(|id| world.sessions.get(*id)), query)
             }
             None => {
-                let end = query.before.unwrap_or(SessionId(u64::MAX));
-                matching(world.sessions.range(..end).rev().map(|(_, row)| row), query)
+                let list = query.state.map_or(SessionList::All, SessionList::InState);
+                matching(world.sessions.listed(&list, None, query.before).rev(), query)
             }
         }))
     }
 
-    async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>> {
+    async fn session_summaries(&self, query: &SummaryQuery) -> Result<Vec<Arc<SessionSummary>>> {
+        let SummaryQuery { list, before, after, limit } = query;
         Ok(self.read(|world| {
-            let sessions = world.sessions.values().map(|row| &row.session.record);
-            let mut published: Vec<_> = sessions.filter(|it| it.published_at.is_some()).collect();
-            published.sort_by_key(|session| Reverse((session.published_at, session.id)));
-            published.into_iter().take(limit).map(Arc::clone).collect()
+            let rows = world.sessions.listed(list, *after, *before);
+            let summary = |row: &SessionRow| Arc::clone(&row.summary);
+            match after {
+                Some(_) => rows.take(*limit).map(summary).collect(),
+                None => rows.rev().take(*limit).map(summary).collect(),
+            }
+        }))
+    }
+
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>> {
+        Ok(self.read(|world| {
+            let rows = world.sessions.published().take(limit);
+            rows.map(|row| Arc::clone(&row.summary)).collect()
         }))
     }
 
@@ -91,7 +101,7 @@ fn convene(world: &mut World, convocation: &Convocation, now: Timestamp) -> Arc<
     let convened = Arc::clone(&session.record);
     let subjects = world.days.entry(draft.date).or_default();
     subjects.entry(draft.subject_id.clone()).or_default().push(id);
-    world.sessions.insert(id, SessionRow::new(session));
+    world.sessions.write(session);
     world.log.minted(act, now, id.0);
     convened
 }
@@ -114,7 +124,7 @@ fn convene_once(
 
 fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
     let id = change.session.id;
-    let Some(row) = world.sessions.get(&id) else { return Saved::Stale };
+    let Some(row) = world.sessions.get(id) else { return Saved::Stale };
     let mut takes = row.takes.iter().filter_map(|id| world.take(*id));
     let is_late = |end: Timestamp| takes.any(|take| take.filed_at > end);
     if row.session.version != change.expected
@@ -133,16 +143,15 @@ fn save(world: &mut World, change: &SessionChange, now: Timestamp) -> Saved {
 
 fn remove(world: &mut World, change: &SessionChange, now: Timestamp) {
     let Session { id, date, subject_id, .. } = &change.session;
-    world.sessions.remove(id);
+    world.sessions.remove(*id);
     let ids = world.days.get_mut(date).and_then(|subjects| subjects.get_mut(subject_id));
     ids.into_iter().for_each(|ids| ids.retain(|other| other != id));
-    world.log.act(&change.act, now);
+    append_acts(world, change, now);
 }
 
 fn aggregate(world: &mut World, aggregation: &Aggregation, now: Timestamp) -> Aggregated {
-    let row = world.sessions.get(&aggregation.session);
-    let ids = row.map(|row| row.takes.as_slice()).unwrap_or_default().iter();
-    let takes: Vec<_> = ids.filter_map(|id| world.take(*id).map(Arc::clone)).collect();
+    let row = world.sessions.get(aggregation.session);
+    let takes = takes_of(world, row);
     let change = aggregation.judge(row.map(|row| &row.session), &takes, now)?;
     Ok(write(world, &change, now))
 }
@@ -151,7 +160,23 @@ fn aggregate(world: &mut World, aggregation: &Aggregation, now: Timestamp) -> Ag
 fn write(world: &mut World, change: &SessionChange, now: Timestamp) -> Arc<Session> {
     let saved = next(change.expected, change.session.clone());
     let session = Arc::clone(&saved.record);
-    world.sessions.entry(session.id).and_modify(|row| row.write(saved));
-    world.log.act(&change.act, now);
+    world.sessions.write(saved);
+    append_acts(world, change, now);
     session
+}
+
+fn append_acts(world: &mut World, change: &SessionChange, now: Timestamp) {
+    for act in &change.acts {
+        world.log.act(act, now);
+    }
+    if change.opens {
+        let takes = takes_of(world, world.sessions.get(change.session.id));
+        world.log.openings(takes, now);
+    }
+}
+
+/// The takes of a session, by id.
+fn takes_of(world: &World, session: Option<&SessionRow>) -> Vec<Arc<Take>> {
+    let ids = session.map(|row| row.takes.as_slice()).unwrap_or_default();
+    ids.iter().filter_map(|id| world.take(*id).map(Arc::clone)).collect()
 }

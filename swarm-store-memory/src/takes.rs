@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{Revision, Take, TakeId, TakeOnFile};
+use swarm_core::domain::{Revision, SessionId, Take, TakeId, TakeOnFile};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes,
+    Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
+    TakeContext, TakeQuery, Takes,
 };
 
 use crate::TenantStore;
@@ -20,28 +21,64 @@ impl Takes for TenantStore {
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
-        self.commit(|world, now| file(world, filing, now))
+        self.commit_unless(|world| known(world, filing), |world, now| file(world, filing, now))
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
         Ok(self.read(|world| {
             let take = Arc::clone(world.take(id)?);
-            let session = world.sessions.get(&take.session_id)?;
+            let session = world.sessions.get(take.session_id)?;
             let revisions = session.revisions.get(&take.draft().member_id)?;
             let superseded_by = revisions.get(usize::from(take.revision.get())).copied();
             Some(TakeOnFile { take, superseded_by })
         }))
     }
 
+    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
+        Ok(self.read(|world| {
+            let take = world.take(id)?;
+            let row = world.sessions.get(take.session_id)?;
+            let is_other = |other: &&Arc<Take>| {
+                row.latest_id(other.draft()) == Some(other.id)
+                    && other.draft().member_id != take.draft().member_id
+            };
+            let (before, after) = row.takes.split_at(row.takes.partition_point(|it| *it < id));
+            let previous = before.iter().rev().filter_map(|id| world.take(*id)).find(is_other);
+            let next = after.iter().filter_map(|id| world.take(*id)).find(is_other);
+            let own = row.revisions.get(&take.draft().member_id)?.iter();
+            let own = own.filter_map(|id| world.take(*id));
+            TakeContext::of(id, own.chain(previous).chain(next).map(Arc::clone).collect())
+        }))
+    }
+
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         Ok(self.read(|world| {
-            let row = world.sessions.get(&query.session)?;
+            let row = world.sessions.get(query.session)?;
             let first = row.takes.partition_point(|id| *id <= query.after);
             let takes = row.takes.iter().skip(first).filter_map(|id| world.take(*id));
             let is_latest = |take: &Take| row.latest_id(take.draft()) == Some(take.id);
             let takes = takes.filter(|it| query.revisions == Revisions::All || is_latest(it));
             let takes = takes.take(query.limit).map(Arc::clone).collect();
             Some(SessionTakes { session: row.session.clone(), takes })
+        }))
+    }
+
+    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
+        Ok(self.read(|world| {
+            let filed_in = world.members.get(&query.member).map(|row| &row.sessions);
+            let end = query.before.unwrap_or(SessionId(u64::MAX));
+            let filed_in = filed_in.into_iter().flat_map(|ids| ids.range(..end).rev());
+            let take = |id: &SessionId| {
+                let row = world.sessions.get(*id)?;
+                let roster = row.session.record.roster.as_ref();
+                let entry = roster.and_then(|roster| roster.entry(&query.member));
+                Some(MemberTake {
+                    take: Arc::clone(world.take(*row.revisions.get(&query.member)?.last()?)?),
+                    session: Arc::clone(&row.summary),
+                    expected: entry.is_some_and(|entry| !entry.excused),
+                })
+            };
+            filed_in.filter_map(take).take(query.limit).collect()
         }))
     }
 }
@@ -60,26 +97,29 @@ fn basis(world: &World, query: &BasisQuery<'_>, now: Timestamp) -> Basis {
     }
 }
 
-fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
+/// The outcome that does not depend on the time: of an attempt that was filed before, or of facts that changed.
+fn known(world: &World, filing: &Filing) -> Option<Filed> {
     let (member_id, member_version) = filing.member();
     let (session_id, session_version) = filing.session();
     let (date, subject) = filing.newest_of();
-    let is_newest =
-        world.newest_session(date, subject).is_some_and(|it| it.session.record.id == session_id);
-    let id = TakeId(next_id(world.takes.len()));
-
-    let Some(member) = world.members.get_mut(member_id) else { return Filed::Stale };
-    let Some(session) = world.sessions.get_mut(&session_id) else { return Filed::Stale };
+    let Some(member) = world.members.get(member_id) else { return Some(Filed::Stale) };
     let spent = member.nonces.get(filing.nonce());
     if let Some(spent) = spent.filter(|spent| spent.attempt == filing.attempt()) {
-        let take = spent.take;
-        return world.take(take).map_or(Filed::Stale, |take| Filed::Filed(Arc::clone(take)));
+        return world.take(spent.take).map(|take| Filed::Filed(Arc::clone(take)));
     }
-    let is_current =
-        member.member.version == member_version && session.session.version == session_version;
-    if !(is_current && is_newest) {
-        return Filed::Stale;
-    }
+    let newest = world.newest_session(date, subject).map(|row| &row.session);
+    let is_current = member.member.version == member_version
+        && newest.is_some_and(|it| (it.record.id, it.version) == (session_id, session_version));
+    (!is_current).then_some(Filed::Stale)
+}
+
+/// Files a take whose facts are current.
+fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
+    let (member_id, _) = filing.member();
+    let id = TakeId(next_id(world.takes.len()));
+    let Some(member) = world.members.get_mut(member_id) else { return Filed::Stale };
+    let Some(session) = world.sessions.get_mut(filing.session().0) else { return Filed::Stale };
+    let spent = member.nonces.get(filing.nonce());
     if filing.commit_deadline().is_some_and(|deadline| now > deadline) {
         return Filed::Late;
     }
@@ -94,6 +134,7 @@ fn file(world: &mut World, filing: &Filing, now: Timestamp) -> Filed {
     member
         .nonces
         .insert(filing.nonce().clone(), SpentNonce { attempt: filing.attempt(), take: id });
+    member.sessions.insert(filing.session().0);
     session.takes.push(id);
     session.revisions.entry(member_id.clone()).or_default().push(id);
     world.takes.push(Arc::clone(&take));

@@ -5,8 +5,8 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Revision,
-    Seq, Session, SessionId, SessionTerms, SubjectId, Take, TakeDraft, TakeId, TokenHash, Version,
+    AttemptId, Challenge, Day, Member, MemberId, MemberState, Message, Nonce, PublicKey, Seq,
+    SessionId, SubjectId, Take, TakeId, TokenHash, Version,
 };
 use swarm_core::proof::tile::TileId;
 use swarm_core::store::{
@@ -15,6 +15,7 @@ use swarm_core::store::{
 
 use crate::log_rows::Rows;
 use crate::records::Records;
+use crate::session_table::{SessionRow, SessionTable};
 
 #[derive(Clone, Default)]
 pub(crate) struct World {
@@ -31,7 +32,7 @@ pub(crate) struct World {
     pub(crate) reusable_challenges: HashMap<ChallengeBucket, Challenge>,
     /// Message `n` is at index `n - 1`.
     pub(crate) outbox: Vec<Versioned<Message>>,
-    pub(crate) sessions: BTreeMap<SessionId, SessionRow>,
+    pub(crate) sessions: SessionTable,
     /// The sessions of a day and subject, by id.
     pub(crate) days: HashMap<Day, HashMap<SubjectId, Vec<SessionId>>>,
     /// Take `n` is at index `n - 1`.
@@ -56,6 +57,8 @@ pub(crate) struct Tree {
 pub(crate) struct MemberRow {
     pub(crate) member: Versioned<Member>,
     pub(crate) nonces: HashMap<Nonce, SpentNonce>,
+    /// The sessions that it filed in.
+    pub(crate) sessions: BTreeSet<SessionId>,
 }
 
 /// The take and the attempt that spent a nonce.
@@ -63,17 +66,6 @@ pub(crate) struct MemberRow {
 pub(crate) struct SpentNonce {
     pub(crate) attempt: AttemptId,
     pub(crate) take: TakeId,
-}
-
-#[derive(Clone)]
-pub(crate) struct SessionRow {
-    pub(crate) session: Versioned<Session>,
-    /// The terms of `session`.
-    pub(crate) terms: Versioned<SessionTerms>,
-    /// Every take, by id.
-    pub(crate) takes: Vec<TakeId>,
-    /// Each member's takes, by revision.
-    pub(crate) revisions: HashMap<MemberId, Vec<TakeId>>,
 }
 
 /// The documents of a collection.
@@ -108,12 +100,12 @@ impl World {
 
     /// Checks, before a commit, that the log continues the one that was seen.
     pub(crate) fn check_commit(&self, seen: &LogPosition) -> Result<()> {
-        seen.check_commit(self.log.number(), self.log.mark(seen.size).as_deref())
+        seen.check_commit(self.log.number(), self.log.fingerprint(seen.size).as_deref())
     }
 
     /// The same check for facts that are read.
     pub(crate) fn check_facts(&self, seen: &LogPosition) -> Result<()> {
-        seen.check_facts(self.log.number(), self.log.mark(seen.size).as_deref())
+        seen.check_facts(self.log.number(), self.log.fingerprint(seen.size).as_deref())
     }
 
     pub(crate) fn bearer(&self, token: &TokenHash) -> Option<&MemberRow> {
@@ -131,43 +123,20 @@ impl World {
         ids.flat_map(move |ids| ids.range((after.clone(), Bound::Unbounded))).take(query.limit)
     }
 
-    /// The last id of a session. That of a withdrawn one stays used: the acts on it are in the log.
+    /// The last id of a session. The id of a withdrawn session stays used, because the log refers to it.
     pub(crate) fn last_session(&self) -> SessionId {
-        let stored = self.sessions.last_key_value().map(|(id, _)| *id);
+        let stored = self.sessions.all().next_back().map(|row| row.session.record.id);
         let logged = self.log.acts.last_key_value().map(|(id, _)| *id);
         stored.max(logged).unwrap_or(SessionId(0))
     }
 
     pub(crate) fn newest_session(&self, date: Day, subject: &SubjectId) -> Option<&SessionRow> {
-        self.sessions.get(self.days.get(&date)?.get(subject)?.last()?)
+        self.sessions.get(*self.days.get(&date)?.get(subject)?.last()?)
     }
 
     pub(crate) fn take(&self, id: TakeId) -> Option<&Arc<Take>> {
         let place = usize::try_from(id.0).ok()?.checked_sub(1)?;
         self.takes.get(place)
-    }
-}
-
-impl SessionRow {
-    /// A session without takes.
-    pub(crate) fn new(session: Versioned<Session>) -> Self {
-        let terms = session.map(Session::terms);
-        Self { session, terms, takes: Vec::new(), revisions: HashMap::new() }
-    }
-
-    pub(crate) fn write(&mut self, session: Versioned<Session>) {
-        self.terms = session.map(Session::terms);
-        self.session = session;
-    }
-
-    /// The latest take of the same member in the same session.
-    pub(crate) fn latest_id(&self, take: &TakeDraft) -> Option<TakeId> {
-        self.revisions.get(&take.member_id)?.last().copied()
-    }
-
-    pub(crate) fn latest(&self, member: &MemberId) -> Option<Revision> {
-        let filed = self.revisions.get(member)?.len();
-        Revision::new(u8::try_from(filed).ok()?)
     }
 }
 

@@ -38,8 +38,8 @@ async fn racing_aggregation_snapshots_highest_revisions_once() {
         let quotes = &read.snapshot.as_ref().unwrap().quotes;
         let of = |author: &Author| quotes.iter().find(|quote| quote.member_id == author.id);
         let quoted = of(&early).unwrap();
-        let on_file = takes.iter().find(|take| take.draft().member_id == early.id).unwrap();
-        assert_eq!((quoted.take_id, quoted.revision), (on_file.id, on_file.revision));
+        let on_file = takes.iter().find(|take| *take.member_id() == early.id).unwrap();
+        assert_eq!((quoted.take_id, quoted.revision), (on_file.id(), on_file.revision()));
         assert_eq!(usize::from(quoted.revision.get()), 1 + landed);
         // A first take depends on the window alone: it is accepted before or after aggregation.
         let first = first.first().unwrap().as_ref().unwrap();

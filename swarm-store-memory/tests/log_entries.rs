@@ -17,7 +17,7 @@ async fn entries_have_the_recorded_texts() {
     let store = MemoryStore::with_clock(move || time.now());
     log_scenario(Arc::new(store.clone()), Arc::new(store.clone()), || clock.advance(1_001)).await;
     let tenant = Swarm::new(store, SystemEntropy).tenant(&TenantId::parse("acme").unwrap());
-    let entries = tenant.log(Seq(0), 1_000).await.unwrap().entries;
-    let texts: Vec<_> = entries.iter().map(|line| line.text()).collect();
+    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    let texts: Vec<_> = page.lines().map(|line| line.text()).collect();
     assert_eq!(texts, RECORDED.lines().collect::<Vec<_>>());
 }

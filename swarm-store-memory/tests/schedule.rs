@@ -1,14 +1,18 @@
 //! The schedule of sessions over several days, with a manual clock.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
     Actor, Attribution, Closes, MemberState, Schedule, ScheduleEntry, ScheduledRoster, Session,
     SessionPatch, SessionState, Subject, Weekdays,
 };
-use swarm_core::service::{ScheduleRound, ScheduleStep};
-use swarm_core::store::{SessionQuery, Tenants as _};
+use swarm_core::service::{ConvenedWindows, ScheduleRound, ScheduleStep};
+use swarm_core::store::{
+    Collection, Document, DocumentPage, DocumentQuery, Documents, Intercepted, Interceptor, Result,
+    SessionQuery, Tenants as _, async_trait,
+};
 use swarm_core::{Refusal, Resource, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{ManualClock, applicant, creation, day, id, moment, object, race, subject};
@@ -145,6 +149,62 @@ async fn only_keys_that_name_an_entry_convene_again() {
 }
 
 #[tokio::test]
+async fn brief_that_is_switched_on_later_is_published_while_the_window_is_open() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let lending = automatic(&["lending"]);
+    let without = ScheduleEntry { brief: false, ..lending.clone() };
+    assert_eq!(desk.steps(&schedule([without])).await, [(1, Convened)]);
+    assert_eq!(desk.steps(&schedule([lending])).await, [(1, Brief)]);
+}
+
+#[tokio::test]
+async fn windows_that_are_done_are_not_read_again() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let schedule = schedule(["lending", "stables", "perps"].map(|subject| automatic(&[subject])));
+    let reads = Arc::new(CountReads::default());
+    let server = || {
+        let store = Intercepted::new(desk.store.clone(), Arc::clone(&reads));
+        (Swarm::new(store, SystemEntropy).tenant(&tenant()), ConvenedWindows::default())
+    };
+    let (one, mut known) = server();
+    assert_eq!(one.follow(&schedule, &mut known).await.unwrap().steps.len(), 6);
+    reads.0.store(0, Ordering::Relaxed);
+    assert_eq!(one.follow(&schedule, &mut known).await.unwrap().steps, []);
+    assert_eq!(reads.0.load(Ordering::Relaxed), 0);
+    // One that was just started reads all claims at once, and each brief.
+    let (other, mut known) = server();
+    assert_eq!(other.follow(&schedule, &mut known).await.unwrap().steps, []);
+    assert_eq!(reads.0.load(Ordering::Relaxed), 4);
+}
+
+/// Counts the reads of documents.
+#[derive(Default)]
+struct CountReads(AtomicU64);
+
+#[async_trait]
+impl Interceptor for CountReads {
+    async fn document(
+        &self,
+        next: &dyn Documents,
+        collection: Collection,
+        key: &str,
+    ) -> Result<Option<Document>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        next.document(collection, key).await
+    }
+
+    async fn document_page(
+        &self,
+        next: &dyn Documents,
+        collection: Collection,
+        query: &DocumentQuery,
+    ) -> Result<DocumentPage> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        next.document_page(collection, query).await
+    }
+}
+
+#[tokio::test]
 async fn withdrawn_session_is_not_convened_again() {
     let desk = Desk::at("2026-11-23T15:00:00Z").await;
     let schedule = schedule([automatic(&["lending"])]);
@@ -208,7 +268,7 @@ async fn concurrent_servers_do_each_step_once() {
         let run = |_| {
             let (tenant, schedule) = (desk.tenant(), Arc::clone(&schedule));
             async move {
-                let steps = tenant.follow(&schedule).await.unwrap().steps;
+                let steps = tenant.follow(&schedule, &mut Default::default()).await.unwrap().steps;
                 tenant.close_due_sessions().await.unwrap();
                 steps
             }
@@ -235,13 +295,15 @@ async fn concurrent_servers_do_each_step_once() {
 struct Desk {
     clock: ManualClock,
     store: MemoryStore,
+    known: Mutex<ConvenedWindows>,
 }
 
 impl Desk {
     async fn at(now: &str) -> Self {
         let clock = ManualClock::at(moment(now));
         let shown = clock.clone();
-        let desk = Self { clock, store: MemoryStore::with_clock(move || shown.now()) };
+        let store = MemoryStore::with_clock(move || shown.now());
+        let desk = Self { clock, store, known: Mutex::default() };
         for subject in ["lending", "stables", "perps"] {
             desk.put_subject(subject).await;
         }
@@ -263,7 +325,10 @@ impl Desk {
     }
 
     async fn follow(&self, schedule: &Schedule) -> ScheduleRound {
-        self.tenant().follow(schedule).await.unwrap()
+        let mut known = self.known.lock().unwrap().clone();
+        let did = self.tenant().follow(schedule, &mut known).await.unwrap();
+        *self.known.lock().unwrap() = known;
+        did
     }
 
     async fn steps(&self, schedule: &Schedule) -> Vec<(u64, ScheduleStep)> {
@@ -292,6 +357,7 @@ fn automatic(subjects: &[&str]) -> ScheduleEntry {
         brief: true,
         aggregate: true,
         publish: true,
+        blind: false,
     }
 }
 

@@ -155,6 +155,32 @@ async fn another_key_signs_nothing_and_the_checkpoint_stays() {
 }
 
 #[tokio::test]
+async fn only_the_accepted_key_signs() {
+    let store = MemoryStore::new();
+    let (tenant, own, other) = (tenant(&store), log(&store, 1), log(&store, 2));
+    let before = signed(&own).await;
+    assert_eq!(other.sign().await.unwrap(), Signing::ForeignKey);
+    write(&tenant, 600).await;
+    other.accept_key(&Actor::OPERATOR).await.unwrap();
+    write(&tenant, 1).await;
+    assert_eq!(own.sign().await.unwrap(), Signing::ForeignKey, "another is accepted");
+    assert!(own.is_foreign() && own.answer_key().await.unwrap().is_some(), "nothing is signed yet");
+
+    let checkpoint = signed(&other).await;
+    assert!(!other.is_foreign());
+    assert_eq!((checkpoint.size, &checkpoint.origin), (602, &before.origin));
+    assert_eq!(other.verifier().await.unwrap(), *other.key(1).unwrap().verifier());
+    assert_eq!(own.answer_key().await.unwrap().map(drop), None);
+    write(&tenant, 1).await;
+    assert_eq!(own.sign().await.unwrap(), Signing::ForeignKey);
+    assert_eq!(signed(&other).await.size, 603);
+
+    own.accept_key(&Actor::OPERATOR).await.unwrap();
+    assert_eq!(other.sign().await.unwrap(), Signing::ForeignKey);
+    assert_eq!(signed(&own).await.size, 604);
+}
+
+#[tokio::test]
 async fn fresh_server_notices_a_store_that_went_back() {
     let (store, memory) = (MemoryStore::new(), Memory::default());
     write(&tenant(&store), 5).await;
@@ -237,7 +263,7 @@ fn remembering(store: &MemoryStore, memory: &Memory) -> SignedLog {
     tenant(store).signed_log("acme.example", &signer).unwrap()
 }
 
-/// Signs what has come since, which must be something.
+/// Signs the new entries, of which there must be some.
 async fn signed(log: &SignedLog) -> Checkpoint {
     match log.sign().await.unwrap() {
         Signing::Signed(checkpoint) => checkpoint,

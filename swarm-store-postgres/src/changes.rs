@@ -25,12 +25,7 @@ impl LastCommits {
         const COMMITS: &str = "SELECT swarm.clock_1(), tenant, commits
             FROM (SELECT) AS one LEFT JOIN swarm.tenants ON true";
         const OP: &str = "changes";
-        let rows = pool.bounded(async {
-            let connection = pool.get().await?;
-            let found = connection.client()?.query_typed(&schema.qualify(COMMITS), &[]).await;
-            connection.end(found.map_err(Failure::from))
-        });
-        let rows = rows.await.map_err(|failure| failure.of(OP))?;
+        let rows = pool.rows(&schema.qualify(COMMITS)).await.map_err(|failure| failure.of(OP))?;
         let read = || -> Outcome<_> {
             let Some(first) = rows.first() else { return Err(Failure::corrupt("no time")) };
             Ok((moment_of(first, 0)?, rows.iter().filter_map(commits).collect::<Outcome<_>>()?))

@@ -7,10 +7,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::Value;
 use swarm_core::Timestamp;
 use swarm_core::domain::{TenantId, Version};
+use swarm_core::proof::hex;
+use swarm_core::store::Versioned;
 use swarm_core::store::records::Record;
-use swarm_core::store::{Saved, Versioned};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
@@ -33,7 +35,6 @@ pub(crate) enum Arg<'a> {
     Number(i64),
     MaybeNumber(Option<i64>),
     Bytes(&'a [u8]),
-    MaybeBytes(Option<&'a [u8]>),
     Texts(Vec<Cow<'a, str>>),
     Numbers(Vec<i64>),
     MaybeNumbers(Vec<Option<i64>>),
@@ -63,14 +64,19 @@ pub(crate) fn limit(value: usize) -> Arg<'static> {
     Arg::Number(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// A moment, in milliseconds since 1970.
-pub(crate) fn moment(value: Timestamp) -> Arg<'static> {
-    Arg::Number(value.millis())
+/// The version after this one; the first where there is none.
+pub(crate) fn after(expected: Option<Version>) -> Version {
+    expected.map_or(Version(1), Version::next)
 }
 
-/// The version after this one; the first where none is expected.
-pub(crate) fn next(expected: Option<Version>) -> Arg<'static> {
-    number(expected.map_or(Version(1), Version::next).0)
+/// Text that may contain any character, as JSON.
+pub(crate) fn any(text: &str) -> Value {
+    escaped(text).into()
+}
+
+/// Bytes, as PostgreSQL reads them from text.
+pub(crate) fn bytes(bytes: &[u8]) -> String {
+    format!("\\x{}", hex(bytes))
 }
 
 impl<'a> Arg<'a> {
@@ -85,7 +91,6 @@ impl<'a> Arg<'a> {
             Self::Number(value) => (value, Type::INT8),
             Self::MaybeNumber(value) => (value, Type::INT8),
             Self::Bytes(value) => (value, Type::BYTEA),
-            Self::MaybeBytes(value) => (value, Type::BYTEA),
             Self::Texts(value) => (value, Type::TEXT_ARRAY),
             Self::Numbers(value) => (value, Type::INT8_ARRAY),
             Self::MaybeNumbers(value) => (value, Type::INT8_ARRAY),
@@ -149,7 +154,7 @@ fn escaped(text: &str) -> Cow<'_, str> {
 }
 
 /// The text that was stored as this.
-fn unescaped(stored: &str) -> String {
+pub(crate) fn unescaped(stored: &str) -> String {
     stored.replace("\u{1}\u{1}", "\0").replace("\u{1}\u{2}", "\u{1}")
 }
 
@@ -181,11 +186,6 @@ pub(crate) fn moment_of(row: &Row, column: usize) -> Outcome<Timestamp> {
 
 pub(crate) fn timestamp(millis: i64) -> Outcome<Timestamp> {
     Timestamp::from_millis(millis).ok_or_else(|| Failure::corrupt("no moment"))
-}
-
-/// The outcome of a write that is guarded by a version, from the number of rows it changed.
-pub(crate) fn saved(changed: u64) -> Saved {
-    if changed == 0 { Saved::Stale } else { Saved::Saved }
 }
 
 pub(crate) fn signed(number: u64) -> i64 {

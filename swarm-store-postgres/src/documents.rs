@@ -1,17 +1,17 @@
 //! Implements [`Documents`].
 
 use async_trait::async_trait;
+use serde_json::{Value, json};
 use swarm_core::store::{
     Collection, CountedDocuments, Document, DocumentCount, DocumentDraft, DocumentGuard,
-    DocumentPage, DocumentQuery, Documents, Put, Result,
+    DocumentPage, DocumentQuery, DocumentQuota, Documents, Put, Result,
 };
 use tokio_postgres::Row;
 
-use crate::commit::{Change, Commit};
-use crate::db::{Arg, Db, limit, moment, moment_of, number, number_of, text, text_of};
-use crate::failure::Outcome;
+use crate::commit::Change;
+use crate::db::{Arg, any, limit, moment_of, number_of, signed, text, text_of, timestamp};
+use crate::failure::{Failure, Outcome};
 use crate::tenant::TenantStore;
-use crate::{members, session_rows};
 
 const NAMED: &str = "SELECT id, name, record, created_at FROM swarm.documents
     WHERE tenant = $1 AND collection = $2 AND name = $3";
@@ -70,20 +70,61 @@ impl Documents for TenantStore {
     }
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
-        self.commit("put document", &PutDocument { collection, draft }).await
+        const OP: &str = "put document";
+        // Ids count from 1 in order of time, so one row decides whether the quota is reached.
+        const PUT: &str = include_str!("commits/put_document.sql");
+        let DocumentDraft { key, group, json, replace, guard, quota, act } = draft;
+        let mut args = json!({
+            "collection": collection.as_str(),
+            "key": key.as_deref().map(any),
+            "family": any(group),
+            "record": any(json),
+            "replace": replace,
+            "is_limited": collection.has_limited_size(),
+        });
+        match guard {
+            Some(DocumentGuard::Member(id, version)) => {
+                args["member"] = any(id.as_str());
+                args["at"] = signed(version.0).into();
+            }
+            Some(DocumentGuard::Session(id, version)) => {
+                args["session"] = signed(id.0).into();
+                args["at"] = signed(version.0).into();
+            }
+            None => {}
+        }
+        let DocumentQuota { count, bytes } = quota.unwrap_or_default();
+        if let Some(DocumentCount { of, most, since, until }) = count {
+            args["in_group"] = (of == CountedDocuments::Group).into();
+            args["most"] = most.into();
+            args["since"] = since.millis().into();
+            args["until"] = until.millis().into();
+        }
+        args["most_bytes"] = bytes.map(signed).into();
+        let put = self.commit(Change::new(OP, PUT, args).with(act)).await?;
+        let document = |created_at| Document {
+            id: put.id,
+            key: key.clone().unwrap_or_else(|| put.id.to_string()),
+            json: json.clone(),
+            created_at,
+        };
+        match (&*put.outcome, &put.detail) {
+            ("saved", None) => Ok(Put::Created(document(put.at))),
+            ("saved", Some(created_at)) => {
+                let created_at = created_at.parse().map_err(Failure::corrupt).and_then(timestamp);
+                Ok(Put::Replaced(document(created_at.map_err(|failure| failure.of(OP))?)))
+            }
+            ("stale", _) => Ok(Put::Stale),
+            ("exists", _) => Ok(Put::Exists),
+            ("full", _) => Ok(Put::Full),
+            ("no room", _) => Ok(Put::NoRoom),
+            _ => Err(put.unknown(OP)),
+        }
     }
 }
 
-/// The document with this key.
-pub(crate) async fn named(
-    db: &Db<'_>,
-    collection: Collection,
-    key: &str,
-) -> Outcome<Option<Document>> {
-    db.one(NAMED, &[text(collection.as_str()), text(key)], document).await
-}
-
-fn document(row: &Row) -> Outcome<Document> {
+/// The document of a row: `id, name, record, created_at`.
+pub(crate) fn document(row: &Row) -> Outcome<Document> {
     Ok(Document {
         id: number_of(row, 0)?,
         key: text_of(row, 1)?,
@@ -92,117 +133,14 @@ fn document(row: &Row) -> Outcome<Document> {
     })
 }
 
-pub(crate) struct PutDocument<'a> {
-    pub(crate) collection: Collection,
-    pub(crate) draft: &'a DocumentDraft,
-}
-
-#[async_trait]
-impl Change for PutDocument<'_> {
-    type Made = Put;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Put> {
-        let Self { draft, collection } = *self;
-        let (db, now) = (commit.db(), commit.time()?);
-        let holds = match &draft.guard {
-            Some(DocumentGuard::Member(id, version)) => members::is_at(&db, id, *version).await?,
-            Some(DocumentGuard::Session(id, version)) => {
-                session_rows::is_at(&db, *id, *version).await?
-            }
-            None => true,
-        };
-        if !holds {
-            return Ok(Put::Stale);
-        }
-        let id = commit.next_document_id(collection).await?;
-        let key = draft.key.clone().unwrap_or_else(|| id.to_string());
-        let stored = named(&db, collection, &key).await?;
-        if stored.is_some() && !draft.replace {
-            return Ok(Put::Exists);
-        }
-        if stored.is_none() && self.is_full(commit, id).await? {
-            return Ok(Put::Full);
-        }
-        let replaced = stored.as_ref().map_or(0, |stored| stored.json.len());
-        if collection.has_limited_size() && !self.resized(commit, replaced).await? {
-            return Ok(Put::NoRoom);
-        }
-        let put = match stored {
-            Some(stored) => Put::Replaced(self.replace(commit, stored).await?),
-            None => {
-                let made = Document { id, key, json: draft.json.clone(), created_at: now };
-                Put::Created(self.create(commit, made).await?)
-            }
-        };
-        if let (Some(act), Put::Created(made) | Put::Replaced(made)) = (&draft.act, &put) {
-            commit.append(act, now, made.id).await?;
-        }
-        Ok(put)
-    }
-}
-
-impl PutDocument<'_> {
-    fn of(&self) -> Arg<'static> {
-        text(self.collection.as_str())
-    }
-
-    /// Whether the group or the collection has reached its quota. Ids count from 1 in order of time, so one row
-    /// decides.
-    async fn is_full(&self, commit: &Commit<'_>, id: u64) -> Outcome<bool> {
-        const AT: &str = "SELECT created_at FROM swarm.documents
-            WHERE tenant = $1 AND collection = $2 AND id = $3";
-        const NTH_NEWEST: &str = "SELECT created_at FROM swarm.documents
-            WHERE tenant = $1 AND collection = $2 AND family = $3 ORDER BY id DESC LIMIT 1 OFFSET $4";
-        let Some(quota) = self.draft.quota.and_then(|quota| quota.count) else { return Ok(false) };
-        let DocumentCount { of, most, .. } = quota;
-        let Some(before) = most.checked_sub(1) else { return Ok(true) };
-        let made = |row: &Row| moment_of(row, 0);
-        let made = match of {
-            CountedDocuments::Group => {
-                let values = [self.of(), text(&self.draft.group), number(before.into())];
-                commit.db().one(NTH_NEWEST, &values, made).await?
-            }
-            CountedDocuments::Collection => {
-                let nth = number(id.saturating_sub(most.into()));
-                commit.db().one(AT, &[self.of(), nth], made).await?
-            }
-        };
-        Ok(made.is_some_and(|made| quota.counts(made)))
-    }
-
-    /// Counts the size of the document in place of the one that it replaces; false, with nothing written, if the
-    /// documents would be too large then.
-    async fn resized(&self, commit: &mut Commit<'_>, replaced: usize) -> Outcome<bool> {
-        const BYTES: &str = "SELECT document_bytes FROM swarm.tenants WHERE tenant = $1";
-        const SET: &str = "UPDATE swarm.tenants SET document_bytes = $2 WHERE tenant = $1";
-        let bytes = |length| u64::try_from(length).unwrap_or(u64::MAX);
-        let length = self.draft.json.len();
-        let before = commit.db().number(BYTES, &[]).await?.unwrap_or(0);
-        let after = before.saturating_sub(bytes(replaced)).saturating_add(bytes(length));
-        let most = self.draft.quota.and_then(|quota| quota.bytes);
-        if length > replaced && most.is_some_and(|most| after > most) {
-            return Ok(false);
-        }
-        commit.run(SET, &[number(after)]).await?;
-        Ok(true)
-    }
-
-    async fn replace(&self, commit: &mut Commit<'_>, stored: Document) -> Outcome<Document> {
-        const REPLACE: &str = "UPDATE swarm.documents SET record = $4
-            WHERE tenant = $1 AND collection = $2 AND id = $3";
-        let json = self.draft.json.clone();
-        commit.run(REPLACE, &[self.of(), number(stored.id), text(&json)]).await?;
-        Ok(Document { json, ..stored })
-    }
-
-    async fn create(&self, commit: &mut Commit<'_>, made: Document) -> Outcome<Document> {
-        const CREATE: &str = "INSERT INTO swarm.documents
-                (tenant, collection, id, name, family, record, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        commit.mint_document(self.collection, made.id).await?;
-        let (id, at) = (number(made.id), moment(made.created_at));
-        let (key, group, json) = (text(&made.key), text(&self.draft.group), text(&made.json));
-        commit.run(CREATE, &[self.of(), id, key, group, json, at]).await?;
-        Ok(made)
-    }
+/// The row of a document.
+pub(crate) fn row(collection: Collection, group: &str, document: &Document) -> Value {
+    json!({
+        "collection": collection.as_str(),
+        "id": signed(document.id),
+        "name": any(&document.key),
+        "family": any(group),
+        "created_at": document.created_at.millis(),
+        "record": any(&document.json),
+    })
 }

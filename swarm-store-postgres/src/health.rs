@@ -26,6 +26,8 @@ struct Server {
     transaction_age: i64,
     connections: i64,
     max_connections: i64,
+    /// PostgreSQL does not tell how much space is left: it shows once a commit fails.
+    has_full_disk: bool,
 }
 
 /// Checks that the server takes writes, and that its layout is known. Warns of what may lose acknowledged
@@ -55,6 +57,7 @@ pub(crate) async fn check(
         connection.end(found)
     });
     let server = server.await.map_err(|failure| failure.of(op))?;
+    let server = Server { has_full_disk: pool.has_full_disk(), ..server };
     server.judge(strict).map_err(|failure| failure.of(op))
 }
 
@@ -69,6 +72,7 @@ fn server(row: &Row) -> Outcome<Server> {
         transaction_age: row.try_get(6)?,
         connections: row.try_get(7)?,
         max_connections: row.try_get(8)?,
+        has_full_disk: false,
     })
 }
 
@@ -141,6 +145,10 @@ impl Server {
                 "postgres has {} connections, and max_connections is {}",
                 self.connections, self.max_connections
             ));
+        }
+        if self.has_full_disk {
+            troubles
+                .push("postgres has no space left on its disk: the last commit failed".to_owned());
         }
         troubles
     }

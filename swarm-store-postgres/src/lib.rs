@@ -12,9 +12,9 @@
 //! # }
 //! ```
 //!
-//! Every commit locks its tenant's row, in a statement of its own, and reads everything else after that, under READ
-//! COMMITTED. Ids and the numbers of the log are counters in that row. The time is that of the server's clock, read
-//! after the lock. Takes that arrive together are filed in one round trip, by a function of the database.
+//! Every commit is one call of a function of the database. It locks its tenant's row, in a statement of its own, and
+//! reads everything else after that, under READ COMMITTED. Ids and the numbers of the log are counters in that row. The
+//! time is that of the server's clock, read after the lock. Takes that arrive together are filed in one call.
 //!
 //! Any number of processes may use one database. `README.md` says what may be lost, and what the role needs.
 
@@ -30,7 +30,6 @@ mod db;
 mod documents;
 mod failure;
 mod filing;
-mod group_commit;
 mod health;
 mod log;
 mod members;
@@ -43,6 +42,7 @@ mod settings;
 mod takes;
 mod tenant;
 mod tls;
+mod transfer;
 mod tree;
 
 use std::sync::Arc;
@@ -55,11 +55,10 @@ use swarm_core::store::{
 };
 
 use changes::LastCommits;
-use group_commit::SharedByTenant;
 use pool::Pool;
 use schema::Schema;
 use settings::Settings;
-use tenant::TenantStore;
+use tenant::{SharedByTenant, TenantStore};
 
 /// All tenants, in one schema of a database. Cloning shares the connections.
 #[derive(Clone)]

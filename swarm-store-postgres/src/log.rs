@@ -4,24 +4,26 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::json;
 use swarm_core::domain::committee::CommitteeTake;
-use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
+use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId, Take};
+use swarm_core::proof::opening_entry;
 use swarm_core::proof::tile::TileId;
 use swarm_core::store::records::Record as _;
 use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned};
 use tokio_postgres::Row;
 
-use crate::commit::{Change, Commit};
+use crate::commit::{Change, Mode};
 use crate::db::{Arg, limit, moment_of, number, number_of, signed};
 use crate::failure::{Failure, Outcome};
 use crate::takes::take;
 use crate::tenant::TenantStore;
 use crate::tree;
 
-/// The columns of a row with what it refers to: those of a take come last.
-const COLUMNS: &str =
+/// The columns of a row with what it refers to: those of a take, and last which one the row refers to.
+pub(crate) const COLUMNS: &str =
     "SELECT l.seq, l.at, l.act, c.record, t.id, t.filed_at, t.session, t.revision,
-        t.public_key, t.signature, t.payload
+        t.public_key, t.signature, t.payload, l.take
     FROM swarm.log l
     LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = l.take
     LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take";
@@ -29,12 +31,15 @@ const COLUMNS: &str =
 #[async_trait]
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
-        self.commit("accept clock", &AcceptClock(act)).await
+        self.append("accept clock", act, Mode::AcceptClock).await
     }
 
     async fn accept_store(&self, act: &Act) -> Result<()> {
-        let seen = self.seen.position().log;
-        self.commit_unchecked("accept store", &AcceptStore { act, seen }).await
+        self.append("accept store", act, Mode::AcceptStore).await
+    }
+
+    async fn accept_key(&self, act: &Act) -> Result<()> {
+        self.append("accept key", act, Mode::Usual).await
     }
 
     async fn log(&self, after: Seq, most: usize) -> Result<Vec<LogRow>> {
@@ -86,7 +91,8 @@ impl Log for TenantStore {
     }
 
     async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
-        self.commit_unchecked("save tree", change).await
+        let change = Change::new("save tree", tree::SAVE, tree::args(change));
+        self.save(Change { mode: Mode::Unchecked, ..change }).await
     }
 
     async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
@@ -102,43 +108,38 @@ impl Log for TenantStore {
     }
 }
 
-fn row(row: &Row) -> Outcome<LogRow> {
+impl TenantStore {
+    /// Appends an act, and changes nothing else.
+    async fn append(&self, op: &'static str, act: &Act, mode: Mode) -> Result<()> {
+        let change = Change::new(op, "SELECT 'saved', 0, NULL", json!({})).with([act]);
+        self.commit(Change { mode, ..change }).await.map(drop)
+    }
+}
+
+/// A row of [`COLUMNS`].
+pub(crate) fn row(row: &Row) -> Outcome<LogRow> {
     let (act, committee_take): (Option<&str>, Option<&str>) = (row.try_get(2)?, row.try_get(3)?);
-    let logged = if let Some(act) = act {
+    let is_of_take = row.try_get::<_, Option<i64>>(4)?.is_some();
+    let missing = row.try_get::<_, Option<i64>>(11)?.filter(|_| !is_of_take);
+    if let Some(take) = missing {
+        return Err(Failure::corrupt(format!("take {take} of the log is missing")));
+    }
+    let logged = if is_of_take && act.is_some() {
+        opening(take(row, 4)?.as_ref())?
+    } else if let Some(act) = act {
         Logged::Entry(Arc::new(LogEntry::from_text(act)?))
     } else if let Some(record) = committee_take {
         Logged::CommitteeTake(Arc::new(CommitteeTake::from_text(record)?))
-    } else if row.try_get::<_, Option<i64>>(4)?.is_some() {
+    } else if is_of_take {
         Logged::Take(take(row, 4)?)
     } else {
-        return Err(Failure::corrupt("a take of the log is missing"));
+        return Err(Failure::corrupt("a committee take of the log is missing"));
     };
     Ok(LogRow { seq: Seq(number_of(row, 0)?), at: moment_of(row, 1)?, logged })
 }
 
-struct AcceptClock<'a>(&'a Act);
-
-#[async_trait]
-impl Change for AcceptClock<'_> {
-    type Made = ();
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<()> {
-        commit.append(self.0, commit.clock(), 0).await
-    }
-}
-
-struct AcceptStore<'a> {
-    act: &'a Act,
-    /// The number of the log that this process has seen.
-    seen: u64,
-}
-
-#[async_trait]
-impl Change for AcceptStore<'_> {
-    type Made = ();
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<()> {
-        let log = commit.begin_log(self.seen);
-        commit.append(self.act, commit.time_of_read(), log).await
-    }
+/// The entry by which a take was opened.
+fn opening(take: &Take) -> Outcome<Logged> {
+    let opening = opening_entry(take).ok_or_else(|| Failure::corrupt("a take without a seal"))?;
+    Ok(Logged::Entry(Arc::new(LogEntry::Opening(opening))))
 }

@@ -1,13 +1,13 @@
 //! Implements [`Outbox`].
 
 use async_trait::async_trait;
-use swarm_core::domain::Message;
+use serde_json::{Value, json};
+use swarm_core::domain::{Message, Version};
 use swarm_core::store::records::Record as _;
 use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Versioned};
 
-use crate::commit::{Change, Commit};
-use crate::db::{limit, next, number, owned, saved, text, versioned};
-use crate::failure::Outcome;
+use crate::commit::Change;
+use crate::db::{limit, number, signed, text, versioned};
 use crate::tenant::TenantStore;
 
 #[async_trait]
@@ -28,34 +28,19 @@ impl Outbox for TenantStore {
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
-        self.commit("save message", change).await
+        const SAVE: &str = include_str!("commits/save_message.sql");
+        let mut args = row(&change.message, change.expected.next());
+        args["expected"] = signed(change.expected.0).into();
+        self.save(Change::new("save message", SAVE, args)).await
     }
 }
 
-#[async_trait]
-impl Change for MessageChange {
-    type Made = Saved;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Saved> {
-        const SAVE: &str = "UPDATE swarm.messages SET version = $4, state = $5, record = $6
-            WHERE tenant = $1 AND id = $2 AND version = $3";
-        commit.time()?;
-        let Self { message, expected } = self;
-        let values = [
-            number(message.id.0),
-            number(expected.0),
-            next(Some(*expected)),
-            text(message.state.as_str()),
-            owned(message.to_text()),
-        ];
-        Ok(saved(commit.run(SAVE, &values).await?))
-    }
-}
-
-/// Writes a new message.
-pub(crate) async fn queue(commit: &mut Commit<'_>, message: &Message) -> Outcome<()> {
-    const QUEUE: &str = "INSERT INTO swarm.messages (tenant, id, version, state, record)
-        VALUES ($1, $2, 1, $3, $4)";
-    let (id, state) = (number(message.id.0), text(message.state.as_str()));
-    commit.run(QUEUE, &[id, state, owned(message.to_text())]).await.map(drop)
+/// The row of a message at this version.
+pub(crate) fn row(message: &Message, version: Version) -> Value {
+    json!({
+        "id": signed(message.id.0),
+        "version": signed(version.0),
+        "state": message.state.as_str(),
+        "record": message.to_text(),
+    })
 }

@@ -2,13 +2,16 @@
 
 use std::future::Future;
 use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{
     Manager, ManagerConfig, Object, Pool as Connections, RecyclingMethod, Runtime,
 };
 use tokio::time::timeout;
-use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Row};
 
 use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
@@ -19,6 +22,8 @@ use crate::tls;
 pub(crate) struct Pool {
     connections: Connections,
     timeout: Duration,
+    /// Whether the last commit found the disk of the server full.
+    has_full_disk: Arc<AtomicBool>,
 }
 
 /// A connection of the pool. If it is dropped in the middle of a call, it is closed, which undoes what it has
@@ -36,7 +41,8 @@ impl Pool {
             .runtime(Runtime::Tokio1)
             .build()
             .map_err(|error| Failure::misconfigured(error.to_string()))?;
-        Ok(Self { connections, timeout: settings.statement_timeout })
+        let (timeout, has_full_disk) = (settings.statement_timeout, Arc::default());
+        Ok(Self { connections, timeout, has_full_disk })
     }
 
     /// A connection that nobody else uses meanwhile.
@@ -44,9 +50,32 @@ impl Pool {
         Ok(Connection(Some(self.connections.get().await?)))
     }
 
+    /// The rows that a statement without values finds, which is about no single tenant.
+    pub(crate) async fn rows(&self, sql: &str) -> Outcome<Vec<Row>> {
+        let found = async {
+            let connection = self.get().await?;
+            let found = connection.client()?.query_typed(sql, &[]).await;
+            connection.end(found.map_err(Failure::from))
+        };
+        self.bounded(found).await
+    }
+
     /// Bounds a call, including its wait for a connection.
     pub(crate) async fn bounded<T>(&self, call: impl Future<Output = Outcome<T>>) -> Outcome<T> {
         timeout(self.timeout, call).await.unwrap_or_else(|_| Err(Failure::timeout()))
+    }
+
+    /// Notes whether a commit found the disk of the server full.
+    pub(crate) fn note<T>(&self, committed: Outcome<T>) -> Outcome<T> {
+        let full = committed.as_ref().is_err_and(|failure| failure.is(&SqlState::DISK_FULL));
+        if full || committed.is_ok() {
+            self.has_full_disk.store(full, Ordering::Relaxed);
+        }
+        committed
+    }
+
+    pub(crate) fn has_full_disk(&self) -> bool {
+        self.has_full_disk.load(Ordering::Relaxed)
     }
 
     /// The longest time that a call takes.

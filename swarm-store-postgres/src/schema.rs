@@ -11,10 +11,16 @@ use tokio_postgres::types::Type;
 use crate::failure::{Failure, Outcome};
 
 /// The migration to each layout from the one before, in order.
-const LAYOUTS: [&str; 2] = [include_str!("layout/1.sql"), include_str!("layout/2.sql")];
+const LAYOUTS: [&str; 5] = [
+    include_str!("layout/1.sql"),
+    include_str!("layout/2.sql"),
+    include_str!("layout/3.sql"),
+    include_str!("layout/4.sql"),
+    include_str!("layout/5.sql"),
+];
 
 /// The layout that this release reads and writes.
-const LAYOUT: usize = LAYOUTS.len();
+pub(crate) const LAYOUT: usize = LAYOUTS.len();
 
 /// How often the first steps are tried again when another process takes them at the same time.
 const MAX_RACES: u32 = 10;
@@ -125,17 +131,16 @@ impl Schema {
             found => found?,
         };
         let Some(row) = found.first() else { return Ok(0) };
-        known(row.try_get(0)?)
+        let number: i32 = row.try_get(0)?;
+        let known = usize::try_from(number).ok().filter(|number| *number <= LAYOUT);
+        known.ok_or_else(|| unknown(number.into()))
     }
 }
 
-/// Checks that this release knows the layout with this number.
-pub(crate) fn known(layout: i32) -> Outcome<usize> {
-    let number = usize::try_from(layout).ok().filter(|number| *number <= LAYOUT);
-    number.ok_or_else(|| {
-        Failure::misconfigured(format!(
-            "the records have layout {layout}, and this program knows those up to {LAYOUT}: \
-             use the release that wrote them, or a later one"
-        ))
-    })
+/// This release does not know the layout with this number.
+pub(crate) fn unknown(layout: i64) -> Failure {
+    Failure::misconfigured(format!(
+        "the records have layout {layout}, and this program knows those up to {LAYOUT}: \
+         use the release that wrote them, or a later one"
+    ))
 }

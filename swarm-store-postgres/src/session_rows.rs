@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::{Session, SessionId, Version};
+use serde_json::{Value, json};
+use swarm_core::domain::{Session, SessionSummary, Version};
 use swarm_core::store::Versioned;
-use swarm_core::store::records::{BEFORE_SNAPSHOT, Record as _};
+#[cfg(doc)]
+use swarm_core::store::records::MAX_SUMMARY_PART;
+use swarm_core::store::records::{BEFORE_BUCKETS, BEFORE_SNAPSHOT, BEFORE_WEIGHTS, Record as _};
 use tokio_postgres::Row;
 
-use crate::db::{Db, number, number_of};
+use crate::db::{any, number_of, signed, timestamp};
 use crate::failure::Outcome;
 
 /// The session of a row: `version, record, snapshot`.
@@ -15,6 +18,28 @@ pub(crate) fn session(row: &Row) -> Outcome<Versioned<Session>> {
     let record: &str = row.try_get(1)?;
     let snapshot: Option<&str> = row.try_get(2)?;
     versioned(number_of(row, 0)?, record, snapshot)
+}
+
+/// What lists show of the session of a row: the first [`MAX_SUMMARY_PART`] characters or more of its record
+/// and of its snapshot, whether it has a roster, and when it was published.
+pub(crate) fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
+    summary_at(row, 0)
+}
+
+/// As [`summary`], from a column on.
+pub(crate) fn summary_at(row: &Row, first: usize) -> Outcome<Arc<SessionSummary>> {
+    let record: &str = row.try_get(first)?;
+    let snapshot: Option<&str> = row.try_get(first + 1)?;
+    let has_roster: bool = row.try_get(first + 2)?;
+    let published_at: Option<i64> = row.try_get(first + 3)?;
+    let before = record.split_once(BEFORE_BUCKETS).map_or(record, |(before, _)| before);
+    let figures = snapshot.and_then(|snapshot| snapshot.split_once(BEFORE_WEIGHTS));
+    let text = match figures {
+        Some((figures, _)) => format!("{before}{BEFORE_SNAPSHOT}{figures}}}}}"),
+        None => format!("{before}}}"),
+    };
+    let published_at = published_at.map(timestamp).transpose()?;
+    Ok(Arc::new(SessionSummary { has_roster, published_at, ..SessionSummary::from_text(&text)? }))
 }
 
 pub(crate) fn versioned(
@@ -32,7 +57,7 @@ pub(crate) fn versioned(
 }
 
 /// The text of a session without its snapshot, and what is from its snapshot on.
-pub(crate) fn split(session: &Session) -> (String, Option<String>) {
+fn split(session: &Session) -> (String, Option<String>) {
     let text = session.to_text();
     match text.split_once(BEFORE_SNAPSHOT) {
         Some((before, snapshot)) => (format!("{before}}}"), Some(snapshot.to_owned())),
@@ -40,8 +65,17 @@ pub(crate) fn split(session: &Session) -> (String, Option<String>) {
     }
 }
 
-/// Whether a session is at this version.
-pub(crate) async fn is_at(db: &Db<'_>, id: SessionId, version: Version) -> Outcome<bool> {
-    const AT: &str = "SELECT 1 FROM swarm.sessions WHERE tenant = $1 AND id = $2 AND version = $3";
-    db.any(AT, &[number(id.0), number(version.0)]).await
+/// The row of a session at this version.
+pub(crate) fn row(session: &Session, version: Version) -> Value {
+    let (record, snapshot) = split(session);
+    json!({
+        "id": signed(session.id.0),
+        "version": signed(version.0),
+        "date": session.date.to_string(),
+        "subject": any(session.subject_id.as_str()),
+        "state": session.state.as_str(),
+        "published_at": session.published_at.map(|at| at.millis()),
+        "record": record,
+        "snapshot": snapshot,
+    })
 }

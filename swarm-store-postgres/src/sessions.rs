@@ -3,19 +3,34 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Session, SessionId, Take, TakeId};
+use serde_json::{Value, json};
+use swarm_core::domain::{Session, SessionId, SessionSummary, Timestamp, Version};
+use swarm_core::store::records::{BEFORE_ROSTER, MAX_SUMMARY_PART};
 use swarm_core::store::{
-    Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
-    SessionChange, SessionQuery, SessionTakes, Sessions, TakeQuery, Takes as _, Versioned,
+    Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
+    SessionList, SessionQuery, Sessions, StoreError, SummaryQuery, TakeQuery, Takes as _,
+    Versioned,
 };
 
-use crate::commit::{Change, Commit, Kind};
-use crate::db::{Arg, limit, maybe_text, moment, next, number, owned, saved, signed, text};
-use crate::documents::{self, PutDocument};
-use crate::failure::{Failure, Outcome};
-use crate::session_rows::{session, split};
-use crate::takes;
+use crate::commit::{Change, to_complete};
+use crate::db::{Arg, any, limit, maybe_text, number, owned, signed, text};
+use crate::failure::Failure;
+use crate::session_rows::{self, session, summary};
 use crate::tenant::TenantStore;
+
+/// Longest time that takes of a session are held back while it is aggregated, in milliseconds. Less than the timeout of
+/// a call, so that takes do not fail when the aggregating process does.
+const MAX_HOLD_MILLIS: u64 = 3_000;
+
+/// How many times an aggregation is tried while the session changes, or the hold ends too early.
+const AGGREGATION_ATTEMPTS: usize = 8;
+
+/// Holds back the takes of a session, until it is written or the time is over.
+const HOLD: &str = include_str!("commits/hold.sql");
+
+/// The columns of [`summary`].
+const SUMMARY: &str = "SELECT left(record, $2::int), left(snapshot, $2::int),
+    strpos(record, $3) > 0, published_at FROM swarm.sessions";
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -56,16 +71,36 @@ impl Sessions for TenantStore {
         Ok(found?.into_iter().map(|session| session.record).collect())
     }
 
-    async fn published(&self, most: usize) -> Result<Vec<Arc<Session>>> {
-        const LAST: &str = "SELECT version, record, snapshot FROM swarm.sessions
-            WHERE tenant = $1 AND published_at IS NOT NULL
-            ORDER BY published_at DESC, id DESC LIMIT $2";
-        let found = self.all("published", LAST, &[limit(most)], session).await?;
-        Ok(found.into_iter().map(|session| session.record).collect())
+    async fn session_summaries(&self, query: &SummaryQuery) -> Result<Vec<Arc<SessionSummary>>> {
+        const OP: &str = "session summaries";
+        let (listed, list) = match &query.list {
+            SessionList::All => ("", None),
+            SessionList::InState(state) => ("AND state = $7", Some(text(state.as_str()))),
+            SessionList::About(subject) => ("AND subject = $7", Some(text(subject.as_str()))),
+        };
+        let order = if query.after.is_some() { "ASC" } else { "DESC" };
+        let sql = format!(
+            "{SUMMARY} WHERE tenant = $1 AND id > $5 AND id < $6 {listed} ORDER BY id {order} LIMIT $4"
+        );
+        let range = [
+            Arg::Number(query.after.map_or(-1, |id| signed(id.0))),
+            Arg::Number(query.before.map_or(i64::MAX, |id| signed(id.0))),
+        ];
+        let parts = [limit(MAX_SUMMARY_PART), text(BEFORE_ROSTER), limit(query.limit)];
+        let values: Vec<_> = parts.into_iter().chain(range).chain(list).collect();
+        self.all(OP, &sql, &values, summary).await
+    }
+
+    async fn published(&self, most: usize) -> Result<Vec<Arc<SessionSummary>>> {
+        const LAST: &str = "WHERE tenant = $1 AND published_at IS NOT NULL
+            ORDER BY published_at DESC, id DESC LIMIT $4";
+        let values = [limit(MAX_SUMMARY_PART), text(BEFORE_ROSTER), limit(most)];
+        self.all("published", &format!("{SUMMARY} {LAST}"), &values, summary).await
     }
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
-        self.commit("convene", convocation).await
+        let convened = self.convene_for(None, convocation).await?;
+        convened.ok_or_else(|| Failure::corrupt("claimed without an occasion").of("convene"))
     }
 
     async fn convene_once(
@@ -73,145 +108,71 @@ impl Sessions for TenantStore {
         occasion: &str,
         convocation: &Convocation,
     ) -> Result<Option<Arc<Session>>> {
-        self.commit("convene once", &ConveneOnce { occasion, convocation }).await
+        self.convene_for(Some(occasion), convocation).await
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        self.commit("save session", change).await
+        const SAVE: &str = include_str!("commits/save_session.sql");
+        let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
+            change;
+        let mut args = session_rows::row(session, expected.next());
+        args["expected"] = signed(expected.0).into();
+        args["takes"] = (*takes).into();
+        args["end"] = none_filed_after.map(|end| end.millis()).into();
+        args["withdrawn"] = (*withdrawn).into();
+        let change = Change::new("save session", SAVE, args).with(acts);
+        self.save(Change { opens: opens.then_some(session.id), ..change }).await
     }
 
-    /// Judges within the commit, so no other commit can intervene. Most takes are read before it, to keep
-    /// the transaction short.
+    /// Holds back new takes of the session while the stored ones are read and judged. The commit is also guarded by
+    /// their number, in case the hold ends first.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
-        let all = TakeQuery::all(aggregation.session);
-        let known = self.session_takes(&all).await?.map(|found| found.takes).unwrap_or_default();
-        self.commit("aggregate", &Aggregate { aggregation, known }).await
-    }
-}
-
-#[async_trait]
-impl Change for Convocation {
-    type Made = Arc<Session>;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Arc<Session>> {
-        const CONVENE: &str = "INSERT INTO swarm.sessions
-                (tenant, id, version, date, subject, state, record, snapshot)
-            VALUES ($1, $2, 1, $3, $4, $5, $6, $7)";
-        let now = commit.time()?;
-        let id = commit.next_id(Kind::Session);
-        let session = self.draft.convened(SessionId(id), now);
-        let (record, snapshot) = split(&session);
-        let values = [
-            number(id),
-            owned(session.date.to_string()),
-            text(session.subject_id.as_str()),
-            text(session.state.as_str()),
-            owned(record),
-            maybe_text(snapshot.as_deref()),
-        ];
-        commit.run(CONVENE, &values).await?;
-        commit.append(&self.act, now, id).await?;
-        Ok(Arc::new(session))
-    }
-}
-
-struct ConveneOnce<'a> {
-    occasion: &'a str,
-    convocation: &'a Convocation,
-}
-
-#[async_trait]
-impl Change for ConveneOnce<'_> {
-    type Made = Option<Arc<Session>>;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Option<Arc<Session>>> {
-        let collection = Collection::Occasions;
-        if documents::named(&commit.db(), collection, self.occasion).await?.is_some() {
-            return Ok(None);
+        let id = aggregation.session;
+        let session = self.session(id).await?;
+        if let Err(refusal) = aggregation.judge(session.as_ref(), &[], Timestamp::EPOCH) {
+            return Ok(Err(refusal));
         }
-        let session = self.convocation.make(commit).await?;
-        let draft = DocumentDraft::of_occasion(self.occasion, session.id);
-        match (PutDocument { collection, draft: &draft }).make(commit).await? {
-            Put::Created(_) => Ok(Some(session)),
-            _ => Err(Failure::corrupt("a document that appeared within a commit")),
-        }
-    }
-}
-
-#[async_trait]
-impl Change for SessionChange {
-    type Made = Saved;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Saved> {
-        const FILED: &str = "SELECT count(*) FROM swarm.takes WHERE tenant = $1 AND session = $2";
-        const LATER: &str = "SELECT 1 FROM swarm.takes
-            WHERE tenant = $1 AND session = $2 AND filed_at > $3 LIMIT 1";
-        const SAVE: &str = "UPDATE swarm.sessions
-            SET version = $4, state = $5, published_at = $6, record = $7, snapshot = $8
-            WHERE tenant = $1 AND id = $2 AND version = $3";
-        const REMOVE: &str =
-            "DELETE FROM swarm.sessions WHERE tenant = $1 AND id = $2 AND version = $3";
-        let Self { session, expected, takes, none_filed_after, withdrawn, act } = self;
-        let (db, now) = (commit.db(), commit.time()?);
-        let id = || number(session.id.0);
-        if let Some(judged) = takes {
-            let filed = db.number(FILED, &[id()]).await?;
-            if filed != u64::try_from(*judged).ok() {
-                return Ok(Saved::Stale);
+        for _ in 0..AGGREGATION_ATTEMPTS {
+            let hold = json!({"id": signed(id.0), "millis": MAX_HOLD_MILLIS});
+            self.commit(Change::new("aggregate", HOLD, hold)).await?;
+            let found = self.session_takes(&TakeQuery::all(id)).await?;
+            let (session, takes) = found.map(|found| (found.session, found.takes)).unzip();
+            // Read last, so that no take of the snapshot was filed after it.
+            let now = self.now().await?;
+            let takes = takes.unwrap_or_default();
+            let change = match aggregation.judge(session.as_ref(), &takes, now) {
+                Ok(change) => change,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            if self.save_session(&change).await? == Saved::Saved {
+                return Ok(Ok(Arc::new(change.session)));
             }
         }
-        if let Some(end) = none_filed_after
-            && db.any(LATER, &[id(), moment(*end)]).await?
-        {
-            return Ok(Saved::Stale);
-        }
-        let (record, snapshot) = split(session);
-        let values = [
-            id(),
-            number(expected.0),
-            next(Some(*expected)),
-            text(session.state.as_str()),
-            Arg::MaybeNumber(session.published_at.map(|at| at.millis())),
-            owned(record),
-            maybe_text(snapshot.as_deref()),
-        ];
-        let changed = match withdrawn {
-            true => commit.run(REMOVE, &[id(), number(expected.0)]).await?,
-            false => commit.run(SAVE, &values).await?,
-        };
-        let saved = saved(changed);
-        if saved == Saved::Saved {
-            commit.append(act, now, 0).await?;
-        }
-        Ok(saved)
+        Err(StoreError::contended("aggregate", "the session kept changing"))
     }
 }
 
-/// The aggregation of a session. `known` are all its takes up to some id; the rest are read in the commit.
-struct Aggregate<'a> {
-    aggregation: &'a Aggregation,
-    known: Vec<Arc<Take>>,
-}
-
-#[async_trait]
-impl Change for Aggregate<'_> {
-    type Made = Aggregated;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Aggregated> {
-        let after = self.known.last().map_or(TakeId(0), |last| last.id);
-        let rest = TakeQuery { after, ..TakeQuery::all(self.aggregation.session) };
-        let (session, rest) = match takes::session_takes(&commit.db(), &rest).await? {
-            Some(SessionTakes { session, takes }) => (Some(session), takes),
-            None => (None, Vec::new()),
-        };
-        let takes = [&self.known[..], &rest].concat();
-        let change = match self.aggregation.judge(session.as_ref(), &takes, commit.time()?) {
-            Ok(change) => change,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        match change.make(commit).await? {
-            Saved::Saved => Ok(Ok(Arc::new(change.session))),
-            Saved::Stale => Err(Failure::corrupt("a session that changed within a commit")),
+impl TenantStore {
+    /// Convenes a session; with an occasion, unless it is claimed.
+    async fn convene_for(
+        &self,
+        occasion: Option<&str>,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>> {
+        const OP: &str = "convene";
+        const CONVENE: &str = include_str!("commits/convene.sql");
+        let Convocation { draft, act } = convocation;
+        let session = draft.convened(SessionId(0), Timestamp::EPOCH);
+        let mut args = session_rows::row(&session, Version(1));
+        let record = args["record"].as_str().unwrap_or_default();
+        args["record"] = to_complete(record, &["id", "convenedAt"]).into();
+        args["collection"] = Collection::Occasions.as_str().into();
+        args["occasion"] = occasion.map_or(Value::Null, any);
+        let convened = self.commit(Change::new(OP, CONVENE, args).with([act])).await?;
+        match &*convened.outcome {
+            "saved" => Ok(Some(Arc::new(draft.convened(SessionId(convened.id), convened.at)))),
+            "claimed" => Ok(None),
+            _ => Err(convened.unknown(OP)),
         }
     }
 }

@@ -3,21 +3,27 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::{Value, json};
 use swarm_core::Member;
 use swarm_core::domain::{
-    Revision, SessionId, SessionTerms, Signature, Signed, Take, TakeDraft, TakeId, TakeOnFile,
+    AttemptId, Revision, SessionId, SessionTerms, Signed, Take, TakeDraft, TakeId, TakeOnFile,
     Version,
 };
 use swarm_core::json::Json;
+use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
-use swarm_core::store::records::{Record as _, public_key};
+use swarm_core::store::records::{
+    BEFORE_ROSTER, MAX_SUMMARY_PART, Record as _, expecting, proof_text, public_key, read_proof,
+};
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes, Versioned,
-    time_of_read,
+    Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
+    TakeContext, TakeQuery, Takes, Versioned, time_of_read,
 };
 use tokio_postgres::Row;
 
-use crate::db::{Arg, Db, limit, moment_of, number, number_of, owned, text, timestamp, unsigned};
+use crate::db::{
+    Arg, any, bytes, limit, moment_of, number, number_of, owned, signed, text, timestamp, unsigned,
+};
 use crate::failure::{Failure, Outcome};
 use crate::session_rows;
 use crate::tenant::TenantStore;
@@ -44,8 +50,7 @@ impl Takes for TenantStore {
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
-        let filed = self.file_take(filing).await;
-        self.learn(filed).await
+        self.learn(self.file_take(filing).await).await
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
@@ -63,37 +68,77 @@ impl Takes for TenantStore {
         .await
     }
 
+    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
+        const CONTEXT: &str = "WITH shown AS (SELECT session, member FROM swarm.takes
+                WHERE tenant = $1 AND id = $2),
+            latest AS (SELECT t.* FROM swarm.takes t JOIN shown USING (session)
+                WHERE t.tenant = $1 AND t.member <> shown.member AND NOT EXISTS
+                    (SELECT 1 FROM swarm.takes later WHERE later.tenant = $1
+                     AND later.session = t.session AND later.member = t.member
+                     AND later.revision = t.revision + 1))
+            SELECT t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload
+                FROM swarm.takes t JOIN shown USING (session, member) WHERE t.tenant = $1
+            UNION ALL (SELECT id, filed_at, session, revision, public_key, signature, payload
+                FROM latest WHERE id < $2 ORDER BY id DESC LIMIT 1)
+            UNION ALL (SELECT id, filed_at, session, revision, public_key, signature, payload
+                FROM latest WHERE id > $2 ORDER BY id LIMIT 1)";
+        let takes = self.all("take context", CONTEXT, &[number(id.0)], |row| take(row, 0)).await?;
+        Ok(TakeContext::of(id, takes))
+    }
+
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
-        let read = async || {
-            let connection = self.pool.get().await?;
-            let found = session_takes(&self.db(connection.client()?), query).await;
-            connection.end(found.map_err(Failure::or_again))
+        const OP: &str = "session takes";
+        const SESSION: &str =
+            "SELECT 0 AS id, version AS filed_at, id AS session, 0::bigint AS revision,
+                snapshot AS public_key, NULL AS signature, record AS payload
+            FROM swarm.sessions WHERE tenant = $1 AND id = $2";
+        const ALL: &str = "(SELECT id, filed_at, session, revision, public_key, signature, payload
+            FROM swarm.takes WHERE tenant = $1 AND session = $2 AND id > $3 ORDER BY id LIMIT $4)";
+        const LATEST: &str =
+            "(SELECT id, filed_at, session, revision, public_key, signature, payload
+            FROM swarm.takes AS take WHERE tenant = $1 AND session = $2 AND id > $3 AND NOT EXISTS
+                (SELECT 1 FROM swarm.takes AS later WHERE later.tenant = $1 AND later.session = $2
+                 AND later.member = take.member AND later.revision = take.revision + 1)
+            ORDER BY id LIMIT $4)";
+        let takes = match query.revisions {
+            Revisions::All => ALL,
+            Revisions::Latest => LATEST,
         };
-        self.retried(read).await.map_err(|failure| failure.of("session takes"))
+        let sql = format!("{SESSION} UNION ALL {takes} ORDER BY id");
+        let values = [number(query.session.0), number(query.after.0), limit(query.limit)];
+        let rows = self.rows(OP, &sql, &values).await?;
+        session_takes(&rows).map_err(|failure| failure.of(OP))
+    }
+
+    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
+        const OF_MEMBER: &str = "SELECT take.id, take.filed_at, take.session, take.revision,
+                take.public_key, take.signature, take.payload,
+                left(s.record, $5::int), left(s.snapshot, $5::int), strpos(s.record, $6) > 0,
+                s.published_at, strpos(s.record, $7) > 0
+            FROM swarm.takes AS take
+            JOIN swarm.sessions AS s ON s.tenant = $1 AND s.id = take.session
+            WHERE take.tenant = $1 AND take.member = $2 AND take.session < $3 AND NOT EXISTS
+                (SELECT 1 FROM swarm.takes AS later WHERE later.tenant = $1 AND later.member = $2
+                 AND later.session = take.session AND later.revision = take.revision + 1)
+            ORDER BY take.session DESC LIMIT $4";
+        let values = [
+            text(query.member.as_str()),
+            Arg::Number(query.before.map_or(i64::MAX, |id| signed(id.0))),
+            limit(query.limit),
+            limit(MAX_SUMMARY_PART),
+            text(BEFORE_ROSTER),
+            owned(expecting(&query.member)),
+        ];
+        let read = |row: &Row| {
+            let (take, session) = (take(row, 0)?, session_rows::summary_at(row, 7)?);
+            Ok(MemberTake { take, session, expected: row.try_get(11)? })
+        };
+        self.all("member takes", OF_MEMBER, &values, read).await
     }
 }
 
-/// A session and its takes, as selected by the query, in one snapshot. The session comes first, in the
-/// columns of a take.
-pub(crate) async fn session_takes(db: &Db<'_>, query: &TakeQuery) -> Outcome<Option<SessionTakes>> {
-    const SESSION: &str =
-        "SELECT 0 AS id, version AS filed_at, id AS session, 0::bigint AS revision,
-            snapshot AS public_key, NULL AS signature, record AS payload
-        FROM swarm.sessions WHERE tenant = $1 AND id = $2";
-    const ALL: &str = "(SELECT id, filed_at, session, revision, public_key, signature, payload
-        FROM swarm.takes WHERE tenant = $1 AND session = $2 AND id > $3 ORDER BY id LIMIT $4)";
-    const LATEST: &str = "(SELECT id, filed_at, session, revision, public_key, signature, payload
-        FROM swarm.takes AS take WHERE tenant = $1 AND session = $2 AND id > $3 AND NOT EXISTS
-            (SELECT 1 FROM swarm.takes AS later WHERE later.tenant = $1 AND later.session = $2
-             AND later.member = take.member AND later.revision = take.revision + 1)
-        ORDER BY id LIMIT $4)";
-    let takes = match query.revisions {
-        Revisions::All => ALL,
-        Revisions::Latest => LATEST,
-    };
-    let sql = format!("{SESSION} UNION ALL {takes} ORDER BY id");
-    let values = [number(query.session.0), number(query.after.0), limit(query.limit)];
-    let rows = db.rows(&sql, &values).await?;
+/// A session and its takes, of one snapshot. The session comes first, in the columns of a take.
+fn session_takes(rows: &[Row]) -> Outcome<Option<SessionTakes>> {
     let Some((first, rest)) = rows.split_first() else { return Ok(None) };
     let session =
         session_rows::versioned(number_of(first, 1)?, first.try_get(6)?, first.try_get(4)?)?;
@@ -101,11 +146,28 @@ pub(crate) async fn session_takes(db: &Db<'_>, query: &TakeQuery) -> Outcome<Opt
     Ok(Some(SessionTakes { session, takes }))
 }
 
+/// The row of a take.
+pub(crate) fn row(take: &Take, attempt: AttemptId) -> Value {
+    let draft = take.draft();
+    json!({
+        "id": signed(take.id.0),
+        "session": signed(take.session_id.0),
+        "member": any(draft.member_id.as_str()),
+        "revision": take.revision.get(),
+        "nonce": any(draft.nonce.as_str()),
+        "attempt": bytes(&attempt.0),
+        "filed_at": take.filed_at.millis(),
+        "public_key": take.public_key.to_string(),
+        "signature": proof_text(take),
+        "payload": canonical(draft),
+    })
+}
+
 /// The take of a row, from a column on: `id, filed_at, session, revision, public_key, signature, payload`.
 pub(crate) fn take(row: &Row, first: usize) -> Outcome<Arc<Take>> {
     let payload = Json::read(row.try_get::<_, &str>(first + 6)?.as_bytes());
     let payload = TakeDraft::read(&mut payload.map_err(Failure::corrupt)?.into_object())?;
-    let signature = Signature::parse(row.try_get::<_, &str>(first + 5)?)?;
+    let (signature, salt) = read_proof(row.try_get(first + 5)?)?;
     Ok(Arc::new(Take {
         id: TakeId(number_of(row, first)?),
         filed_at: moment_of(row, first + 1)?,
@@ -113,6 +175,7 @@ pub(crate) fn take(row: &Row, first: usize) -> Outcome<Arc<Take>> {
         revision: revision(row.try_get(first + 3)?)?,
         public_key: public_key(row.try_get(first + 4)?)?,
         signed: Arc::new(Signed { payload, signature }),
+        salt,
     }))
 }
 

@@ -1,18 +1,18 @@
 //! The store of one tenant: reads over any connection, commits with retries.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::store::{Clock, Log as _, LogPosition, Result, SeenLog, time_of_read};
+use swarm_core::store::{Clock, GroupCommit, Log as _, Result, SeenLog, time_of_read};
 use swarm_core::{TenantId, Timestamp};
+use tokio::sync::Semaphore;
 use tokio::time::sleep;
 use tokio_postgres::{Client, Row};
 
-use crate::commit::{Change, Commit};
 use crate::db::{Arg, Db, moment_of, number, timestamp, unsigned};
 use crate::failure::{Failure, Outcome};
-use crate::group_commit::Shared;
 use crate::pool::Pool;
 use crate::schema::Schema;
 
@@ -21,6 +21,34 @@ const MAX_TRIES: u32 = 6;
 
 /// The time before the second try; it doubles with each.
 const BACKOFF: Duration = Duration::from_millis(5);
+
+/// Commits other than filings in progress at the same time, for one tenant. They wait for each other in the database;
+/// without a limit they would hold all connections of the pool meanwhile.
+const MAX_COMMITS: usize = 2;
+
+/// What the handles of each tenant share.
+#[derive(Default)]
+pub(crate) struct SharedByTenant(Mutex<HashMap<TenantId, Arc<Shared>>>);
+
+/// What the handles of one tenant share.
+pub(crate) struct Shared {
+    pub(crate) group_commit: Arc<GroupCommit<TenantStore>>,
+    /// A permit for each commit that is not a filing.
+    pub(crate) commits: Semaphore,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self { group_commit: Arc::default(), commits: Semaphore::new(MAX_COMMITS) }
+    }
+}
+
+impl SharedByTenant {
+    pub(crate) fn of(&self, tenant: &TenantId) -> Arc<Shared> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(tenant.clone()).or_default())
+    }
+}
 
 /// One tenant's part of the store.
 #[derive(Clone)]
@@ -75,41 +103,12 @@ impl TenantStore {
         Ok(self.all(op, sql, args, read).await?.into_iter().next())
     }
 
-    /// Commits a change. When this returns `Ok`, it is durable; after an error its outcome is unknown, unless
-    /// that says otherwise.
-    pub(crate) async fn commit<C: Change>(&self, op: &'static str, change: &C) -> Result<C::Made> {
-        let committed = self.commit_as(op, change, true).await;
-        self.learn(committed).await
-    }
-
-    /// The same, even if the log does not continue from the position seen.
-    pub(crate) async fn commit_unchecked<C: Change>(
-        &self,
-        op: &'static str,
-        change: &C,
-    ) -> Result<C::Made> {
-        self.commit_as(op, change, false).await
-    }
-
     /// After another log has begun, learns its position.
     pub(crate) async fn learn<T>(&self, committed: Result<T>) -> Result<T> {
         if committed.as_ref().is_err_and(swarm_core::StoreError::is_contended) {
             self.log_position().await?;
         }
         committed
-    }
-
-    async fn commit_as<C: Change>(
-        &self,
-        op: &'static str,
-        change: &C,
-        is_checked: bool,
-    ) -> Result<C::Made> {
-        let _changing = self.seen.changing();
-        let committed = self.retried(|| self.try_commit(change, is_checked)).await;
-        let (made, position) = self.seen.note(committed.map_err(|failure| failure.of(op)))?;
-        self.seen.advance(position);
-        Ok(made)
     }
 
     /// Repeats a call while it fails in a way that allows it.
@@ -133,30 +132,9 @@ impl TenantStore {
             .await
     }
 
-    async fn try_commit<C: Change>(
-        &self,
-        change: &C,
-        is_checked: bool,
-    ) -> Outcome<(C::Made, LogPosition)> {
-        let turn = self.shared.commits.acquire().await;
-        let _turn = turn.map_err(|closed| Failure::unavailable(closed.to_string()))?;
-        let connection = self.pool.get().await?;
-        let client = connection.client()?;
-        let made = async {
-            let timeout = self.pool.timeout().as_millis();
-            let seen = is_checked.then(|| self.seen.position());
-            let begun = Commit::begin(client, self.db(client), timeout, seen.as_ref());
-            // Nothing can be committed yet.
-            let mut commit = begun.await.map_err(Failure::or_again)?;
-            let made = change.make(&mut commit).await?;
-            Ok((made, commit.end().await?))
-        };
-        let made: Outcome<_> = made.await;
-        if made.as_ref().is_err_and(|failure: &Failure| !failure.breaks_connection) {
-            let undone = client.batch_execute("ROLLBACK").await;
-            return connection.end(undone.map_err(Failure::from).and(made));
-        }
-        connection.end(made)
+    /// How long a commit waits for the lock of its tenant, in milliseconds.
+    pub(crate) fn patience(&self) -> Arg<'static> {
+        Arg::Number(i64::try_from(self.pool.timeout().as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Checks that commits are not blocked by the log or the clock.

@@ -92,6 +92,14 @@ mod interface_a {
     swarm_testing::continuity_conformance!(schema, back_up, restore, again);
 }
 
+async fn that_moves() -> (Schema, Arc<PostgresStore>) {
+    let schema = Schema::new();
+    let store = schema.open().await;
+    (schema, store)
+}
+
+swarm_testing::transfer_conformance!(that_moves);
+
 mod interface_b {
     use super::*;
 

@@ -1,4 +1,5 @@
-//! PostgreSQL killed, and connections cut, while members file: acknowledged takes are stored once and complete.
+//! PostgreSQL killed or failed over, and connections cut or slow, while members file: acknowledged takes are stored once
+//! and complete.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -6,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use swarm_core::domain::Seq;
-use swarm_core::store::Filed;
+use swarm_core::store::{Collection, DocumentDraft, Filed};
 use swarm_core::{Session, Take, TenantId};
-use swarm_postgres_testing::Server;
+use swarm_postgres_testing::{Proxy, Server};
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::{Author, World, judged};
+use swarm_testing::{Author, World, act, judged};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -29,7 +31,8 @@ const SESSIONS: usize = 40;
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn killed_server_loses_and_doubles_no_acknowledged_take() {
     let mut server = Server::start(&[]);
-    let desk = Desk::open(&server.url()).await;
+    let url = server.url();
+    let desk = Desk::open([&url, &url]).await;
     let filing = desk.begin().await;
     for round in 1..=ROUNDS {
         desk.wait_for(round * ACKNOWLEDGED).await;
@@ -43,7 +46,11 @@ async fn killed_server_loses_and_doubles_no_acknowledged_take() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn cut_connections_lose_and_double_no_acknowledged_take() {
     let server = Server::start(&[]);
-    let desk = Desk::open(&server.url()).await;
+    let url = server.url();
+    // A delay, so that many answers are lost.
+    let far = Proxy::in_front_of(server.port, Duration::from_millis(5)).await;
+    let by_proxy = url.replace(&server.port.to_string(), &far.port.to_string());
+    let desk = Desk::open([&url, &by_proxy]).await;
     let filing = desk.begin().await;
     for round in 1..=3 * ROUNDS {
         desk.wait_for(round * ACKNOWLEDGED / 3).await;
@@ -53,6 +60,59 @@ async fn cut_connections_lose_and_double_no_acknowledged_take() {
     }
     desk.wait_for((ROUNDS + 1) * ACKNOWLEDGED).await;
     desk.end(filing).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn promoted_standby_has_every_acknowledged_take_once() {
+    let mut server = Server::start(&[]);
+    let standby = server.with_standby();
+    let hosts = format!("127.0.0.1:{},127.0.0.1:{}", server.port, standby.port);
+    let url = server.url().replace(&format!("127.0.0.1:{}", server.port), &hosts);
+    let desk = Desk::open([&url, &url]).await;
+    let filing = desk.begin().await;
+    desk.wait_for(ACKNOWLEDGED).await;
+    server.kill();
+    standby.promote();
+    desk.wait_for(3 * ACKNOWLEDGED).await;
+    desk.end(filing).await;
+}
+
+/// While a server waits for the answer of a commit, another one commits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_commit_holds_its_lock_over_a_round_trip() {
+    let server = Server::start(&[]);
+    let url = server.url();
+    let proxy = Proxy::in_front_of(server.port, Duration::ZERO).await;
+    let by_proxy = url.replace(&server.port.to_string(), &proxy.port.to_string());
+    let open = async |url: &str| {
+        let store = PostgresStore::connect(&format!("{url}&pool=1")).await.unwrap();
+        World::open(Arc::new(store), TenantId::parse("acme").unwrap())
+    };
+    let (near, far) = (open(&url).await, open(&by_proxy).await);
+    let (author, session) = (near.author("ada").await, near.convened("aurora").await);
+    let filing = near.judged(&author, &author.submission(&session, "nonce")).await;
+    let amended = near.amended(session.id, |session| session.quorum = Some(3)).await;
+    let memo = DocumentDraft { key: None, ..DocumentDraft::of_occasion("memo", session.id) };
+    let creation = Author::named("bob").creation();
+    let store = far.store();
+    let commits: [BoxFuture<'_, bool>; 5] = [
+        Box::pin(async { store.file(&filing).await.is_ok() }),
+        Box::pin(async { store.save_session(&amended).await.is_ok() }),
+        Box::pin(async { store.save_member(&creation).await.is_ok() }),
+        Box::pin(async { store.put_document(Collection::Memos, &memo).await.is_ok() }),
+        Box::pin(async { store.accept_key(&act("accepted")).await.is_ok() }),
+    ];
+    for (number, commit) in commits.into_iter().enumerate() {
+        far.now().await;
+        proxy.withhold();
+        let elsewhere = async {
+            proxy.has_withheld().await;
+            near.convened(&format!("subject-{number}")).await;
+            proxy.release();
+        };
+        let (is_committed, ()) = tokio::join!(commit, elsewhere);
+        assert!(is_committed, "{number}");
+    }
 }
 
 /// Two handles of one store, and what their members were told.
@@ -65,12 +125,12 @@ struct Desk {
 }
 
 impl Desk {
-    async fn open(url: &str) -> Self {
-        let open = async || {
+    async fn open([one, other]: [&str; 2]) -> Self {
+        let open = async |url: &str| {
             let store = PostgresStore::connect(url).await.unwrap();
             World::open(Arc::new(store), TenantId::parse("acme").unwrap())
         };
-        let (worlds, mut sessions) = ([open().await, open().await], Vec::new());
+        let (worlds, mut sessions) = ([open(one).await, open(other).await], Vec::new());
         for number in 0..SESSIONS {
             sessions.push(worlds[0].convened(&format!("subject-{number}")).await);
         }

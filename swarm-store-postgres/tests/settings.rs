@@ -7,11 +7,13 @@ use std::fs;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
 
+use swarm_core::domain::Attribution;
+use swarm_core::rules::convene;
 use swarm_core::store::StoreErrorKind;
 use swarm_core::{TenantId, Tenants as _};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::World;
+use swarm_testing::{Author, World, session_draft};
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
@@ -40,7 +42,7 @@ async fn newer_layout_is_refused_and_old_handles_stop_committing() {
     assert!(why.contains("layout 99"), "{why}");
     assert_eq!(store.ready().await.unwrap_err().kind(), StoreErrorKind::Misconfigured);
     let tenant = store.open(&TenantId::parse("acme").unwrap());
-    let creation = swarm_testing::Author::named("ada").creation();
+    let creation = Author::named("ada").creation();
     let refused = tenant.save_member(&creation).await.unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Misconfigured);
 }
@@ -88,14 +90,20 @@ async fn host_that_takes_writes_is_found() {
 }
 
 #[tokio::test]
-async fn other_isolation_level_is_not_filed_under() {
-    let url = format!("{}&options=-c%20default_transaction_isolation%3Dserializable", SERVER.url());
-    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-    let world = World::open(store, TenantId::parse("acme").unwrap());
-    let (author, session) = (world.author("ada").await, world.convened("aurora").await);
-    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
-    let error = world.store().file(&filing).await.unwrap_err();
-    assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
+async fn other_isolation_level_is_not_committed_under() {
+    let url = SERVER.url();
+    let world = async |url: &str| {
+        let store = Arc::new(PostgresStore::connect(url).await.unwrap());
+        World::open(store, TenantId::parse("acme").unwrap())
+    };
+    let usual = world(&url).await;
+    let (author, session) = (usual.author("ada").await, usual.convened("aurora").await);
+    let options = "&options=-c%20default_transaction_isolation%3Dserializable";
+    let other = world(&format!("{url}{options}")).await;
+    let filing = other.judged(&author, &author.submission(&session, "nonce")).await;
+    let filed = other.store().file(&filing).await.unwrap_err();
+    let saved = other.store().save_member(&Author::named("bob").creation()).await.unwrap_err();
+    assert_eq!([filed.kind(), saved.kind()], [StoreErrorKind::Misconfigured; 2]);
 }
 
 #[tokio::test]
@@ -137,6 +145,29 @@ async fn settings_that_lose_takes_are_warned_of_and_refused_when_strict() {
         assert_eq!(kind, StoreErrorKind::Misconfigured);
         assert!(why.contains(named), "{why}");
     }
+}
+
+#[tokio::test]
+async fn full_disk_is_warned_of_until_a_commit_succeeds() {
+    let url = SERVER.url();
+    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let world = World::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+    world.convened("aurora").await;
+    let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
+    let time =
+        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.time_5'::regproc)", schema(&url)));
+    SERVER.psql(&format!(
+        "CREATE OR REPLACE FUNCTION {}.time_5(millis bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
+         AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'",
+        schema(&url)
+    ));
+    let error = world.store().convene(&draft).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    let warnings = store.ready().await.unwrap().warnings;
+    assert!(warnings[0].contains("no space left"), "{warnings:?}");
+    SERVER.psql(&time);
+    world.store().convene(&draft).await.unwrap();
+    assert!(store.ready().await.unwrap().warnings.is_empty());
 }
 
 #[tokio::test]

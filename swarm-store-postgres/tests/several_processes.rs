@@ -4,24 +4,24 @@
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::store::ChangeFeed as _;
-use swarm_core::{TenantId, Tenants};
+use swarm_core::store::{ChangeFeed as _, Restored, SessionQuery, Transfer as _};
+use swarm_core::{SessionId, TenantId, Tenants};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::conformance::{
     concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
 };
-use swarm_testing::{InTurn, World};
+use swarm_testing::{RoundRobin, World, applicant, creation};
 use tokio_postgres::NoTls;
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
-async fn handles(url: &str) -> InTurn<PostgresStore> {
+async fn handles(url: &str) -> RoundRobin<PostgresStore> {
     let mut handles = Vec::new();
     for _ in 0..3 {
         handles.push(PostgresStore::connect(&format!("{url}&pool=4")).await.unwrap());
     }
-    InTurn::new(handles)
+    RoundRobin::new(handles)
 }
 
 async fn three_handles() -> ((), Arc<dyn Tenants>) {
@@ -35,7 +35,7 @@ fn change_filing(url: &str, from: &str, to: &str) {
     let schema = schema(url);
     let changed = SERVER.psql(&format!(
         "CREATE TEMP TABLE changed (source text);
-         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.file_1'::regproc), $${from}$$, $${to}$$);
+         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.file_5'::regproc), $${from}$$, $${to}$$);
          DO 'BEGIN EXECUTE (SELECT source FROM changed); END';
          SELECT strpos(source, $${to}$$) > 0 FROM changed"
     ));
@@ -46,7 +46,7 @@ fn schema(url: &str) -> &str {
     url.split_once("schema=").unwrap().1
 }
 
-/// The fault that [`InTurn`] is for: the lock is not taken.
+/// The fault that [`RoundRobin`] is for: the lock is not taken.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn filing_without_the_lock_fails_the_suite() {
     let url = SERVER.url();
@@ -114,4 +114,42 @@ async fn changed(store: &PostgresStore) -> Option<Vec<TenantId>> {
 
 fn tenant(id: &str) -> TenantId {
     TenantId::parse(id).unwrap()
+}
+
+/// A restore holds the lock of its tenant: a commit of another process would leave it no tenant without records.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn tenant_that_is_being_restored_takes_no_commits_and_others_do() {
+    let url = SERVER.url();
+    let restoring = PostgresStore::connect(&url).await.unwrap();
+    let served = PostgresStore::connect(&format!("{url}&pool=4&statement_timeout=5")).await;
+    let served = Arc::new(served.unwrap());
+    World::open(Arc::new(restoring.clone()), tenant("from")).convened("aurora").await;
+    let mut dump = restoring.dump(&tenant("from")).await.unwrap();
+    let mut restore = restoring.restore().await.unwrap();
+    loop {
+        let records = dump.next().await.unwrap();
+        if records.is_empty() {
+            break;
+        }
+        restore.write(&tenant("to"), records).await.unwrap();
+    }
+
+    let to = World::open(served.clone(), tenant("to"));
+    // More commits than connections.
+    let commits = (0..20).map(|number| {
+        let (store, member) = (served.open(&to.id), applicant(&format!("member {number}")));
+        tokio::spawn(async move { store.save_member(&creation(&member)).await })
+    });
+    let commits: Vec<_> = commits.collect();
+    World::open(served.clone(), tenant("other")).convened("aurora").await;
+    assert_eq!(to.sessions(&SessionQuery::default()).await.len(), 0, "reads go on");
+    for commit in commits {
+        assert!(commit.await.unwrap().unwrap_err().is_transient());
+    }
+    assert_eq!(restore.commit().await.unwrap(), Restored::Complete);
+    assert_eq!(
+        to.convened("aurora").await.id,
+        SessionId(2),
+        "the server goes on with what was restored"
+    );
 }

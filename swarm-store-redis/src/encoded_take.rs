@@ -14,8 +14,6 @@ use crate::scripts::{FIELDS, REST, SESSION_FIELDS, SESSION_REST};
 /// A take, and what it is checked against.
 pub(crate) struct EncodedTake {
     pub(crate) session: SessionId,
-    /// The number of the log that it was judged by, if one was seen.
-    pub(crate) log: Option<u64>,
     /// The arguments of its session, without the number of takes.
     pub(crate) of_session: Args<SESSION_FIELDS, { SESSION_REST - 1 }>,
     pub(crate) own: Args<FIELDS, REST>,
@@ -30,8 +28,7 @@ pub(crate) struct Args<const F: usize, const R: usize> {
 }
 
 impl EncodedTake {
-    /// Encodes a take that was judged by the facts of this log.
-    pub(crate) fn new(filing: &Filing, log: Option<u64>) -> Self {
+    pub(crate) fn new(filing: &Filing) -> Self {
         let (member, member_version) = filing.member();
         let (session, session_version) = filing.session();
         let (date, subject) = filing.newest_of();
@@ -40,7 +37,6 @@ impl EncodedTake {
         let revision = filing.revision().get();
         Self {
             session,
-            log,
             of_session: Args::new(
                 128,
                 [
@@ -68,12 +64,12 @@ impl EncodedTake {
         }
     }
 
-    /// Whether both may be in one batch: they write no common field, and were judged by the same log.
+    /// Whether both may be in one batch: they write no common field.
     pub(crate) fn is_compatible(&self, other: &Self) -> bool {
         /// The first fields, those of the nonce and the latest revision, are written.
         const WRITTEN: usize = 2;
         let mut written = zip(self.own.fields(), other.own.fields()).take(WRITTEN);
-        self.log == other.log && written.all(|(one, other)| one != other)
+        written.all(|(one, other)| one != other)
     }
 
     /// Its size in bytes without the session.

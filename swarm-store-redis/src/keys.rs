@@ -90,7 +90,7 @@ keys! {
     outbox_index: "outbox:index";
     /// Rows by session id.
     sessions: "sessions";
-    /// Sessions: all, by state, by day and subject; the published ones, by time.
+    /// Sessions: all, by state, by subject, by day and subject; the published ones, by time.
     sessions_index: "sessions:index";
     /// Rows by take id, and the other facts that filings compare and write:
     /// `next:` and a take id, the id of the next revision; `nonce:`, member and nonce, attempt and take id;
@@ -100,6 +100,8 @@ keys! {
     /// `log`, the number of the log, its size, and the time of its last row; `clock`, once one was accepted
     /// that was behind the log.
     takes: "takes";
+    /// The sessions that each member filed in.
+    takes_index: "takes:index";
     /// Attempt and take id by member and nonce, up to layout 2.
     nonces: "nonces";
     /// Latest revision and its take id by session and member, up to layout 2.
@@ -151,6 +153,7 @@ pub(crate) fn collection_name(collection: Collection) -> Result<&'static str> {
         Collection::Signals => "signals",
         Collection::Briefs => "briefs",
         Collection::Occasions => "occasions",
+        Collection::HeldMemos => "held-memos",
         other => return Err(StoreError::misconfigured("documents", format!("unknown: {other:?}"))),
     })
 }
@@ -206,6 +209,16 @@ pub(crate) fn in_state(state: &str) -> String {
 
 /// The prefix of the index entries of documents by key; the key follows as it is.
 pub(crate) const BY_KEY: &str = "3:key";
+
+/// The listing of the sessions about a subject.
+pub(crate) fn sessions_about(subject: &str) -> String {
+    listing(&["about", subject])
+}
+
+/// The listing of the sessions that a member filed in.
+pub(crate) fn filed_by(member: &str) -> String {
+    listing(&["by", member])
+}
 
 /// The listing of the sessions of a day and subject.
 pub(crate) fn sessions_on(day: &str, subject: &str) -> String {

@@ -33,7 +33,6 @@ mod counts;
 mod documents;
 mod encoded_take;
 mod filing;
-mod group_commit;
 mod health;
 mod keys;
 mod layout;

@@ -46,6 +46,13 @@ impl Log for TenantStore {
         }
     }
 
+    async fn accept_key(&self, act: &Act) -> Result<()> {
+        const OP: &str = "accept key";
+        let mut script = self.call(&scripts::ACCEPT_KEY, [self.attempt(OP)?]);
+        script.arg(entry_arg(Some(act)));
+        self.commit(OP, script).await.map(drop)
+    }
+
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
         const OP: &str = "log";
         // Redis numbers list entries from 0, and its ranges include their end.

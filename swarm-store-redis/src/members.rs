@@ -33,18 +33,26 @@ impl Members for TenantStore {
     }
 
     async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
+        const OP: &str = "members";
+        let decode = |row: &str| Ok(codec::decode_member(row)?.record);
+        if let Some(ids) = &query.ids {
+            if ids.is_empty() {
+                return Ok(Vec::new());
+            }
+            let ids: Vec<_> = ids.iter().map(MemberId::as_str).collect();
+            let get = redis::cmd("HMGET").arg(self.keys.members()).arg(ids).to_owned();
+            let rows: Vec<Option<String>> = self.query(OP, &get).await?;
+            let rows: Vec<_> = rows.into_iter().flatten().collect();
+            return Ok(query.select(codec::decode_each(&rows, decode).context(OP)?));
+        }
         let keys = [self.keys.members(), self.keys.members_index()];
         let mut script = ScriptCall::of(&scripts::MEMBERS, keys);
         script.arg(query.after.as_ref().map_or("", MemberId::as_str)).arg(limit_arg(query.limit));
         for state in &query.states {
             script.arg(keys::in_state(state.as_str()));
         }
-        let rows: Vec<String> = self.read("members", &script).await?;
-        let decode = |row: &str| Ok(codec::decode_member(row)?.record);
-        let mut members = codec::decode_each(&rows, decode).context("members")?;
-        members.sort_by(|a, b| a.id.cmp(&b.id));
-        members.truncate(query.limit);
-        Ok(members)
+        let rows: Vec<String> = self.read(OP, &script).await?;
+        Ok(query.select(codec::decode_each(&rows, decode).context(OP)?))
     }
 
     async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {

@@ -12,11 +12,11 @@ use crate::codec::{self, Context};
 use crate::script_call::ScriptCall;
 
 /// The milliseconds covered by the first proposal, and by the longest.
-const SHORTEST: usize = 16;
-const LONGEST: usize = 1_024;
+const MIN_ENTRIES: usize = 16;
+const MAX_ENTRIES: usize = 1_024;
 
 /// How many times other commits may take the proposed id before a call fails as contended.
-const ATTEMPTS: usize = 1_000;
+const MAX_ATTEMPTS: usize = 1_000;
 
 /// The entries that a script may choose from.
 pub(crate) struct Proposal {
@@ -30,7 +30,7 @@ pub(crate) struct Proposal {
 impl Proposal {
     /// The first proposal: the entry of this act, if it contains neither id nor time; otherwise empty.
     pub(crate) fn of(act: Option<&Act>) -> Self {
-        let (length, attempts) = (SHORTEST, 0);
+        let (length, attempts) = (MIN_ENTRIES, 0);
         let known = act.map(|act| act.known().map(|entry| entry.to_text()));
         let (first, entries) = match known {
             None => (None, vec![String::new()]),
@@ -60,12 +60,12 @@ impl Proposal {
         let Some(wanted) = outcome.strip_prefix("propose ") else { return Ok(None) };
         let (id, at) = codec::decode_wanted(wanted).context(op)?;
         let attempts = self.attempts + 1;
-        if attempts > ATTEMPTS {
+        if attempts > MAX_ATTEMPTS {
             return Err(StoreError::contended(op, "other commits took each id that was proposed"));
         }
         // Only the time did not fit: it takes longer from here to the server than was thought.
         let was_late = self.first.is_some_and(|(first, _)| first == id);
-        let length = if was_late { (self.length * 4).min(LONGEST) } else { self.length };
+        let length = if was_late { (self.length * 4).min(MAX_ENTRIES) } else { self.length };
         let millis = (0..).take(length).map(|more| at.plus_millis(more));
         let entry = |at| act.map(|act| act.entry(id, at).to_text()).unwrap_or_default();
         let entries = millis.map(entry).collect();

@@ -8,6 +8,13 @@ use crate::script_call::ScriptCall;
 use crate::tenant::TenantStore;
 use crate::{keys, scripts};
 
+/// What is read of each session in a listing.
+#[derive(Clone, Copy)]
+pub(crate) enum SessionParts {
+    WithoutSnapshot,
+    Summary,
+}
+
 impl TenantStore {
     /// The rows of a listing, by the keys of the rows and of their index, the highest id first: those
     /// with an id lower than `before`, at most `limit`.
@@ -19,20 +26,26 @@ impl TenantStore {
         before: Option<u64>,
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
-        self.read(op, &rows_script(keys, listing, before, limit)).await
+        self.read(op, &rows_script(keys, listing, (None, before), limit)).await
     }
 
-    /// As [`listed`](Self::listed), for sessions, without their snapshots.
-    pub(crate) async fn listed_without_snapshots(
+    /// As [`listed`](Self::listed), for parts of sessions, and with ids higher and lower than those of the
+    /// range: with a lower end, the lowest id first.
+    pub(crate) async fn listed_parts(
         &self,
         op: &'static str,
-        keys: [String; 2],
+        parts: SessionParts,
         listing: &str,
-        before: Option<u64>,
+        range: (Option<u64>, Option<u64>),
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
-        let mut script = rows_script(keys, listing, before, limit);
-        script.arg("without snapshots");
+        let keys = [self.keys.sessions(), self.keys.sessions_index()];
+        let mut script = rows_script(keys, listing, range, limit);
+        script.arg(match parts {
+            SessionParts::WithoutSnapshot => "without snapshots",
+            SessionParts::Summary => "summaries",
+        });
+        script.arg(if range.0.is_some() { "lowest first" } else { "highest first" });
         self.read(op, &script).await
     }
 
@@ -58,20 +71,21 @@ impl TenantStore {
 fn rows_script(
     keys: [String; 2],
     listing: &str,
-    before: Option<u64>,
+    (after, before): (Option<u64>, Option<u64>),
     limit: Option<usize>,
 ) -> ScriptCall<'static> {
     let mut script = ScriptCall::of(&scripts::ROWS, keys);
-    script.arg(listing).arg(keys::end_of(listing, before)).arg(limit.map_or(-1, limit_arg));
+    let lowest = keys::start_of(listing, after.map(|after| after.saturating_add(1)));
+    script.arg(lowest).arg(keys::end_of(listing, before)).arg(limit.map_or(-1, limit_arg));
     script
 }
 
-/// A limit, for a script: -1 where there is none.
+/// A limit, for a script: -1 if there is none.
 pub(crate) fn limit_arg(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(-1)
 }
 
-/// The expected version as a script argument; empty where there is none.
+/// The expected version as a script argument; empty if there is none.
 pub(crate) fn version_arg(expected: Option<Version>) -> String {
     optional(expected)
 }
@@ -82,12 +96,12 @@ pub(crate) fn entry_arg(act: Option<&Act>) -> String {
     act.and_then(Act::known).map(|entry| entry.to_text()).unwrap_or_default()
 }
 
-/// A value as a script argument; empty where there is none.
+/// A value as a script argument; empty if there is none.
 pub(crate) fn optional(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// The version after this one; the first where none is expected.
+/// The version after this one; the first version if none is expected.
 pub(crate) fn next(expected: Option<Version>) -> Version {
     expected.map_or(Version(1), Version::next)
 }

@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use redis::Script;
 use swarm_core::store::CLOCK_TOLERANCE_MILLIS;
-use swarm_core::store::records::BEFORE_SNAPSHOT;
+use swarm_core::store::records::{
+    BEFORE_BUCKETS, BEFORE_PUBLICATION, BEFORE_ROSTER, BEFORE_SNAPSHOT, BEFORE_WEIGHTS,
+};
 
 use crate::keys::BY_KEY;
 
@@ -60,7 +62,9 @@ macro_rules! scripts {
 fn text(parts: &str) -> String {
     format!(
         "local CLOCK_TOLERANCE = {CLOCK_TOLERANCE_MILLIS}\n\
-         local BEFORE_SNAPSHOT = '{BEFORE_SNAPSHOT}'\n\
+         local BEFORE_BUCKETS, BEFORE_ROSTER = '{BEFORE_BUCKETS}', '{BEFORE_ROSTER}'\n\
+         local BEFORE_PUBLICATION = '{BEFORE_PUBLICATION}'\n\
+         local BEFORE_SNAPSHOT, BEFORE_WEIGHTS = '{BEFORE_SNAPSHOT}', '{BEFORE_WEIGHTS}'\n\
          local BY_KEY = '{BY_KEY}'\n\
          local SESSION_FIELDS, SESSION_REST = {SESSION_FIELDS}, {SESSION_REST}\n\
          local FIELDS, REST = {FIELDS}, {REST}\n\
@@ -80,13 +84,17 @@ scripts! {
     LAYOUT_4: plain "migration.lua" "layout_4.lua";
     /// Migrates from layout 4 to 5, 100 documents per call.
     LAYOUT_5: plain "document_text.lua" "migration.lua" "layout_5.lua";
+    /// Marks a tenant as of layout 6.
+    LAYOUT_6: plain "migration.lua" "layout_6.lua";
+    /// Migrates from layout 6 to 7, about 500 entries per call.
+    LAYOUT_7: plain "migration.lua" "layout_7.lua";
     REPLACE_ROWS: plain "migration.lua" "replace_rows.lua";
     REPLACE_FIELDS: plain "migration.lua" "replace_fields.lua";
 
     NOW: plain "now.lua";
     TIME_OF_COMMIT: facts "time_of_commit.lua";
     THROUGH: plain "through.lua";
-    ROWS: plain "records.lua" "without_snapshot.lua" "rows.lua";
+    ROWS: plain "records.lua" "without_snapshot.lua" "summary.lua" "rows.lua";
     LISTINGS: plain "records.lua" "listings.lua";
 
     CHANGES: plain "changes.lua";
@@ -106,12 +114,15 @@ scripts! {
     BASIS: facts "without_snapshot.lua" "basis.lua";
     FILE: filing "file.lua";
     TAKE: plain "take.lua";
+    TAKE_CONTEXT: plain "records.lua" "take_context.lua";
     SESSION_TAKES: plain "records.lua" "session_takes.lua";
+    MEMBER_TAKES: plain "records.lua" "summary.lua" "member_takes.lua";
 
     LOG: plain "log.lua";
     LOG_POSITION: plain "log_position.lua";
     SAVE_TREE: plain "save_tree.lua";
     ACCEPT_CLOCK: commit "records.lua" "attempt.lua" "accept_clock.lua";
+    ACCEPT_KEY: commit "records.lua" "attempt.lua" "accept_key.lua";
     ACCEPT_STORE: plain "records.lua" "attempt.lua" "accept_store.lua";
 
     PUT_DOCUMENT: commit "records.lua" "attempt.lua" "document_text.lua" "put_document.lua";

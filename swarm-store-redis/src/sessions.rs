@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::domain::SessionState;
+use swarm_core::domain::{SessionState, SessionSummary};
 use swarm_core::store::{
     Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
-    SessionQuery, Sessions, TakeQuery, Takes as _, Versioned,
+    SessionList, SessionQuery, Sessions, SummaryQuery, TakeQuery, Takes as _, Versioned,
 };
 use swarm_core::{Session, SessionId, StoreError, Timestamp};
 
@@ -15,7 +15,7 @@ use crate::codec::{self, Context};
 use crate::documents::in_group;
 use crate::keys::{self, BY_STATE, collection_name};
 use crate::proposal::Proposal;
-use crate::rows::{entry_arg, saved};
+use crate::rows::{SessionParts, entry_arg, saved};
 use crate::scripts;
 use crate::tenant::TenantStore;
 
@@ -24,7 +24,7 @@ use crate::tenant::TenantStore;
 const MAX_HOLD: Duration = Duration::from_secs(3);
 
 /// How many times an aggregation is tried while the session changes, or the hold ends too early.
-const AGGREGATION_ATTEMPTS: usize = 8;
+const MAX_AGGREGATION_ATTEMPTS: usize = 8;
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -44,11 +44,12 @@ impl Sessions for TenantStore {
             (None, Some(state)) => (keys::in_state(state.as_str()), Some(query.limit)),
             (None, None) => (all(), Some(query.limit)),
         };
-        let keys = [self.keys.sessions(), self.keys.sessions_index()];
         let before = query.before.map(|id| id.0);
         let rows = if query.without_snapshots {
-            self.listed_without_snapshots("sessions", keys, &listing, before, limit).await?
+            let parts = SessionParts::WithoutSnapshot;
+            self.listed_parts("sessions", parts, &listing, (None, before), limit).await?
         } else {
+            let keys = [self.keys.sessions(), self.keys.sessions_index()];
             self.listed("sessions", keys, &listing, before, limit).await?
         };
         let found = codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record))
@@ -57,10 +58,18 @@ impl Sessions for TenantStore {
         Ok(found.into_iter().filter(|it| wanted(it.state)).take(query.limit).collect())
     }
 
-    async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>> {
-        let keys = [self.keys.sessions(), self.keys.sessions_index()];
-        let rows = self.listed("published", keys, &published(), None, Some(limit)).await?;
-        codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record)).context("published")
+    async fn session_summaries(&self, query: &SummaryQuery) -> Result<Vec<Arc<SessionSummary>>> {
+        let listing = match &query.list {
+            SessionList::All => all(),
+            SessionList::InState(state) => keys::in_state(state.as_str()),
+            SessionList::About(subject) => keys::sessions_about(subject.as_str()),
+        };
+        let range = (query.after.map(|id| id.0), query.before.map(|id| id.0));
+        self.summaries("session summaries", &listing, range, query.limit).await
+    }
+
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>> {
+        self.summaries("published", &published(), (None, None), limit).await
     }
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
@@ -77,7 +86,8 @@ impl Sessions for TenantStore {
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        let SessionChange { session, expected, takes, none_filed_after, withdrawn, act } = change;
+        let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
+            change;
         let (day, subject) = (session.date.to_string(), session.subject_id.as_str());
         let keys = [
             self.attempt("save session")?,
@@ -92,11 +102,16 @@ impl Sessions for TenantStore {
         script.arg(codec::encode_session(expected.next(), session));
         script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
         script.arg(session.published_at.map(published_at).unwrap_or_default());
-        script.arg(entry_arg(Some(act)));
         script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
         // Where it is withdrawn: the other listings that it is in.
         script.arg(if *withdrawn { all() } else { String::new() });
         script.arg(keys::sessions_on(&day, subject));
+        script.arg(keys::sessions_about(subject));
+        script.arg(if *opens { "opens" } else { "" });
+        script.arg(acts.len());
+        for act in acts {
+            script.arg(entry_arg(Some(act)));
+        }
         let outcome = self.commit("save session", script).await?;
         saved("save session", &outcome)
     }
@@ -111,7 +126,7 @@ impl Sessions for TenantStore {
         {
             return Ok(Err(refusal));
         }
-        for _ in 0..AGGREGATION_ATTEMPTS {
+        for _ in 0..MAX_AGGREGATION_ATTEMPTS {
             self.hold(id).await?;
             let found = self.session_takes(&TakeQuery::all(id)).await?;
             let (session, takes) = found.map(|it| (it.session, it.takes)).unzip();
@@ -131,6 +146,18 @@ impl Sessions for TenantStore {
 }
 
 impl TenantStore {
+    async fn summaries(
+        &self,
+        op: &'static str,
+        listing: &str,
+        range: (Option<u64>, Option<u64>),
+        limit: usize,
+    ) -> Result<Vec<Arc<SessionSummary>>> {
+        let parts = SessionParts::Summary;
+        let rows = self.listed_parts(op, parts, listing, range, Some(limit)).await?;
+        codec::decode_each(&rows, codec::decode_summary).context(op)
+    }
+
     /// Convenes a session; with an occasion that is not empty, unless it is claimed.
     async fn convene_for(
         &self,
@@ -160,6 +187,7 @@ impl TenantStore {
                 .arg(all())
                 .arg(keys::in_state(state))
                 .arg(keys::sessions_on(&day, draft.subject_id.as_str()))
+                .arg(keys::sessions_about(draft.subject_id.as_str()))
                 .arg(occasion)
                 .arg(in_group(""));
             proposal.write(&mut script);

@@ -6,16 +6,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swarm_core::domain::TakeOnFile;
 use swarm_core::rules::Filing;
+use swarm_core::store::records::expecting;
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes, Versioned,
+    Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
+    TakeContext, TakeQuery, Takes, Versioned,
 };
 use swarm_core::{Session, StoreError, Take, TakeId};
 use tokio::time::sleep;
 
 use crate::codec::{self, Context};
 use crate::connection::client::bounded;
-use crate::keys::sessions_on;
-use crate::rows::optional;
+use crate::keys::{end_of, filed_by, sessions_on};
+use crate::rows::{limit_arg, optional};
 use crate::script_call::ScriptCall;
 use crate::scripts;
 use crate::tenant::TenantStore;
@@ -87,6 +89,18 @@ impl Takes for TenantStore {
         Ok(take.map(|take| TakeOnFile { take, superseded_by }))
     }
 
+    /// A take never changes, so it is read first: its session and member are in the keys of the others.
+    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
+        const OP: &str = "take context";
+        let Some(shown) = self.take(id).await? else { return Ok(None) };
+        let Take { session_id, .. } = *shown.take;
+        let keys = [self.keys.takes(), self.keys.session_takes(session_id)];
+        let mut script = ScriptCall::of(&scripts::TAKE_CONTEXT, keys);
+        script.arg(id.0).arg(format!("latest:{session_id}:{}", shown.take.draft().member_id));
+        let rows: Vec<String> = self.read_bulk(OP, &script).await?;
+        Ok(TakeContext::of(id, codec::decode_each(&rows, codec::decode_take).context(OP)?))
+    }
+
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         bounded("session takes", async {
             let Page { session, up_to, mut takes, mut next } = self.page(query, None).await?;
@@ -100,6 +114,18 @@ impl Takes for TenantStore {
             Ok(Some(SessionTakes { session, takes }))
         })
         .await
+    }
+
+    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
+        const OP: &str = "member takes";
+        let keys = [self.keys.takes(), self.keys.takes_index(), self.keys.sessions()];
+        let listing = filed_by(query.member.as_str());
+        let mut script = ScriptCall::of(&scripts::MEMBER_TAKES, keys);
+        script.arg(&listing).arg(end_of(&listing, query.before.map(|id| id.0)));
+        script.arg(limit_arg(query.limit)).arg(query.member.as_str()).arg(expecting(&query.member));
+        let texts: Vec<String> = self.read_bulk(OP, &script).await?;
+        let takes = texts.chunks(3).map(codec::decode_member_take);
+        takes.collect::<std::result::Result<_, _>>().context(OP)
     }
 }
 

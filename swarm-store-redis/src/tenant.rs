@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use redis::{Cmd, FromRedisValue, Script};
 use swarm_core::domain::AttemptId;
-use swarm_core::store::{Clock, Log as _, LogPosition, Result, SeenLog};
+use swarm_core::store::{Clock, GroupCommit, Log as _, LogPosition, Result, SeenLog};
 use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
 
 use crate::changes;
 use crate::codec::{self, Context};
 use crate::connection::client::Client;
-use crate::group_commit::GroupCommit;
 use crate::keys::Keys;
 use crate::layout::TenantLayout;
 use crate::script_call::ScriptCall;
@@ -54,7 +53,7 @@ pub(crate) struct SharedByTenant(Mutex<HashMap<TenantId, Arc<Shared>>>);
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) layout: TenantLayout,
-    pub(crate) group_commit: Arc<GroupCommit>,
+    pub(crate) group_commit: Arc<GroupCommit<TenantStore>>,
 }
 
 impl SharedByTenant {

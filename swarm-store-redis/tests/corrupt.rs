@@ -99,7 +99,8 @@ async fn write_over_corrupt_session_changes_nothing() {
         takes: Some(0),
         none_filed_after: None,
         withdrawn: false,
-        act,
+        acts: vec![act],
+        opens: false,
     };
     assert!(fixture.store.save_session(&change).await.is_err());
     assert_eq!(fixture.dump(), before);

@@ -198,7 +198,8 @@ async fn commits_take_effect_once_when_their_answer_is_lost() {
         takes: Some(0),
         none_filed_after: None,
         withdrawn: false,
-        act,
+        acts: vec![act],
+        opens: false,
     };
     proxy.drop_next(0, 1);
     assert_eq!(lossy.save_session(&change).await.unwrap(), Saved::Saved);

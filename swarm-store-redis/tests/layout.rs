@@ -10,8 +10,8 @@ use std::fmt::Debug;
 use swarm_core::domain::Seq;
 use swarm_core::store::Collection::{self, Subjects};
 use swarm_core::store::{
-    Basis, DocumentDraft, DocumentQuery, DocumentQuota, Filed, Put, Result, Store, StoreErrorKind,
-    TakeQuery,
+    Basis, DocumentDraft, DocumentQuery, DocumentQuota, Filed, MemberTakeQuery, Put, Result,
+    SessionList, Store, StoreErrorKind, SummaryQuery, TakeQuery,
 };
 use swarm_core::{Session, TakeId, Tenants};
 use swarm_redis_testing::Server;
@@ -32,7 +32,7 @@ async fn tenant_is_marked_by_its_first_write() {
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]).trim(), "0");
     open(&store).convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn tenant_without_a_mark_is_migrated_by_its_first_call() {
 
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
 }
 
 /// Layout 2: the last row of the log contains its time.
@@ -61,7 +61,7 @@ async fn migration_from_layout_1_adds_the_time_of_the_last_row() {
     server.cli(&["mset", MARK, "1", NEWEST, "1"]);
     let rows = open(&connect().await).log(Seq(0), 9).await.unwrap();
     assert_eq!(server.cli(&["lindex", LOG, "-1"]), written);
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
     assert_eq!(rows.last().unwrap().at.millis().to_string(), written[4..].trim());
 }
 
@@ -94,7 +94,7 @@ async fn migration_from_any_layout_keeps_all_facts_of_takes() {
         let (one, two) =
             tokio::join!(everything(&*store, &ada, &session), everything(&*other, &ada, &session));
         assert_eq!((one, two), (written.clone(), written), "layout {layout}");
-        assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
+        assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
         let left = ["nonces", "revisions", "superseded"].map(|key| format!("swarm:{{acme}}:{key}"));
         assert_eq!(server.cli(&["exists", &left[0], &left[1], &left[2]]).trim(), "0");
         assert_eq!(number(&server.cli(&["hlen", TAKES])), fields + MANY);
@@ -117,14 +117,23 @@ const MANY: usize = 1_200;
 /// Rewrites the records in an older layout, with `MANY` more nonces.
 const OLDER: &str = include_str!("layout/older.lua");
 
-/// All reads of takes: the basis of a new take, the takes of a session, and single takes.
+/// All reads of takes: the basis of a new take, the takes of a session and of a member, and single takes. And the
+/// sessions of a subject.
 async fn everything(store: &dyn Store, ada: &Author, session: &Session) -> String {
     let Basis { now: _, member, session: newest, latest, spent } =
         facts(store, ada, session, "other").await.unwrap();
     let takes = takes_of(store, session.id).await.unwrap();
     let last = store.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
     let (one, two) = tokio::join!(store.take(TakeId(1)), store.take(TakeId(2)));
-    format!("{member:?} {newest:?} {latest:?} {spent:?} {takes:?} {last:?} {one:?} {two:?}")
+    let by_ada = MemberTakeQuery { member: ada.id.clone(), before: None, limit: 9 };
+    let by_ada = store.member_takes(&by_ada).await.unwrap();
+    let list = SessionList::About(session.subject_id.clone());
+    let about = SummaryQuery { list, limit: 9, ..SummaryQuery::default() };
+    let about = store.session_summaries(&about).await.unwrap();
+    assert_eq!((by_ada.len(), about.len()), (1, 2));
+    format!(
+        "{member:?} {newest:?} {latest:?} {spent:?} {takes:?} {last:?} {one:?} {two:?} {by_ada:?} {about:?}"
+    )
 }
 
 /// Layout 5: documents are listed by key, and their size is counted.
@@ -169,7 +178,7 @@ async fn migration_to_layout_5_lists_documents_by_key_and_counts_their_size() {
     let keys: Vec<_> = page.documents.iter().map(|document| document.key.clone()).collect();
     let expected = (100..250).map(|number| format!("{number:03}")).chain(["key".to_owned()]);
     assert_eq!(keys, expected.collect::<Vec<_>>());
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "5\n5\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
     let full = store.put_document(Subjects, &draft("new".to_owned(), 2_539)).await.unwrap();
     assert_eq!(full, Put::NoRoom);
     let full = store.put_document(Subjects, &draft("new".to_owned(), 2_540)).await.unwrap();
@@ -181,7 +190,7 @@ async fn newer_layout_is_refused_by_connect_and_ready() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     store.ready().await.unwrap();
-    server.cli(&["set", NEWEST, "6"]);
+    server.cli(&["set", NEWEST, "8"]);
     is_newer(store.ready().await);
     is_newer(RedisStore::connect(&server.url()).await.map(|_| ()));
 }
@@ -190,7 +199,7 @@ async fn newer_layout_is_refused_by_connect_and_ready() {
 async fn tenant_of_a_newer_layout_is_neither_read_nor_written() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
-    server.cli(&["set", MARK, "6"]);
+    server.cli(&["set", MARK, "8"]);
     is_newer(store.sessions(&ALL).await);
     is_newer(store.convene(&draft("subject")).await);
     assert_eq!(server.cli(&["keys", "*"]).trim(), MARK);
@@ -203,5 +212,5 @@ fn is_newer<T: Debug>(outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
     let why = error.source().unwrap().to_string();
-    assert!(why.contains("have layout 6") && why.contains("up to 5"), "{why}");
+    assert!(why.contains("have layout 8") && why.contains("up to 7"), "{why}");
 }

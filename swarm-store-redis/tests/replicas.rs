@@ -51,7 +51,8 @@ async fn commits_fail_while_the_replica_is_down() {
         takes: None,
         none_filed_after: None,
         withdrawn: false,
-        act: draft("subject").act,
+        acts: vec![draft("subject").act],
+        opens: false,
     };
     let (eve, other) = (Author::named("eve").creation(), draft("other"));
 
@@ -283,7 +284,7 @@ impl Load {
         filed
     }
 
-    /// Waits until at least so many filings were acknowledged, and so many failed.
+    /// Waits until at least `acknowledged` filings were acknowledged and `failed` ones failed.
     async fn counts(&self, acknowledged: usize, failed: usize) {
         let reached = || {
             self.acknowledged.load(Ordering::SeqCst) >= acknowledged

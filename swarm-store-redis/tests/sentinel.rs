@@ -183,7 +183,7 @@ impl Load {
         Self { filers, acknowledged }
     }
 
-    /// Waits until at least so many are acknowledged.
+    /// Waits until at least this many are acknowledged.
     async fn counts(&self, acknowledged: usize) {
         let waited = timeout(10 * BOUND, async {
             while self.acknowledged.load(Ordering::SeqCst) < acknowledged {

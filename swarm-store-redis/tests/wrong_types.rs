@@ -46,8 +46,8 @@ async fn commit_is_not_half_done_when_a_key_has_another_type() {
     let server = Server::start(&["--appendonly", "no"]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let mut redis = redis::Client::open(server.url()).unwrap().get_connection().unwrap();
-    for number in 0..commits(&Tenant::furnished(&store).await).await.len() {
-        let tenant = Tenant::furnished(&store).await;
+    for number in 0..commits(&Tenant::filled(&store).await).await.len() {
+        let tenant = Tenant::filled(&store).await;
         let before = tenant.dump(&mut redis);
         tenant.commit(number).await.unwrap();
         let mut written = tenant.dump(&mut redis);
@@ -56,7 +56,7 @@ async fn commit_is_not_half_done_when_a_key_has_another_type() {
         assert!(!written.is_empty(), "commit {number} writes nothing");
 
         for key in written.keys() {
-            let tenant = Tenant::furnished(&store).await;
+            let tenant = Tenant::filled(&store).await;
             let judged = commits(&tenant).await.remove(number);
             tenant.plant(&mut redis, key);
             let before = tenant.dump(&mut redis);
@@ -68,7 +68,7 @@ async fn commit_is_not_half_done_when_a_key_has_another_type() {
 }
 
 impl Tenant {
-    async fn furnished(store: &RedisStore) -> Self {
+    async fn filled(store: &RedisStore) -> Self {
         let id = TenantId::parse(format!("tenant-{}", unique())).unwrap();
         let world = World::open(Arc::new(store.clone()), id.clone());
         let committee = CommitteeWorld::open(Arc::new(store.clone()), id.clone());

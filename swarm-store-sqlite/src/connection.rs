@@ -23,7 +23,7 @@ pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
     // A commit is on the disk before it is acknowledged; `fullfsync` has an effect only on macOS.
     db.pragma_update(None, "synchronous", "full")?;
     db.pragma_update(None, "fullfsync", true)?;
-    // What is replaced or deleted is overwritten with zeros, so that what was erased is gone from the file.
+    // Overwrites replaced and deleted content with zeros, so that erased data is gone from the file.
     db.pragma_update(None, "secure_delete", true)?;
     Ok(db)
 }

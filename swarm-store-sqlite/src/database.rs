@@ -108,7 +108,7 @@ impl Database {
         outcome
     }
 
-    /// Removes older versions of what was committed before from the -wal file.
+    /// Removes older versions of committed data from the -wal file.
     pub(crate) async fn scrub(&self) {
         let (done, scrubbed) = oneshot::channel();
         if self.writer.send(Box::new(Scrub(done))).is_ok() {

@@ -192,8 +192,21 @@ impl TenantStore {
     }
 
     /// Changes the tenant's rows in a write transaction. Fails when the log went back, or the clock is far behind it.
-    /// When this returns `Ok`, the whole change is on the disk; after an error its outcome is unknown.
+    /// After `Ok`, the whole change is on the disk. After an error, its outcome is unknown.
     async fn write<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T> {
+        let change = |world: &World<'_>| {
+            world.time_of_commit()?;
+            change(world)
+        };
+        self.write_filing(op, change).await
+    }
+
+    /// As [`write`](Self::write), for a filing. It checks the clock itself, after looking for a resent attempt.
+    async fn write_filing<T: Send + 'static>(
         &self,
         op: &'static str,
         change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
@@ -201,7 +214,6 @@ impl TenantStore {
         let seen = Arc::clone(&self.seen);
         let change = move |world: &World<'_>| {
             log_rows::check_commit(world, &seen.position())?;
-            world.time_of_commit()?;
             change(world)
         };
         let outcome = self.write_unchecked(op, change).await;
@@ -227,7 +239,7 @@ impl TenantStore {
         Ok(made)
     }
 
-    /// Writes what is no part of the tenant's records: no change is announced.
+    /// Writes data that is not part of the tenant's records. No change is announced.
     async fn write_apart<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -272,7 +284,9 @@ mod tests {
         // Like a full disk, this allows writes to existing pages only.
         let fill = |db: &rusqlite::Connection| Ok(db.pragma_update(None, "max_page_count", 1)?);
         store.database.write(fill).await.unwrap();
-        let grow = |db: &rusqlite::Connection| Ok(db.execute_batch("CREATE TABLE more (it)")?);
+        let grow = |db: &rusqlite::Connection| {
+            Ok(db.execute_batch("CREATE TABLE more AS SELECT zeroblob(1000000)")?)
+        };
         assert!(store.database.write(grow).await.unwrap_err().is_disk_full);
         let warning = "the disk had no room for a write within the last minute";
         assert_eq!(warnings().await, [warning]);
@@ -291,7 +305,7 @@ mod tests {
         world.convened("aurora").await;
         assert!(store.ready().await.unwrap().warnings.is_empty());
         let other = rusqlite::Connection::open(path).unwrap();
-        other.execute("UPDATE sessions SET record = '{'", []).unwrap();
+        other.execute("UPDATE sessions SET record = '{}'", []).unwrap();
         let session = store.open(&tenant()).session(SessionId(1)).await;
         assert_eq!(session.unwrap_err().kind(), StoreErrorKind::Corrupt);
         let warnings = store.ready().await.unwrap().warnings;

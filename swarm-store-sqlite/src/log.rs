@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use rusqlite::{Row, ToSql};
-use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId, TakeId};
+use swarm_core::domain::{LogEntry, LogRow, Logged, Seq, SessionId, Take, TakeId};
+use swarm_core::proof::opening_entry;
 use swarm_core::proof::tile::TileId;
 use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, Versioned};
 
@@ -32,6 +33,12 @@ impl Log for TenantStore {
             append_minted(world, &act, world.now()?, log)
         };
         self.write_unchecked("accept store", accept).await
+    }
+
+    async fn accept_key(&self, act: &Act) -> Result<()> {
+        let act = act.clone();
+        self.write("accept key", move |world| append_act(world, &act, world.time_of_commit()?))
+            .await
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
@@ -98,13 +105,19 @@ fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogR
         let at = timestamp(row.get(1)?)?;
         Ok((Seq(unsigned(row.get(0)?)?), at, reference(row)?))
     })?;
-    let missing = || Failure::corrupt("a take of the log is missing");
+    let missing = |take: &str, id| Failure::corrupt(format!("{take} {id} of the log is missing"));
     let logged = |reference| match reference {
         Reference::Entry(entry) => Ok(Logged::Entry(Arc::new(entry))),
-        Reference::Take(id) => takes::by_id(world, id)?.map(Logged::Take).ok_or_else(missing),
+        Reference::Take(id) => {
+            let take = takes::by_id(world, id)?;
+            take.map(Logged::Take).ok_or_else(|| missing("take", id.0))
+        }
+        Reference::Opening(id) => {
+            opening(takes::by_id(world, id)?.ok_or_else(|| missing("take", id.0))?.as_ref())
+        }
         Reference::CommitteeTake(id) => {
             let take = committee::take_by_id(world, id)?;
-            take.map(Logged::CommitteeTake).ok_or_else(missing)
+            take.map(Logged::CommitteeTake).ok_or_else(|| missing("committee take", id))
         }
     };
     found
@@ -113,16 +126,24 @@ fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogR
         .collect()
 }
 
+/// The entry by which a take was opened.
+pub(crate) fn opening(take: &Take) -> Outcome<Logged> {
+    let opening = opening_entry(take).ok_or_else(|| Failure::corrupt("a take without a seal"))?;
+    Ok(Logged::Entry(Arc::new(LogEntry::Opening(opening))))
+}
+
 /// The content of a row of the `log` table.
 enum Reference {
     Take(TakeId),
+    Opening(TakeId),
     CommitteeTake(u64),
     Entry(LogEntry),
 }
 
 fn reference(row: &Row<'_>) -> Outcome<Reference> {
     if let Some(take) = row.get::<_, Option<i64>>(2)? {
-        return Ok(Reference::Take(TakeId(unsigned(take)?)));
+        let (take, act) = (TakeId(unsigned(take)?), row.get::<_, Option<String>>(4)?);
+        return Ok(if act.is_some() { Reference::Opening(take) } else { Reference::Take(take) });
     }
     if let Some(take) = row.get::<_, Option<i64>>(3)? {
         return Ok(Reference::CommitteeTake(unsigned(take)?));

@@ -1,11 +1,11 @@
 //! Appends rows to the log, and reads its position.
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{LogEntry, Seq, TakeId};
+use swarm_core::domain::{LogEntry, Seq, SessionId, TakeId};
 use swarm_core::store::{Act, LogPosition};
 
 use crate::failure::Outcome;
-use crate::world::{World, signed};
+use crate::world::{Values, World, signed};
 
 /// The number of the last row.
 const LAST: &str = "SELECT max(seq) FROM log WHERE tenant = ?1";
@@ -15,6 +15,19 @@ pub(crate) fn append_take(world: &World<'_>, id: TakeId, at: Timestamp) -> Outco
     const TAKE: &str = "INSERT INTO log (tenant, seq, at, take) VALUES (?1, ?2, ?3, ?4)";
     let seq = world.next_id(LAST, &[])?;
     world.run(TAKE, &[&signed(seq), &at.millis(), &signed(id.0)]).map(drop)
+}
+
+/// What the column `act` has in a row that opens the take in its column `take`.
+pub(crate) const OPENING: &str = "opening";
+
+/// Appends an entry that opens each take of a session, in the order of the ids of the takes.
+pub(crate) fn append_openings(world: &World<'_>, session: SessionId, at: Timestamp) -> Outcome<()> {
+    const TAKES: &str = "INSERT INTO log (tenant, seq, at, take, act)
+        SELECT ?1, ?2 + row_number() OVER (ORDER BY id), ?3, id, ?4
+        FROM takes WHERE tenant = ?1 AND session = ?5 ORDER BY id";
+    let last = world.number(LAST, &[])?.unwrap_or(0);
+    let values: Values<'_> = &[&signed(last), &at.millis(), &OPENING, &signed(session.0)];
+    world.run(TAKES, values).map(drop)
 }
 
 /// Appends a submission to the committee.
@@ -51,24 +64,24 @@ pub(crate) fn number(world: &World<'_>) -> Outcome<u64> {
 /// The position of the log.
 pub(crate) fn position(world: &World<'_>) -> Outcome<LogPosition> {
     let size = Seq(world.number(LAST, &[])?.unwrap_or(0));
-    let last = mark(world, size)?.unwrap_or_default().into();
+    let last = fingerprint(world, size)?.unwrap_or_default().into();
     Ok(LogPosition { log: number(world)?, size, last })
 }
 
 /// For a commit: checks that the log continues from the position seen.
 pub(crate) fn check_commit(world: &World<'_>, seen: &LogPosition) -> Outcome<()> {
-    Ok(seen.check_commit(number(world)?, mark(world, seen.size)?.as_deref())?)
+    Ok(seen.check_commit(number(world)?, fingerprint(world, seen.size)?.as_deref())?)
 }
 
 /// For a read of facts: checks that the log continues from the position seen, or that another has begun.
 pub(crate) fn check_facts(world: &World<'_>, seen: &LogPosition) -> Outcome<()> {
-    Ok(seen.check_facts(number(world)?, mark(world, seen.size)?.as_deref())?)
+    Ok(seen.check_facts(number(world)?, fingerprint(world, seen.size)?.as_deref())?)
 }
 
-/// The mark of the row with this number, which distinguishes it from another row of the same number.
-fn mark(world: &World<'_>, seq: Seq) -> Outcome<Option<String>> {
-    const MARK: &str = "SELECT concat_ws(' ', at, 'take ' || take,
+/// The fingerprint of the row with this number, which distinguishes it from another row of the same number.
+fn fingerprint(world: &World<'_>, seq: Seq) -> Outcome<Option<String>> {
+    const FINGERPRINT: &str = "SELECT concat_ws(' ', at, 'take ' || take,
             'committee take ' || committee_take, substr(act, 1, 300))
         FROM log WHERE tenant = ?1 AND seq = ?2";
-    world.one(MARK, &[&signed(seq.0)], |row| Ok(row.get(0)?))
+    world.one(FINGERPRINT, &[&signed(seq.0)], |row| Ok(row.get(0)?))
 }

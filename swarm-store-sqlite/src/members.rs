@@ -80,16 +80,21 @@ fn basis(world: &World<'_>, id: &MemberId) -> Outcome<MemberBasis> {
 fn listed(world: &World<'_>, query: &MemberQuery) -> Outcome<Vec<Arc<Member>>> {
     const IN_STATE: &str = "SELECT record FROM members
         WHERE tenant = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
+    const BY_ID: &str = "SELECT record FROM members WHERE tenant = ?1 AND id = ?2";
     // No member has an empty id.
     let after = query.after.as_ref().map_or("", MemberId::as_str);
     let mut found: Vec<Arc<Member>> = Vec::new();
+    if let Some(ids) = &query.ids {
+        for id in ids {
+            found.extend(world.one(BY_ID, &[&id.as_str()], record)?);
+        }
+        return Ok(query.select(found));
+    }
     for state in &query.states {
         let values: Values<'_> = &[&state.as_str(), &after, &limit_arg(query.limit)];
         found.extend(world.all(IN_STATE, values, record)?);
     }
-    found.sort_by(|a, b| a.id.cmp(&b.id));
-    found.truncate(query.limit);
-    Ok(found)
+    Ok(query.select(found))
 }
 
 fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {

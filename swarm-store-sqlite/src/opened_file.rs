@@ -60,14 +60,14 @@ impl OpenedFile {
         if !is_replaced {
             return format!(
                 "{name} was removed or renamed while it was open: put it back under that name, and this \
-                 server goes on; do not restart it before, or it begins an empty file"
+                 server continues; restarting it before that creates an empty file"
             );
         }
         format!(
             "{name} was replaced by another file while it was open: put the previous file back, and \
-             this server goes on; its latest commits were set aside in {name}-wal.aside, and are put \
-             back with it; only to serve the other file, and to give up what the previous one has \
-             beyond it, restart the server"
+             this server continues; the latest commits are in {name}-wal.aside, and are restored with \
+             that file; restart the server only to serve the other file and to lose the commits that \
+             it lacks"
         )
     }
 

@@ -10,7 +10,7 @@ use swarm_core::store::records::without_snapshot;
 use crate::failure::{Failure, Outcome};
 use crate::world::{World, signed, text, unsigned, versioned};
 
-/// The last id of a session. That of a withdrawn one stays used: the acts on it are in the log.
+/// The last id of a session. The id of a withdrawn session stays used, because the log refers to it.
 pub(crate) const LAST_ID: &str = "SELECT max(
     coalesce((SELECT max(id) FROM sessions WHERE tenant = ?1), 0),
     coalesce((SELECT max(session) FROM log WHERE tenant = ?1 AND session IS NOT NULL), 0))";

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Session, SessionId, Take, TakeId, Version};
+use swarm_core::domain::{Session, SessionId, SessionSummary, Take, TakeId, Version};
 use swarm_core::store::records::{Record, without_snapshot};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
-    SessionChange, SessionQuery, SessionTakes, Sessions, TakeQuery, Takes as _, Versioned,
+    SessionChange, SessionList, SessionQuery, SessionTakes, Sessions, SummaryQuery, TakeQuery,
+    Takes as _, Versioned,
 };
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{Values, World, limit_arg, next, saved, signed, text, versioned};
+use crate::world::{Values, World, limit_arg, next, record, saved, signed, text, versioned};
 use crate::{TenantStore, documents, log_rows, session_rows, takes};
 
 #[async_trait]
@@ -25,11 +26,16 @@ impl Sessions for TenantStore {
         self.read("sessions", move |world| matching(world, &query)).await
     }
 
-    async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>> {
-        const LAST: &str = "SELECT version, record FROM sessions
+    async fn session_summaries(&self, query: &SummaryQuery) -> Result<Vec<Arc<SessionSummary>>> {
+        let query = query.clone();
+        self.read("session summaries", move |world| summaries(world, &query)).await
+    }
+
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>> {
+        const LAST: &str = "SELECT summary FROM sessions
             WHERE tenant = ?1 AND published_at IS NOT NULL
             ORDER BY published_at DESC, id DESC LIMIT ?2";
-        self.read("published", move |world| listed(world, LAST, &[&limit_arg(limit)])).await
+        self.read("published", move |world| world.all(LAST, &[&limit_arg(limit)], record)).await
     }
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
@@ -104,6 +110,30 @@ fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<S
     Ok(found.into_iter().map(|session: Versioned<Session>| session.record).collect())
 }
 
+fn summaries(world: &World<'_>, query: &SummaryQuery) -> Outcome<Vec<Arc<SessionSummary>>> {
+    let before = query.before.map_or(i64::MAX, |id| signed(id.0));
+    let after = query.after.map_or(-1, |id| signed(id.0));
+    let most = limit_arg(query.limit);
+    let sql = |listed: &str| {
+        let order = if query.after.is_some() { "ASC" } else { "DESC" };
+        format!(
+            "SELECT summary FROM sessions
+             WHERE tenant = ?1 AND id > ?2 AND id < ?3 {listed} ORDER BY id {order} LIMIT ?4"
+        )
+    };
+    match &query.list {
+        SessionList::All => world.all(&sql(""), &[&after, &before, &most], record),
+        SessionList::InState(state) => {
+            let values: Values<'_> = &[&after, &before, &most, &state.as_str()];
+            world.all(&sql("AND state = ?5"), values, record)
+        }
+        SessionList::About(subject) => {
+            let values: Values<'_> = &[&after, &before, &most, &subject.as_str()];
+            world.all(&sql("AND subject = ?5"), values, record)
+        }
+    }
+}
+
 fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>> {
     let Convocation { draft, act } = convocation;
     let id = world.next_id(session_rows::LAST_ID, &[])?;
@@ -163,7 +193,8 @@ fn aggregate(
 }
 
 fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {
-    let SessionChange { session, expected, takes, none_filed_after, withdrawn, act } = change;
+    let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
+        change;
     if let Some(judged) = takes {
         const FILED: &str = "SELECT count(*) FROM takes WHERE tenant = ?1 AND session = ?2";
         let filed = world.number(FILED, &[&signed(session.id.0)])?;
@@ -186,7 +217,11 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
     };
     let saved = saved(changed)?;
     if saved == Saved::Saved {
-        log_rows::append_act(world, act, world.time_of_commit()?)?;
+        let now = world.time_of_commit()?;
+        acts.iter().try_for_each(|act| log_rows::append_act(world, act, now))?;
+        if *opens {
+            log_rows::append_openings(world, session.id, now)?;
+        }
     }
     Ok(saved)
 }

@@ -153,7 +153,7 @@ pub(crate) fn saved(changed: Outcome<usize>) -> Outcome<Saved> {
     Ok(if changed? == 0 { Saved::Stale } else { Saved::Saved })
 }
 
-/// The version after this one; the first where none is expected.
+/// The version after this one; the first version if none is expected.
 pub(crate) fn next(expected: Option<Version>) -> i64 {
     signed(expected.map_or(Version(1), Version::next).0)
 }

@@ -89,8 +89,8 @@ fn run(db: &Connection, sql: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Changes nothing, and moves what was committed before from the -wal file to the file: older versions of
-/// what was erased are gone with it, unless a reader still has a snapshot of them.
+/// Changes nothing, but moves earlier commits from the -wal file to the database file. That removes older
+/// versions of erased data, unless a reader still has a snapshot of them.
 pub(crate) struct Scrub(pub(crate) oneshot::Sender<()>);
 
 impl Change for Scrub {
@@ -99,7 +99,7 @@ impl Change for Scrub {
     }
 
     fn after_commit(&self, db: &Connection) {
-        // A reader that takes long leaves it to the next checkpoint.
+        // A long read postpones it to the next checkpoint.
         let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Row, TransactionBehavior};
 use swarm_core::{CommitteeTenants, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::ManualClock;
@@ -60,13 +60,17 @@ mod interface_a {
         let mut db = Connection::open(folder.path().join("swarm.db")).unwrap();
         db.execute("ATTACH ?1 AS copy", [copy.to_str()]).unwrap();
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+        // `table_info` has all columns but generated ones.
+        let tables =
+            "SELECT name, (SELECT group_concat(name) FROM pragma_table_info(sqlite_schema.name))
+            FROM sqlite_schema WHERE type = 'table'";
         let mut tables = change.prepare(tables).unwrap();
-        for table in tables.query_map([], |row| row.get::<_, String>(0)).unwrap() {
-            let table = table.unwrap();
-            let replace =
-                format!("DELETE FROM main.{table}; INSERT INTO {table} SELECT * FROM copy.{table}");
-            change.execute_batch(&replace).unwrap();
+        let named = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        for table in tables.query_map([], named).unwrap() {
+            let (table, columns) = table.unwrap();
+            let copy =
+                format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM copy.{table}");
+            change.execute_batch(&format!("DELETE FROM main.{table}; {copy}")).unwrap();
         }
         drop(tables);
         change.commit().unwrap();

@@ -18,7 +18,7 @@ use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The newest layout.
-const LAYOUT: i64 = 5;
+const LAYOUT: i64 = 8;
 
 #[test]
 fn file_has_application_id_layout_and_wal() {
@@ -138,7 +138,7 @@ const RECORDED: &str = include_str!("../../vectors/log/entries.jsonl");
 async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
     let page = tenant.log(Seq(0), 1_000).await.unwrap();
-    page.entries.iter().map(LogLine::text).collect()
+    page.lines().map(LogLine::text).collect()
 }
 
 /// For example when a newer version of the program is started on the same file.

@@ -25,11 +25,11 @@
 
 mod author;
 mod clock;
-mod in_turn;
 mod log_scenario;
 pub(crate) mod promise;
 mod race;
 mod records;
+mod round_robin;
 mod world;
 
 pub mod committee;
@@ -37,11 +37,11 @@ pub mod conformance;
 
 pub use author::Author;
 pub use clock::ManualClock;
-pub use in_turn::InTurn;
 pub use log_scenario::{log_scenario, log_scenario_in};
 pub use race::{Counter, count, race, unique};
 pub use records::{
-    FIRST, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail, moment,
-    object, odd_texts, secret, seed, session_draft, subject,
+    FIRST, SALT, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail,
+    moment, object, odd_texts, secret, seed, session_draft, subject,
 };
+pub use round_robin::RoundRobin;
 pub use world::{World, filed, judged, takes_of};

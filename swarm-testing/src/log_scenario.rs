@@ -1,4 +1,4 @@
-//! A history that leaves every kind of log entry, the same in every store.
+//! A scenario that appends every kind of log entry. It appends the same entries in every store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,8 +31,8 @@ impl Entropy for Numbered {
     }
 }
 
-/// Every act of the log, and takes of both interfaces, in the tenant `acme`. `tick` is called
-/// between the acts: a test with a clock of its own moves it there.
+/// Commits every act, and takes of both interfaces, in the tenant `acme`. Calls `tick` between the acts, so that a
+/// test can advance its clock.
 pub async fn log_scenario(
     tenants: Arc<dyn Tenants>,
     committees: Arc<dyn CommitteeTenants>,

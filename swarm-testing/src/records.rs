@@ -3,8 +3,8 @@
 use swarm_core::domain::json::{Json, Object};
 use swarm_core::domain::{
     Actor, Attribution, Challenge, ChallengeSeed, Contact, Day, Digest, Lens, LogEntry, Mail,
-    Member, MemberId, MemberState, Name, Note, PublicKey, SecretHash, SessionDraft, SessionId,
-    SessionState, SubjectId, Timestamp, TokenHash, Version,
+    Member, MemberId, MemberState, Name, Note, PublicKey, Salt, SecretHash, SessionDraft,
+    SessionId, SessionState, SubjectId, Timestamp, TokenHash, Version,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::store::{Act, MemberChange};
@@ -44,7 +44,7 @@ pub fn creation(member: &Member) -> MemberChange {
     MemberChange::creation(member.clone())
 }
 
-/// The log entry of a change: of the subject with this id.
+/// The log entry of a change of the subject with this id.
 pub fn act(what: &str) -> Act {
     let (by, digest) = (Actor::OPERATOR, Digest::of(what.as_bytes()));
     LogEntry::Subject { by, id: subject(what), digest }.into()
@@ -67,6 +67,7 @@ pub fn session_draft(subject_id: &str) -> SessionDraft {
         quorum: None,
         buckets: None,
         roster: None,
+        blind: false,
     }
 }
 
@@ -125,6 +126,9 @@ pub fn key(name: &str) -> PublicKey {
 pub fn keys(name: &str) -> KeyPair {
     KeyPair::from_seed(TokenHash::of(name.as_bytes()).as_bytes())
 }
+
+/// The salt of sealed takes in tests.
+pub const SALT: Salt = Salt([0x5a; 32]);
 
 /// The first version of a record.
 pub const FIRST: Version = Version(1);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::records::{act_on, challenge, creation, session_draft};
+use super::records::{SALT, act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::promise::{broken, promised};
 use swarm_core::domain::{
     AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
-    MessageId, Seq, Session, SessionDraft, SessionId, SessionTerms, Take, TakeId, TakeOnFile,
-    TenantId, Timestamp, TokenHash,
+    MessageId, Seq, Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Take, TakeId,
+    TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::proof::tile::TileId;
 use swarm_core::rules::{Filing, Rejection, Submission, convene, judge};
@@ -18,8 +18,9 @@ use swarm_core::store::{
     self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
     ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, DocumentPage,
     DocumentQuery, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
-    MemberSaved, MessageChange, MessageQuery, Put, Saved, SessionChange, SessionQuery,
-    SessionTakes, Store, TakeQuery, Takes, Tenants, TreeChange, TreeState, Versioned,
+    MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put, Saved,
+    SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeQuery, Takes,
+    Tenants, TreeChange, TreeState, Versioned,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -120,20 +121,24 @@ answers! {
     save_message(change: &MessageChange) -> Saved;
     session(id: SessionId) -> Option<Versioned<Session>>;
     sessions(query: &SessionQuery) -> Vec<Arc<Session>>;
-    published(limit: usize) -> Vec<Arc<Session>>;
+    session_summaries(query: &SummaryQuery) -> Vec<Arc<SessionSummary>>;
+    published(limit: usize) -> Vec<Arc<SessionSummary>>;
     convene_once(occasion: &str, convocation: &Convocation) -> Option<Arc<Session>>;
     save_session(change: &SessionChange) -> Saved;
     aggregate(aggregation: &Aggregation) -> Aggregated;
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile>;
+    take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
+    member_takes(query: &MemberTakeQuery) -> Vec<MemberTake>;
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     document_page(collection: Collection, query: &DocumentQuery) -> DocumentPage;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;
     accept_clock(act: &Act) -> ();
     accept_store(act: &Act) -> ();
+    accept_key(act: &Act) -> ();
     log(after: Seq, limit: usize) -> Vec<LogRow>;
     log_position() -> LogPosition;
     acts_on(session: SessionId) -> Vec<LogRow>;
@@ -237,7 +242,8 @@ impl World {
             takes: None,
             none_filed_after: None,
             withdrawn: false,
-            act: act_on(id, "amended"),
+            acts: vec![act_on(id, "amended")],
+            opens: false,
         }
     }
 
@@ -331,7 +337,7 @@ impl World {
 /// Judges a submission. Each call is a new attempt.
 pub(crate) fn try_judged(basis: &Basis, submission: &Submission) -> Result<Filing, Rejection> {
     let attempt = u128::from(unique()).to_le_bytes();
-    judge(basis, submission, AttemptId(attempt))
+    judge(basis, submission, AttemptId(attempt), SALT)
 }
 
 /// Judges a submission that the rules accept. Each call is a new attempt.
@@ -342,8 +348,8 @@ pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
     })
 }
 
-/// All takes of a session in this store, every revision, in the order of their ids; none where there
-/// is no such session.
+/// All takes of a session in this store, every revision, in the order of their ids; none if there is
+/// no such session.
 ///
 /// # Errors
 /// Those of the store.

@@ -13,7 +13,7 @@ use crate::proof::tree::TreeHash;
 /// The format that this version reads and writes.
 pub const FORMAT: &str = "swarm-bundle/1";
 
-/// A bundle as it was received: its parts, of which nothing is believed yet.
+/// A bundle as received, split into its parts. Nothing in it is verified yet.
 #[derive(Clone, Debug)]
 pub struct Bundle {
     pub(super) session: Object,
@@ -25,15 +25,15 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Whether a JSON object says that it is a bundle, of whatever version.
+    /// Whether a JSON object has the form of a bundle, of any version.
     pub fn is_one(fields: &Object) -> bool {
         fields.has("format") && fields.has("entries")
     }
 
-    /// Reads the parts of a bundle. What is wrong within them is for [`audit`](super::audit) to say.
+    /// Reads the parts of a bundle. Their content is checked by [`audit`](super::audit).
     ///
     /// # Errors
-    /// [`Invalid`] where a part is missing or the format is another: that is no bundle to check.
+    /// [`Invalid`] if a part is missing, or the format is not [`FORMAT`].
     pub fn read(mut fields: Object) -> Result<Self, Invalid> {
         let format = fields.text("format")?;
         if format != FORMAT {

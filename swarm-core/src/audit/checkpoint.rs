@@ -34,7 +34,7 @@ pub(super) fn check(
     check_note(&note, key, report);
 }
 
-/// Checks a signed checkpoint, and says what its name and its signatures leave open.
+/// Checks a signed checkpoint, and reports what its name and its signatures do not prove.
 pub(super) fn check_note(note: &Note, key: Option<&LogKey>, report: &mut Report) {
     let checkpoint = match Checkpoint::parse(note.text()) {
         Ok(checkpoint) => checkpoint,
@@ -59,7 +59,7 @@ pub(super) fn check_note(note: &Note, key: Option<&LogKey>, report: &mut Report)
     );
 }
 
-/// Checks that the checkpoint is signed by the log's key, and says against whose key it was checked.
+/// Checks that the checkpoint is signed by the log's key, and reports the source of that key.
 pub(super) fn check_signature(
     note: &Note,
     checkpoint: &Checkpoint,

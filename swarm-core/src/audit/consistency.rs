@@ -1,4 +1,4 @@
-//! Two checkpoints of one log.
+//! Checks that one checkpoint of a log continues another.
 
 use super::checkpoint::check_signature;
 use super::finding::{Check, Finding, Report};
@@ -10,7 +10,7 @@ use crate::proof::note::Note;
 use crate::proof::tree::{self, Node, TreeHash};
 
 /// Checks that `new`, a signed checkpoint, continues `old`. `read` returns the hash of a complete subtree of the
-/// new tree; it may lie.
+/// new tree. Its answers are verified: a false one can make the check fail, but never pass.
 ///
 /// # Errors
 /// Those of `read`.
@@ -45,7 +45,7 @@ fn parse(text: &str) -> Result<(Note, Checkpoint), Invalid> {
     Ok((note, checkpoint))
 }
 
-/// How a checkpoint does not continue an earlier one.
+/// Why a checkpoint does not continue an earlier one; `None` if it does.
 pub(super) fn fault<E>(
     old: &Checkpoint,
     new: &Checkpoint,

@@ -6,15 +6,17 @@ use super::bundle::Bundle;
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
 use crate::domain::json::{Json, printable};
-use crate::domain::{Invalid, LogEntry, LogLine, Operation, Seq, TakeEntry, TakeId, Timestamp};
+use crate::domain::{
+    Invalid, LogEntry, LogLine, Operation, Seq, TakeContent, TakeEntry, TakeId, Timestamp,
+};
 use crate::proof::take_entry;
 use crate::proof::tree::TreeHash;
 
-/// An entry of a bundle, in its place.
+/// An entry of a bundle, with its place in the log.
 pub(super) struct BundledEntry {
     pub(super) seq: Seq,
     pub(super) at: Timestamp,
-    /// `None` where it is of a kind that this version does not know.
+    /// `None` for a kind that this version does not know.
     pub(super) entry: Option<LogEntry>,
     pub(super) leaf: TreeHash,
     pub(super) proof: Vec<TreeHash>,
@@ -27,8 +29,8 @@ impl BundledEntry {
     }
 }
 
-/// Reads the entries, which are in the order of the log. What cannot be read is a fault, and left
-/// out.
+/// Reads the entries, which must be in the order of the log. Returns them, and the faults: an entry that cannot be
+/// read is one, and is skipped.
 pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Vec<BundledEntry>, Vec<String>) {
     let (mut entries, mut faults): (Vec<BundledEntry>, Vec<String>) = Default::default();
     for (place, json) in (1..).zip(&bundle.entries) {
@@ -84,7 +86,7 @@ fn parse(text: &str) -> Result<(Seq, Timestamp, Option<LogEntry>), String> {
     let seq = fields.whole_if_any("seq").ok().flatten();
     let at = fields.text("at").ok().and_then(|at| Timestamp::parse("at", &at).ok());
     match (seq, at) {
-        (Some(seq), Some(at)) if begins && !matches!(&*kind, "take" | "session") => {
+        (Some(seq), Some(at)) if begins && !matches!(&*kind, "take" | "session" | "opening") => {
             Ok((Seq(seq), at, None))
         }
         _ => Err(inexact()),
@@ -129,24 +131,40 @@ pub(super) fn check_takes(
     }
     let (entries, takes) =
         (count(entries.len(), "entry", "entries"), count(takes.len(), "take", "takes"));
-    report.conclude(Check::Entry, faults, format!("{entries} in place, one for each of {takes}"));
+    report.conclude(
+        Check::Entry,
+        faults,
+        format!("{entries} in place, and {takes}, each with an entry of its own"),
+    );
     places
 }
 
-/// The fields in which an entry differs from what the take says.
+/// The fields in which an entry differs from the one computed from the take.
 fn differences(take: &TakeEntry, entry: &TakeEntry) -> Vec<&'static str> {
     let fields = [
         ("sessionId", take.session_id == entry.session_id),
         ("memberId", take.member_id == entry.member_id),
         ("revision", take.revision == entry.revision),
-        ("digest", take.digest == entry.digest),
-        ("signature", take.signature == entry.signature),
         ("publicKey", take.public_key == entry.public_key),
     ];
-    fields.into_iter().filter(|(_, same)| !same).map(|(field, _)| field).collect()
+    let different = fields.into_iter().filter(|(_, same)| !same).map(|(field, _)| field);
+    different.chain(different_content(&take.content, &entry.content)).collect()
 }
 
-/// Where the time runs back from one entry to the next, though no clock was accepted between them.
+fn different_content(take: &TakeContent, entry: &TakeContent) -> Vec<&'static str> {
+    use TakeContent::{Open, Sealed};
+    match (take, entry) {
+        (take, entry) if take == entry => Vec::new(),
+        (Open { digest, signature }, Open { digest: entry_digest, signature: entry_signature }) => {
+            let digest = (digest != entry_digest).then_some("digest");
+            let signature = (signature != entry_signature).then_some("signature");
+            digest.into_iter().chain(signature).collect()
+        }
+        (Sealed { .. }, _) | (_, Sealed { .. }) => vec!["sealed"],
+    }
+}
+
+/// The places where time runs back from one entry to the next, unless the later one accepts a clock.
 pub(super) fn backward_times(entries: &[BundledEntry]) -> Vec<String> {
     let accepts_clock = |entry: &BundledEntry| {
         matches!(entry.entry, Some(LogEntry::Operation(Operation::ClockAccepted { .. })))

@@ -68,6 +68,7 @@ checks! {
     Revision = "revision", "The takes of each member are revisions 1 to n, and none amends after aggregation.";
     Nonce = "nonce", "No member used a nonce twice.";
     Entry = "entry", "Each entry is an exact text in its place, and entries and takes agree.";
+    Seal = "seal", "Each take of a blind session is what its seal was made of, and was opened with the session.";
     History = "history", "The acts of the operator lead from convening to the record, step by step.";
     Time = "time", "Times agree with those of the log, which never run back.";
     Deadline = "deadline", "Each take was filed within the deadline in force.";

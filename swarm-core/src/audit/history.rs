@@ -1,5 +1,5 @@
-//! What the operator did to the session: the acts of the log, replayed, and the terms in force at each
-//! filing.
+//! The operator's acts on the session, replayed from the log: each must be a valid step, and each take must have
+//! been filed within the deadline and by the roster in force at that time.
 
 use std::collections::BTreeMap;
 
@@ -62,14 +62,14 @@ pub(super) fn check_acts(session: &Session, acts: &[ActOnSession<'_>], report: &
     report.conclude(Check::History, faults, format!("{acts} from convening to the record"));
 }
 
-/// What an act changes that it does not say, or may not.
+/// Why an act is not a valid step from the session before it; `None` if it is one.
 fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> {
     use SessionState::{Aggregated, Collecting, Published, WindowClosed};
     let after = act.after();
     let mut expected = before.clone();
     match act.entry.act {
         SessionAct::Convened => return Some("convenes it again".to_owned()),
-        // Nothing is read of a withdrawn session.
+        // A withdrawn session is not served, so this is no act of one that is.
         SessionAct::Withdrawn => return Some("withdraws it".to_owned()),
         SessionAct::State => {
             let (from, to) = (before.state, after.state);
@@ -89,12 +89,25 @@ fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> 
                 expected.published_at = after.published_at;
             }
         }
+        SessionAct::Opened => {
+            let has_closed = before.window_closes_at.is_some_and(|deadline| act.at > deadline);
+            if !before.blind || before.opened_at.is_some() {
+                return Some("opens it, though it is not sealed".to_owned());
+            }
+            if before.state < Aggregated && !(before.state == WindowClosed && has_closed) {
+                return Some("opens it before its window has closed".to_owned());
+            }
+            expected.opened_at = after.opened_at;
+        }
+        SessionAct::Deadline if before.opened_at.is_some() => {
+            return Some("moves the deadline after it was opened".to_owned());
+        }
         SessionAct::Deadline => {
             expected.window_closes_at = after.window_closes_at;
             if before.state < Aggregated {
                 expected.quorum = after.quorum;
             }
-            // A window that had closed opens again.
+            // Moving it ahead reopens a window that has closed.
             if (before.state, after.state) == (WindowClosed, Collecting) {
                 expected.state = Collecting;
             }
@@ -123,6 +136,8 @@ fn different_fields(one: &LoggedSession, other: &LoggedSession) -> Vec<&'static 
         ("quorum", one.quorum == other.quorum),
         ("buckets", one.buckets_digest == other.buckets_digest),
         ("roster", one.roster_digest == other.roster_digest),
+        ("blind", one.blind == other.blind),
+        ("openedAt", one.opened_at == other.opened_at),
         ("publishedAt", one.published_at == other.published_at),
         ("snapshot", one.snapshot_digest == other.snapshot_digest),
     ];
@@ -141,13 +156,15 @@ pub(super) fn check_times(
         let (at, says) = (first.at, session.convened_at);
         faults.push(format!("convenedAt is {says}, entry {} says {at}", first.seq));
     }
+    let opening = acts.iter().find(|act| act.entry.act == SessionAct::Opened);
     let act = |state| acts.iter().find(|act| act.after().state == state);
-    let aggregated_at = session.snapshot.as_ref().map(|snapshot| snapshot.aggregated_at);
+    let aggregated_at = session.snapshot.as_ref().map(|snapshot| snapshot.figures.aggregated_at);
     for (field, time, act) in [
+        ("openedAt", session.opened_at, opening),
         ("publishedAt", session.published_at, act(SessionState::Published)),
         ("aggregatedAt", aggregated_at, act(SessionState::Aggregated)),
     ] {
-        // A commit judges by the time that it read before.
+        // The time is read before the commit, so it may be earlier than that of the entry, but not later.
         if let (Some(time), Some(act)) = (time, act.filter(|act| time > Some(act.at))) {
             faults.push(format!("{field} is {time}, after entry {} of {}", act.seq, act.at));
         }
@@ -156,8 +173,8 @@ pub(super) fn check_times(
     report.conclude(Check::Time, faults, holds);
 }
 
-/// Checks that each take was filed within the deadline in force by then, and that no deadline was moved
-/// before a take on file.
+/// Checks that each take was filed within the deadline in force at that time, and that no deadline was moved to
+/// before a take that was filed already.
 pub(super) fn check_deadlines(
     takes: &[BundledTake],
     places: &BTreeMap<TakeId, Seq>,
@@ -198,7 +215,7 @@ pub(super) fn check_deadlines(
     report.conclude(Check::Deadline, faults, holds);
 }
 
-/// The last act before a place in the log.
+/// The last act before a place in the log: its session is in force there.
 fn in_force<'a, 'b>(acts: &'a [ActOnSession<'b>], place: Seq) -> Option<&'a ActOnSession<'b>> {
     acts.iter().rev().find(|act| act.seq < place)
 }

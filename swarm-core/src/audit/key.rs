@@ -1,4 +1,4 @@
-//! The key of a log, as somebody named it.
+//! The key of a log, with its source.
 
 use crate::domain::{Invalid, PublicKey};
 use crate::proof::note::{KeyKind, VerifierKey};
@@ -7,23 +7,23 @@ use crate::proof::note::{KeyKind, VerifierKey};
 #[derive(Clone, Debug)]
 pub struct LogKey {
     named: Named,
-    /// Who named it.
+    /// Where it came from.
     pub(super) source: KeySource,
 }
 
-/// Who named a key.
+/// Where a key came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// The caller of the verification.
+    /// Given by the caller of the verification.
     Given,
-    /// The server under verification, which proves less.
+    /// Served by the server under verification, which could have forged it.
     Served,
 }
 
 #[derive(Clone, Debug)]
 enum Named {
     Verifier(VerifierKey),
-    /// Of a log of any name.
+    /// A public key without the name of a log.
     Bare(PublicKey),
 }
 
@@ -48,7 +48,7 @@ impl LogKey {
         Ok(Self { named, source })
     }
 
-    /// Whether both are one public key, and no two names.
+    /// Whether both have the same public key, and the same name if both have one.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.named, &other.named) {
             (Named::Verifier(one), Named::Verifier(other)) => one == other,
@@ -56,7 +56,7 @@ impl LogKey {
         }
     }
 
-    /// The verifier key for a log of this name. The name of the key itself is kept, where it has one.
+    /// The verifier key for a log of this name. If the key has a name of its own, that name is kept.
     ///
     /// # Errors
     /// [`Invalid`] when the name cannot name a key.

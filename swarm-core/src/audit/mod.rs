@@ -4,10 +4,13 @@
 //! proofs and a checkpoint. [`audit()`] computes everything again and returns a list of [`Finding`]s: what
 //! holds, what does not and where, and what has to be taken on trust. It does no I/O and reads no clock.
 //!
-//! Read it in this order: `records` (what members signed), `entries` (what the log says of it), `history` (what
-//! operators did), `snapshot` (the result), `checkpoint` (who vouches for the log).
+//! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
+//! (what the log says of it), `history` (what operators did), `seals` (blind sessions), `snapshot` (the result),
+//! `checkpoint` (who vouches for the log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify`
+//! and `ed25519` (signatures of members), `log_line` (the entry of a take), `tree`, `note` and `checkpoint`; and on
+//! [`aggregate`](crate::rules::aggregate()).
 //!
-//! The same is done for a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch).
+//! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch).
 
 mod bundle;
 mod checkpoint;
@@ -18,6 +21,7 @@ mod history;
 mod key;
 mod receipt;
 mod records;
+mod seals;
 mod snapshot;
 mod take;
 mod watch;
@@ -45,6 +49,7 @@ pub fn audit(bundle: &Bundle, key: Option<&LogKey>) -> Vec<Finding> {
     let late = history::late_amendments(&takes, &places, &acts);
     records::check_revisions(&takes, late, &mut report);
     if let Some(session) = &session {
+        seals::check(session, &takes, &entries, &places, &acts, &mut report);
         history::check_acts(session, &acts, &mut report);
         history::check_times(session, &acts, &entries, &mut report);
         history::check_deadlines(&takes, &places, &acts, &mut report);
@@ -60,6 +65,6 @@ pub fn audit(bundle: &Bundle, key: Option<&LogKey>) -> Vec<Finding> {
 }
 
 const COMPLETENESS: &str = "that no take was left out of the bundle together with its entry: \
-                            reading the whole log shows that, as swarm watch does";
+                            the whole log shows that, which swarm watch reads";
 const IDENTITY: &str = "whose keys these are, and that nobody files under several names";
 const CLOCK: &str = "that the server's clock was right";

@@ -1,4 +1,4 @@
-//! Receipts: answers that the server signed, as RFC 9421 has it (API.md, 11.7).
+//! Receipts: answers that the server signed according to RFC 9421 (API.md, 11.7).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,8 +9,11 @@ use super::key::{KeySource, LogKey};
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Signature, Timestamp};
 use crate::proof::holds;
+use crate::proof::structured_fields::{
+    Bare, Item, Parameters, Value, dictionary, quoted, string_of,
+};
 
-/// An answer: what `curl -i` prints.
+/// An HTTP answer, as `curl -i` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceivedAnswer {
     status: u16,
@@ -30,10 +33,10 @@ pub struct SentRequest {
 }
 
 impl ReceivedAnswer {
-    /// Reads the last answer in what `curl -i` printed.
+    /// Reads the last answer in the output of `curl -i`.
     ///
     /// # Errors
-    /// [`Invalid`] when that is no HTTP answer.
+    /// [`Invalid`] if the output has no HTTP answer.
     pub fn parse(printed: &[u8]) -> Result<Self, Invalid> {
         let invalid = || Invalid::new("receipt", "must be an HTTP answer, as curl -i prints it");
         let mut rest = printed;
@@ -44,7 +47,7 @@ impl ReceivedAnswer {
             let status = lines.next().and_then(|line| line.strip_prefix("HTTP/"));
             let status = status.and_then(|line| line.split(' ').nth(1)?.parse().ok());
             let status: u16 = status.ok_or_else(invalid)?;
-            // An interim answer, or one of a proxy, comes before the one that was asked for.
+            // An interim answer, or one of a proxy, precedes the final answer.
             if (100..200).contains(&status) || (body.starts_with(b"HTTP/") && status == 200) {
                 rest = body;
                 continue;
@@ -58,7 +61,7 @@ impl ReceivedAnswer {
         }
     }
 
-    /// The values of a header, joined as RFC 9421 has it; `None` where it is absent.
+    /// The values of a header, joined by `, ` (RFC 9421, 2.1); `None` if it is absent.
     fn header(&self, name: &str) -> Option<String> {
         let values = self.headers.iter().filter(|(header, _)| header == name);
         values.map(|(_, value)| value.clone()).reduce(|all, value| format!("{all}, {value}"))
@@ -92,19 +95,29 @@ impl SentRequest {
 
 /// A signature of an answer: a member of `Signature-Input` with its `Signature`.
 struct Signed<'a> {
-    label: &'a str,
+    label: String,
+    components: Vec<Item>,
+    parameters: Parameters,
     /// The value in `Signature-Input`, exactly.
     input: &'a str,
-    components: Vec<&'a str>,
-    parameters: &'a str,
-    signature: &'a str,
+    signature: Signature,
 }
 
 impl Signed<'_> {
+    /// Whether a component with this name is signed.
     fn covers(&self, component: &str) -> bool {
-        self.components
-            .iter()
-            .any(|it| *it == format!("\"{component}\"") || *it == format!("\"{component}\";req"))
+        self.components.iter().any(|it| matches!(&it.bare, Bare::String(name) if name == component))
+    }
+
+    /// The name of the key.
+    fn key_id(&self) -> &str {
+        string_of(&self.parameters, "keyid").unwrap_or_default()
+    }
+
+    fn created(&self) -> Option<Timestamp> {
+        let created = self.parameters.iter().find(|(name, _)| name == "created");
+        let Some((_, Bare::Integer(seconds))) = created else { return None };
+        Timestamp::from_millis(seconds.saturating_mul(1_000))
     }
 }
 
@@ -113,18 +126,20 @@ pub fn audit_receipt(answer: &ReceivedAnswer, request: &SentRequest, key: &LogKe
     let mut report = Report::default();
     let (inputs, signatures) = (answer.header("signature-input"), answer.header("signature"));
     let (inputs, signatures) = (inputs.unwrap_or_default(), signatures.unwrap_or_default());
-    let signed = read_signatures(&inputs, &signatures);
+    let Some(signed) = read_signatures(&inputs, &signatures) else {
+        report.faults(Check::Receipt, vec!["its signatures cannot be read".to_owned()]);
+        return report.into_findings();
+    };
     let Some(signed) = signed.iter().find(|it| is_of(it, key)).or(signed.first()) else {
         report.faults(Check::Receipt, vec!["the answer is not signed".to_owned()]);
         return report.into_findings();
     };
     let fault = signature_fault(signed, answer, request, key);
-    let label = printable(signed.label);
+    let label = printable(&signed.label);
     let holds = format!("{label} is signed by the key that you named; checked offline");
     report.conclude(Check::Receipt, fault.into_iter().collect(), holds);
     check_content(signed, answer, request, &mut report);
-    let created = parameter(signed.parameters, "created").and_then(|it| it.parse::<i64>().ok());
-    let time = created.and_then(|it| Timestamp::from_millis(it.saturating_mul(1_000)));
+    let time = signed.created();
     let fault = time.is_none().then(|| "it does not say when it was created".to_owned());
     let (status, method, path) =
         (answer.status, printable(&request.method), printable(&request.path));
@@ -150,8 +165,7 @@ pub fn audit_receipt(answer: &ReceivedAnswer, request: &SentRequest, key: &LogKe
 
 /// Whether the signature names this key.
 fn is_of(signed: &Signed<'_>, key: &LogKey) -> bool {
-    let name = parameter(signed.parameters, "keyid").unwrap_or_default();
-    key.verifier(name).is_ok_and(|key| key.name() == name)
+    key.verifier(signed.key_id()).is_ok_and(|key| key.name() == signed.key_id())
 }
 
 fn signature_fault(
@@ -160,7 +174,7 @@ fn signature_fault(
     request: &SentRequest,
     key: &LogKey,
 ) -> Option<String> {
-    let name = parameter(signed.parameters, "keyid").unwrap_or_default();
+    let name = signed.key_id();
     let key = match key.verifier(name) {
         Ok(key) if key.name() == name => key,
         Ok(key) => {
@@ -175,10 +189,7 @@ fn signature_fault(
             return Some(format!("it covers {}, which is not there", printable(&component)));
         }
     };
-    let signature = signed.signature.strip_prefix(':').and_then(|it| it.strip_suffix(':'));
-    let signature = signature.and_then(|it| Signature::parse(it).ok());
-    let is_signed = signature.is_some_and(|it| holds(base.as_bytes(), &it, key.public_key()));
-    (!is_signed)
+    (!holds(base.as_bytes(), &signed.signature, key.public_key()))
         .then(|| format!("the key {} did not sign this answer to this request", key.public_key()))
 }
 
@@ -189,22 +200,42 @@ fn signature_base(
     request: &SentRequest,
 ) -> Result<String, String> {
     let mut base = String::new();
-    for component in &signed.components {
-        let value = match *component {
-            "\"@status\"" => Some(answer.status.to_string()),
-            "\"@method\";req" => Some(request.method.clone()),
-            "\"@path\";req" => Some(request.path.clone()),
-            "\"@query\";req" => Some(request.query.clone()),
-            name => {
-                let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
-                name.and_then(|name| answer.header(name))
-            }
-        };
-        let value = value.ok_or_else(|| (*component).to_owned())?;
-        base.push_str(&format!("{component}: {value}\n"));
+    for item in &signed.components {
+        let (name, is_of_request) = component(item).ok_or("a component of another form")?;
+        let value = value_of(name, is_of_request, answer, request);
+        let value = value.ok_or_else(|| name.to_owned())?;
+        let parameter = if is_of_request { ";req" } else { "" };
+        base.push_str(&format!("{}{parameter}: {value}\n", quoted(name)));
     }
     base.push_str(&format!("\"@signature-params\": {}", signed.input));
     Ok(base)
+}
+
+/// The name of a component, and whether it is one of the request; `None` for any other parameter than `req`.
+fn component(item: &Item) -> Option<(&str, bool)> {
+    let Bare::String(name) = &item.bare else { return None };
+    match item.parameters.as_slice() {
+        [] => Some((name, false)),
+        [(parameter, Bare::Boolean(true))] if parameter == "req" => Some((name, true)),
+        _ => None,
+    }
+}
+
+/// The value of a component, if the exchange has it.
+fn value_of(
+    name: &str,
+    is_of_request: bool,
+    answer: &ReceivedAnswer,
+    request: &SentRequest,
+) -> Option<String> {
+    match (name, is_of_request) {
+        ("@status", false) => Some(answer.status.to_string()),
+        ("@method", true) => Some(request.method.clone()),
+        ("@path", true) => Some(request.path.clone()),
+        ("@query", true) => Some(request.query.clone()),
+        (header, false) => answer.header(header),
+        (_, true) => None,
+    }
 }
 
 /// Checks the digests of both bodies, where they are signed.
@@ -249,45 +280,17 @@ pub fn digest_text(sha256: &[u8; 32]) -> String {
     format!("sha-256=:{}:", STANDARD.encode(sha256))
 }
 
-/// The signatures of an answer, from its two headers, which are dictionaries of RFC 8941.
-fn read_signatures<'a>(inputs: &'a str, signatures: &'a str) -> Vec<Signed<'a>> {
-    let signatures = members(signatures);
-    let signed = members(inputs).into_iter().filter_map(|(label, input)| {
-        let (_, signature) = signatures.iter().find(|(other, _)| *other == label)?;
-        let (components, parameters) = input.strip_prefix('(')?.split_once(')')?;
-        let components = components.split_ascii_whitespace().collect();
-        Some(Signed { label, input, components, parameters, signature })
+/// The signatures of an answer, from its two headers; `None` if one is no dictionary.
+fn read_signatures<'a>(inputs: &'a str, signatures: &str) -> Option<Vec<Signed<'a>>> {
+    let signatures = dictionary(signatures)?;
+    let signed = dictionary(inputs)?.into_iter().filter_map(|member| {
+        let Value::List(components, parameters) = member.value else { return None };
+        let signature = signatures.iter().find(|it| it.key == member.key)?;
+        let Value::Item(Item { bare: Bare::Bytes(signature), .. }) = &signature.value else {
+            return None;
+        };
+        let signature = Signature::parse(signature.as_str()).ok()?;
+        Some(Signed { label: member.key, components, parameters, input: member.text, signature })
     });
-    signed.collect()
-}
-
-/// The members of a dictionary, each with its value as it was written.
-fn members(text: &str) -> Vec<(&str, &str)> {
-    split(text, b',').into_iter().filter_map(|part| part.trim().split_once('=')).collect()
-}
-
-/// A parameter of a signature, without quotation marks.
-fn parameter<'a>(parameters: &'a str, name: &str) -> Option<&'a str> {
-    let named = |part: &'a str| part.split_once('=').filter(|(it, _)| *it == name);
-    let (_, value) = split(parameters, b';').into_iter().find_map(named)?;
-    Some(value.trim_matches('"'))
-}
-
-/// The parts between separators that are in no string.
-fn split(text: &str, separator: u8) -> Vec<&str> {
-    let (mut in_string, mut escaped, mut begin, mut parts) = (false, false, 0, Vec::new());
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            byte if byte == separator && !in_string => {
-                parts.extend(text.get(begin..at));
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.extend(text.get(begin..));
-    parts
+    Some(signed.collect())
 }

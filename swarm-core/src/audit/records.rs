@@ -16,7 +16,7 @@ pub(super) struct BundledTake {
     superseded_by: Option<Json>,
 }
 
-/// Reads the session and its takes. What cannot be read is a fault, and left out.
+/// Reads the session and its takes. A record that cannot be read is reported as a fault, and skipped.
 pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Option<Session>, Vec<BundledTake>) {
     let (mut faults, mut unknown) = (Vec::new(), BTreeSet::new());
     let session = exact::<Session>(&bundle.session, &[], &mut unknown, &mut |fault| {
@@ -35,7 +35,7 @@ pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Option<Session>, Ve
             fault(format!("stands after take {}", last.take.id));
         }
         if let Some(session) = &session {
-            stranger(&take, session).into_iter().for_each(&mut fault);
+            misplacement(&take, session).into_iter().for_each(&mut fault);
         }
         let superseded_by = fields.take("supersededBy");
         takes.push(BundledTake { take: Arc::new(take), superseded_by });
@@ -49,8 +49,8 @@ pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Option<Session>, Ve
     (session, takes)
 }
 
-/// Reads a record, each field of which must be written as the service writes it: what is signed and hashed
-/// is text. Fields that such a record does not have are collected.
+/// Reads a record. Each field must have exactly the text that the service writes, because texts are signed and
+/// hashed. Unknown fields are collected in `unknown`.
 pub(super) fn exact<T: Record>(
     fields: &Object,
     also: &[&str],
@@ -81,8 +81,8 @@ fn printed(error: &impl std::fmt::Display) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// How a take is not of this session.
-fn stranger(take: &Take, session: &Session) -> Option<String> {
+/// Why a take does not belong to this session; `None` if it does.
+fn misplacement(take: &Take, session: &Session) -> Option<String> {
     let draft = take.draft();
     if take.session_id != session.id {
         return Some(format!("is of session {}, not {}", take.session_id, session.id));

@@ -1,4 +1,4 @@
-//! The snapshot of a session, computed again.
+//! Recomputes the snapshot of a session, and compares it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) fn check(
     let before = |it: &&BundledTake| places.get(&it.take.id).is_some_and(|place| *place < act.seq);
     let counted: Vec<Arc<Take>> =
         takes.iter().filter(before).map(|it| Arc::clone(&it.take)).collect();
-    let computed = aggregate(session, &counted, snapshot.aggregated_at);
+    let computed = aggregate(session, &counted, snapshot.figures.aggregated_at);
     let fields = different_fields(snapshot, &computed);
     if !fields.is_empty() {
         faults.push(format!("the rules compute another one: {}", fields.join(", ")));

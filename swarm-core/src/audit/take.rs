@@ -1,4 +1,4 @@
-//! A take with the proof that it is in the log.
+//! Checks a take, and the proof that it is in the log.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::domain::{LogEntry, LogLine, PublicKey, Seq, Take};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::{take_entry, verify};
 
-/// Checks a take, and the proof that it is in the log. `member_key` is the key of its author, where that is
-/// known from elsewhere.
+/// Checks a take, and the proof that it is in the log. `member_key` is the key of its author, if known
+/// from another source; otherwise the key in the take is used.
 pub fn audit_take(
     take: &Object,
     proof: &TlogProof,
@@ -36,10 +36,10 @@ pub fn audit_take(
     check_author(&take, member_key, &mut report);
     let (seq, at) = (Seq(proof.index.saturating_add(1)), take.filed_at);
     let entry = LogLine { seq, at, entry: LogEntry::Take(take_entry(&take)) };
-    let strange = (!proof.proves(&entry.text()))
+    let fault = (!proof.proves(&entry.text()))
         .then(|| format!("the take is not entry {seq} in the tree of the checkpoint"));
     let holds = format!("it is entry {seq}, filed {at}, as revision {}", take.revision.get());
-    report.conclude(Check::Inclusion, strange.into_iter().collect(), holds);
+    report.conclude(Check::Inclusion, fault.into_iter().collect(), holds);
     check_note(&proof.checkpoint, Some(key), &mut report);
     if member_key.is_none() {
         report.unproven(Check::Identity, IDENTITY);
@@ -57,6 +57,6 @@ fn check_author(take: &Take, member_key: Option<&PublicKey>, report: &mut Report
         faults.push(format!("the key {key} of {member} did not sign these fields"));
     }
     let whose = if member_key.is_some() { "the key that you named" } else { "the key in it" };
-    let holds = format!("{member} is signed for by {whose}, to the byte; checked offline");
+    let holds = format!("signed for {member} by {whose}, to the byte; checked offline");
     report.conclude(Check::Signature, faults, holds);
 }

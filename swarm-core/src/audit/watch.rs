@@ -1,4 +1,4 @@
-//! A log that is watched: what was seen of it, and whether what comes next continues that.
+//! Watching a log: whether it continues what an earlier run saw of it, and what operators did since (API.md, 13.3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
 use crate::proof::tree::{GrowingTree, Node, TreeHash};
 
-/// What was seen of a log, as it is kept from one look to the next.
+/// What a watcher keeps of a log from one run to the next.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Watched {
-    /// The signed checkpoint; empty before the first look.
+    /// The last signed checkpoint; empty before the first run.
     pub checkpoint: String,
-    /// The complete subtrees of its tree.
+    /// The complete subtrees of its tree, from which the tree is extended.
     parts: Vec<String>,
     /// The time of the last entry.
     last_at: Option<Timestamp>,
@@ -34,13 +34,13 @@ pub struct Watched {
 /// A line about the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// Whether it is odd: allowed, but rarely meant well.
+    /// Whether it is odd: the rules allow it, but a reader should ask why it was done.
     pub is_odd: bool,
     /// For people. Text of others is quoted, and safe to print on a terminal.
     pub text: String,
 }
 
-/// One look at a log.
+/// One run: from the checkpoint of the last run to the latest one, entry by entry.
 #[derive(Debug)]
 pub struct Watch {
     seen: Watched,
@@ -50,8 +50,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins a look: `note` is the latest checkpoint. `read` returns the hash of a complete subtree of its tree;
-    /// it may lie.
+    /// Begins a run: `note` is the latest checkpoint. `read` returns the hash of a complete subtree of its tree.
+    /// Its answers are verified: false ones can only make the run fail.
     ///
     /// # Errors
     /// Those of `read`. Within, why the checkpoint is none, is signed by another key, or does not continue
@@ -78,7 +78,7 @@ impl Watch {
         Ok(Ok(Self { seen, tree, note: signed.to_string(), checkpoint }))
     }
 
-    /// The index of the next entry to read; `None` when all were.
+    /// The index of the next entry to read; `None` after the last one.
     pub fn next(&self) -> Option<u64> {
         (self.tree.size() < self.checkpoint.size).then(|| self.tree.size())
     }
@@ -109,7 +109,7 @@ impl Watch {
         Ok(self.seen.remarks(seq, at, entry))
     }
 
-    /// Ends the look, after the last entry.
+    /// Ends the run, after the last entry, and returns what to keep.
     ///
     /// # Errors
     /// Why the entries are not those that the checkpoint signs.
@@ -194,7 +194,7 @@ impl Watched {
                 let text = printable_json(&write(&operation));
                 vec![remark(true, seq, at, &format!("an operator accepted: {text}"))]
             }
-            LogEntry::CommitteeTake(_) => Vec::new(),
+            LogEntry::CommitteeTake(_) | LogEntry::Opening(_) => Vec::new(),
             other => vec![remark(false, seq, at, &printable_json(&other.to_text()))],
         }
     }
@@ -207,11 +207,17 @@ impl Watched {
         let mut odd = false;
         let what = match entry.act {
             SessionAct::Deadline => {
-                odd = before.is_some_and(|before| at > before)
-                    || deadline.is_some_and(|deadline| deadline < at)
-                    || self.aggregated.contains(&id);
-                let was = if odd { ", after it was over or to a time that is" } else { "" };
-                format!("deadline moved from {} to {}{was}", shown(before), shown(deadline))
+                let why = if before.is_some_and(|before| at > before) {
+                    ", after it had passed"
+                } else if deadline.is_some_and(|deadline| deadline < at) {
+                    ", to a time that had passed"
+                } else if self.aggregated.contains(&id) {
+                    ", after aggregation"
+                } else {
+                    ""
+                };
+                odd = !why.is_empty();
+                format!("deadline moved from {} to {}{why}", shown(before), shown(deadline))
             }
             SessionAct::State => {
                 odd = entry.session.state == SessionState::Aggregated

@@ -38,9 +38,9 @@ pub struct BriefRegime {
     pub composite: Option<f64>,
     /// The regime that the score stands for.
     pub regime: Option<String>,
-    /// The regime by macro data alone.
+    /// The regime according to macro data only.
     pub macro_regime: Option<String>,
-    /// The regime by on-chain data alone.
+    /// The regime according to on-chain data only.
     pub onchain_regime: Option<String>,
 }
 

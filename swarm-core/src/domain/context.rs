@@ -15,9 +15,9 @@ pub struct Regime {
     pub composite: Option<f64>,
     /// The regime that the score stands for.
     pub regime: Option<String>,
-    /// The regime by macro data alone.
+    /// The regime according to macro data only.
     pub macro_regime: Option<String>,
-    /// The regime by on-chain data alone.
+    /// The regime according to on-chain data only.
     pub onchain_regime: Option<String>,
     /// All other fields that the operator sent, such as percentiles and thresholds.
     #[serde(flatten)]

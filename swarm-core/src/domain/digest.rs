@@ -1,4 +1,4 @@
-//! SHA-256 digests, as the log carries them.
+//! SHA-256 digests, in the form of the log.
 
 use serde::{Serialize, Serializer};
 use sha2::Sha256;
@@ -17,7 +17,7 @@ impl Digest {
         Self(<Sha256 as sha2::Digest>::digest(bytes).into())
     }
 
-    /// The digest of the JSON text of `record`, as the service gives it.
+    /// The digest of the JSON text of `record`, as responses contain it.
     pub fn of_json<T: Serialize + ?Sized>(record: &T) -> Self {
         Self::of(write(record).as_bytes())
     }
@@ -38,7 +38,7 @@ impl Digest {
     }
 }
 
-/// The digest of bytes that come in parts.
+/// A digest under construction, of bytes that arrive in parts.
 #[derive(Clone, Default)]
 pub struct RunningDigest(Sha256);
 

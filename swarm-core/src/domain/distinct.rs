@@ -19,7 +19,7 @@ pub(crate) fn are_distinct<'n>(mut names: impl Iterator<Item = &'n str> + Clone)
     true
 }
 
-/// The first name that is there twice.
+/// The first name that occurs a second time.
 pub(crate) fn first_duplicate<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let mut known = HashSet::new();
     names.find(|name| !known.insert(*name))

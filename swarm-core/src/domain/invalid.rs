@@ -17,7 +17,7 @@ impl Invalid {
         Self { field, rule: rule.into() }
     }
 
-    /// The error of a field that has no meaning. At most 40 characters of its name are quoted.
+    /// The error of an unknown field. Quotes at most 40 characters of its name.
     pub fn unknown(name: &str) -> Self {
         let quoted: String = name.chars().take(40).collect();
         Self::new("body", format!("must not have the unknown field {quoted:?}"))

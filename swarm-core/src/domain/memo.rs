@@ -15,7 +15,7 @@ pub struct MemoDraft {
     pub body: String,
     /// The subject it is about, if any.
     pub subject_id: Option<SubjectId>,
-    /// The session it belongs to, if any.
+    /// The session it is about, if any.
     pub session_id: Option<SessionId>,
 }
 

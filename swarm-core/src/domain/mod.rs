@@ -21,8 +21,10 @@ mod names;
 mod parsed;
 mod quotas;
 mod schedule;
+mod seal;
 mod secret;
 mod session;
+mod session_summary;
 mod snapshot;
 mod subject;
 mod take;
@@ -43,20 +45,25 @@ pub use links::Links;
 pub use log::{
     Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, Excuse, LogBefore, LogEntry,
     LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry, MemberStatus, MemoAct,
-    MemoEntry, Note, Operation, Seq, SessionAct, SessionEntry, TakeEntry,
+    MemoEntry, Note, OpeningEntry, Operation, Seq, SessionAct, SessionEntry, TakeContent,
+    TakeEntry,
 };
 pub use mail::{Mail, MailState, Message};
 pub use member::{Application, Member, MemberState, TokenClaim};
 pub use memo::{Memo, MemoDraft};
 pub use quotas::Quotas;
 pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};
+pub use seal::Salt;
 pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,
 };
 pub use session::{
     Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState, SessionTerms,
 };
-pub use snapshot::{BucketWeight, Consensus, Participation, Quorum, Quote, Snapshot, Stances};
+pub use session_summary::SessionSummary;
+pub use snapshot::{
+    BucketWeight, Consensus, Figures, Participation, Quorum, Quote, Snapshot, Stances,
+};
 pub use subject::Subject;
 pub(crate) use take::ascending_sum;
 pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};

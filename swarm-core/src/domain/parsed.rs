@@ -21,7 +21,7 @@ macro_rules! parsed {
     };
 }
 
-/// Lets serde read what has a `parse` of its own: from the text that it is written as.
+/// Implements `Deserialize` for a type with a function `parse`, for the text that `Serialize` writes.
 macro_rules! deserialized {
     ($name:ty) => {
         impl<'de> serde::Deserialize<'de> for $name {

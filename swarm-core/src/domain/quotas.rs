@@ -7,7 +7,7 @@ pub struct Quotas {
     /// The maximum number of applications that await review. Default 10,000.
     pub pending_applications: u32,
     /// The maximum number of applications of one client address per UTC day. The front end counts
-    /// them: the service has a call for those beyond it. Default 1,000.
+    /// them, and calls [`apply_over_quota`](crate::Tenant::apply_over_quota) beyond it. Default 1,000.
     pub applications_per_address: u32,
     /// The number of days after which an application that awaits review is removed. Default 30.
     pub pending_days: u32,

@@ -13,7 +13,7 @@ pub struct Schedule(Vec<ScheduleEntry>);
 /// Sessions of the same kind, at most one a day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduleEntry {
-    /// The subjects, in turn: one a day.
+    /// The subjects. They take turns, one a day.
     pub subjects: Vec<SubjectId>,
     /// The days of the week.
     pub days: Weekdays,
@@ -33,14 +33,16 @@ pub struct ScheduleEntry {
     pub aggregate: bool,
     /// Whether the session is published when it is aggregated.
     pub publish: bool,
+    /// Whether takes are sealed until the session is opened (API.md, 5.8).
+    pub blind: bool,
 }
 
 /// When a window closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closes {
-    /// So many milliseconds after it opens.
+    /// This number of milliseconds after it opens.
     After(i64),
-    /// At the next such time, in UTC.
+    /// At the next such time of day, in UTC.
     At(TimeOfDay),
 }
 
@@ -117,7 +119,7 @@ impl ScheduleEntry {
         }
     }
 
-    /// Whether both always open for the same subject, at the same time of a same day.
+    /// Whether both list the same subjects, and open at the same time on at least one same weekday.
     fn is_like(&self, other: &Self) -> bool {
         self.subjects == other.subjects
             && self.opens == other.opens
@@ -183,7 +185,7 @@ impl Weekdays {
         weekday.is_ok_and(|weekday| self.0.get(weekday) == Some(&true))
     }
 
-    /// How many days from 1970-01-01 on, up to the one before this, are among them; negative before 1970.
+    /// The number of these weekdays from day 0 up to, but not including, this day; negative before 1970.
     pub fn count_before(self, day_number: i64) -> i64 {
         let in_week = (0..7).filter(|day| self.contain(*day)).count();
         let in_part = (0..day_number.rem_euclid(7)).filter(|day| self.contain(*day)).count();
@@ -226,6 +228,7 @@ mod tests {
             brief: false,
             aggregate: false,
             publish: false,
+            blind: false,
         }
     }
 

@@ -139,6 +139,8 @@ pub struct SessionDraft {
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members.
     pub roster: Option<Roster>,
+    /// Whether its takes are sealed until it is opened (API.md, 5.8).
+    pub blind: bool,
 }
 
 impl SessionDraft {
@@ -161,14 +163,13 @@ impl SessionDraft {
             quorum: read_quorum(fields)?,
             buckets: read_buckets(fields)?,
             roster: Roster::read(fields, "roster")?,
+            blind: fields.bool_if_any("blind")?.unwrap_or(false),
         })
     }
-}
 
-impl SessionDraft {
     /// The convened session, with the id and the time that the commit assigned.
     pub fn convened(&self, id: SessionId, convened_at: Timestamp) -> Session {
-        let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster } =
+        let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster, blind } =
             self.clone();
         Session {
             id,
@@ -180,6 +181,8 @@ impl SessionDraft {
             quorum,
             buckets,
             roster,
+            blind,
+            opened_at: None,
             published_at: None,
             snapshot: None,
         }
@@ -187,8 +190,7 @@ impl SessionDraft {
 }
 
 /// A change of a session's deadline or quorum: `None` keeps the value, `Some(None)` clears it
-/// (API.md,
-/// 7.3).
+/// (API.md, 7.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SessionPatch {
     /// The new deadline.
@@ -260,6 +262,13 @@ pub struct Session {
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
+    /// Whether its takes are sealed until it is opened; omitted on the wire if they are not
+    /// (API.md, 5.8).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub blind: bool,
+    /// When it was opened, if it is blind, by the store's clock; omitted on the wire until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_at: Option<Timestamp>,
     /// When it was published, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
@@ -276,7 +285,14 @@ impl Session {
             window_closes_at: self.window_closes_at,
             buckets: self.buckets.clone(),
             roster: self.roster.clone(),
+            sealed: self.is_sealed(),
         }
+    }
+
+    /// Whether it is blind and not opened yet: the public sees nothing of the content of its takes, and
+    /// takes filed now get a seal.
+    pub fn is_sealed(&self) -> bool {
+        self.blind && self.opened_at.is_none()
     }
 
     /// Whether takes of this member count: without a roster always, otherwise when the member is
@@ -287,8 +303,8 @@ impl Session {
     }
 }
 
-/// The part of a session on which its takes are judged and warned of: who may file, until when and of
-/// what. It excludes the snapshot, whose size grows with the number of takes.
+/// The part of a session that decides whether a take is accepted, and which warnings it gets. It
+/// excludes the snapshot, whose size grows with the number of takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionTerms {
     /// Its id.
@@ -301,4 +317,6 @@ pub struct SessionTerms {
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
+    /// Whether takes that are filed now are sealed (API.md, 5.8).
+    pub sealed: bool,
 }

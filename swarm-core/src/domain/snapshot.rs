@@ -8,7 +8,20 @@ use super::{Body, Bucket, Confidence, MemberId, Revision, Stance, TakeId, Timest
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// When it was written, by the store's clock.
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// The mean of the weight distributions; `None` when no take has weights.
+    pub weights: Option<Vec<BucketWeight>>,
+    /// The write-ups verbatim, one for each member.
+    pub quotes: Vec<Quote>,
+}
+
+/// The figures of a snapshot: all of it that does not grow with the number of takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Figures {
+    /// When the snapshot was written, by the store's clock.
     pub aggregated_at: Timestamp,
     /// The number of members that took part.
     pub participation: Participation,
@@ -18,10 +31,6 @@ pub struct Snapshot {
     pub stances: Stances,
     /// The combined position; `None` when no take has a known stance.
     pub consensus: Option<Consensus>,
-    /// The mean of the weight distributions; `None` when no take has weights.
-    pub weights: Option<Vec<BucketWeight>>,
-    /// The write-ups verbatim, one for each member.
-    pub quotes: Vec<Quote>,
 }
 
 /// The number of distinct members that took part, and of those expected.

@@ -8,8 +8,8 @@ use serde::ser::{SerializeStruct, Serializer};
 use super::distinct::are_distinct;
 use super::json::{Fields, Json, Object};
 use super::{
-    Body, Bucket, Day, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, SessionId,
-    Signature, Signed, Stance, SubjectId, TakeId, Timestamp,
+    Body, Bucket, Day, Digest, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, Salt,
+    SessionId, Signature, Signed, Stance, SubjectId, TakeId, Timestamp,
 };
 
 /// The signed fields of a take (API.md, 3.1). Serializing it gives the canonical payload: the order
@@ -69,8 +69,8 @@ impl Signed<TakeDraft> {
         Ok(Self { payload, signature })
     }
 
-    /// Reads a take and its signature, whatever is wrong with them: every invalid field is replaced by a
-    /// valid value, and returned in the order in which fields are read.
+    /// Reads a take and its signature even if fields are invalid. Each invalid field is replaced by a valid
+    /// value, and its error is returned. The errors are in the order in which the fields are read.
     ///
     /// # Errors
     /// [`Invalid`] when a field cannot be replaced; every field that a take has can be.
@@ -214,6 +214,8 @@ pub struct Take {
     pub signed: Arc<Signed<TakeDraft>>,
     /// The key that verified it.
     pub public_key: PublicKey,
+    /// The salt of its seal, if it was filed in a blind session before that was opened.
+    pub salt: Option<Salt>,
 }
 
 impl Take {
@@ -221,13 +223,18 @@ impl Take {
     pub fn draft(&self) -> &TakeDraft {
         &self.signed.payload
     }
+
+    /// Its seal, if it was filed in a blind session before that was opened (API.md, 5.8).
+    pub fn seal(&self) -> Option<Digest> {
+        self.salt.map(|salt| salt.seal(&self.signed))
+    }
 }
 
 /// A take, and the id of the revision that superseded it, as a read of a single take shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TakeOnFile {
+pub struct TakeOnFile<T = Arc<Take>> {
     /// The take.
-    pub take: Arc<Take>,
+    pub take: T,
     /// The id of the next revision, if any.
     pub superseded_by: Option<TakeId>,
 }
@@ -250,7 +257,7 @@ fn record<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let draft = take.draft();
-    let mut record = serializer.serialize_struct("Take", 16)?;
+    let mut record = serializer.serialize_struct("Take", 18)?;
     record.serialize_field("id", &take.id)?;
     record.serialize_field("sessionId", &take.session_id)?;
     record.serialize_field("revision", &take.revision)?;
@@ -268,6 +275,10 @@ fn record<S: Serializer>(
     record.serialize_field("signature", &take.signed.signature)?;
     record.serialize_field("publicKey", &take.public_key)?;
     record.serialize_field("filedAt", &take.filed_at)?;
+    if let Some(salt) = &take.salt {
+        record.serialize_field("sealed", &salt.seal(&take.signed))?;
+        record.serialize_field("salt", salt)?;
+    }
     if let Some(next) = superseded_by {
         record.serialize_field("supersededBy", &next)?;
     }

@@ -108,14 +108,14 @@ text!(
 );
 
 impl Name {
-    /// The name of a member whose name was erased.
+    /// The name of an erased member.
     pub fn erased() -> Self {
         Self("erased".to_owned())
     }
 }
 
 impl Contact {
-    /// The contact of a member that was erased: empty, as no other is.
+    /// The contact of an erased member. It is empty, as no other contact is.
     pub fn erased() -> Self {
         Self(String::new())
     }

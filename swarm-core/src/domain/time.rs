@@ -194,7 +194,7 @@ impl TimeOfDay {
         Self { minutes: if minutes < 24 * 60 { minutes } else { 24 * 60 - 1 } }
     }
 
-    /// The minutes until the next such time, 1 to 1440: the same time is a day away.
+    /// The minutes from this time of day until `next`, 1 to 1440. If both are the same, it is a day.
     pub fn minutes_until(self, next: Self) -> i64 {
         let minutes = (i64::from(next.minutes) - i64::from(self.minutes)).rem_euclid(24 * 60);
         if minutes == 0 { 24 * 60 } else { minutes }

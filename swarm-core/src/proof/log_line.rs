@@ -3,7 +3,8 @@
 use super::canonical;
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
-    CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, Take, TakeEntry,
+    CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, OpeningEntry, Take, TakeContent,
+    TakeEntry,
 };
 
 /// The line of the log that a row of the store stands for. It is a pure function of the row: takes
@@ -27,10 +28,29 @@ pub fn take_entry(take: &Take) -> TakeEntry {
         session_id: take.session_id,
         member_id: take.draft().member_id.clone(),
         revision: take.revision,
-        digest: Digest::of(canonical(take.draft()).as_bytes()),
-        signature: take.signed.signature.clone(),
+        content: match take.seal() {
+            Some(sealed) => TakeContent::Sealed { sealed },
+            None => {
+                TakeContent::Open { digest: digest(take), signature: take.signed.signature.clone() }
+            }
+        },
         public_key: take.public_key.clone(),
     }
+}
+
+/// The log entry by which a sealed take is opened; `None` of one that was not sealed. Stores keep a
+/// reference to the take, and compute the entry when it is read.
+pub fn opening_entry(take: &Take) -> Option<OpeningEntry> {
+    Some(OpeningEntry {
+        id: take.id,
+        salt: take.salt?,
+        digest: digest(take),
+        signature: take.signed.signature.clone(),
+    })
+}
+
+fn digest(take: &Take) -> Digest {
+    Digest::of(canonical(take.draft()).as_bytes())
 }
 
 fn committee_take_entry(take: &CommitteeTake) -> LogEntry {

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::holds;
 use crate::domain::{Invalid, PublicKey, Signature};
 
-/// What begins a line of a signature.
+/// The beginning of a line of a signature: an em dash and a space.
 const DASH: &str = "\u{2014} ";
 
 /// What a key signs.
@@ -159,15 +159,15 @@ impl Note {
         self.signatures.push(signature);
     }
 
-    /// Whether `key` signed the text: one of the signatures is its own, and each that claims to be
-    /// holds.
+    /// Whether `key` signed the text: at least one signature names this key, and every one that does is
+    /// valid.
     pub fn is_signed_by(&self, key: &VerifierKey) -> bool {
         let mut own = self.signatures.iter().filter(|line| line.is_of(key)).peekable();
         own.peek().is_some() && own.all(|line| line.verify(&self.text, key).is_some())
     }
 
     /// When a witness with this key cosigned the text, in seconds since 1970: the latest of its
-    /// signatures. `None` where it did not, or one that claims to be its own does not hold.
+    /// signatures. `None` if it did not, or if a signature that names this key is invalid.
     pub fn cosigned_at(&self, key: &VerifierKey) -> Option<u64> {
         let is_signed = key.kind == KeyKind::Cosigner && self.is_signed_by(key);
         let own = self.signatures.iter().filter(|line| is_signed && line.is_of(key));
@@ -218,7 +218,7 @@ impl NoteSignature {
     }
 }
 
-/// What is signed of a text.
+/// The text that is signed.
 fn message(kind: KeyKind, text: &str, time: u64) -> String {
     match kind {
         KeyKind::Ed25519 => text.to_owned(),
@@ -251,7 +251,7 @@ impl NoteSigner {
     /// The key of a 32-byte Ed25519 seed.
     ///
     /// # Errors
-    /// [`Invalid`] when the name is that of no key.
+    /// [`Invalid`] when the name is empty, or has white space or a `+` in it.
     pub fn new(name: &str, kind: KeyKind, seed: &[u8; 32]) -> Result<Self, Invalid> {
         let key = SigningKey::from_bytes(seed);
         let public = PublicKey::from_bytes(key.verifying_key().as_bytes());
@@ -276,7 +276,7 @@ impl NoteSigner {
         NoteSignature { name: self.verifier.name.clone(), id: self.verifier.id(), bytes }
     }
 
-    /// The signature over these bytes, for what is no note.
+    /// The signature over these bytes, for data other than a note.
     pub fn sign_bytes(&self, message: &[u8]) -> [u8; 64] {
         self.key.sign(message).to_bytes()
     }

@@ -1,5 +1,5 @@
-//! Tiles: how a log serves its tree and its entries to its verifiers, as C2SP `tlog-tiles`
-//! has it (API.md, 11.6).
+//! Tiles: the form in which a log serves its tree and its entries to verifiers, according to C2SP
+//! `tlog-tiles` (API.md, 11.6).
 //!
 //! A tile of level `L` has up to 256 hashes of subtrees over 256^`L` leaves each. Tiles of the
 //! entries have the texts of 256 entries. A tile that is not full yet is a *partial* one; it is
@@ -27,7 +27,7 @@ pub struct TileId {
 }
 
 impl TileId {
-    /// The tile with what it takes to compute the hash of a complete subtree.
+    /// The tile from which the hash of a complete subtree can be computed.
     pub fn of(node: Node) -> Self {
         let level = node.level / HEIGHT;
         let first = node.index << (node.level % HEIGHT);
@@ -143,8 +143,8 @@ impl std::fmt::Display for TilePath {
 }
 
 /// The bytes of a tile of entries: each text with its length before it, two bytes, the high one
-/// first. An entry is always shorter than 64 KiB; a longer one is left out with all that follow,
-/// so that nothing else is taken for it.
+/// first. An entry is always shorter than 64 KiB; a longer one is left out, and so are all after
+/// it, so that no entry moves to the index of another.
 pub fn entries_tile<T: AsRef<str>>(texts: &[T]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(texts.iter().map(|text| text.as_ref().len() + 2).sum());
     for text in texts {

@@ -247,14 +247,14 @@ pub struct GrowingTree {
 }
 
 impl GrowingTree {
-    /// Goes on with a tree of this size from its [parts](Self::parts); `None` unless there are as many
-    /// as such a tree has.
+    /// Restores a tree of this size from its [parts](Self::parts); `None` if their number does not fit
+    /// the size.
     pub fn resume(size: u64, parts: Vec<TreeHash>) -> Option<Self> {
         (size.count_ones() as usize == parts.len()).then_some(Self { size, parts })
     }
 
-    /// The complete subtrees from the left, each smaller than the one before: all that it takes to
-    /// go on.
+    /// The complete subtrees from the left, each smaller than the one before: the complete state,
+    /// from which [`resume`](Self::resume) continues.
     pub fn parts(&self) -> &[TreeHash] {
         &self.parts
     }

@@ -7,8 +7,8 @@ use super::sessions::before_aggregation;
 use super::take_schema::take_schema;
 use crate::domain::json;
 use crate::domain::{
-    BriefBody, BriefRegime, Day, Prompt, RecentSession, Regime, STANCES, Session, Signal, Subject,
-    SubjectSnapshot,
+    BriefBody, BriefRegime, Day, Prompt, RecentSession, Regime, STANCES, Session, SessionSummary,
+    Signal, Subject, SubjectSnapshot,
 };
 
 /// The maximum number of signals in a brief: the newest ones.
@@ -26,7 +26,7 @@ pub struct BriefFacts {
     /// All stored regimes, including those of later days.
     pub regimes: Vec<Regime>,
     /// The most recently published sessions, latest first.
-    pub published: Vec<Arc<Session>>,
+    pub published: Vec<Arc<SessionSummary>>,
     /// The signals of its day, the newest last.
     pub signals: Vec<Signal>,
 }
@@ -75,7 +75,7 @@ fn shown(regime: Regime) -> BriefRegime {
     BriefRegime { date, composite, regime, macro_regime, onchain_regime }
 }
 
-fn recent(session: &Session) -> RecentSession {
+fn recent(session: &SessionSummary) -> RecentSession {
     RecentSession {
         date: session.date,
         subject_id: session.subject_id.clone(),

@@ -7,12 +7,12 @@ use crate::proof::ChallengeText;
 /// The validity of a challenge, in milliseconds: ten minutes (API.md, 4.3).
 pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 
-/// For how long requests for a member's challenge are given the same one, in milliseconds: five
-/// minutes. Strangers who keep asking cannot replace it before the member has claimed, and whatever
-/// is given out is good for five minutes more at least.
+/// How long requests for a member's challenge get the same one, in milliseconds: five minutes. So strangers who
+/// keep requesting it cannot replace it before the member has claimed, and a challenge stays valid for at least
+/// five minutes after it was last given out.
 pub const CHALLENGE_REUSABLE_MILLIS: i64 = 5 * 60 * 1_000;
 
-/// A fresh challenge, and where the store finds or keeps the one that it gives out.
+/// What a store needs to give out a challenge: a fresh one, and the places of the one that it gives out.
 #[derive(Clone, Debug)]
 pub struct ChallengeOffer {
     /// The bucket of the last challenge that was given out.

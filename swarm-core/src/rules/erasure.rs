@@ -1,4 +1,4 @@
-//! The rules of erasure: what personal is removed of a member, for good (API.md, 7.8).
+//! The rules of erasure: which personal data of a member is removed permanently (API.md, 7.8).
 
 use super::log::{self, Act};
 use super::membership::{change, may_be_read, public};
@@ -8,14 +8,14 @@ use crate::domain::{
     Timestamp,
 };
 
-/// What stands in the place of a text that was erased.
+/// The text that replaces an erased one.
 pub const ERASED: &str = "erased";
 
 /// A day, in milliseconds.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Erases name, contact and lens of a member that is not active, and its token; its key stays, which
-/// verified its takes. An application that awaits review is rejected. `None` when it is erased already.
+/// Erases name, contact, lens and token of a member that is not active. Its key stays, because it
+/// verifies the member's takes. An application that awaits review is rejected. `None` when it is erased already.
 ///
 /// # Errors
 /// [`Refusal::MemberIs`] when it is active.
@@ -39,23 +39,22 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
         state,
         ..Member::clone(record)
     };
-    // What was never public leaves no trace in the log either.
+    // A member that was never public has no entries in the log, so its erasure adds none.
     Ok(Some(match may_be_read(record) {
         true => public(member, erased, MemberAct::Erased, Some(by)),
         false => change(member, erased),
     }))
 }
 
-/// Whether a message is to this member: to its contact, and about it, or not to tell from its text and
-/// nobody else has that contact.
+/// Whether a message is to this member: it is addressed to its contact, and it names the member's id or no other
+/// member has that contact.
 pub fn is_addressed_to(mail: &Mail, member: &Member, contact_is_shared: bool) -> bool {
     let id = member.id.as_str();
     let names_it = mail.body.contains(id) || mail.subject.contains(id);
     mail.to == member.contact && (names_it || !contact_is_shared)
 }
 
-/// Erases address and text of a message; one that is queued is given up. `None` when it is erased
-/// already.
+/// Erases address and text of a message, and cancels it if it is queued. `None` when it is erased already.
 pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
     let record = Message::clone(&message.record);
     if record.mail.to.is_erased() {
@@ -78,8 +77,8 @@ pub fn memo_erased(memo: &Memo, was_retracted: bool, by: &Actor) -> Option<Act> 
     (!was_retracted).then(|| log::memo_retracted(memo, by))
 }
 
-/// Whether the personal part of an application that came to nothing is kept no longer: it was rejected,
-/// or has been pending, for this number of days, and was never let in.
+/// Whether the retention of an application has ended: it was rejected or has been pending for this number of
+/// days, and was never activated.
 pub fn is_past_retention(application: &Member, days: u32, now: Timestamp) -> bool {
     let since = match application.state {
         MemberState::Applied => Some(application.applied_at),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Basis, Refusal, Rejection, Submission, Versioned};
 use crate::domain::{
-    AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, SessionId, SessionState,
+    AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, Salt, SessionId, SessionState,
     SessionTerms, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
 };
 use crate::proof::{Verified, canonical, verify};
@@ -19,6 +19,7 @@ pub struct Filing {
     session: (SessionId, Version),
     commit_deadline: Option<Timestamp>,
     revision: Revision,
+    salt: Option<Salt>,
 }
 
 impl Filing {
@@ -66,6 +67,7 @@ impl Filing {
             filed_at,
             signed: Arc::clone(self.take.signed()),
             public_key: self.take.key().clone(),
+            salt: self.salt,
         }
     }
 
@@ -79,7 +81,8 @@ impl Filing {
     }
 }
 
-/// Checks a submission against the facts, in the order of API.md, 5.2.
+/// Checks a submission against the facts, in the order of API.md, 5.2. If the session is sealed, the take is
+/// sealed with `salt`, 32 random bytes; otherwise `salt` is not used.
 ///
 /// # Errors
 /// The [`Rejection`] of the first check that fails.
@@ -87,8 +90,9 @@ pub fn judge(
     basis: &Basis,
     submission: &Submission,
     attempt: AttemptId,
+    salt: Salt,
 ) -> Result<Filing, Rejection> {
-    evaluate(Evaluation::new(basis, submission), attempt)
+    evaluate(Evaluation::new(basis, submission), attempt, salt)
         .map_err(|reason| rejection(reason, basis, submission))
 }
 
@@ -104,11 +108,15 @@ fn is_same(filed: &Signed<TakeDraft>, submitted: &Signed<TakeDraft>) -> bool {
         && canonical(&filed.payload) == canonical(&submitted.payload)
 }
 
-fn evaluate(mut evaluation: Evaluation<'_>, attempt: AttemptId) -> Result<Filing, Refusal> {
+fn evaluate(
+    mut evaluation: Evaluation<'_>,
+    attempt: AttemptId,
+    salt: Salt,
+) -> Result<Filing, Refusal> {
     for check in CHECKS {
         check(&mut evaluation)?;
     }
-    evaluation.filing(attempt)
+    evaluation.filing(attempt, salt)
 }
 
 /// All checks of a take, in the order of API.md, 5.2.
@@ -141,7 +149,7 @@ impl<'a> Evaluation<'a> {
         Self { basis, submission, take: None }
     }
 
-    fn filing(self, attempt: AttemptId) -> Result<Filing, Refusal> {
+    fn filing(self, attempt: AttemptId, salt: Salt) -> Result<Filing, Refusal> {
         let session = self.found()?;
         Ok(Filing {
             attempt,
@@ -149,6 +157,7 @@ impl<'a> Evaluation<'a> {
             session: (session.record.id, session.version),
             commit_deadline: session.record.window_closes_at,
             revision: self.revision()?,
+            salt: session.record.sealed.then_some(salt),
             take: self.take.ok_or(Refusal::BadSignature)?,
         })
     }

@@ -72,7 +72,7 @@ pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> Messa
     MessageChange { message: settled, expected: leased.expected.next() }
 }
 
-/// Queues a message again that is not sent, for its first attempt now.
+/// Queues an unsent message again, for its first attempt now.
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent, or was erased.
@@ -82,7 +82,7 @@ pub fn retry(message: &Versioned<Message>, now: Timestamp) -> Result<MessageChan
     Ok(MessageChange { message: queued, expected: message.version })
 }
 
-/// Gives up a message that is not sent.
+/// Cancels an unsent message.
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent.

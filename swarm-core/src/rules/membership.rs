@@ -40,7 +40,7 @@ impl MemberChange {
     }
 }
 
-/// The removal of a member that never was public.
+/// The removal of a member that was never public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberRemoval {
     /// The member.
@@ -89,7 +89,7 @@ pub fn may_be_read(member: &Member) -> bool {
 /// the mail that `approval` writes. `None` when it is already active.
 ///
 /// # Errors
-/// [`Refusal::MemberErased`] when nothing personal is left of it.
+/// [`Refusal::MemberErased`] when its personal data was erased.
 pub fn activate(
     member: &Versioned<Member>,
     approval: impl FnOnce(&Member) -> Mail,
@@ -231,8 +231,8 @@ pub fn rotate(
     Ok((public(member, rotated, MemberAct::KeyRotated, Some(by)), token))
 }
 
-/// Takes a member that has claimed its token back to approved: the token is dead, and the member claims a
-/// new one by proof of its key.
+/// Returns a member from claimed to approved: its token stops working, and it claims a new one with a proof of
+/// its key.
 ///
 /// # Errors
 /// [`Refusal::MemberIs`] when it is in any other state.

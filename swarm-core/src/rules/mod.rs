@@ -14,6 +14,7 @@ mod mail;
 mod mail_text;
 mod membership;
 mod preflight;
+mod public_take;
 mod quota;
 mod refusal;
 mod resolve;
@@ -26,8 +27,9 @@ mod warnings;
 
 pub use aggregate::{Position, aggregate, score};
 pub use analysis::{
-    Agreement, Crossing, MemberFigures, Movement, Stage, agreement, dissent, distance_from_others,
-    is_against, member_figures, movement, stage, stance_changes,
+    Agreement, Counting, Crossing, MemberFigures, Movement, Stage, agreement, counting,
+    counting_by_time, dissent, distance_from_others, is_against, member_figures, movement, stage,
+    stance_changes,
 };
 pub use brief::{BriefFacts, compose};
 pub use challenge::{
@@ -40,7 +42,7 @@ pub(crate) use judge::rejection;
 pub use judge::{Filing, judge, takes_may_come};
 pub use log::{
     Act, brief_published, clock_accepted, key_accepted, logged, memo_published, memo_retracted,
-    regime_put, signal_put, snapshot_added, store_accepted, subject_put,
+    memo_shown, regime_put, signal_put, snapshot_added, store_accepted, subject_put,
 };
 pub use mail::{
     Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MessageChange, cancel, lease, retry, settle,
@@ -51,14 +53,15 @@ pub use membership::{
     may_be_read, reject, reject_competing_application, reset_claim, rotate,
 };
 pub use preflight::{Preflight, preflight};
+pub use public_take::{PublicTake, SealedTake, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
-pub use resolve::resolve;
-pub use schedule::{Occasion, next_opening, next_state, occasions_of, open_occasions};
+pub use resolve::{Revised, resolve};
+pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, windows_of};
 pub use search::Needle;
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
-    excuse, freeze_roster, is_due, withdraw,
+    excuse, freeze_roster, is_due, is_sealed_and_closed, withdraw,
 };
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};

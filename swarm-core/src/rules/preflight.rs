@@ -1,11 +1,11 @@
-//! Preflight: all reasons for which a take would be refused, at once, and what would make it count for less
-//! than it seems to say (API.md, 9.3).
+//! Preflight: all reasons for which a take would be refused, at once, and the warnings about it
+//! (API.md, 9.3).
 
 use super::judge::{CHECKS, Evaluation};
 use super::{Basis, Draft, Refusal, Warning, warnings};
 use crate::domain::{Revision, SessionId, Timestamp};
 
-/// The result of a preflight: what a submission would give at this time.
+/// The result of a preflight: how a submission would be judged at this time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preflight {
     /// The session that the take would be filed in.
@@ -20,7 +20,7 @@ pub struct Preflight {
     pub millis_left: Option<i64>,
     /// The reasons to refuse it, in the order of the checks. If empty, it would be filed.
     pub findings: Vec<Refusal>,
-    /// What would make it count for less than it seems to say.
+    /// The warnings that it would get.
     pub warnings: Vec<Warning>,
 }
 
@@ -60,8 +60,8 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     })
 }
 
-/// Whether a warning is about what was sent, and about a take that may be filed: after aggregation that
-/// is a first one.
+/// Whether a warning concerns a field that was sent, not a replacement, and a take that may be filed. After
+/// aggregation only a first take may be.
 fn concerns_take(warning: &Warning, basis: &Basis, draft: &Draft) -> bool {
     match warning {
         Warning::UnknownStance => !draft.was_replaced("stance"),

@@ -19,7 +19,7 @@ pub struct QuotaReached {
 }
 
 impl QuotaReached {
-    /// A quota is reached that does not end by itself: an operator has to act.
+    /// A quota is reached that stays reached until an operator makes room.
     pub fn until_changed(quota: Quota) -> Self {
         Self { quota, retry_after: OPERATOR_RETRY_SECONDS }
     }
@@ -80,7 +80,7 @@ pub struct DocumentQuota {
     /// The maximum number, which a replacement does not change.
     pub count: Option<DocumentCount>,
     /// The maximum size of the texts of all documents in the collections whose size is limited, in
-    /// bytes. A text that is no longer than the one that it replaces is never over it.
+    /// bytes. A replacement that is no longer than the text before it is never refused.
     pub bytes: Option<u64>,
 }
 

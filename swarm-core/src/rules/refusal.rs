@@ -25,7 +25,7 @@ pub enum Refusal {
     /// No session has this date and subject.
     #[error("no session for date/subject")]
     NoSession {
-        /// The date and subject of some sessions that take takes, where they were looked up.
+        /// The date and subject of some sessions that accept takes, if they were looked up.
         open: Vec<(Day, SubjectId)>,
     },
     /// The deadline has passed.
@@ -74,7 +74,7 @@ pub enum Refusal {
     /// A field of a token claim breaks its rule.
     #[error("invalid token claim")]
     InvalidTokenClaim(Invalid),
-    /// The claim proves nothing: unknown, expired, replaced or wrongly signed.
+    /// The claim is not proven: its challenge is unknown, expired or replaced, or its signature is wrong.
     #[error("token claim refused")]
     ClaimRefused(ClaimFault),
     /// The token has already been claimed.
@@ -104,7 +104,7 @@ pub enum Refusal {
     /// The state of the member does not allow the transition.
     #[error("member is {0}")]
     MemberIs(MemberState),
-    /// What is personal of the member was erased, so it cannot come back.
+    /// The personal data of the member was erased, so it cannot be activated again.
     #[error("member is erased")]
     MemberErased,
     /// The state of the message does not allow the transition.
@@ -116,6 +116,12 @@ pub enum Refusal {
     /// The session is aggregated, so what its snapshot depends on cannot change.
     #[error("session already aggregated")]
     AlreadyAggregated,
+    /// The session is blind and opened, so its deadline cannot move.
+    #[error("session already opened")]
+    AlreadyOpened,
+    /// The session is blind and not opened yet.
+    #[error("session is sealed")]
+    SessionSealed,
     /// The new deadline is before the time of a stored take.
     #[error("a take on file was filed after that deadline")]
     FiledLater,
@@ -164,6 +170,8 @@ impl Refusal {
                 | Self::MessageIs(_)
                 | Self::SessionIs(_)
                 | Self::AlreadyAggregated
+                | Self::AlreadyOpened
+                | Self::SessionSealed
                 | Self::FiledLater
                 | Self::TakesOnFile
                 | Self::RosterFrozen

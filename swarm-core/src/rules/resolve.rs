@@ -3,16 +3,46 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::domain::{MemberId, Take};
+use super::PublicTake;
+use crate::domain::{MemberId, Revision, Take, TakeId};
 
 /// The highest revision of each member, in the order of filing (API.md, 5.4).
-pub fn resolve(takes: &[Arc<Take>]) -> Vec<Arc<Take>> {
+pub fn resolve<T: Revised + Clone>(takes: &[T]) -> Vec<T> {
     let mut by_revision: Vec<_> = takes.iter().collect();
-    by_revision.sort_unstable_by_key(|take| take.revision);
+    by_revision.sort_unstable_by_key(|take| take.place().1);
     // Later entries replace earlier ones, so the highest revision remains.
-    let latest: HashMap<&MemberId, &Arc<Take>> =
-        by_revision.into_iter().map(|take| (&take.draft().member_id, take)).collect();
-    let mut resolved: Vec<_> = latest.into_values().map(Arc::clone).collect();
-    resolved.sort_unstable_by_key(|take| take.id);
+    let latest: HashMap<&MemberId, &T> =
+        by_revision.into_iter().map(|take| (take.author(), take)).collect();
+    let mut resolved: Vec<_> = latest.into_values().cloned().collect();
+    resolved.sort_unstable_by_key(|take| take.place().0);
     resolved
+}
+
+/// A take, complete or in its public form.
+pub trait Revised {
+    /// Its author.
+    fn author(&self) -> &MemberId;
+
+    /// Its id, and its number among the author's takes in the session.
+    fn place(&self) -> (TakeId, Revision);
+}
+
+impl Revised for Arc<Take> {
+    fn author(&self) -> &MemberId {
+        &self.draft().member_id
+    }
+
+    fn place(&self) -> (TakeId, Revision) {
+        (self.id, self.revision)
+    }
+}
+
+impl Revised for PublicTake {
+    fn author(&self) -> &MemberId {
+        self.member_id()
+    }
+
+    fn place(&self) -> (TakeId, Revision) {
+        (self.id(), self.revision())
+    }
 }

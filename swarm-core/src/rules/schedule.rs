@@ -1,4 +1,4 @@
-//! The rules of the schedule: which sessions it convenes when, and what becomes of them (API.md, 7.7).
+//! The rules of the schedule: when it convenes a session, and to which state it moves one next (API.md, 7.7).
 
 use std::sync::Arc;
 
@@ -7,41 +7,42 @@ use crate::domain::{
     SessionDraft, SessionState, SubjectId, Timestamp,
 };
 
-/// A window of an entry of the schedule, on one day.
+/// The window of an entry on one day. The schedule convenes one session for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Occasion<'a> {
+pub struct ScheduledWindow<'a> {
     /// The entry.
     pub entry: &'a ScheduleEntry,
-    /// The subject whose turn it is.
+    /// The subject of the session: the one of the entry's subjects that this day is for.
     pub subject_id: &'a SubjectId,
     /// When the window opens.
     pub opens: Timestamp,
-    /// The last time at which takes are accepted.
+    /// The deadline: the last time at which takes are accepted.
     pub closes: Timestamp,
 }
 
-impl<'a> Occasion<'a> {
-    /// The occasion of this entry on the day with this number; `None` when it is not among the days of
-    /// the entry.
+impl<'a> ScheduledWindow<'a> {
+    /// The window of this entry on the day with this number; `None` if the entry is not for that day of the week.
     ///
-    /// The subjects take turns over the days of the entry: the n-th of these days since 1970-01-01,
-    /// counted from 0, has the subject at position n modulo their number.
+    /// An entry with several subjects uses them in turn: on the n-th of its days since 1970-01-01, counted from 0, the
+    /// subject at position n modulo their number.
     fn on(entry: &'a ScheduleEntry, day_number: i64) -> Option<Self> {
         if !entry.days.contain(day_number) {
             return None;
         }
         let subjects = i64::try_from(entry.subjects.len()).ok()?;
-        let turn = entry.days.count_before(day_number).checked_rem_euclid(subjects)?;
-        let subject_id = entry.subjects.get(usize::try_from(turn).ok()?)?;
+        let position = entry.days.count_before(day_number).checked_rem_euclid(subjects)?;
+        let subject_id = entry.subjects.get(usize::try_from(position).ok()?)?;
         let day = Timestamp::EPOCH.plus_millis(day_number.checked_mul(Timestamp::DAY_MILLIS)?);
         let opens = day.at(entry.opens);
         let closes = opens.plus_millis(entry.window_millis());
         Some(Self { entry, subject_id, opens, closes })
     }
 
-    /// The name by which the commit that convenes its session claims it. It contains the day, the time
-    /// of opening and the subject, and nothing else of the entry: every other key may be edited, and
-    /// entries moved, without a second session that day.
+    /// The name by which the commit that convenes the session claims this window, as the store's
+    /// [occasion](crate::store::Sessions::convene_once). Names sort by the time of opening.
+    ///
+    /// It is made of the time of opening and the subject only, so that changing anything else of an entry, or the
+    /// order of entries, convenes no second session that day.
     pub fn name(&self) -> String {
         format!("{} {}", self.opens, self.subject_id)
     }
@@ -59,11 +60,12 @@ impl<'a> Occasion<'a> {
                 ScheduledRoster::Active => expected(active.iter().map(|member| &member.id)),
                 ScheduledRoster::Members(ids) => expected(ids.iter()),
             }),
+            blind: self.entry.blind,
         }
     }
 }
 
-/// A roster of these members; their ids are distinct.
+/// A roster that expects these members. Their ids are distinct.
 fn expected<'a>(ids: impl Iterator<Item = &'a MemberId>) -> Option<Roster> {
     let mut ids: Vec<_> = ids.cloned().collect();
     ids.sort_unstable();
@@ -71,20 +73,19 @@ fn expected<'a>(ids: impl Iterator<Item = &'a MemberId>) -> Option<Roster> {
     Roster::parse(ids.into_iter().map(entry).collect()).ok()
 }
 
-/// The occasions whose window is open now. A session is convened for each, unless one was; also for
-/// those of earlier days, whose windows opened while no server ran.
-pub fn open_occasions(schedule: &Schedule, now: Timestamp) -> Vec<Occasion<'_>> {
-    let mut open: Vec<Occasion<'_>> = Vec::new();
+/// The windows that are open now, including those that opened on earlier days or while no server ran.
+pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<'_>> {
+    let mut open: Vec<ScheduledWindow<'_>> = Vec::new();
     for entry in schedule.entries() {
         let first = now.plus_millis(-entry.window_millis()).day_number();
-        let occasions = (first..=now.day_number()).filter_map(|day| Occasion::on(entry, day));
-        for occasion in occasions.filter(|it| (it.opens..=it.closes).contains(&now)) {
-            // Of two entries whose turns meet, the first counts.
-            let is_same = |it: &Occasion<'_>| {
-                (it.opens, it.subject_id) == (occasion.opens, occasion.subject_id)
+        let windows = (first..=now.day_number()).filter_map(|day| ScheduledWindow::on(entry, day));
+        for window in windows.filter(|it| (it.opens..=it.closes).contains(&now)) {
+            // If two entries open at the same time with the same subject, the first one counts.
+            let is_same = |it: &ScheduledWindow<'_>| {
+                (it.opens, it.subject_id) == (window.opens, window.subject_id)
             };
             if !open.iter().any(is_same) {
-                open.push(occasion);
+                open.push(window);
             }
         }
     }
@@ -95,28 +96,30 @@ pub fn open_occasions(schedule: &Schedule, now: Timestamp) -> Vec<Occasion<'_>> 
 pub fn next_opening(schedule: &Schedule, now: Timestamp) -> Option<Timestamp> {
     let today = now.day_number();
     let next = |entry| {
-        // Today's may have opened, and then comes the same day of the next week at the latest.
-        let days = (today..=today.saturating_add(7)).filter_map(|day| Occasion::on(entry, day));
-        days.map(|occasion| occasion.opens).find(|opens| *opens > now)
+        // If today's has opened already, the same day of the next week is the last that can be next.
+        let days =
+            (today..=today.saturating_add(7)).filter_map(|day| ScheduledWindow::on(entry, day));
+        days.map(|window| window.opens).find(|opens| *opens > now)
     };
     schedule.entries().iter().filter_map(next).min()
 }
 
-/// The occasions that the session may have been convened for: one for each time of opening.
-pub fn occasions_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<Occasion<'a>> {
+/// The windows that a session may have been convened for: those of its day and subject, one for each time of
+/// opening.
+pub fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<ScheduledWindow<'a>> {
     let Some(day) = session.date.begin().map(Timestamp::day_number) else { return Vec::new() };
-    let mut found: Vec<Occasion<'a>> = Vec::new();
-    for occasion in schedule.entries().iter().filter_map(|entry| Occasion::on(entry, day)) {
-        let is_new = found.iter().all(|it| it.opens != occasion.opens);
-        if is_new && *occasion.subject_id == session.subject_id {
-            found.push(occasion);
+    let mut found: Vec<ScheduledWindow<'a>> = Vec::new();
+    for window in schedule.entries().iter().filter_map(|entry| ScheduledWindow::on(entry, day)) {
+        let is_new = found.iter().all(|it| it.opens != window.opens);
+        if is_new && *window.subject_id == session.subject_id {
+            found.push(window);
         }
     }
     found
 }
 
-/// The state that the schedule moves a session of this entry to: aggregated when its window has closed and
-/// no more takes may come, published when it is aggregated.
+/// The state that the schedule moves a session of this entry to, if it is due: from `window_closed` to `aggregated`
+/// once the deadline has passed, and from `aggregated` to `published`.
 pub fn next_state(
     entry: &ScheduleEntry,
     session: &Session,

@@ -1,11 +1,11 @@
 //! Search in texts: what `?q=` on pages finds (API.md, 10.4).
 
-/// A text to look for. Upper and lower case are alike.
+/// A text to look for. Case is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needle(String);
 
 impl Needle {
-    /// The longest text to look for, in characters; more is ignored.
+    /// The maximum length in characters; the rest is ignored.
     pub const MAX: usize = 100;
 
     /// The needle for this text; `None` if it has nothing but spaces.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::log::{self, Act};
-use super::{Refusal, Resource, Versioned, aggregate};
+use super::{Refusal, Resource, Versioned, aggregate, takes_may_come};
 use crate::domain::{
     Attribution, Invalid, Member, MemberId, Roster, Session, SessionAct, SessionDraft, SessionId,
     SessionPatch, SessionState, Take, Timestamp, Version,
@@ -35,14 +35,18 @@ pub struct SessionChange {
     pub takes: Option<usize>,
     /// Guard: no take may have been filed after this time.
     pub none_filed_after: Option<Timestamp>,
-    /// Whether the record is removed instead of written; `session` is what it was last.
+    /// Whether the record is removed instead of written; `session` is then its last state.
     pub withdrawn: bool,
-    /// Its entry in the log.
-    pub act: Act,
+    /// Its entries in the log, in order.
+    pub acts: Vec<Act>,
+    /// Whether the commit opens the session: it then appends an [opening entry](crate::proof::opening_entry) for
+    /// each of its takes after the acts, in the order of their ids.
+    pub opens: bool,
 }
 
-/// Moves a session to another state: forward, or back from window_closed to collecting; published
-/// only from aggregated. To aggregated, which writes a snapshot, it goes by an [`Aggregation`].
+/// Moves a session to another state: forward, or back from window_closed to collecting. It enters published only
+/// from aggregated, and aggregated only by an [`Aggregation`], which writes the snapshot. A sealed session is
+/// opened when its window has closed and its deadline has passed.
 ///
 /// # Errors
 /// [`Refusal::SessionIs`] when its state does not allow the transition.
@@ -64,22 +68,24 @@ pub fn advance(
     }
     let mut moved = Session { state: to, ..Session::clone(&session.record) };
     moved.published_at = moved.published_at.or((to == Published).then_some(now));
-    Ok(change(session, moved, SessionAct::State, by))
+    let opens = to == WindowClosed && !takes_may_come(moved.window_closes_at, now);
+    let change = change(session, moved, SessionAct::State, by);
+    Ok(if opens { opened(change, now, by) } else { change })
 }
 
-/// The aggregation of a session, which a store judges within its commit: so it ends however fast
-/// takes arrive meanwhile.
+/// The aggregation of a session. A store judges it within its commit, so it succeeds even if takes keep
+/// arriving.
 #[derive(Clone, Debug)]
 pub struct Aggregation {
-    /// Which session.
+    /// The session.
     pub session: SessionId,
-    /// Who aggregates it, and why.
+    /// Who aggregates it, with the note.
     pub by: Attribution,
 }
 
 impl Aggregation {
-    /// Moves the session to aggregated, once, and writes the snapshot of `takes`, all takes of the
-    /// session, with every revision. `now` is a time at which they were on file.
+    /// Moves the session to aggregated, once, and writes the snapshot of `takes`: all takes of the session, with
+    /// every revision. `now` is a time at which all of them are stored.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] without a session; [`Refusal::SessionIs`] when it is aggregated.
@@ -97,6 +103,7 @@ impl Aggregation {
         let snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
         let aggregated = Session { state, snapshot, ..Session::clone(&session.record) };
         let change = change(session, aggregated, SessionAct::State, &self.by);
+        let change = opened(change, now, &self.by);
         Ok(SessionChange { takes: Some(takes.len()), ..change })
     }
 }
@@ -107,12 +114,37 @@ pub fn is_due(session: &Session, now: Timestamp) -> bool {
     collecting && session.window_closes_at.is_some_and(|deadline| now > deadline)
 }
 
-/// Moves a session that is [due](is_due) to `window_closed`.
+/// Moves a session that is [due](is_due) to `window_closed`, and opens it if it is sealed. A session that was
+/// closed before its deadline and is still sealed after it is only opened.
 pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<SessionChange> {
-    let state = SessionState::WindowClosed;
-    let closed = || Session { state, ..Session::clone(&session.record) };
-    let by = &Attribution::SCHEDULE;
-    is_due(&session.record, now).then(|| change(session, closed(), SessionAct::State, by))
+    let (state, by) = (SessionState::WindowClosed, &Attribution::SCHEDULE);
+    if is_due(&session.record, now) {
+        let closed = Session { state, ..Session::clone(&session.record) };
+        return Some(opened(change(session, closed, SessionAct::State, by), now, by));
+    }
+    let is_late = is_sealed_and_closed(&session.record)
+        && !takes_may_come(session.record.window_closes_at, now);
+    is_late.then(|| {
+        let unchanged = change(session, Session::clone(&session.record), SessionAct::State, by);
+        opened(SessionChange { acts: Vec::new(), ..unchanged }, now, by)
+    })
+}
+
+/// Whether a session is in `window_closed` and still sealed: it is opened after its deadline.
+pub fn is_sealed_and_closed(session: &Session) -> bool {
+    session.state == SessionState::WindowClosed && session.is_sealed()
+}
+
+/// The same change, which also opens the session if it is sealed (API.md, 5.8).
+fn opened(mut change: SessionChange, now: Timestamp, by: &Attribution) -> SessionChange {
+    if !change.session.is_sealed() {
+        return change;
+    }
+    change.session.opened_at = Some(now);
+    // The operator's note is in the entry of the state change.
+    let by = Attribution::from(by.by.clone());
+    change.acts.push(log::session_changed(SessionAct::Opened, &change.session, &by));
+    SessionChange { opens: true, ..change }
 }
 
 /// Changes a session's deadline or quorum. A window that has closed opens again when its deadline
@@ -121,7 +153,8 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
 /// when nothing changes and the operator left no note.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation.
+/// [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation;
+/// [`Refusal::AlreadyOpened`] when the deadline of a blind session would move after it was opened.
 pub fn amend(
     session: &Versioned<Session>,
     patch: &SessionPatch,
@@ -137,6 +170,9 @@ pub fn amend(
     let none_filed_after = patch.window_closes_at.flatten();
     amended.window_closes_at = deadline;
     let moves = deadline != session.record.window_closes_at;
+    if moves && session.record.opened_at.is_some() {
+        return Err(Refusal::AlreadyOpened);
+    }
     let is_ahead = deadline.is_none_or(|deadline| deadline >= now);
     if moves && is_ahead && amended.state == SessionState::WindowClosed {
         amended.state = SessionState::Collecting;
@@ -214,9 +250,7 @@ pub fn excuse(
         return Ok(None);
     }
     let act = log::excused(&changed, member, excused, by);
-    let (session, expected) = (changed, session.version);
-    let (takes, none_filed_after, withdrawn) = (None, None, false);
-    Ok(Some(SessionChange { session, expected, takes, none_filed_after, withdrawn, act }))
+    Ok(Some(logged_as(act, session, changed)))
 }
 
 /// Withdraws a session, in any state: it is as if it had never been convened. A guard of the commit
@@ -238,7 +272,11 @@ fn change(
     act: SessionAct,
     by: &Attribution,
 ) -> SessionChange {
-    let act = log::session_changed(act, &session, by);
-    let (takes, none_filed_after, withdrawn) = (None, None, false);
-    SessionChange { session, expected: judged.version, takes, none_filed_after, withdrawn, act }
+    logged_as(log::session_changed(act, &session, by), judged, session)
+}
+
+fn logged_as(act: Act, judged: &Versioned<Session>, session: Session) -> SessionChange {
+    let (takes, none_filed_after, withdrawn, opens) = (None, None, false, false);
+    let (expected, acts) = (judged.version, vec![act]);
+    SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens }
 }

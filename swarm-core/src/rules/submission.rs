@@ -27,7 +27,7 @@ impl Submission {
         "signature",
     ];
 
-    /// The most fields that are kept to be warned of.
+    /// Maximum number of unknown fields that are kept for warnings.
     const MAX_UNKNOWN: usize = 4;
 
     /// A submission of a signed take.
@@ -65,7 +65,7 @@ impl Submission {
         &self.signed
     }
 
-    /// The names of fields that came with it and mean nothing, the first few.
+    /// The names of its first unknown fields.
     pub fn unknown_fields(&self) -> &[String] {
         &self.unknown_fields
     }

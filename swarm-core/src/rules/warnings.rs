@@ -1,29 +1,29 @@
-//! Warnings: what makes a take count for less than it seems to say, although nothing refuses it
+//! Warnings: reasons for which a take is accepted, but some of it does not count in the aggregation
 //! (API.md, 9.3).
 
 use super::{Basis, Submission};
 use crate::domain::{Bucket, SessionState, SessionTerms, TakeDraft};
 
-/// Why a take that is filed counts for less than it seems to say.
+/// Why some of an accepted take does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Its stance is none that aggregation understands.
+    /// Its stance is not a known one, so aggregation does not count it.
     UnknownStance,
-    /// The session has buckets, and these of its weights are none of them.
+    /// The session lists buckets, and these buckets of its weights are not listed.
     UnlistedBuckets(Vec<Bucket>),
     /// It was sent with a field that takes do not have.
     UnknownField {
         /// The name of the field.
         name: String,
-        /// The field that is called nearly so.
+        /// The known field with a similar name, if any.
         nearest: Option<&'static str>,
     },
     /// The session is aggregated: the take is on record, and not in the snapshot.
     AlreadyAggregated,
 }
 
-/// What to tell a member of a take that is filed by these facts.
+/// The warnings for a take that is filed on these facts.
 pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
     let (draft, terms) = (submission.draft(), basis.session.as_ref().map(|it| &*it.record));
     let unlisted = terms.and_then(|terms| unlisted_buckets(draft, terms));
@@ -46,7 +46,7 @@ fn unlisted_buckets(draft: &TakeDraft, terms: &SessionTerms) -> Option<Warning> 
 
 /// The field with the most similar name, where at least half of it is the same.
 fn nearest(name: &str) -> Option<&'static str> {
-    // A longer one is no misspelling, and comparing costs the product of both lengths.
+    // A longer name is not a misspelling, and the comparison takes the product of both lengths.
     const LONGEST: usize = 24;
     let name = name.to_lowercase();
     let distance = |field: &str| strsim::damerau_levenshtein(&field.to_lowercase(), &name);

@@ -1,31 +1,32 @@
-//! Bundles: one session with all that it takes to verify it (API.md, 11.8).
+//! Bundles: one session with everything needed to verify it (API.md, 11.8).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::signed_log::SignedLog;
-use super::{Error, Tenant};
+use super::{Error, Tenant, log_rows};
 use crate::audit::{ProvenEntry, SessionBundle};
 use crate::domain::{
-    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionId, Take, TakeId,
-    TakeOnFile,
+    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionAct, SessionId, Take,
+    TakeId, TakeOnFile,
 };
 use crate::proof::log_line;
-use crate::rules::logged;
-use crate::store::Result;
+use crate::rules::{Refusal, logged};
+use crate::store::{Result, TakeQuery};
 
-/// How often a session that changes while it is read is read again.
+/// Maximum number of reads of a session that changes while it is read.
 const MAX_ATTEMPTS: usize = 5;
 
 /// The number of rows of the log that are read at once.
 const BATCH: usize = 256;
 
 impl Tenant {
-    /// The bundle of a session, under the last checkpoint of its log. `None` until a checkpoint has all
-    /// entries on the session.
+    /// The bundle of a session, under the last checkpoint of its log. `None` until a checkpoint covers all
+    /// entries about the session.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`](crate::Refusal::NotFound) when there is no such session.
+    /// [`Refusal::NotFound`] when there is no such session; [`Refusal::SessionSealed`] when it is blind and
+    /// not opened yet.
     pub async fn session_bundle(
         &self,
         id: SessionId,
@@ -33,7 +34,10 @@ impl Tenant {
     ) -> Result<Option<SessionBundle>, Error> {
         let mut last_read = None;
         for _ in 0..MAX_ATTEMPTS {
-            let (session, takes) = self.session_filed(id).await?;
+            let (session, takes) = self.session_takes(&TakeQuery::all(id)).await?;
+            if session.is_sealed() {
+                return Err(Refusal::SessionSealed.into());
+            }
             let acts = self.store.acts_on(id).await?;
             // Session and takes were read at one position; an act after it shows here. Where there is no
             // new act, the store disagrees with its log: verifying the bundle reports that.
@@ -63,11 +67,15 @@ impl Tenant {
         Ok(None)
     }
 
-    /// The rows of these acts and takes, and what explains a time that runs back between them.
+    /// The rows of these acts and takes, and the rows that explain why the time decreases between them.
     async fn rows_of(&self, acts: Vec<LogRow>, takes: &[Arc<Take>]) -> Result<Vec<LogRow>> {
         let begin = acts.first().map(|act| act.seq).unwrap_or_default();
+        let opened = acts.iter().find(|act| opens(act)).map(|act| act.seq);
         let mut rows = acts;
         rows.extend(self.rows_of_takes(begin, takes).await?);
+        if let Some(opened) = opened {
+            rows.extend(self.openings(opened).await?);
+        }
         rows.sort_unstable_by_key(|row| row.seq);
         let pairs = rows.iter().zip(rows.iter().skip(1));
         let back = pairs.filter(|(one, next)| next.at < one.at);
@@ -84,17 +92,17 @@ impl Tenant {
 
     /// The rows of takes, which are in the order of their ids, after this one. There is no index for them, but
     /// each take has a row: so between two takes there are at least as many rows as ids, and those are
-    /// skipped. A take without a row is left out.
+    /// skipped. A take without a row is left out, and a row that cannot be read.
     async fn rows_of_takes(&self, begin: Seq, takes: &[Arc<Take>]) -> Result<Vec<LogRow>> {
         let mut wanted: VecDeque<TakeId> = takes.iter().map(|take| take.id).collect();
         let (mut rows, mut after, mut last) = (Vec::new(), begin, (TakeId(0), Seq(0)));
         while let Some(next) = wanted.front() {
             let skipped = last.1.0 + (next.0 - last.0.0).saturating_sub(1);
             after = after.max(Seq(skipped));
-            let batch = self.store.log(after, BATCH).await?;
+            let batch = log_rows::rows(&*self.store, after, BATCH).await?;
             let Some(end) = batch.last() else { break };
-            after = end.seq;
-            for row in batch {
+            after = log_rows::seq(end);
+            for row in batch.into_iter().flatten() {
                 let Logged::Take(take) = &row.logged else { continue };
                 last = (take.id, row.seq);
                 let is_wanted = wanted.binary_search(&take.id).is_ok();
@@ -109,17 +117,48 @@ impl Tenant {
         Ok(rows)
     }
 
-    /// The entries between two others by which operators accepted a clock.
+    /// The entries that open the takes of a session. They follow the act that opened it.
+    async fn openings(&self, opened: Seq) -> Result<Vec<LogRow>> {
+        let (mut rows, mut after) = (Vec::new(), opened);
+        loop {
+            let batch = log_rows::rows(&*self.store, after, BATCH).await?;
+            let is_last = batch.len() < BATCH;
+            after = batch.last().map_or(after, log_rows::seq);
+            for row in batch {
+                match row {
+                    Ok(row) if is_opening(&row) => rows.push(row),
+                    Ok(_) => return Ok(rows),
+                    Err(_) => {}
+                }
+            }
+            if is_last {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// The entries between two others with which operators accepted a clock.
     async fn accepted_clocks(&self, mut after: Seq, end: Seq) -> Result<Vec<LogRow>> {
         let mut clocks = Vec::new();
         while after < end {
-            let batch = self.store.log(after, BATCH).await?;
+            let batch = log_rows::rows(&*self.store, after, BATCH).await?;
             let Some(last) = batch.last() else { break };
-            after = last.seq;
-            clocks.extend(batch.into_iter().filter(|row| row.seq < end && accepts_clock(row)));
+            after = log_rows::seq(last);
+            let rows = batch.into_iter().flatten();
+            clocks.extend(rows.filter(|row| row.seq < end && accepts_clock(row)));
         }
         Ok(clocks)
     }
+}
+
+fn opens(row: &LogRow) -> bool {
+    let Logged::Entry(entry) = &row.logged else { return false };
+    matches!(&**entry, LogEntry::Session(act) if act.act == SessionAct::Opened)
+}
+
+fn is_opening(row: &LogRow) -> bool {
+    let Logged::Entry(entry) = &row.logged else { return false };
+    matches!(**entry, LogEntry::Opening(_))
 }
 
 fn accepts_clock(row: &LogRow) -> bool {

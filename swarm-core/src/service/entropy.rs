@@ -37,7 +37,7 @@ impl Entropy for Zeros {
     }
 }
 
-impl dyn Entropy {
+impl dyn Entropy + '_ {
     /// `N` random bytes.
     pub(super) fn bytes<const N: usize>(&self) -> Result<[u8; N], NoEntropy> {
         let mut bytes = [0; N];

@@ -1,4 +1,4 @@
-//! Erasure of what is personal of a member, and the retention of applications (API.md, 7.8).
+//! Erasure of a member's personal data, and the retention of applications (API.md, 7.8).
 
 use super::retries::until_committed;
 use super::{Error, Round, Tenant};
@@ -6,13 +6,13 @@ use crate::domain::{Actor, Member, MemberId, MemberState};
 use crate::rules;
 use crate::store::{MemberQuery, MessageQuery};
 
-/// How many records are read at a time.
+/// Number of records read at a time.
 const BATCH: usize = 500;
 
 impl Tenant {
-    /// Erases name, contact, lens and memos of a member that is not active, and the messages to it, for
-    /// good, and returns its state. Its takes stay. Erasing it again erases what is left, if a first
-    /// call was interrupted, and changes nothing otherwise.
+    /// Permanently erases name, contact, lens and memos of a member that is not active, and the messages to it.
+    /// Returns its state. Its takes stay. A second call erases what an interrupted first call left, and changes
+    /// nothing otherwise.
     ///
     /// # Errors
     /// [`Refusal::NotFound`](rules::Refusal::NotFound);
@@ -20,7 +20,7 @@ impl Tenant {
     pub async fn erase(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
         let member = self.load_member(id).await?;
         rules::erase(&member, by)?;
-        // The record last: while it has the contact, the messages can be found.
+        // Erase the record last: the messages are found by its contact.
         if !member.record.is_erased() {
             self.erase_messages(&member.record).await?;
         }
@@ -65,8 +65,9 @@ impl Tenant {
         }
     }
 
-    /// Erases what is personal of applications that were rejected, or left pending, as many days ago as
-    /// the tenant [keeps](Self::with_retention_days) them. Several servers may do this concurrently. [`Round::done`] is the number of applications.
+    /// Erases name, contact and lens of applications that were rejected or have been pending for the
+    /// [retention period](Self::with_application_retention) of the tenant. Several servers may do this
+    /// concurrently. [`Round::done`] is the number of applications.
     ///
     /// # Errors
     /// [`Error::Store`].

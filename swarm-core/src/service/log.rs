@@ -1,9 +1,9 @@
 //! Reading the log.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::{Error, Tenant};
-use crate::domain::{Actor, LogBefore, LogLine, LogRow, Seq, SessionId};
+use super::{Error, Tenant, log_rows};
+use crate::domain::{Actor, LogBefore, LogLine, LogRow, Seq, SessionId, Timestamp};
 use crate::proof::log_line;
 use crate::rules;
 use crate::store::LogPosition;
@@ -12,9 +12,60 @@ use crate::store::LogPosition;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LogPage {
     /// The entries, the oldest first.
-    pub entries: Vec<LogLine>,
+    pub entries: Vec<PageEntry>,
     /// The cursor of the next page; `None` on the last page.
     pub next: Option<Seq>,
+}
+
+impl LogPage {
+    /// The entries that can be read.
+    pub fn lines(&self) -> impl Iterator<Item = &LogLine> {
+        self.entries.iter().filter_map(PageEntry::line)
+    }
+}
+
+/// An entry on a page of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PageEntry {
+    /// The entry.
+    Line(LogLine),
+    /// The entry with this number cannot be read, because what it is about is gone from the store (API.md, 11.4).
+    Unreadable(Seq),
+}
+
+impl PageEntry {
+    /// The entry, unless it cannot be read.
+    pub fn line(&self) -> Option<&LogLine> {
+        match self {
+            Self::Line(line) => Some(line),
+            Self::Unreadable(_) => None,
+        }
+    }
+
+    /// Its number.
+    pub fn seq(&self) -> Seq {
+        match self {
+            Self::Line(line) => line.seq,
+            Self::Unreadable(seq) => *seq,
+        }
+    }
+}
+
+impl Serialize for PageEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Unreadable {
+            seq: Seq,
+            at: Option<Timestamp>,
+            kind: &'static str,
+        }
+        match self {
+            Self::Line(line) => line.serialize(serializer),
+            Self::Unreadable(seq) => {
+                Unreadable { seq: *seq, at: None, kind: "unreadable" }.serialize(serializer)
+            }
+        }
+    }
 }
 
 /// A position of the log, with its last row.
@@ -32,11 +83,15 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn log(&self, after: Seq, limit: usize) -> Result<LogPage, Error> {
         // Load one more than the page holds, to learn whether there is a next page.
-        let mut rows = self.store.log(after, limit.saturating_add(1)).await?;
+        let mut rows = log_rows::rows(&*self.store, after, limit.saturating_add(1)).await?;
         let is_more = rows.len() > limit;
         rows.truncate(limit);
-        let next = rows.last().map(|row| row.seq).filter(|_| is_more);
-        Ok(LogPage { entries: rows.iter().map(log_line).collect(), next })
+        let next = rows.last().map(log_rows::seq).filter(|_| is_more);
+        let entries = rows.iter().map(|row| match row {
+            Ok(row) => PageEntry::Line(log_line(row)),
+            Err(unreadable) => PageEntry::Unreadable(unreadable.seq),
+        });
+        Ok(LogPage { entries: entries.collect(), next })
     }
 
     /// Accepts the store's clock although it is behind the log: commits are possible again and use
@@ -66,7 +121,7 @@ impl Tenant {
         Ok(self.store.log_position().await?)
     }
 
-    /// The position with its last row; `None` when the log is empty.
+    /// The position with its last row; `None` when the log is empty, or that row cannot be read.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -99,11 +154,12 @@ impl Tenant {
         Ok(last.map(|row| LogEnd { position: now.clone(), row }))
     }
 
-    /// The rows from the one with this number on.
+    /// The rows from the one with this number on, up to one that cannot be read.
     async fn rows_from(&self, seq: Seq, count: u64) -> Result<Vec<LogRow>, Error> {
         let Some(before) = seq.0.checked_sub(1) else { return Ok(Vec::new()) };
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        Ok(self.store.log(Seq(before), count).await?)
+        let rows = log_rows::rows(&*self.store, Seq(before), count).await?;
+        Ok(rows.into_iter().map_while(Result::ok).collect())
     }
 
     /// The number of the last entry; 0 when there is none.

@@ -14,7 +14,7 @@ use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
 use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Saved, Versioned};
 
-/// The number of applications read at a time when those that have expired are looked for.
+/// Number of applications read at a time to find those that have expired.
 const EXPIRY_PAGE: usize = 500;
 
 /// A challenge and its expiry.
@@ -53,8 +53,8 @@ impl Tenant {
     }
 
     /// As [`apply`](Self::apply), for a client that has made as many applications today as
-    /// [`Quotas::applications_per_address`] allows: refuses it, with the quota if nothing else is
-    /// wrong. A front end counts the applications of each client, and calls this beyond the quota.
+    /// [`Quotas::applications_per_address`] allows. Always refuses the application: with the quota, if it is valid
+    /// otherwise. A front end counts the applications of each client, and calls this beyond the quota.
     ///
     /// # Errors
     /// Always: those of [`apply`](Self::apply).
@@ -138,7 +138,8 @@ impl Tenant {
         let states = MemberState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
         // Load one more than the page holds, to learn whether there is a next page.
         let limit_and_one = limit.saturating_add(1);
-        let query = MemberQuery { states: states.collect(), after, limit: limit_and_one };
+        let query =
+            MemberQuery { states: states.collect(), ids: None, after, limit: limit_and_one };
         let mut applications = self.store.members(&query).await?;
         let is_last = applications.len() <= limit;
         applications.truncate(limit);
@@ -155,6 +156,17 @@ impl Tenant {
         let active = MemberQuery::in_states(&active.collect::<Vec<_>>());
         let mut members = self.store.members(&active).await?;
         members.sort_by(|a, b| (a.joined_at, &a.id).cmp(&(b.joined_at, &b.id)));
+        Ok(members)
+    }
+
+    /// Those of these members that are or were active, by id. Each id is given once.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn members_among(&self, ids: Vec<MemberId>) -> Result<Vec<Arc<Member>>, Error> {
+        let any = MemberQuery { ids: Some(ids), ..MemberQuery::in_states(&MemberState::ALL) };
+        let mut members = self.store.members(&any).await?;
+        members.retain(|member| rules::may_be_read(member));
         Ok(members)
     }
 
@@ -318,8 +330,8 @@ impl Tenant {
         .await
     }
 
-    /// Takes a member that has claimed its token back to approved, and returns that state. The token
-    /// stops working with the commit; the member claims a new one by proof of its key.
+    /// Returns a member from claimed to approved, and returns that state. Its token stops working with
+    /// the commit; it claims a new one with a proof of its key.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] unless it has claimed its token.

@@ -1,6 +1,7 @@
 //! The service, the API for embedders: it loads facts, applies the rules, and commits the result.
 
 mod basis_cache;
+mod blind_sessions;
 mod bundles;
 mod committee;
 mod counts;
@@ -10,6 +11,8 @@ mod entropy;
 mod erasure;
 mod error;
 mod log;
+mod log_rows;
+mod member_takes;
 mod members;
 mod observer;
 mod outbox;
@@ -31,19 +34,21 @@ use crate::domain::{Quotas, TenantId};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Readiness, Store, Tenants};
 
+pub use blind_sessions::BlindSessions;
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
 pub use documents::{SubjectPage, Written};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError, with_causes};
-pub use log::{LogEnd, LogPage};
+pub use log::{LogEnd, LogPage, PageEntry};
+pub use member_takes::{MemberTakePage, TakeInSession};
 pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
-pub use schedule::{ScheduleRound, ScheduleStep};
-pub use session_lists::SessionPage;
+pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
+pub use session_lists::{SessionPage, SummaryPage};
 pub use sessions::{MAX_ACCEPTING, TakePage};
 pub use takes::{FiledTake, TakeScan};
 
@@ -137,15 +142,23 @@ impl Tenant {
         Self { quotas, ..self }
     }
 
-    /// Sets for how many days name, contact and lens of applications that came to nothing are kept;
-    /// `None`: for ever. See [`erase_old_applications`](Self::erase_old_applications).
+    /// Sets the number of days after which name, contact and lens of applications that were not successful are
+    /// erased; `None`: never. See [`erase_old_applications`](Self::erase_old_applications).
     #[must_use]
-    pub fn with_retention_days(self, retention_days: Option<u32>) -> Self {
+    pub fn with_application_retention(self, retention_days: Option<u32>) -> Self {
         Self { retention_days, ..self }
     }
 
-    /// For how many days applications that came to nothing are kept whole, if not for ever.
-    pub fn retention_days(&self) -> Option<u32> {
+    /// 32 random bytes, for secrets of a front end.
+    ///
+    /// # Errors
+    /// [`NoEntropy`].
+    pub fn random_bytes(&self) -> Result<[u8; 32], NoEntropy> {
+        self.entropy.bytes()
+    }
+
+    /// The number of days after which applications that were not successful are erased; `None`: never.
+    pub fn application_retention(&self) -> Option<u32> {
         self.retention_days
     }
 

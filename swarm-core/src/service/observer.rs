@@ -33,7 +33,7 @@ pub enum Commit<'a> {
     Session(&'a Session),
     /// A member applied, was reviewed, claimed its token, or got a new one.
     Member(&'a Member),
-    /// An application was removed, because nobody reviewed it in time.
+    /// An application was removed, because no operator reviewed it in time.
     ApplicationExpired(&'a MemberId),
     /// A document was written.
     Document(Collection, &'a Document),

@@ -52,7 +52,21 @@ impl Tenant {
         Ok(OutboxPage { messages, next_after })
     }
 
-    /// Queues a message again that is not sent, for an attempt at once.
+    /// The `limit` oldest messages in this state.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn messages_in(
+        &self,
+        state: MailState,
+        limit: usize,
+    ) -> Result<Vec<Arc<Message>>, Error> {
+        let query = MessageQuery { state: Some(state), after: None, limit };
+        let found = self.store.messages(&query).await?;
+        Ok(found.into_iter().map(|message| message.record).collect())
+    }
+
+    /// Queues an unsent message again, for an attempt at once.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
@@ -64,7 +78,7 @@ impl Tenant {
         .await
     }
 
-    /// Gives up a message that is not sent.
+    /// Cancels an unsent message.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.

@@ -1,16 +1,23 @@
-//! Following a schedule: sessions convene, are briefed, aggregated and published by themselves.
+//! Following a schedule: sessions are convened, briefed, aggregated and published without an operator.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Attribution, MemberState, Schedule, Session, SessionId, SessionState, Timestamp,
 };
-use crate::rules::{self, Occasion, Refusal, Resource};
-use crate::store::{Collection, MemberQuery, SessionQuery, StoreError};
+use crate::rules::{self, Refusal, Resource, ScheduledWindow};
+use crate::store::{Collection, Document, DocumentQuery, MemberQuery, SessionQuery, StoreError};
 
-/// The most sessions of one state, the newest first, among which a round looks for those to move on.
+/// The most sessions of one state, the newest first, among which a round looks for those whose next state is due.
 const MAX_SESSIONS: usize = 1_000;
+
+/// How many claims of windows are read at a time.
+const PAGE: usize = 1_000;
+
+/// The maximum size of the claims in a page, in bytes. A claim is an id.
+const PAGE_BYTES: usize = 1 << 20;
 
 /// What a round of the schedule did.
 #[derive(Debug, Default)]
@@ -18,10 +25,10 @@ const MAX_SESSIONS: usize = 1_000;
 pub struct ScheduleRound {
     /// What was committed, in order.
     pub steps: Vec<(SessionId, ScheduleStep)>,
-    /// The occasions whose session could not be convened, and why. They are tried again in the next round,
-    /// while their window is open.
+    /// The [names](ScheduledWindow::name) of the windows whose session could not be convened, and why. They are tried
+    /// again in the next round, while they are open.
     pub skipped: Vec<(String, Refusal)>,
-    /// When the next is due.
+    /// When the next step is due.
     pub round: Round,
 }
 
@@ -38,78 +45,144 @@ pub enum ScheduleStep {
     Published,
 }
 
+/// What a server knows of the windows that are open. Claims and briefs are never removed, so each is read once, and
+/// the windows of a schedule for which all is done cost a round nothing.
+#[derive(Clone, Debug, Default)]
+pub struct ConvenedWindows {
+    /// The number of the log in which they were found: when another begins, records may be missing.
+    log: u64,
+    /// By the name of the window.
+    windows: BTreeMap<String, ConvenedWindow>,
+}
+
+/// An open window for which a session was convened.
+#[derive(Clone, Copy, Debug)]
+struct ConvenedWindow {
+    session: SessionId,
+    /// Whether there is nothing left to be done about its brief.
+    is_briefed: bool,
+}
+
 impl Tenant {
-    /// Does what the schedule has due now (API.md, 7.7). Any number of servers may call this at any time:
-    /// each step is committed once.
+    /// Does what the schedule has due now (API.md, 7.7). `known` is kept from one round to the next. Any number of
+    /// servers may call this at any time: each step is committed once.
     ///
     /// # Errors
     /// [`Error::Store`]. What was not done by then is done by the next round.
-    pub async fn follow(&self, schedule: &Schedule) -> Result<ScheduleRound, Error> {
+    pub async fn follow(
+        &self,
+        schedule: &Schedule,
+        known: &mut ConvenedWindows,
+    ) -> Result<ScheduleRound, Error> {
         let now = self.store.now().await?;
+        let open = rules::open_windows(schedule, now);
+        self.find_convened(&open, known).await?;
+        let (convened, missing): (Vec<_>, Vec<_>) =
+            open.iter().partition(|window| known.windows.contains_key(&window.name()));
         let mut did = ScheduleRound::default();
-        for occasion in rules::open_occasions(schedule, now) {
-            match self.attend(&occasion, &mut did).await {
-                Err(Error::Refused(refusal)) => did.skipped.push((occasion.name(), refusal)),
+        // Those without a session first: then even a server that is killed early in each round makes progress.
+        for window in missing.into_iter().chain(convened) {
+            match self.attend(window, known, &mut did).await {
+                Err(Error::Refused(refusal)) => did.skipped.push((window.name(), refusal)),
                 attended => attended?,
             }
         }
-        self.move_on(schedule, now, &mut did).await?;
+        self.advance_due(schedule, now, &mut did).await?;
         did.round.done = did.steps.len();
         did.round.wait_for(rules::next_opening(schedule, now), now);
         Ok(did)
     }
 
+    /// Reads for which of the open windows a session was convened, unless all are known, and forgets those that are
+    /// over.
+    async fn find_convened(
+        &self,
+        open: &[ScheduledWindow<'_>],
+        known: &mut ConvenedWindows,
+    ) -> Result<(), Error> {
+        let log = self.store.log_position().await?.log;
+        if known.log != log {
+            *known = ConvenedWindows { log, ..ConvenedWindows::default() };
+        }
+        let names: BTreeSet<_> = open.iter().map(ScheduledWindow::name).collect();
+        known.windows.retain(|name, _| names.contains(name));
+        let missing = || open.iter().filter(|window| !known.windows.contains_key(&window.name()));
+        let Some(first) = missing().map(|window| window.opens).min() else { return Ok(()) };
+        // Names begin with the time of opening.
+        let mut after = first.to_string();
+        loop {
+            let query = DocumentQuery {
+                after: Some(after),
+                limit: PAGE,
+                bytes: PAGE_BYTES,
+                without_texts: false,
+            };
+            let page = self.store.document_page(Collection::Occasions, &query).await?;
+            for claim in page.documents.iter().filter(|claim| names.contains(&claim.key)) {
+                let session = claimed(claim)?;
+                let found = ConvenedWindow { session, is_briefed: false };
+                known.windows.entry(claim.key.clone()).or_insert(found);
+            }
+            let last = page.documents.last().filter(|_| page.more);
+            let Some(last) = last else { return Ok(()) };
+            after = last.key.clone();
+        }
+    }
+
     /// Convenes the session of an open window, and publishes its brief.
-    async fn attend(&self, occasion: &Occasion<'_>, did: &mut ScheduleRound) -> Result<(), Error> {
-        let session = match self.session_for(occasion).await? {
-            Some(id) => id,
-            None => match self.convene_for(occasion).await? {
-                Some(session) => {
-                    did.steps.push((session.id, ScheduleStep::Convened));
-                    session.id
-                }
-                // Another server was quicker, and publishes the brief.
-                None => return Ok(()),
-            },
+    async fn attend(
+        &self,
+        window: &ScheduledWindow<'_>,
+        known: &mut ConvenedWindows,
+        did: &mut ScheduleRound,
+    ) -> Result<(), Error> {
+        let name = window.name();
+        if !known.windows.contains_key(&name) {
+            // If another server was quicker, it publishes the brief.
+            let Some(session) = self.convene_for(window).await? else { return Ok(()) };
+            did.steps.push((session.id, ScheduleStep::Convened));
+            let convened = ConvenedWindow { session: session.id, is_briefed: false };
+            known.windows.insert(name.clone(), convened);
+        }
+        let Some(ConvenedWindow { session, is_briefed }) = known.windows.get_mut(&name) else {
+            return Ok(());
         };
-        let key = session.to_string();
-        if !occasion.entry.brief || self.store.document(Collection::Briefs, &key).await?.is_some() {
+        if !window.entry.brief || *is_briefed {
             return Ok(());
         }
-        let published = self.publish_brief(session, None, &Attribution::SCHEDULE).await;
-        if done(published)? {
-            did.steps.push((session, ScheduleStep::Brief));
+        let key = session.to_string();
+        if self.store.document(Collection::Briefs, &key).await?.is_none() {
+            let published = self.publish_brief(*session, None, &Attribution::SCHEDULE).await;
+            if done(published)? {
+                did.steps.push((*session, ScheduleStep::Brief));
+            }
         }
+        *is_briefed = true;
         Ok(())
     }
 
-    /// The session that was convened for an occasion. It may have been withdrawn since.
-    async fn session_for(&self, occasion: &Occasion<'_>) -> Result<Option<SessionId>, Error> {
-        let claim = self.store.document(Collection::Occasions, &occasion.name()).await?;
-        let Some(claim) = claim else { return Ok(None) };
-        let id = claim.json.parse().map_err(|_| StoreError::corrupt("occasion", claim.json));
-        Ok(Some(SessionId(id?)))
-    }
-
-    async fn convene_for(&self, occasion: &Occasion<'_>) -> Result<Option<Arc<Session>>, Error> {
+    async fn convene_for(
+        &self,
+        window: &ScheduledWindow<'_>,
+    ) -> Result<Option<Arc<Session>>, Error> {
         let states = [MemberState::Approved, MemberState::Claimed];
-        let active = match occasion.entry.roster {
+        let active = match window.entry.roster {
             Some(_) => self.store.members(&MemberQuery::in_states(&states)).await?,
             None => Vec::new(),
         };
-        let draft = occasion.draft(&active);
+        let draft = window.draft(&active);
         self.subject(&draft.subject_id).await?;
         self.check_roster(draft.roster.as_ref(), "roster").await?;
         let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
-        let convened = self.store.convene_once(&occasion.name(), &convocation).await?;
+        let convened = self.store.convene_once(&window.name(), &convocation).await?;
         if let Some(session) = &convened {
             self.observer.tell(Commit::Session(session));
         }
         Ok(convened)
     }
 
-    /// Aggregates and publishes the sessions that the schedule convened.
-    async fn move_on(
+    /// Aggregates and publishes the sessions that the schedule convened, as far as that is due.
+    async fn advance_due(
         &self,
         schedule: &Schedule,
         now: Timestamp,
@@ -123,8 +196,8 @@ impl Tenant {
         // In this order: what is aggregated here is published here.
         for state in [WindowClosed, Aggregated].into_iter().filter(|state| wants(*state)) {
             for session in self.in_state(state).await? {
-                let Some(occasion) = self.occasion_of(schedule, &session).await? else { continue };
-                if let Some(to) = rules::next_state(occasion.entry, &session, now) {
+                let Some(window) = self.window_of(schedule, &session).await? else { continue };
+                if let Some(to) = rules::next_state(window.entry, &session, now) {
                     if done(self.advance(session.id, to, &Attribution::SCHEDULE).await)? {
                         did.steps.push((session.id, ScheduleStep::entering(to)));
                     }
@@ -144,24 +217,31 @@ impl Tenant {
         Ok(self.store.sessions(&query).await?)
     }
 
-    /// The occasion that a session was convened for; `None` when an operator convened it, or when the entry
-    /// is no longer in the schedule.
-    async fn occasion_of<'a>(
+    /// The window that a session was convened for; `None` if an operator convened it, or if the entry is no longer in
+    /// the schedule.
+    async fn window_of<'a>(
         &self,
         schedule: &'a Schedule,
         session: &Session,
-    ) -> Result<Option<Occasion<'a>>, Error> {
-        for occasion in rules::occasions_of(schedule, session) {
-            if self.session_for(&occasion).await? == Some(session.id) {
-                return Ok(Some(occasion));
+    ) -> Result<Option<ScheduledWindow<'a>>, Error> {
+        for window in rules::windows_of(schedule, session) {
+            let claim = self.store.document(Collection::Occasions, &window.name()).await?;
+            if claim.as_ref().map(claimed).transpose()? == Some(session.id) {
+                return Ok(Some(window));
             }
         }
         Ok(None)
     }
 }
 
+/// The session by whose commit a window was claimed. It may have been withdrawn since.
+fn claimed(claim: &Document) -> Result<SessionId, StoreError> {
+    let id = claim.json.parse().map_err(|_| StoreError::corrupt("occasion", claim.json.clone()));
+    Ok(SessionId(id?))
+}
+
 impl ScheduleStep {
-    /// What it did, for a log line.
+    /// Its name in log lines.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Convened => "convened",
@@ -176,8 +256,8 @@ impl ScheduleStep {
     }
 }
 
-/// Whether this call committed a step; false when another server or an operator did it before, or withdrew the
-/// session.
+/// Whether this call committed a step. False when another server or an operator committed it before, or withdrew
+/// the session.
 fn done<T>(result: Result<T, Error>) -> Result<bool, Error> {
     use Refusal::{AlreadyAggregated, BriefPublished, NotFound, SessionIs};
     match result {

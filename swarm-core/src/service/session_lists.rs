@@ -3,22 +3,19 @@
 use std::sync::Arc;
 
 use super::{Error, Tenant};
-use crate::domain::{Session, SessionId, SessionState, SubjectId};
-use crate::store::SessionQuery;
+use crate::domain::{Session, SessionId, SessionState, SessionSummary, SubjectId};
+use crate::rules::{Refusal, Resource};
+use crate::store::{SessionList, SessionQuery, SummaryQuery};
 
-/// A page of the session list ends early once its sessions have about this many bytes.
+/// Size in bytes at which a page of the session list ends early.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// How many sessions the list has the store read at a time with their snapshots.
+/// Number of sessions read with their snapshots at a time.
 const SESSIONS_AT_ONCE: usize = 8;
 
-/// How many sessions are read at a time, without their snapshots, to find those of one subject, and how
-/// often at most.
+/// Number of summaries read at a time to find those that a filter keeps, and the maximum number of these reads.
 const SCANNED_AT_ONCE: usize = 100;
 const MAX_SCANS: usize = 10;
-
-/// How many ids before and after a session its neighbours are looked for.
-const NEIGHBOURHOOD: usize = 100;
 
 /// A page of the session list.
 #[derive(Clone, Debug)]
@@ -30,13 +27,43 @@ pub struct SessionPage {
     pub next_before: Option<SessionId>,
 }
 
+/// A page of summaries of sessions.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SummaryPage {
+    /// Summaries of sessions by id in descending order.
+    pub sessions: Vec<Arc<SessionSummary>>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<SessionId>,
+}
+
 impl Tenant {
-    /// The `limit` sessions that were published last, the latest first.
+    /// Summaries of the `limit` sessions that were published last, the latest first.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn published(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
+    pub async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>, Error> {
         Ok(self.store.published(limit).await?)
+    }
+
+    /// Summaries of the `limit` newest sessions of a list with ids below `before`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn summaries(
+        &self,
+        list: SessionList,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<SummaryPage, Error> {
+        // One more than the page holds shows whether there are more.
+        let limit_and_one = limit.saturating_add(1);
+        let query = SummaryQuery { list, before, after: None, limit: limit_and_one };
+        let mut sessions = self.store.session_summaries(&query).await?;
+        let is_last = sessions.len() <= limit;
+        sessions.truncate(limit);
+        let next_before = sessions.last().filter(|_| !is_last).map(|last| last.id);
+        Ok(SummaryPage { sessions, next_before })
     }
 
     /// The `limit` newest sessions with ids below `before`. A page has fewer sessions if they
@@ -49,15 +76,15 @@ impl Tenant {
         limit: usize,
         before: Option<SessionId>,
     ) -> Result<SessionPage, Error> {
-        // One more than the page takes tells whether there are more.
+        // One more than the page holds shows whether there are more.
         let query = SessionQuery {
             before,
             limit: limit.saturating_add(1),
             without_snapshots: true,
             ..SessionQuery::default()
         };
-        // In one call, so at one position of the log. A snapshot never changes: read later, it is what
-        // it was then.
+        // One call, so all sessions are as of one position of the log. Snapshots can be read later, because they
+        // never change.
         let listed = self.store.sessions(&query).await?;
         let (mut sessions, mut room): (Vec<Arc<Session>>, _) = (Vec::new(), Some(PAGE_BYTES));
         for some in listed.chunks(SESSIONS_AT_ONCE) {
@@ -73,95 +100,86 @@ impl Tenant {
         Ok(SessionPage { next_before: None, sessions })
     }
 
+    /// The summary of a session.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn summary(&self, id: SessionId) -> Result<Arc<SessionSummary>, Error> {
+        let before = Some(SessionId(id.0.saturating_add(1)));
+        let query = SummaryQuery { before, limit: 1, ..SummaryQuery::default() };
+        let found = self.store.session_summaries(&query).await?.into_iter().next();
+        Ok(found.filter(|found| found.id == id).ok_or(Refusal::NotFound(Resource::Session))?)
+    }
+
+    /// A session without its snapshot.
+    pub(super) async fn without_snapshot(&self, id: SessionId) -> Result<Arc<Session>, Error> {
+        let query = SessionQuery {
+            before: Some(SessionId(id.0.saturating_add(1))),
+            limit: 1,
+            without_snapshots: true,
+            ..SessionQuery::default()
+        };
+        let found = self.store.sessions(&query).await?.into_iter().next();
+        Ok(found.filter(|found| found.id == id).ok_or(Refusal::NotFound(Resource::Session))?)
+    }
+
     /// A session without its takes.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`](crate::Refusal::NotFound) when there is none with this id.
+    /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn session_record(&self, id: SessionId) -> Result<Arc<Session>, Error> {
         Ok(self.load(id).await?.record)
     }
 
-    /// The `limit` newest sessions in this state, by id in descending order.
+    /// Summaries of up to `limit` of the newest sessions of a list with ids below `before` that `keep` keeps, by
+    /// id in descending order. A page has fewer if they are not among the next 1,000 sessions of the list;
+    /// [`SummaryPage::next_before`] goes on from there.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn sessions_in(
+    pub async fn summaries_where(
         &self,
-        state: SessionState,
-        limit: usize,
-    ) -> Result<Vec<Arc<Session>>, Error> {
-        let query = SessionQuery { state: Some(state), limit, ..SessionQuery::default() };
-        Ok(self.store.sessions(&query).await?)
-    }
-
-    /// Up to `limit` of the newest sessions of a subject with ids below `before`; see
-    /// [`sessions_where`](Self::sessions_where).
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn sessions_of(
-        &self,
-        subject: &SubjectId,
+        list: SessionList,
         limit: usize,
         before: Option<SessionId>,
-    ) -> Result<SessionPage, Error> {
-        self.sessions_where(limit, before, |session| session.subject_id == *subject).await
-    }
-
-    /// Up to `limit` of the newest sessions with ids below `before` that `keep` keeps, by id in descending
-    /// order; it sees them without their snapshots. A page has fewer if they are not among the next 1,000
-    /// sessions of the list; [`SessionPage::next_before`] goes on from there.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn sessions_where(
-        &self,
-        limit: usize,
-        mut before: Option<SessionId>,
-        keep: impl Fn(&Session) -> bool + Send,
-    ) -> Result<SessionPage, Error> {
+        keep: impl Fn(&SessionSummary) -> bool + Send,
+    ) -> Result<SummaryPage, Error> {
+        let mut query = SummaryQuery { list, before, after: None, limit: SCANNED_AT_ONCE };
         let mut sessions = Vec::new();
         for _ in 0..MAX_SCANS {
-            let query = SessionQuery {
-                before,
-                limit: SCANNED_AT_ONCE,
-                without_snapshots: true,
-                ..SessionQuery::default()
-            };
-            let listed = self.store.sessions(&query).await?;
+            let listed = self.store.session_summaries(&query).await?;
             for session in listed.iter().filter(|session| keep(session)) {
                 if sessions.len() == limit {
-                    return Ok(SessionPage { next_before: before, sessions });
+                    return Ok(SummaryPage { next_before: query.before, sessions });
                 }
-                before = Some(session.id);
-                sessions.push(self.load(session.id).await?.record);
+                query.before = Some(session.id);
+                sessions.push(Arc::clone(session));
             }
-            before = listed.last().map(|last| last.id);
+            query.before = listed.last().map(|last| last.id);
             if listed.len() < SCANNED_AT_ONCE {
-                return Ok(SessionPage { next_before: None, sessions });
+                return Ok(SummaryPage { next_before: None, sessions });
             }
         }
-        Ok(SessionPage { next_before: before, sessions })
+        Ok(SummaryPage { next_before: query.before, sessions })
     }
 
-    /// The sessions of the same subject before and after this one, without their snapshots, among the
-    /// hundred ids on each side.
+    /// The sessions of the same subject before and after this one.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn neighbours(&self, session: &Session) -> Result<[Option<Arc<Session>>; 2], Error> {
-        let after = session.id.0.saturating_add(NEIGHBOURHOOD as u64 + 1);
-        let query = SessionQuery {
-            before: Some(SessionId(after)),
-            limit: 2 * NEIGHBOURHOOD + 1,
-            without_snapshots: true,
-            ..SessionQuery::default()
-        };
-        let mut listed = self.store.sessions(&query).await?;
-        listed.retain(|other| other.subject_id == session.subject_id);
-        let earlier = listed.iter().find(|other| other.id < session.id).cloned();
-        let later = listed.iter().rev().find(|other| other.id > session.id).cloned();
-        Ok([earlier, later])
+    pub async fn neighbours(
+        &self,
+        id: SessionId,
+        subject: &SubjectId,
+    ) -> Result<[Option<Arc<SessionSummary>>; 2], Error> {
+        let list = SessionList::About(subject.clone());
+        let one = SummaryQuery { list, limit: 1, ..SummaryQuery::default() };
+        let earlier = SummaryQuery { before: Some(id), ..one.clone() };
+        let later = SummaryQuery { after: Some(id), ..one };
+        Ok([
+            self.store.session_summaries(&earlier).await?.pop(),
+            self.store.session_summaries(&later).await?.pop(),
+        ])
     }
 
     /// Successive sessions of the list, with their snapshots.
@@ -173,7 +191,7 @@ impl Tenant {
         let before = Some(SessionId(first.id.0.saturating_add(1)));
         let whole = SessionQuery { before, limit: listed.len(), ..SessionQuery::default() };
         let whole = self.store.sessions(&whole).await?;
-        // One that is missing by now was withdrawn.
+        // A session that is missing now was withdrawn.
         let snapshot = |id| whole.iter().find(|it| it.id == id).map(|it| it.snapshot.clone());
         let with = |session: &Arc<Session>| match is_aggregated(session) {
             true => snapshot(session.id)

@@ -9,13 +9,13 @@ use crate::domain::{
     Attribution, Day, MemberId, MemberState, Roster, Session, SessionDraft, SessionId,
     SessionPatch, SessionState, SubjectId, Take, TakeId, Timestamp,
 };
-use crate::rules::{self, Refusal, Resource};
+use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
 use crate::store::{
     Aggregation, MemberQuery, Saved, SessionChange, SessionQuery, SessionTakes, TakeQuery,
     Versioned,
 };
 
-/// The most sessions of one state among which those that accept takes are looked for.
+/// Maximum number of sessions in one state that are searched for those that accept takes.
 pub const MAX_ACCEPTING: usize = 100;
 
 /// A session, and a page of the takes that count.
@@ -25,7 +25,7 @@ pub struct TakePage {
     /// The session.
     pub session: Arc<Session>,
     /// The highest revision of each member, in the order of filing.
-    pub takes: Vec<Arc<Take>>,
+    pub takes: Vec<PublicTake>,
     /// The cursor of the next page; `None` on the last page.
     pub next_after: Option<TakeId>,
 }
@@ -52,9 +52,10 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
-    pub async fn session(&self, id: SessionId) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+    pub async fn session(&self, id: SessionId) -> Result<(Arc<Session>, Vec<PublicTake>), Error> {
         let (session, takes) = self.session_takes(&TakeQuery::latest(id)).await?;
-        Ok((session, rules::resolve(&takes)))
+        let takes = shown(&session, &rules::resolve(&takes));
+        Ok((session, takes))
     }
 
     /// A session and up to `limit` of the takes that count, with ids higher than `after`.
@@ -67,14 +68,15 @@ impl Tenant {
         after: TakeId,
         limit: usize,
     ) -> Result<TakePage, Error> {
-        // One more than the page takes tells whether there are more.
+        // One more than the page holds shows whether there are more.
         let limit_and_one = limit.saturating_add(1);
         let query = TakeQuery { after, limit: limit_and_one, ..TakeQuery::latest(id) };
         let (session, mut takes) = self.session_takes(&query).await?;
         let is_last = takes.len() <= limit;
         takes.truncate(limit);
         let next_after = takes.last().filter(|_| !is_last).map(|last| last.id);
-        Ok(TakePage { session, takes: rules::resolve(&takes), next_after })
+        let takes = shown(&session, &rules::resolve(&takes));
+        Ok(TakePage { session, takes, next_after })
     }
 
     /// The newest session of a day and subject, and the takes that count.
@@ -85,12 +87,12 @@ impl Tenant {
         &self,
         date: Day,
         subject: SubjectId,
-    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+    ) -> Result<(Arc<Session>, Vec<PublicTake>), Error> {
         let on = SessionQuery { on: Some((date, subject)), limit: 1, ..SessionQuery::default() };
         let mut newest = self.newest(&on).await?;
         loop {
             let answer = self.session(newest).await;
-            // Where a newer one was convened meanwhile, or this one withdrawn, read again.
+            // If a newer session was convened meanwhile, or this one was withdrawn, read again.
             let was = std::mem::replace(&mut newest, self.newest(&on).await?);
             if was == newest {
                 return answer;
@@ -104,7 +106,7 @@ impl Tenant {
     }
 
     /// A session and takes of it, at one position of the log.
-    async fn session_takes(
+    pub(super) async fn session_takes(
         &self,
         query: &TakeQuery,
     ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
@@ -120,8 +122,10 @@ impl Tenant {
     pub async fn session_filed(
         &self,
         id: SessionId,
-    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
-        self.session_takes(&TakeQuery::all(id)).await
+    ) -> Result<(Arc<Session>, Vec<PublicTake>), Error> {
+        let (session, takes) = self.session_takes(&TakeQuery::all(id)).await?;
+        let takes = shown(&session, &takes);
+        Ok((session, takes))
     }
 
     /// The newest session in the state `collecting`, if any.
@@ -129,21 +133,13 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn open_session(&self) -> Result<Option<Arc<Session>>, Error> {
-        Ok(self.open_sessions(1).await?.into_iter().next())
-    }
-
-    /// The `limit` newest sessions in the state `collecting`, by id in descending order.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn open_sessions(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
         let state = Some(SessionState::Collecting);
-        let open = SessionQuery { state, limit, ..SessionQuery::default() };
-        Ok(self.store.sessions(&open).await?)
+        let newest = SessionQuery { state, limit: 1, ..SessionQuery::default() };
+        Ok(self.store.sessions(&newest).await?.into_iter().next())
     }
 
-    /// The `limit` newest sessions in which a first take would be accepted now, by id, the highest first.
-    /// Aggregated ones are left out: a take in them is no part of the snapshot.
+    /// The `limit` newest sessions in which a first take would be accepted now, by id in descending order.
+    /// Aggregated sessions are left out, because takes in them do not count.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -170,7 +166,7 @@ impl Tenant {
         Ok(accepting)
     }
 
-    /// Takes go to the newest session of a day and subject alone.
+    /// Whether it is the newest session of its day and subject. Only that one gets takes.
     async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
         let on = Some((session.date, session.subject_id.clone()));
         let query = SessionQuery { on, limit: 1, ..SessionQuery::default() };
@@ -193,6 +189,7 @@ impl Tenant {
             let aggregation = Aggregation { session: id, by: by.clone() };
             let session = self.store.aggregate(&aggregation).await??;
             self.observer.tell(Commit::Session(&session));
+            self.show_what_was_held(&session).await;
             return Ok(session);
         }
         until_committed("advance", || async {
@@ -207,7 +204,7 @@ impl Tenant {
     /// moves ahead or is cleared. A request that changes nothing is not logged, unless it has a note.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum;
+    /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum; [`Refusal::AlreadyOpened`];
     /// [`Refusal::FiledLater`] when a stored take was filed after that deadline.
     pub async fn amend_session(
         &self,
@@ -231,7 +228,7 @@ impl Tenant {
         .await
     }
 
-    /// Withdraws a session in which no take was filed, and returns it as it was last: from now on it
+    /// Withdraws a session in which no take was filed, and returns its last record. From then on it
     /// is not found, and its id is not used again. Its brief goes with it; a memo that names it stays.
     ///
     /// # Errors
@@ -285,7 +282,7 @@ impl Tenant {
         self.change(id, |session| rules::excuse(session, member, excused, by)).await
     }
 
-    /// A member stays one, so what is found here holds at the commit.
+    /// Members are never removed once they are public, so this check still holds at the commit.
     pub(super) async fn check_roster(
         &self,
         roster: Option<&Roster>,
@@ -293,7 +290,9 @@ impl Tenant {
     ) -> Result<(), Error> {
         let Some(roster) = roster else { return Ok(()) };
         let states = [MemberState::Approved, MemberState::Claimed, MemberState::Inactive];
-        let members = self.store.members(&MemberQuery::in_states(&states)).await?;
+        let ids = roster.entries().iter().map(|entry| entry.member_id.clone()).collect();
+        let listed = MemberQuery { ids: Some(ids), ..MemberQuery::in_states(&states) };
+        let members = self.store.members(&listed).await?;
         Ok(rules::check_roster(roster, &members, field)?)
     }
 
@@ -320,41 +319,64 @@ impl Tenant {
         let saved = self.store.save_session(&change).await?;
         if saved == Saved::Saved {
             self.observer.tell(Commit::Session(&change.session));
+            if change.opens || change.withdrawn {
+                self.show_what_was_held(&change.session).await;
+            }
         }
         Ok(saved.committed(change.session).map(Arc::new))
     }
 
-    /// Moves sessions that are `collecting` after their deadline to `window_closed`. Several
-    /// servers may do this concurrently. [`Round::done`] is the number of sessions.
+    /// Appends the log entries of memos that were held while a blind session was sealed. The opening is committed
+    /// already. If this fails, [`open_due_sessions`](Self::open_due_sessions) does it later.
+    async fn show_what_was_held(&self, session: &Session) {
+        if session.blind {
+            let _ = self.show_held_memos(session.id).await;
+        }
+    }
+
+    /// Moves sessions that are `collecting` after their deadline to `window_closed`, and opens the blind ones
+    /// among them. Several servers may do this concurrently. [`Round::done`] is the number of sessions.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn close_due_sessions(&self) -> Result<Round, Error> {
+        let collecting = SessionQuery {
+            state: Some(SessionState::Collecting),
+            limit: usize::MAX,
+            without_snapshots: true,
+            ..SessionQuery::default()
+        };
+        let collecting = self.store.sessions(&collecting).await?;
         let now = self.store.now().await?;
         let mut round = Round::default();
-        for session in self.collecting().await? {
-            if !rules::is_due(&session, now) {
-                // A session is due after its deadline.
-                let deadline = session.window_closes_at.map(|deadline| deadline.plus_millis(1));
-                round.wait_for(deadline, now);
-                continue;
-            }
-            // It may have been withdrawn meanwhile.
-            let Some(session) = self.store.session(session.id).await? else { continue };
-            let Some(change) = rules::close_if_due(&session, now) else { continue };
-            match self.saved(change).await? {
-                Some(_) => round.done += 1,
-                // The session was changed concurrently; the next round judges it again.
-                None => round.wait_for(Some(now), now),
-            }
+        for session in collecting {
+            self.close_if_due(&session, now, &mut round).await?;
         }
         Ok(round)
     }
 
-    async fn collecting(&self) -> Result<Vec<Arc<Session>>, Error> {
-        let state = Some(SessionState::Collecting);
-        let query = SessionQuery { state, limit: usize::MAX, ..SessionQuery::default() };
-        Ok(self.store.sessions(&query).await?)
+    /// Closes and opens a session that is due; otherwise records when it will be.
+    pub(super) async fn close_if_due(
+        &self,
+        session: &Session,
+        now: Timestamp,
+        round: &mut Round,
+    ) -> Result<(), Error> {
+        if rules::takes_may_come(session.window_closes_at, now) {
+            // It is due after its deadline.
+            let deadline = session.window_closes_at.map(|deadline| deadline.plus_millis(1));
+            round.wait_for(deadline, now);
+            return Ok(());
+        }
+        // It may have been withdrawn meanwhile.
+        let Some(session) = self.store.session(session.id).await? else { return Ok(()) };
+        let Some(change) = rules::close_if_due(&session, now) else { return Ok(()) };
+        match self.saved(change).await? {
+            Some(_) => round.done += 1,
+            // The session was changed concurrently; the next round judges it again.
+            None => round.wait_for(Some(now), now),
+        }
+        Ok(())
     }
 
     /// The time by the store's clock.
@@ -364,4 +386,9 @@ impl Tenant {
     pub async fn now(&self) -> Result<Timestamp, Error> {
         Ok(self.store.now().await?)
     }
+}
+
+/// What the public sees of these takes of a session.
+fn shown(session: &Session, takes: &[Arc<Take>]) -> Vec<PublicTake> {
+    takes.iter().map(|take| public_take(session, take)).collect()
 }

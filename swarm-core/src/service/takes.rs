@@ -1,22 +1,29 @@
 //! Submissions, preflights and reads of takes.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use super::basis_cache::UnderWay;
+use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
-use super::{Commit, Error, SubmitError, Tenant};
+use super::{Commit, Entropy, Error, NoEntropy, SubmitError, Tenant, log_rows};
 use crate::domain::{
-    AttemptId, Logged, Seq, Session, Take, TakeDraft, TakeId, TakeOnFile, TokenHash,
+    AttemptId, Logged, Salt, Seq, Session, SessionId, Take, TakeDraft, TakeId, TakeOnFile,
+    TokenHash,
 };
-use crate::rules::{self, Draft, Preflight, Refusal, Rejection, Resource, Submission, Warning};
-use crate::store::{Basis, BasisQuery, Filed, StoreError};
+use crate::rules::{
+    self, Counting, Draft, Preflight, PublicTake, Refusal, Rejection, Resource, Submission,
+    Warning, public_take,
+};
+use crate::store::{Basis, BasisQuery, Filed, Filing, StoreError, TakeContext};
 
-/// How many sessions are named in place of one that was not found.
-const SESSIONS_NAMED: usize = 5;
+/// Maximum number of sessions that are named when the session of a take does not exist.
+const MAX_SESSIONS_NAMED: usize = 5;
 
-/// How many rows of the log are read at a time to find the newest takes, and how often at most.
+/// Number of rows of the log read to find the newest takes: at a time, first and at most, and in total.
+const FIRST_LOG_ROWS: u64 = 8;
 const LOG_ROWS_AT_ONCE: u64 = 64;
-const MAX_LOG_READS: usize = 16;
+const MAX_LOG_ROWS: u64 = 1_024;
 
 /// A take that is committed.
 #[derive(Clone, Debug)]
@@ -24,7 +31,7 @@ const MAX_LOG_READS: usize = 16;
 pub struct FiledTake {
     /// The take.
     pub take: Arc<Take>,
-    /// What makes it count for less than it seems to say.
+    /// Why some of it does not count.
     pub warnings: Vec<Warning>,
 }
 
@@ -33,8 +40,8 @@ pub struct FiledTake {
 #[non_exhaustive]
 pub struct TakeScan {
     /// The takes, newest first.
-    pub takes: Vec<Arc<Take>>,
-    /// Where the scan goes on; `None` at the beginning of the log.
+    pub takes: Vec<PublicTake>,
+    /// Where the next scan continues; `None` at the beginning of the log.
     pub next_before: Option<Seq>,
 }
 
@@ -59,8 +66,7 @@ impl Tenant {
         Ok(self.submit_warned(token, submission).await?.take)
     }
 
-    /// Files a take as [`submit`](Self::submit) does, and says what makes it count for less than it seems
-    /// to say.
+    /// Files a take as [`submit`](Self::submit) does, and returns warnings if some of it does not count.
     ///
     /// # Errors
     /// As of [`submit`](Self::submit).
@@ -69,23 +75,24 @@ impl Tenant {
         token: &TokenHash,
         submission: &Submission,
     ) -> Result<FiledTake, SubmitError> {
-        let (attempt, query) = (AttemptId(self.entropy.bytes()?), query(token, submission));
-        let under_way = self.cache.begin(&query);
-        if let Some(under_way) = &under_way
+        let query = query(token, submission);
+        let minted = Minted::draw(&*self.entropy)?;
+        let in_progress = self.cache.begin(&query);
+        if let Some(in_progress) = &in_progress
             && let Some(filed) =
-                self.submit_by_cache(under_way, &query, submission, attempt).await?
+                self.submit_by_cache(in_progress, &query, submission, &minted).await?
         {
             return Ok(filed);
         }
         until_committed("file", || async {
             let basis = self.basis(&query).await?;
-            let filing = match rules::judge(&basis, submission, attempt) {
+            let filing = match minted.judge(&basis, submission) {
                 Ok(filing) => filing,
                 Err(rejection) => return Err(self.with_open_sessions(rejection).await.into()),
             };
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => {
-                    let take = self.filed(&query, under_way.as_ref(), take);
+                    let take = self.filed(&query, in_progress.as_ref(), take);
                     return Ok(Some(FiledTake::of(take, &basis, submission)));
                 }
                 Filed::Stale => return Ok(None),
@@ -103,27 +110,27 @@ impl Tenant {
     /// here.
     async fn submit_by_cache(
         &self,
-        under_way: &UnderWay,
+        in_progress: &SubmitInProgress,
         query: &BasisQuery<'_>,
         submission: &Submission,
-        attempt: AttemptId,
+        minted: &Minted,
     ) -> Result<Option<FiledTake>, SubmitError> {
         let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
-        let Ok(filing) = rules::judge(&basis, submission, attempt) else { return Ok(None) };
+        let Ok(filing) = minted.judge(&basis, submission) else { return Ok(None) };
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => {
-                let take = self.filed(query, Some(under_way), take);
+                let take = self.filed(query, Some(in_progress), take);
                 Ok(Some(FiledTake::of(take, &basis, submission)))
             }
             Ok(Filed::RevisionTaken) => {
-                // While the store answers, the rival that won notes that it was filed, unless its task
-                // has not run yet.
+                // If another take won the race, this process has recorded it by now, unless the task of that take has
+                // not run yet.
                 self.basis(query).await?;
-                if !under_way.another_was_filed() {
+                if !in_progress.another_was_filed() {
                     return Ok(None);
                 }
-                // Read after it is known that another won: it may have been this very take.
+                // Read the facts after that, because the take that won may be this very one, sent twice.
                 Err(self.rejection(Refusal::LostRace, query, submission).await)
             }
             Ok(Filed::Stale | Filed::Late | Filed::NonceUsed) => Ok(None),
@@ -150,11 +157,11 @@ impl Tenant {
     fn filed(
         &self,
         query: &BasisQuery<'_>,
-        under_way: Option<&UnderWay>,
+        in_progress: Option<&SubmitInProgress>,
         take: Arc<Take>,
     ) -> Arc<Take> {
-        if let Some(under_way) = under_way {
-            under_way.note_filed();
+        if let Some(in_progress) = in_progress {
+            in_progress.note_filed();
         }
         self.cache.filed(query, &take);
         self.observer.tell(Commit::Take(&take));
@@ -179,11 +186,11 @@ impl Tenant {
         rejection
     }
 
-    /// Where there is no session: which there are. Without an answer of the store the refusal stands as it
-    /// is.
+    /// Adds the sessions that accept takes to a refusal for a session that does not exist. If the store does not
+    /// answer, the refusal stays as it is.
     async fn fill_open_sessions(&self, refusal: &mut Refusal) {
         if let Refusal::NoSession { open } = refusal
-            && let Ok(sessions) = self.accepting_sessions(SESSIONS_NAMED).await
+            && let Ok(sessions) = self.accepting_sessions(MAX_SESSIONS_NAMED).await
         {
             let name = |session: &Arc<Session>| (session.date, session.subject_id.clone());
             *open = sessions.iter().map(name).collect();
@@ -207,16 +214,94 @@ impl Tenant {
         }
     }
 
-    /// A take.
+    /// A take, as the public sees it.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
-    pub async fn take(&self, id: TakeId) -> Result<TakeOnFile, Error> {
+    pub async fn take(&self, id: TakeId) -> Result<TakeOnFile<PublicTake>, Error> {
+        let TakeOnFile { take, superseded_by } = self.take_on_file(id).await?;
+        Ok(TakeOnFile { take: self.public_take(take).await?, superseded_by })
+    }
+
+    /// What the public sees of a take. Its session is read after it: if it is opened in between, the take
+    /// is shown open.
+    pub(super) async fn public_take(&self, take: Arc<Take>) -> Result<PublicTake, Error> {
+        let take = self.public_takes(vec![take]).await?.pop();
+        Ok(take.ok_or(Refusal::NotFound(Resource::Take))?)
+    }
+
+    /// A take as the active member whose bearer token hashes to `token` sees it: its own takes complete even while
+    /// they are sealed, other takes as the public does. With any other token, as the public does.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn take_for(
+        &self,
+        token: &TokenHash,
+        id: TakeId,
+    ) -> Result<TakeOnFile<PublicTake>, Error> {
+        let TakeOnFile { take, superseded_by } = self.take_on_file(id).await?;
+        let member = self.store.bearer(token).await?.filter(|member| member.state.is_active());
+        if member.is_some_and(|member| member.id == take.draft().member_id) {
+            return Ok(TakeOnFile { take: PublicTake::Open(take), superseded_by });
+        }
+        self.take(id).await
+    }
+
+    async fn take_on_file(&self, id: TakeId) -> Result<TakeOnFile, Error> {
         Ok(self.store.take(id).await?.ok_or(Refusal::NotFound(Resource::Take))?)
     }
 
-    /// Up to `limit` of the takes that `keep` keeps, newest first, whatever the state of their sessions:
-    /// those among the 1,024 entries of the log before the one numbered `before`, or the last ones.
+    /// The public form of these takes, of any sessions. Only takes with a seal require that their session is read.
+    async fn public_takes(&self, takes: Vec<Arc<Take>>) -> Result<Vec<PublicTake>, Error> {
+        let mut sessions: HashMap<SessionId, Arc<Session>> = HashMap::new();
+        for take in takes.iter().filter(|take| take.salt.is_some()) {
+            if let Entry::Vacant(unread) = sessions.entry(take.session_id) {
+                unread.insert(self.without_snapshot(take.session_id).await?);
+            }
+        }
+        let shown = |take: Arc<Take>| match sessions.get(&take.session_id) {
+            Some(session) => public_take(session, &take),
+            None => PublicTake::Open(take),
+        };
+        Ok(takes.into_iter().map(shown).collect())
+    }
+
+    /// A take among those of its session.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn take_context(&self, id: TakeId) -> Result<TakeContext<PublicTake>, Error> {
+        let context = self.store.take_context(id).await?;
+        let TakeContext { revisions, previous, next } =
+            context.ok_or(Refusal::NotFound(Resource::Take))?;
+        Ok(TakeContext {
+            revisions: self.public_takes(revisions).await?,
+            previous: self.public_takes(previous.into_iter().collect()).await?.pop(),
+            next: self.public_takes(next.into_iter().collect()).await?.pop(),
+        })
+    }
+
+    /// Whether the latest take of a member counts in the snapshot of its session; `None` without a snapshot.
+    /// It reads the snapshot's quotes only if the take was filed in the same millisecond as the aggregation.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is no such session.
+    pub async fn counting(&self, take: &PublicTake) -> Result<Option<Counting>, Error> {
+        let summary = self.summary(take.session_id()).await?;
+        let Some(figures) = &summary.figures else { return Ok(None) };
+        // A roster does not change once there is a snapshot.
+        let counts = !summary.has_roster
+            || self.without_snapshot(summary.id).await?.expects(take.member_id());
+        if let Some(counting) = rules::counting_by_time(take.filed_at(), figures, counts) {
+            return Ok(Some(counting));
+        }
+        let session = self.session_record(take.session_id()).await?;
+        Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(take, snapshot)))
+    }
+
+    /// Up to `limit` of the takes that `keep` accepts, newest first, in sessions of any state. It searches the 1,024
+    /// entries of the log before the one numbered `before`, or the last 1,024 ones.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -224,24 +309,30 @@ impl Tenant {
         &self,
         limit: usize,
         before: Option<Seq>,
-        keep: impl Fn(&Take) -> bool + Send,
+        keep: impl Fn(&PublicTake) -> bool + Send,
     ) -> Result<TakeScan, Error> {
         let size = self.store.log_position().await?.size;
         let mut end = before.map_or(size, |before| size.min(Seq(before.0.saturating_sub(1))));
-        let mut takes = Vec::new();
-        for _ in 0..MAX_LOG_READS {
-            let start = Seq(end.0.saturating_sub(LOG_ROWS_AT_ONCE));
+        let last = end.0.saturating_sub(MAX_LOG_ROWS);
+        let (mut takes, mut at_once) = (Vec::new(), FIRST_LOG_ROWS);
+        while end.0 > last {
+            let start = Seq(end.0.saturating_sub(at_once).max(last));
+            at_once = LOG_ROWS_AT_ONCE.min(2 * at_once);
             let rows = usize::try_from(end.0 - start.0).unwrap_or_default();
-            if rows == 0 {
-                break;
+            let (mut seqs, mut filed) = (Vec::new(), Vec::new());
+            let rows = log_rows::rows(&*self.store, start, rows).await?;
+            for row in rows.into_iter().rev().flatten() {
+                if let Logged::Take(take) = row.logged {
+                    seqs.push(row.seq);
+                    filed.push(take);
+                }
             }
-            for row in self.store.log(start, rows).await?.into_iter().rev() {
-                match row.logged {
-                    Logged::Take(take) if keep(&take) => takes.push(take),
-                    _ => {}
+            for (seq, take) in seqs.into_iter().zip(self.public_takes(filed).await?) {
+                if keep(&take) {
+                    takes.push(take);
                 }
                 if takes.len() == limit {
-                    let next = Some(row.seq).filter(|seq| seq.0 > 1);
+                    let next = Some(seq).filter(|seq| seq.0 > 1);
                     return Ok(TakeScan { takes, next_before: next });
                 }
             }
@@ -249,6 +340,28 @@ impl Tenant {
         }
         let next_before = (end.0 > 0).then_some(Seq(end.0 + 1));
         Ok(TakeScan { takes, next_before })
+    }
+}
+
+/// The random values of a submission. They stay the same if it is judged several times.
+struct Minted {
+    attempt: AttemptId,
+    salt: Salt,
+}
+
+impl Minted {
+    /// Draws both at once: each draw may cost a system call.
+    fn draw(entropy: &dyn Entropy) -> Result<Self, NoEntropy> {
+        let (mut attempt, mut salt) = ([0; 16], [0; 32]);
+        let bytes: [u8; 48] = entropy.bytes()?;
+        let (first, rest) = bytes.split_at(attempt.len());
+        attempt.copy_from_slice(first);
+        salt.copy_from_slice(rest);
+        Ok(Self { attempt: AttemptId(attempt), salt: Salt(salt) })
+    }
+
+    fn judge(&self, basis: &Basis, submission: &Submission) -> Result<Filing, Rejection> {
+        rules::judge(basis, submission, self.attempt, self.salt)
     }
 }
 

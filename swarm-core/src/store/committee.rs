@@ -79,7 +79,8 @@ pub trait Committee: Send + Sync {
     ///
     /// To ensure correctness, check in this order and write nothing before the last check:
     /// 1. if the member already filed this attempt on that day (a client library may send a commit
-    ///    twice), return the same result as then, [`CommitteeFiled::Filed`];
+    ///    twice), return the same result as then, [`CommitteeFiled::Filed`], even if the clock is too far
+    ///    behind;
     /// 2. unless the versions of the member and of the day are those of the filing, return
     ///    [`CommitteeFiled::Stale`];
     /// 3. read the store's clock, once and inside the critical section of the commit (not while it

@@ -16,10 +16,10 @@ pub trait Documents: Send + Sync {
     async fn documents(&self, collection: Collection, group: Option<&str>)
     -> Result<Vec<Document>>;
 
-    /// The documents of a collection with keys after `query.after`, by the UTF-8 bytes of their keys: at
-    /// most `query.limit`, and not those from the one on with which their texts would exceed
-    /// `query.bytes` together, but at least one; all at one position of the log. A store should use an
-    /// index.
+    /// The documents of a collection with keys after `query.after`, in the order of the UTF-8 bytes of
+    /// their keys, all at one position of the log. The page ends after `query.limit` documents, or before
+    /// the document whose text would make it larger than `query.bytes` in total; it has at least one
+    /// document if there is any. A store should use an index.
     async fn document_page(
         &self,
         collection: Collection,
@@ -27,7 +27,8 @@ pub trait Documents: Send + Sync {
     ) -> Result<DocumentPage>;
 
     /// Writes a document, durably. A new one gets the next id of the collection, from 1, and the
-    /// store's time. A replacement keeps the id and the time of the old one. Returns the stored
+    /// store's time. A replacement keeps the id and the time of the old one; the entry of its act is made
+    /// with that id and the time of the commit. Returns the stored
     /// document; or, with nothing written:
     /// - [`Put::Stale`] when the record that `draft.guard` names has another version;
     /// - [`Put::Exists`] when there is a document with this key and `draft.replace` is not set;
@@ -39,8 +40,8 @@ pub trait Documents: Send + Sync {
     ///
     /// Times increase with ids, unless an operator accepted a clock that is behind the log. So a
     /// count of n is reached if the n-th newest document of the group or collection
-    /// [counts](crate::rules::DocumentCount::counts). After such a clock this may be too strict for a
-    /// day.
+    /// [counts](crate::rules::DocumentCount::counts). After an operator accepted such a clock, this may
+    /// refuse too much for a day.
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
 }
 
@@ -62,11 +63,15 @@ pub enum Collection {
     Briefs,
     /// Occasions for which a session was convened: see [`DocumentDraft::of_occasion`].
     Occasions,
+    /// Decisions about memos that were held while their session was sealed, by id of the memo. Each is decided once:
+    /// `true` by the commit that shows the memo and appends its entry, `false` if the memo was retracted before.
+    /// Also, in groups by session, a note of each member with memos that were held until it was opened.
+    HeldMemos,
 }
 
 impl Collection {
     /// All collections.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Subjects,
         Self::SubjectSnapshots,
         Self::Memos,
@@ -74,6 +79,7 @@ impl Collection {
         Self::Signals,
         Self::Briefs,
         Self::Occasions,
+        Self::HeldMemos,
     ];
 
     /// Whether the size of its documents counts towards [`DocumentQuota::bytes`].
@@ -91,6 +97,7 @@ impl Collection {
             Self::Signals => "signals",
             Self::Briefs => "briefs",
             Self::Occasions => "occasions",
+            Self::HeldMemos => "held-memos",
         }
     }
 }
@@ -114,7 +121,7 @@ impl std::str::FromStr for Collection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentDraft {
     /// Its key: any text of up to a few hundred characters, U+0000 included. `None`: its id in decimal
-    /// digits; sent again after a lost answer, it may be written twice.
+    /// digits. Without a key, a write that is sent again after a lost answer may create two documents.
     pub key: Option<String>,
     /// Its group: any text. The group of a key never changes.
     pub group: String,

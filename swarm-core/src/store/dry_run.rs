@@ -1,7 +1,7 @@
 //! Dry runs: a store that answers a commit as the store behind it would, and commits nothing.
 //!
-//! It reads, and compares the guards of a change with what it read. Whatever it does not answer
-//! itself is a read, or [`ReadOnly`] refuses it.
+//! It answers changes of operators: it reads, and compares the guards of the change with what it read. All other
+//! reads are passed on, and [`ReadOnly`] refuses all other commits.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ struct DryRun {
     without_key: Mutex<HashSet<MemberId>>,
 }
 
-/// How many takes are read at a time.
+/// Number of takes read at a time.
 const TAKES_AT_ONCE: usize = 1_000;
 
 impl DryRun {
@@ -59,7 +59,7 @@ impl DryRun {
         Ok(members >= u64::from(quota))
     }
 
-    /// Whether the takes of a session are as the guards of its change want them.
+    /// Whether the takes of a session satisfy the guards of its change.
     async fn takes_hold(&self, change: &SessionChange) -> Result<bool> {
         let SessionChange { takes, none_filed_after, .. } = change;
         if takes.is_none() && none_filed_after.is_none() {
@@ -93,7 +93,7 @@ impl DryRun {
         })
     }
 
-    /// Whether a new document is one too many.
+    /// Whether a new document would exceed the maximum number.
     async fn is_one_too_many(&self, collection: Collection, draft: &DocumentDraft) -> Result<bool> {
         let Some(count) = draft.quota.and_then(|quota| quota.count) else { return Ok(false) };
         let Some(older) = count.most.checked_sub(1) else { return Ok(true) };
@@ -104,7 +104,7 @@ impl DryRun {
         Ok(nth_newest.is_some_and(|document| count.counts(document.created_at)))
     }
 
-    /// Whether all documents whose size is limited would be too large with this one.
+    /// Whether this document would exceed the maximum size of all documents whose size is limited.
     async fn is_too_large(
         &self,
         collection: Collection,
@@ -171,7 +171,13 @@ impl Interceptor for DryRun {
         let (session, takes) = found.map(|found| (found.session, found.takes)).unzip();
         let now = self.store.now().await?;
         let judged = aggregation.judge(session.as_ref(), &takes.unwrap_or_default(), now);
-        Ok(judged.map(|change| Arc::new(change.session)))
+        Ok(judged.map(|mut change| {
+            if change.opens {
+                // The snapshot would reveal what is sealed, and operators have no early look.
+                change.session.snapshot = None;
+            }
+            Arc::new(change.session)
+        }))
     }
 
     async fn put_document(
@@ -215,6 +221,10 @@ impl Interceptor for DryRun {
     }
 
     async fn accept_store(&self, _: &dyn Log, _: &Act) -> Result<()> {
+        Ok(())
+    }
+
+    async fn accept_key(&self, _: &dyn Log, _: &Act) -> Result<()> {
         Ok(())
     }
 }

@@ -33,7 +33,7 @@ pub enum StoreErrorKind {
     /// The log does not continue the one seen before: it is shorter, or has other rows. Nothing is
     /// committed until an operator accepts the store as it is (API.md, 11.4).
     WentBack,
-    /// It was opened for reading alone ([`ReadOnly`](crate::store::ReadOnly)). Nothing was committed.
+    /// It was opened read-only ([`ReadOnly`](crate::store::ReadOnly)). Nothing was committed.
     ReadOnly,
 }
 

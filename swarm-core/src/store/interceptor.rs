@@ -9,8 +9,7 @@ use super::{
 };
 use crate::domain::TenantId;
 
-/// Declares [`Interceptor`], whose default methods forward the call, and the wrapper that applies
-/// it.
+/// Declares [`Interceptor`], whose default methods forward the call, and the wrapper that applies it.
 macro_rules! intercept {
     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
         /// A decorator of store calls, used with [`Intercepted`]. It has every method of the port,
@@ -27,10 +26,13 @@ macro_rules! intercept {
         /// struct CountFilings(AtomicU64);
         ///
         /// #[async_trait]
-        /// impl Interceptor for CountFilings { async fn file(&self, next: &dyn Takes, filing:
-        /// &Filing) -> Result<Filed> { let filed = next.file(filing).await?;
-        /// self.0.fetch_add(u64::from(matches!(filed, Filed::Filed(_))), Ordering::Relaxed);
-        /// Ok(filed) } }
+        /// impl Interceptor for CountFilings {
+        ///     async fn file(&self, next: &dyn Takes, filing: &Filing) -> Result<Filed> {
+        ///         let filed = next.file(filing).await?;
+        ///         self.0.fetch_add(u64::from(matches!(filed, Filed::Filed(_))), Ordering::Relaxed);
+        ///         Ok(filed)
+        ///     }
+        /// }
         /// ```
         #[async_trait]
         pub trait Interceptor: Send + Sync + 'static {$($(

@@ -27,11 +27,15 @@ pub trait Log: Send + Sync {
     /// decrease.
     async fn accept_clock(&self, act: &Act) -> Result<()>;
 
-    /// Appends an act regardless of the position seen and of the clock. So an operator accepts the
-    /// store as it is. A new log begins with that row; its number is higher than any seen here.
+    /// Appends an act regardless of the position seen and of the clock, with a time from
+    /// [`time_of_read`]. So an operator accepts the store as it is. A new log begins with that row; its number is higher than any seen here.
     /// Other processes notice by that number: their next commit is contended, unless they have read
     /// the position before, and later ones succeed.
     async fn accept_store(&self, act: &Act) -> Result<()>;
+
+    /// Appends an act, and changes nothing else. So an operator accepts the key that the log is
+    /// signed with from then on; the store knows nothing of keys.
+    async fn accept_key(&self, act: &Act) -> Result<()>;
 
     /// Up to `limit` rows after the one numbered `after` (0: from the beginning), oldest first.
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>>;
@@ -45,15 +49,14 @@ pub trait Log: Send + Sync {
     /// The acts on a session, without its takes, oldest first.
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
 
-    /// Makes this process refuse commits as one whose log went back, until
-    /// [`accept_store`](Self::accept_store): because a log with this number and size was signed that
-    /// the stored one does not continue. A log with a higher number than this one, or than the one
-    /// seen, is not affected. See [`SeenLog::mistrust`](super::SeenLog::mistrust).
+    /// Blocks the commits of this process until [`accept_store`](Self::accept_store), as if the log had gone back.
+    /// Called when a log with this number and size was signed that the stored log does not continue. Has no effect
+    /// if the stored log, or the one seen, has a higher number than `log`. See
+    /// [`SeenLog::mistrust`](super::SeenLog::mistrust).
     async fn mistrust(&self, log: u64, size: Seq) -> Result<()>;
 
-    /// The stored state of the tree over the log; `None` until the first is saved. The tree is no part
-    /// of the record: it serves proofs of the log and appends no row, and its changes are guarded by
-    /// its version alone.
+    /// The stored state of the tree over the log; `None` until the first is saved. The tree only serves proofs of
+    /// the log: writing it appends no row, and its version is its only guard.
     async fn tree(&self) -> Result<Option<Versioned<TreeState>>>;
 
     /// Saves a state of the tree, and its tiles, in one step if the stored state has the expected
@@ -61,7 +64,7 @@ pub trait Log: Send + Sync {
     async fn save_tree(&self, change: &TreeChange) -> Result<Saved>;
 
     /// The stored tiles of the log with this number, in the order of `tiles`; `None` for those that are
-    /// not stored. A tile is never shorter than it was when a state was saved that was read before.
+    /// not stored. A tile that a saved state refers to never becomes shorter.
     async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>>;
 }
 
@@ -70,7 +73,9 @@ pub trait Log: Send + Sync {
 pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// The time of a commit, from the store's clock and the time of the last row of the log. It never
-/// decreases.
+/// decreases. Every commit calls it, whether it appends a row or not, except
+/// [`accept_clock`](Log::accept_clock), [`accept_store`](Log::accept_store) and
+/// [`save_tree`](Log::save_tree).
 ///
 /// # Errors
 /// [`StoreErrorKind::ClockBehind`](super::StoreErrorKind::ClockBehind) when the clock is more than

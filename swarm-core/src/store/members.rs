@@ -14,8 +14,8 @@ pub trait Members: Send + Sync {
     /// A member and its live challenge.
     async fn member(&self, id: &MemberId) -> Result<MemberBasis>;
 
-    /// The members that match, by id. A store should use an index and not scan the others: anybody
-    /// may apply any number of times, so there may be many members in other states.
+    /// The members that match, by id. A store should use an index and not scan all members:
+    /// anybody may apply, so members in other states can be many.
     async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>>;
 
     /// The member whose record has this token hash, in any state.
@@ -57,6 +57,8 @@ pub trait Members: Send + Sync {
 pub struct MemberQuery {
     /// Only members in these states. Each state is listed once.
     pub states: Vec<MemberState>,
+    /// Only members with one of these ids. Each id is listed once.
+    pub ids: Option<Vec<MemberId>>,
     /// Only members with a higher id, in the order of the UTF-8 bytes.
     pub after: Option<MemberId>,
     /// The maximum number of results.
@@ -66,7 +68,18 @@ pub struct MemberQuery {
 impl MemberQuery {
     /// All members in these states.
     pub fn in_states(states: &[MemberState]) -> Self {
-        Self { states: states.to_vec(), after: None, limit: usize::MAX }
+        Self { states: states.to_vec(), ids: None, after: None, limit: usize::MAX }
+    }
+
+    /// The members that match, of these: those with the [`ids`](Self::ids) of the query, in any order.
+    pub fn select(&self, mut members: Vec<Arc<Member>>) -> Vec<Arc<Member>> {
+        members.retain(|member| {
+            self.states.contains(&member.state)
+                && self.after.as_ref().is_none_or(|after| member.id > *after)
+        });
+        members.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        members.truncate(self.limit);
+        members
     }
 }
 

@@ -45,7 +45,9 @@ macro_rules! port_methods {
             session(id: $crate::domain::SessionId)
                 -> Option<$crate::store::Versioned<$crate::domain::Session>>;
             sessions(query: &$crate::store::SessionQuery) -> Vec<::std::sync::Arc<$crate::domain::Session>>;
-            published(limit: usize) -> Vec<::std::sync::Arc<$crate::domain::Session>>;
+            session_summaries(query: &$crate::store::SummaryQuery)
+                -> Vec<::std::sync::Arc<$crate::domain::SessionSummary>>;
+            published(limit: usize) -> Vec<::std::sync::Arc<$crate::domain::SessionSummary>>;
             convene(convocation: &$crate::store::Convocation) -> ::std::sync::Arc<$crate::domain::Session>;
             convene_once(occasion: &str, convocation: &$crate::store::Convocation)
                 -> Option<::std::sync::Arc<$crate::domain::Session>>;
@@ -58,7 +60,9 @@ macro_rules! port_methods {
             basis(query: &$crate::store::BasisQuery<'_>) -> $crate::store::Basis;
             file(filing: &$crate::store::Filing) -> $crate::store::Filed;
             take(id: $crate::domain::TakeId) -> Option<$crate::domain::TakeOnFile>;
+            take_context(id: $crate::domain::TakeId) -> Option<$crate::store::TakeContext>;
             session_takes(query: &$crate::store::TakeQuery) -> Option<$crate::store::SessionTakes>;
+            member_takes(query: &$crate::store::MemberTakeQuery) -> Vec<$crate::store::MemberTake>;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Documents $($rest:ident)*) => {
@@ -88,6 +92,7 @@ macro_rules! port_methods {
         $crate::port_methods! { @ $callback [$($listed)* Log {
             accept_clock(act: &$crate::store::Act) -> ();
             accept_store(act: &$crate::store::Act) -> ();
+            accept_key(act: &$crate::store::Act) -> ();
             log(after: $crate::domain::Seq, limit: usize) -> Vec<$crate::domain::LogRow>;
             log_position() -> $crate::store::LogPosition;
             seen_log() -> $crate::store::LogPosition;

@@ -4,7 +4,12 @@
 //! facts that the decision relied on, and the store commits it only while they hold.
 //!
 //! `Ok` means that the store answered, `Err` that it could not. A lost race is an outcome, not an
-//! error. The suite in `swarm_testing::conformance` tests an implementation.
+//! error. A limit of a query may be anything up to `usize::MAX`.
+//!
+//! After an error, a commit may have been made. A store sends one again by itself only if it recognizes it:
+//! a filing by its attempt, others by ids of its own. Where it does not, neither does the service: a change
+//! that is guarded by a version is judged again, and an operator who repeats a convocation, or a member a
+//! memo, after a lost answer may get two. The suite in `swarm_testing::conformance` tests an implementation.
 
 mod changes;
 mod committee;
@@ -13,6 +18,7 @@ mod documents;
 mod dry_run;
 mod error;
 mod forward;
+mod group_commit;
 mod interceptor;
 mod log;
 mod members;
@@ -20,6 +26,7 @@ mod methods;
 mod outbox;
 mod read_only;
 pub mod records;
+mod reply;
 mod seen;
 mod sessions;
 mod takes;
@@ -44,14 +51,18 @@ pub use documents::{
 };
 pub(crate) use dry_run::{dry_run, dry_run_of_committee};
 pub use error::{StoreError, StoreErrorKind};
+pub use group_commit::{BatchCommit, GroupCommit};
 pub use interceptor::{Intercepted, Interceptor};
 pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
 pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox};
 pub use read_only::ReadOnly;
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
-pub use sessions::{Aggregated, Saved, SessionQuery, Sessions};
-pub use takes::{BasisQuery, Filed, Revisions, SessionTakes, TakeQuery, Takes};
+pub use sessions::{Aggregated, Saved, SessionList, SessionQuery, Sessions, SummaryQuery};
+pub use takes::{
+    BasisQuery, Filed, MemberTake, MemberTakeQuery, Revisions, SessionTakes, TakeContext,
+    TakeQuery, Takes,
+};
 pub use transfer::{
     Dump, Restore, Restored, Stored, StoredDocument, TenantHead, Transfer, restored_attempt,
 };
@@ -79,7 +90,7 @@ pub trait Tenants: Send + Sync {
 
     /// Checks that the store answers, and that it can be trusted. It is not ready while a tenant
     /// may not commit because the clock is too far behind its log, or because that log went back:
-    /// see [`SeenLogs`].
+    /// see [`SeenLogs`]. It writes nothing, and advances no position.
     async fn ready(&self) -> Result<Readiness>;
 }
 

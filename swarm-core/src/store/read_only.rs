@@ -10,12 +10,12 @@ use super::{
 use crate::domain::{Challenge, Session};
 use std::sync::Arc;
 
-/// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on: for a restored copy that is only looked
-/// at. Put it in front of a store with [`Intercepted`](super::Intercepted).
+/// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on, for example to inspect a restored
+/// copy. Put it in front of a store with [`Intercepted`](super::Intercepted).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOnly;
 
-/// Writes out each method that commits, and their names.
+/// Implements each method that commits, and lists their names.
 macro_rules! refuse {
     ($($part:ident::$method:ident($($type:ty),*) -> $answer:ty;)*) => {
         #[async_trait]
@@ -43,6 +43,7 @@ refuse! {
     Outbox::save_message(&MessageChange) -> Saved;
     Log::accept_clock(&Act) -> ();
     Log::accept_store(&Act) -> ();
+    Log::accept_key(&Act) -> ();
     Log::save_tree(&TreeChange) -> Saved;
     Committee::save_committee_member(&CommitteeMemberChange) -> Saved;
     Committee::save_committee_day(&CommitteeDayChange) -> Saved;
@@ -59,7 +60,7 @@ mod tests {
         };
     }
 
-    /// A new method of the port has to be put on one side or the other.
+    /// A new method of the port must be listed as a read or as a commit.
     #[test]
     fn every_method_of_the_port_is_a_read_or_refused() {
         const READS: &[&str] = &[
@@ -69,10 +70,13 @@ mod tests {
             "bearer",
             "session",
             "sessions",
+            "session_summaries",
             "published",
             "basis",
             "take",
+            "take_context",
             "session_takes",
+            "member_takes",
             "document",
             "documents",
             "document_page",

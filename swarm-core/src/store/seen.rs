@@ -57,8 +57,7 @@ impl LogPosition {
 
 /// The position that a process has seen of one tenant's log. Its commits must continue from there,
 /// so that a store that was wiped, restored from a backup or failed over does not silently lose
-/// records (API.md,
-/// 11.4).
+/// records (API.md, 11.4).
 #[derive(Debug, Default)]
 pub struct SeenLog {
     position: Mutex<LogPosition>,
@@ -72,9 +71,9 @@ impl SeenLog {
         self.lock().clone()
     }
 
-    /// Records a position, unless a later one was seen already: one that a commit returned, or that
-    /// a read found where [`LogPosition::check_facts`] holds. After a commit that failed with
-    /// [`StoreErrorKind::Contended`] a store reads the position, since another log may have begun.
+    /// Records a position, unless a later one was seen already. Call it with the position after a commit, and
+    /// with one that a read found if [`LogPosition::check_facts`] holds. After a commit that failed with
+    /// [`StoreErrorKind::Contended`], read the position and record it, because a new log may have begun.
     pub fn advance(&self, to: LogPosition) {
         let mut seen = self.lock();
         if (to.log, to.size) > (seen.log, seen.size) {
@@ -82,9 +81,9 @@ impl SeenLog {
         }
     }
 
-    /// Blocks the tenant as one whose log went back: no stored row has the fingerprint that commits are
-    /// compared with from now on. So it stays until a log with a higher number begins. Does nothing
-    /// if one with a higher number than `log` was seen already.
+    /// Blocks the tenant as one whose log went back. From now on, commits are compared with a fingerprint that
+    /// no row has, until a log with a higher number begins. Does nothing if a log with a higher number than
+    /// `log` was seen already.
     pub fn mistrust(&self, log: u64, size: Seq) {
         const NO_FINGERPRINT: &str = "signed otherwise";
         let mut seen = self.lock();
@@ -95,8 +94,8 @@ impl SeenLog {
         }
     }
 
-    /// Returns the outcome of a commit or a check unchanged, and marks the tenant as blocked if it
-    /// says that the tenant may not commit.
+    /// Returns the outcome of a commit or a check unchanged. If it says that the tenant may not commit, marks
+    /// the tenant as blocked.
     pub fn note<T>(&self, outcome: Result<T>) -> Result<T> {
         if outcome.as_ref().is_err_and(|error| blocks(error.kind())) {
             self.is_blocked.store(true, Ordering::Relaxed);

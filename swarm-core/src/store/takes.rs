@@ -6,7 +6,8 @@ use async_trait::async_trait;
 
 use super::{Result, Versioned};
 use crate::domain::{
-    Day, Nonce, Session, SessionId, SubjectId, Take, TakeId, TakeOnFile, TokenHash,
+    Day, MemberId, Nonce, Session, SessionId, SessionSummary, SubjectId, Take, TakeId, TakeOnFile,
+    TokenHash,
 };
 use crate::rules::{Basis, Filing};
 
@@ -24,7 +25,7 @@ pub trait Takes: Send + Sync {
     /// To ensure correctness, check in this order and write nothing before the last check, after
     /// that of the log ([`LogPosition::check_commit`](super::LogPosition::check_commit)):
     /// 1. if the member's nonce was used by this attempt (a client library may send a commit
-    ///    twice), return the same result as then, [`Filed::Filed`];
+    ///    twice), return the same result as then, [`Filed::Filed`], even if the clock is too far behind;
     /// 2. unless the versions of the member and of the session are those of the filing, and the
     ///    session is the newest (highest id) of [`Filing::newest_of`], return [`Filed::Stale`];
     /// 3. read the store's clock, once and inside the critical section of the commit (not while it
@@ -39,15 +40,44 @@ pub trait Takes: Send + Sync {
     /// A take, and the id of the revision that superseded it.
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>>;
 
+    /// A take among those of its session, read at one position of the log.
+    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>>;
+
     /// A session and the takes in it that match, in the order of their ids; `None` when there is no
     /// such session.
     ///
     /// To ensure correctness, read both at one position of the log, however many takes there are: a
-    /// commit made meanwhile shows in all of the answer or in none of it.
+    /// concurrent commit is visible in the whole answer or not at all.
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>>;
+
+    /// The latest take of a member in each session that it filed in, the session with the highest id first;
+    /// all at one position of the log. A store should use an index.
+    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>>;
 }
 
-/// Which takes are asked for.
+/// A filter for takes of one member.
+#[derive(Clone, Debug)]
+pub struct MemberTakeQuery {
+    /// Those of this member.
+    pub member: MemberId,
+    /// Only those in sessions with a lower id.
+    pub before: Option<SessionId>,
+    /// The maximum number of results.
+    pub limit: usize,
+}
+
+/// A take of a member, and its session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberTake<T = Arc<Take>> {
+    /// The take.
+    pub take: T,
+    /// What lists show of its session.
+    pub session: Arc<SessionSummary>,
+    /// Whether the roster of the session lists the member and does not excuse it.
+    pub expected: bool,
+}
+
+/// A filter for takes of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct TakeQuery {
     /// Those of this session.
@@ -72,7 +102,7 @@ impl TakeQuery {
     }
 }
 
-/// Which revisions are asked for.
+/// A filter for revisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revisions {
     /// Every revision.
@@ -88,6 +118,32 @@ pub struct SessionTakes {
     pub session: Versioned<Session>,
     /// The takes, in the order of their ids.
     pub takes: Vec<Arc<Take>>,
+}
+
+/// A take among those of its session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TakeContext<T = Arc<Take>> {
+    /// All revisions of its member in the session, the take included, by revision.
+    pub revisions: Vec<T>,
+    /// The nearest take of another member that was filed before it, of those that are not superseded.
+    pub previous: Option<T>,
+    /// The nearest one that was filed after it.
+    pub next: Option<T>,
+}
+
+impl TakeContext {
+    /// The context of the take with this id, from its revisions and its neighbours in any order; `None`
+    /// unless the take is among them.
+    pub fn of(id: TakeId, mut takes: Vec<Arc<Take>>) -> Option<Self> {
+        takes.sort_unstable_by_key(|take| take.id);
+        let take = takes.iter().find(|take| take.id == id)?;
+        let member = take.draft().member_id.clone();
+        let is_own = |take: &Arc<Take>| take.draft().member_id == member;
+        let (revisions, others): (Vec<_>, Vec<_>) = takes.into_iter().partition(is_own);
+        let previous = others.iter().rfind(|other| other.id < id).cloned();
+        let next = others.iter().find(|other| other.id > id).cloned();
+        Some(Self { revisions, previous, next })
+    }
 }
 
 /// The keys of the facts that a submission is judged on.

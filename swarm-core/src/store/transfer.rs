@@ -20,10 +20,10 @@ pub trait Transfer: Send + Sync {
     /// The tenants that have records other than challenges, by id.
     async fn tenants(&self) -> Result<Vec<TenantId>>;
 
-    /// Begins to read all records of a tenant, as they are now: commits made meanwhile do not show.
+    /// Begins to read all records of a tenant as of now: later commits do not show.
     async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>>;
 
-    /// Begins to write the records of tenants that have none. Nothing of it can be read before the
+    /// Begins to write the records of tenants that have none. Nothing of them can be read before the
     /// commit.
     async fn restore(&self) -> Result<Box<dyn Restore>>;
 }
@@ -40,22 +40,22 @@ pub trait Dump: Send {
     async fn next(&mut self) -> Result<Vec<Stored>>;
 }
 
-/// Records that are written but not committed yet. Dropping it discards them: if the process is
+/// Records that are written but not committed yet. Dropping it discards them. If the process is
 /// killed, they are discarded too, or at least never read.
 #[async_trait]
 pub trait Restore: Send {
     /// Writes records of a tenant, in the order of [`Dump::next`] and in batches of any size. All
     /// records of a tenant are written before the first of the next one.
     ///
-    /// Versions begin at 1. Attempts are not kept, since they identify a commit that a client library
-    /// sends twice, and none is under way: takes get a [`restored_attempt`].
+    /// Versions begin at 1. Attempts are not part of a dump, since they only identify a commit that a client
+    /// library sends twice: takes get a [`restored_attempt`].
     async fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Result<()>;
 
     /// Commits everything, durably; each tenant atomically. Returns [`Restored::Occupied`], with
     /// nothing committed, when one of the tenants has records other than challenges.
     async fn commit(self: Box<Self>) -> Result<Restored>;
 
-    /// Discards everything at once, where dropping it leaves that to the store.
+    /// Discards everything at once; dropping it may leave that to the store.
     async fn discard(self: Box<Self>) -> Result<()>;
 }
 
@@ -94,8 +94,8 @@ pub enum Stored {
     CommitteeDay(Arc<CommitteeDay>),
     /// A brief of the committee, of this day.
     CommitteeBrief(Day, Arc<CommitteeBrief>),
-    /// A row of the log, with the take that it is of. Every take has one, so the log holds all takes
-    /// in the order of their ids, and with them the nonces that are used.
+    /// A row of the log, with its take if it is the row of one. Every take has a row, so the log contains all takes
+    /// in the order of their ids, and with them the used nonces.
     Log(LogRow),
 }
 

@@ -1,4 +1,4 @@
-//! What a store keeps of the tree over its log: opaque to it (API.md, 11.6).
+//! The state of the Merkle tree over a log, which a store keeps without interpreting it (API.md, 11.6).
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use super::Versioned;
 use crate::domain::{Seq, Version};
 use crate::proof::tile::TileId;
 
-/// The tree over a tenant's log, as far as it was computed and signed.
+/// The tree over a tenant's log, up to the entry to which it was computed and signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeState {
     /// The number of the log that it is over.
     pub log: u64,
-    /// The last entry that the stored tiles have.
+    /// The last entry that the stored tiles cover.
     pub size: Seq,
-    /// The last checkpoint that was signed, as a note. It may be of a log before this one, or of more
-    /// entries than the tiles have.
+    /// The last checkpoint that was signed, as a note. It may be of an earlier log, or cover more entries
+    /// than the tiles.
     pub checkpoint: Option<Arc<str>>,
 }
 
-/// A change of the stored tree. The version is its only guard: its maker checks that the tree continues
+/// A change of the stored tree. The version is its only guard: the caller has checked that the tree continues
 /// the stored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeChange {
@@ -32,7 +32,7 @@ pub struct TreeChange {
 }
 
 impl TreeChange {
-    /// A change of what is stored to this state.
+    /// A change of what is stored to this state, without tiles.
     pub fn to(state: TreeState, stored: Option<&Versioned<TreeState>>) -> Self {
         let expected = stored.map(|stored| stored.version);
         Self { expected, state, tiles: Vec::new() }

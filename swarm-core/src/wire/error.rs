@@ -44,8 +44,8 @@ impl Answer {
         Self::error(problem, &Refused { detail, ..Refused::new(problem, UNAVAILABLE) })
     }
 
-    /// The store gave no answer; or others changed what a commit relied on, so that nothing was
-    /// committed and the same may be sent again.
+    /// The response to a failed call of the store. If it is contended, nothing was committed, and the same
+    /// request may be sent again.
     fn of_store(error: &StoreError) -> Self {
         let (problem, text) = match error.is_contended() {
             true => (Problem::Busy, CONTENDED),

@@ -1,4 +1,4 @@
-//! One line of help beside an error (API.md, 1.2).
+//! The header `Swarm-Hint`: one line that says what to correct (API.md, 1.2).
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,13 @@ use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{ClaimFault, QuotaReached, Refusal};
 
-/// The most characters of what was sent that a hint quotes.
-const QUOTED: usize = 40;
+/// Maximum number of characters of the request that a hint quotes.
+const MAX_QUOTED: usize = 40;
 
-/// Where a wrong signature is explained.
+/// The hint for a wrong signature.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
-/// What the header `Swarm-Hint` says of a 400 or a 429: a line of printable ASCII, whatever was
-/// sent in `body`.
+/// The hint for a refusal, if it has one: a line of printable ASCII, whatever was sent in `body`.
 pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     match refusal {
         Refusal::InvalidSubmission(invalid)
@@ -31,7 +30,7 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     }
 }
 
-/// The same for a submission to the committee.
+/// The same for a refusal of the committee.
 pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
     let (field, rule) = match refusal {
         CommitteeRefusal::InvalidJson => {
@@ -53,7 +52,8 @@ pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String>
     Some(field_hint(&Invalid { field, rule }, body))
 }
 
-/// The application to sign contains the key as it was sent. Where that is no key, no signature helps.
+/// The signed text of an application contains the key as it was sent. If that is not a valid key, no
+/// signature can be valid.
 fn application_hint(body: &[u8]) -> String {
     let sent = Json::read(body).ok().and_then(|json| json.into_object().take("publicKey"));
     let fault = match sent {
@@ -64,19 +64,19 @@ fn application_hint(body: &[u8]) -> String {
         Some(invalid) => {
             let hint = field_hint(&invalid, body);
             format!(
-                "{hint}: no signature holds by it, and expectedPayload only repeats it; {DIAGNOSE}"
+                "{hint}: no signature can be verified with it, and expectedPayload only repeats it; {DIAGNOSE}"
             )
         }
         None => DIAGNOSE.to_owned(),
     }
 }
 
-/// Which sessions take takes, in place of the one that was not found.
+/// Names the sessions that accept takes, because the one that the take is for does not exist.
 fn open_hint(open: &[(Day, SubjectId)]) -> String {
     if open.is_empty() {
         return "no session is open now: see /api/swarm/open-sessions".to_owned();
     }
-    let shorten = |subject: &str| subject.chars().take(QUOTED).collect::<String>();
+    let shorten = |subject: &str| subject.chars().take(MAX_QUOTED).collect::<String>();
     let name = |(date, subject): &(Day, SubjectId)| format!("{date}/{}", shorten(subject.as_str()));
     printable(&format!("open now: {}", open.iter().map(name).collect::<Vec<_>>().join(", ")))
 }
@@ -84,7 +84,9 @@ fn open_hint(open: &[(Day, SubjectId)]) -> String {
 fn claim_hint(fault: &ClaimFault) -> String {
     let text = match fault {
         ClaimFault::OtherService { service } => {
-            return printable(&format!("challenge: must begin with {service}, the service asked"));
+            return printable(&format!(
+                "challenge: must begin with {service}, the origin of this service"
+            ));
         }
         ClaimFault::NotAnExpiry => "expiresAt: must be the text that came with the challenge",
         ClaimFault::Expired => "expiresAt: has passed, ask for a new challenge",
@@ -101,18 +103,18 @@ fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
     format!("{quota}: quota reached, try again in {retry_after} s")
 }
 
-/// The hint for a body that is no JSON: where the fault is.
+/// The hint for a body that is not JSON: where the fault is.
 pub(super) fn json_hint(fault: &NotJson) -> String {
     let place = match &fault.place {
         FaultPlace::DuplicateKey(key) => {
-            format!("the key {} stands twice", quote(&Json::Text(key.clone())))
+            format!("the key {} occurs twice", quote(&Json::Text(key.clone())))
         }
         place => format!("see {place}"),
     };
     format!("body: must be one JSON text in UTF-8, {place}")
 }
 
-/// The field, the rule that it breaks, and what was sent.
+/// The field, its rule, and the value that was sent.
 pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
     let Invalid { field, rule } = invalid;
     let sent = Json::read(body).ok().and_then(|json| json.into_object().take(field));
@@ -123,8 +125,8 @@ pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
 
 pub(super) fn quote(value: &Json) -> String {
     let text = json::write(value);
-    let more = if text.chars().count() > QUOTED { "..." } else { "" };
-    printable(&text.chars().take(QUOTED).collect::<String>()) + more
+    let more = if text.chars().count() > MAX_QUOTED { "..." } else { "" };
+    printable(&text.chars().take(MAX_QUOTED).collect::<String>()) + more
 }
 
 /// Everything that is not printable ASCII, escaped as JSON escapes it.
@@ -148,26 +150,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_names_the_field_the_rule_and_what_was_sent() {
+    fn hint_names_field_rule_and_sent_value() {
         let invalid = Invalid::new("confidence", "must be a number from 0 to 1");
         let refusal = Refusal::InvalidSubmission(invalid);
-        let said = |body: &str| hint(&refusal, body.as_bytes()).unwrap();
+        let hint_of = |body: &str| hint(&refusal, body.as_bytes()).unwrap();
         let rule = "confidence: must be a number from 0 to 1";
-        assert_eq!(said(r#"{"confidence":70}"#), format!("{rule}, is 70"));
-        assert_eq!(said(r#"{"confidence":null}"#), rule);
-        assert_eq!(said("no json"), rule);
+        assert_eq!(hint_of(r#"{"confidence":70}"#), format!("{rule}, is 70"));
+        assert_eq!(hint_of(r#"{"confidence":null}"#), rule);
+        assert_eq!(hint_of("no json"), rule);
         assert_eq!(hint(&Refusal::BadSignature, b"{}").as_deref(), Some(DIAGNOSE));
         assert_eq!(hint(&Refusal::WindowClosed, b"{}"), None);
     }
 
     #[test]
-    fn hostile_text_stays_on_the_line() {
+    fn hostile_text_is_escaped_in_hints() {
         let invalid = Invalid::new("stance", "must have 1 to 100 characters");
         let hostile = "\r\nSet-Cookie: a=b\u{0}\u{7f}\u{9b}\u{2028}\u{1f680}\"\\".repeat(9);
         let body = json::write(&Json::from([("stance", Json::from(hostile.as_str()))]));
         let line = field_hint(&invalid, body.as_bytes());
         assert!(line.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{line}");
-        assert!(line.len() < 50 + 6 * 2 * QUOTED, "{line}");
+        assert!(line.len() < 50 + 6 * 2 * MAX_QUOTED, "{line}");
         assert!(line.ends_with("..."), "{line}");
     }
 }

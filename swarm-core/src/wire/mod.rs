@@ -35,5 +35,5 @@ mod request_error;
 
 pub use answer::Answer;
 pub use hint::{committee_hint, hint};
-pub use problem::Problem;
+pub use problem::{Audience, Problem};
 pub use request_error::RequestError;

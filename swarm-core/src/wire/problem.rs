@@ -3,8 +3,20 @@
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 
+/// Who can get an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Audience {
+    /// Anyone: members, readers, and also the others.
+    Everyone,
+    /// Only members of the committee.
+    Committee,
+    /// Only operators.
+    Operators,
+}
+
 macro_rules! problems {
-    ($($name:ident = $status:literal $code:literal, $remedy:literal;)*) => {
+    ($($name:ident = $status:literal $code:literal $audience:ident, $remedy:literal;)*) => {
         /// An error code, as in the header `Swarm-Error`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -26,6 +38,11 @@ macro_rules! problems {
                 match self { $(Self::$name => $status,)* }
             }
 
+            /// Who can get it.
+            pub fn audience(self) -> Audience {
+                match self { $(Self::$name => Audience::$audience,)* }
+            }
+
             /// What the client should do.
             pub fn remedy(self) -> &'static str {
                 match self { $(Self::$name => $remedy,)* }
@@ -35,72 +52,80 @@ macro_rules! problems {
 }
 
 problems! {
-    MissingHost = 400 "missing-host", "Send one Host header.";
-    InvalidHost = 400 "invalid-host", "Send one Host header with a host and an optional port.";
-    InvalidTarget = 400 "invalid-target", "Send a request target with a path.";
-    InvalidFraming = 400 "invalid-framing", "Send Content-Length, or Transfer-Encoding: chunked, once.";
-    InvalidQuery = 400 "invalid-query", "Correct the parameter that Swarm-Hint names.";
-    InvalidJson = 400 "invalid-json", "Send one JSON text in UTF-8, without duplicate keys and without numbers out of the range of a double.";
-    BodyIncomplete = 400 "body-incomplete", "Send the complete body, with the length that Content-Length states.";
-    InvalidSubmission = 400 "invalid-submission", "Correct the field that Swarm-Hint names; preflight names all of them.";
-    InvalidDraft = 400 "invalid-draft", "Correct the field that Swarm-Hint names.";
-    InvalidApplication = 400 "invalid-application", "Correct the field that Swarm-Hint names.";
-    InvalidChallengeRequest = 400 "invalid-challenge-request", "Send {\"memberId\"}.";
-    InvalidTokenClaim = 400 "invalid-token-claim", "Send memberId, challenge and expiresAt unchanged from the challenge, and the signature.";
-    InvalidMemo = 400 "invalid-memo", "Correct the field that Swarm-Hint names.";
-    InvalidRequest = 400 "invalid-request", "Correct the field that detail names.";
-    InvalidDiagnosis = 400 "invalid-diagnosis", "Send the complete body of a submission, an application or a token claim, and publicKey if the member has no registered key.";
-    BadSignature = 400 "bad-signature", "POST the same body to /api/swarm/diagnose: it explains what was signed instead of the canonical text.";
-    BadStance = 400 "bad-stance", "Send one of the five stances, in lower case.";
-    BadConfidence = 400 "bad-confidence", "Send a number from 0 to 1.";
-    BodyTooShort = 400 "body-too-short", "Write at least 80 characters.";
-    BodyTooLong = 400 "body-too-long", "Write at most 4,000 characters.";
-    MissingStanceLine = 400 "missing-stance-line", "End the body with the line STANCE: <stance> | CONFIDENCE: <0-1>.";
-    MissingBearer = 401 "missing-bearer", "Send Authorization: Bearer <token>.";
-    UnknownToken = 401 "unknown-token", "Send the token of an active member. An operator can replace a lost token.";
-    ClaimRefused = 401 "claim-refused", "Ask for a new challenge, sign it exactly as it came, and claim within its time; before that, wait until the application is approved.";
-    AdminToken = 401 "admin-token-required", "Send the operator's token as X-Admin-Token.";
-    MissingKey = 401 "missing-key", "Send x-ic-key: <prefix>_<member_id>_<32 hex>.";
-    InvalidKey = 401 "invalid-key", "Send the latest key that the operator issued.";
-    TokenMismatch = 403 "token-mismatch", "Send your own memberId with your own token.";
-    NotOnRoster = 403 "not-on-roster", "This session does not expect you: wait for another one.";
-    Excused = 403 "excused", "You are excused from this session: wait for another one.";
-    NoKey = 403 "no-key", "Ask the operator to register a public key.";
-    NotActive = 403 "not-active", "Ask the operator to activate the member.";
-    NotForRole = 403 "not-for-role", "Send the token of an operator whose role allows this.";
-    NoSession = 404 "no-session", "Take date and subjectId from /api/swarm/open-sessions.";
-    NotFound = 404 "not-found", "Check the id; the lists contain the existing ones.";
-    UnknownPath = 404 "unknown-path", "See /openapi.json for the existing paths.";
-    MethodNotAllowed = 405 "method-not-allowed", "Use a method listed in Allow.";
-    BodyTooSlow = 408 "body-too-slow", "Send the body within 10 seconds.";
-    WindowClosed = 409 "window-closed", "The deadline has passed, and waiting does not help: file in the next session.";
-    NonceUsed = 409 "nonce-used", "If recommendationId is there, this very take is on file, and all is well; to amend it, sign again with a fresh nonce.";
-    CapReached = 409 "cap-reached", "Your fifth take of this session stands.";
-    AmendmentClosed = 409 "amendment-closed", "The session is aggregated: your take on file stands.";
-    LostRace = 409 "lost-race", "Another take of yours came first: send this one again.";
-    KeyRegistered = 409 "key-registered", "This key has applied before: memberId says as whom.";
-    AlreadyClaimed = 409 "already-claimed", "The token was given out once; one that was lost is minted again by an operator.";
-    MemberState = 409 "member-state", "The state of the member forbids this.";
-    MessageState = 409 "message-state", "The message is sent: nothing is left to do.";
-    SessionState = 409 "session-state", "The state of the session forbids this.";
-    AlreadyAggregated = 409 "already-aggregated", "What the snapshot was made with stands: only the deadline may still move.";
-    FiledLater = 409 "filed-later", "Choose a deadline that is not before the filedAt of any take on file.";
-    TakesOnFile = 409 "takes-on-file", "A session with takes stays: close it, or move its deadline.";
-    RosterFrozen = 409 "roster-frozen", "The roster of this session stands.";
-    BriefPublished = 409 "brief-published", "The brief of this session stands.";
-    NoRoster = 409 "no-roster", "Freeze a roster first.";
-    NoBrief = 409 "no-brief", "Wait until the briefs of the day are generated.";
-    MemberExists = 409 "member-exists", "Choose another id.";
-    NoSubject = 409 "no-subject", "Name a subject, or activate one.";
-    MemoRetracted = 410 "memo-retracted", "The memo was taken back: its text is not shown any more.";
-    BodyTooLarge = 413 "body-too-large", "Send a smaller body.";
-    NotJsonType = 415 "unsupported-media-type", "Send Content-Type: application/json.";
-    UnknownHost = 421 "unknown-host", "Use a host that this server serves.";
-    QuotaReached = 429 "quota-reached", "Wait for the seconds in Retry-After, then send it again.";
-    Internal = 500 "internal-error", "An internal error of the server: try again, and report the X-Request-Id to its operator.";
-    NotPersisted = 500 "not-persisted", "It is unknown whether it was stored: send the same again. A duplicate does no harm.";
-    Busy = 503 "busy", "Wait for the seconds in Retry-After, then retry.";
-    Unavailable = 503 "unavailable", "It is unknown whether it was stored: send the same bytes again.";
+    MissingHost = 400 "missing-host" Everyone, "Send one Host header.";
+    InvalidHost = 400 "invalid-host" Everyone, "Send one Host header with a host and an optional port.";
+    InvalidTarget = 400 "invalid-target" Everyone, "Send a request target with a path.";
+    InvalidFraming = 400 "invalid-framing" Everyone, "Send Content-Length, or Transfer-Encoding: chunked, once.";
+    InvalidQuery = 400 "invalid-query" Everyone, "Correct the parameter that Swarm-Hint names.";
+    InvalidJson = 400 "invalid-json" Everyone, "Send one JSON text in UTF-8, without duplicate keys and without numbers out of the range of a double.";
+    BodyIncomplete = 400 "body-incomplete" Everyone, "Send the complete body, with the length that Content-Length states.";
+    InvalidSubmission = 400 "invalid-submission" Everyone, "Correct the field that Swarm-Hint names; preflight names all of them.";
+    InvalidDraft = 400 "invalid-draft" Everyone, "Correct the field that Swarm-Hint names.";
+    InvalidApplication = 400 "invalid-application" Everyone, "Correct the field that Swarm-Hint names.";
+    InvalidChallengeRequest = 400 "invalid-challenge-request" Everyone, "Send {\"memberId\"}.";
+    InvalidTokenClaim = 400 "invalid-token-claim" Everyone, "Send memberId, challenge and expiresAt unchanged from the challenge, and the signature.";
+    InvalidMemo = 400 "invalid-memo" Everyone, "Correct the field that Swarm-Hint names.";
+    InvalidRequest = 400 "invalid-request" Operators, "Correct the field that detail names.";
+    InvalidDiagnosis = 400 "invalid-diagnosis" Everyone, "Send the complete body of a submission, an application or a token claim, and publicKey if the member has no registered key.";
+    BadSignature = 400 "bad-signature" Everyone, "POST the same body to /api/swarm/diagnose: it explains what was signed instead of the canonical text.";
+    BadStance = 400 "bad-stance" Committee, "Send one of the five stances, in lower case.";
+    BadConfidence = 400 "bad-confidence" Committee, "Send a number from 0 to 1.";
+    BodyTooShort = 400 "body-too-short" Committee, "Write at least 80 characters.";
+    BodyTooLong = 400 "body-too-long" Committee, "Write at most 4,000 characters.";
+    MissingStanceLine = 400 "missing-stance-line" Committee, "End the body with the line STANCE: <stance> | CONFIDENCE: <0-1>.";
+    MissingBearer = 401 "missing-bearer" Everyone, "Send Authorization: Bearer <token>.";
+    UnknownToken = 401 "unknown-token" Everyone, "Send the token of an active member. An operator can replace a lost token.";
+    ClaimRefused = 401 "claim-refused" Everyone, "Ask for a new challenge, sign it exactly as it came, and claim within its time; before that, wait until the application is approved.";
+    AdminToken = 401 "admin-token-required" Operators, "Send the operator's token as X-Admin-Token.";
+    SignedOut = 401 "signed-out" Operators, "Sign in at /operate, then send the form again.";
+    MissingKey = 401 "missing-key" Committee, "Send x-ic-key: <prefix>_<member_id>_<32 hex>.";
+    InvalidKey = 401 "invalid-key" Committee, "Send the latest key that the operator issued.";
+    TokenMismatch = 403 "token-mismatch" Everyone, "Send your own memberId with your own token.";
+    NotOnRoster = 403 "not-on-roster" Everyone, "This session does not expect you: wait for another one.";
+    Excused = 403 "excused" Everyone, "You are excused from this session: wait for another one.";
+    NoKey = 403 "no-key" Everyone, "Ask the operator to register a public key.";
+    NotActive = 403 "not-active" Committee, "Ask the operator to activate the member.";
+    NotForRole = 403 "not-for-role" Operators, "Send the token of an operator whose role allows this.";
+    PlainHttp = 403 "plain-http" Operators, "Open the console over HTTPS, or on the machine itself at localhost.";
+    CrossSite = 403 "cross-site" Operators, "Send the form from the console's own page.";
+    NoSession = 404 "no-session" Everyone, "Take date and subjectId from /api/swarm/open-sessions.";
+    NotFound = 404 "not-found" Everyone, "Check the id; the lists contain the existing ones.";
+    UnknownPath = 404 "unknown-path" Everyone, "See /openapi.json for the existing paths.";
+    MethodNotAllowed = 405 "method-not-allowed" Everyone, "Use a method listed in Allow.";
+    BodyTooSlow = 408 "body-too-slow" Everyone, "Send the body within 10 seconds.";
+    WindowClosed = 409 "window-closed" Everyone, "The deadline has passed, and waiting does not help: file in the next session.";
+    NonceUsed = 409 "nonce-used" Everyone, "If the answer has recommendationId, this take is on file and nothing is left to do; to amend it, sign again with a fresh nonce.";
+    CapReached = 409 "cap-reached" Everyone, "You have filed five takes in this session: the latest one counts.";
+    AmendmentClosed = 409 "amendment-closed" Everyone, "The session is aggregated: your takes in it can no longer be amended.";
+    LostRace = 409 "lost-race" Everyone, "Another take of yours came first: send this one again.";
+    KeyRegistered = 409 "key-registered" Everyone, "An application with this key exists: memberId names its member.";
+    AlreadyClaimed = 409 "already-claimed" Everyone, "The token was given out already: if it is lost, an operator can reset the claim or replace the token.";
+    MemberState = 409 "member-state" Operators, "The state of the member forbids this.";
+    MessageState = 409 "message-state" Operators, "The message is sent: nothing is left to do.";
+    SessionState = 409 "session-state" Operators, "The state of the session forbids this.";
+    AlreadyAggregated = 409 "already-aggregated" Operators, "After aggregation only the deadline may still change.";
+    AlreadyOpened = 409 "already-opened" Operators, "The takes of this blind session are public, so its deadline can no longer move.";
+    SessionSealed = 409 "session-sealed" Everyone, "The session is blind: wait until it is opened, after its deadline or when it is aggregated.";
+    FiledLater = 409 "filed-later" Operators, "Choose a deadline that is not before the filedAt of any take on file.";
+    TakesOnFile = 409 "takes-on-file" Operators, "A session with takes cannot be withdrawn: close it, or move its deadline.";
+    RosterFrozen = 409 "roster-frozen" Operators, "The roster of a session can be set only once.";
+    BriefPublished = 409 "brief-published" Operators, "The brief of a session can be published only once.";
+    NoRoster = 409 "no-roster" Operators, "Freeze a roster first.";
+    NoBrief = 409 "no-brief" Committee, "Wait until the briefs of the day are generated.";
+    MemberExists = 409 "member-exists" Operators, "Choose another id.";
+    NoSubject = 409 "no-subject" Operators, "Name a subject, or activate one.";
+    StaleForm = 409 "stale-form" Operators, "The record has changed since the page was shown: reload the page, then send the form again.";
+    MemoRetracted = 410 "memo-retracted" Everyone, "The memo was retracted: its text is no longer shown.";
+    BodyTooLarge = 413 "body-too-large" Everyone, "Send a smaller body.";
+    NotJsonType = 415 "unsupported-media-type" Everyone, "Send Content-Type: application/json.";
+    NotFormType = 415 "not-a-form" Operators, "Send Content-Type: application/x-www-form-urlencoded.";
+    UnknownHost = 421 "unknown-host" Everyone, "Use a host that this server serves.";
+    QuotaReached = 429 "quota-reached" Everyone, "Wait for the seconds in Retry-After, then send it again.";
+    TooManyAttempts = 429 "too-many-attempts" Operators, "Wait for the seconds in Retry-After, then send the token again.";
+    Internal = 500 "internal-error" Everyone, "An internal error of the server: try again, and report the X-Request-Id to its operator.";
+    NotPersisted = 500 "not-persisted" Everyone, "It is unknown whether it was stored: send the same again. A duplicate does no harm.";
+    Busy = 503 "busy" Everyone, "Wait for the seconds in Retry-After, then retry.";
+    Unavailable = 503 "unavailable" Everyone, "It is unknown whether it was stored: send the same bytes again.";
 }
 
 impl From<&Refusal> for Problem {
@@ -136,6 +161,8 @@ impl From<&Refusal> for Problem {
             Refusal::MessageIs(_) => Self::MessageState,
             Refusal::SessionIs(_) => Self::SessionState,
             Refusal::AlreadyAggregated => Self::AlreadyAggregated,
+            Refusal::AlreadyOpened => Self::AlreadyOpened,
+            Refusal::SessionSealed => Self::SessionSealed,
             Refusal::FiledLater => Self::FiledLater,
             Refusal::TakesOnFile => Self::TakesOnFile,
             Refusal::RosterFrozen => Self::RosterFrozen,

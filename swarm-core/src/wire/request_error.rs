@@ -1,4 +1,4 @@
-//! Errors of requests that the front end finds: in the host, the path or the body.
+//! Errors that the front end finds: in the host, the path or the body of a request.
 
 use super::{Answer, Problem, answer, hint};
 use crate::domain::Invalid;
@@ -36,6 +36,27 @@ pub enum RequestError {
     /// The content type is absent or not `application/json`.
     #[error("content type must be application/json")]
     NotJsonType,
+    /// The content type of a form is absent, or not that of a form.
+    #[error("content type must be application/x-www-form-urlencoded")]
+    NotFormType,
+    /// The console was requested over plain HTTP from another machine.
+    #[error("the console needs https")]
+    PlainHttp,
+    /// A form of the console comes from another site.
+    #[error("form of another site")]
+    CrossSite,
+    /// A form of the console was sent without a session.
+    #[error("signed out")]
+    SignedOut,
+    /// A token of an operator is wrong.
+    #[error("wrong token")]
+    WrongToken,
+    /// A token was sent too soon after a wrong one. It may be sent again after this number of seconds.
+    #[error("too many attempts")]
+    TooManyAttempts(u32),
+    /// The record that a form was filled from has changed since.
+    #[error("changed meanwhile")]
+    StaleForm,
     /// The body ends early, or its framing is wrong.
     #[error("body incomplete")]
     BodyIncomplete,
@@ -65,7 +86,11 @@ pub enum RequestError {
 impl RequestError {
     /// The seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
-        matches!(self, Self::Busy).then_some(1)
+        match self {
+            Self::Busy => Some(1),
+            Self::TooManyAttempts(seconds) => Some(*seconds),
+            _ => None,
+        }
     }
 
     /// The value of the header `Swarm-Hint`: a line of printable ASCII, whatever was sent in
@@ -93,6 +118,13 @@ impl From<&RequestError> for Problem {
             RequestError::MethodNotAllowed => Self::MethodNotAllowed,
             RequestError::InvalidQuery(_) => Self::InvalidQuery,
             RequestError::NotJsonType => Self::NotJsonType,
+            RequestError::NotFormType => Self::NotFormType,
+            RequestError::PlainHttp => Self::PlainHttp,
+            RequestError::CrossSite => Self::CrossSite,
+            RequestError::SignedOut => Self::SignedOut,
+            RequestError::WrongToken => Self::AdminToken,
+            RequestError::TooManyAttempts(_) => Self::TooManyAttempts,
+            RequestError::StaleForm => Self::StaleForm,
             RequestError::BodyIncomplete => Self::BodyIncomplete,
             RequestError::BodyTooLarge => Self::BodyTooLarge,
             RequestError::BodyTooSlow => Self::BodyTooSlow,

@@ -6,15 +6,16 @@ use serde::Serialize;
 
 use super::Answer;
 use crate::audit::SessionBundle;
-use crate::domain::{Session, SessionId, Take, TakeId};
+use crate::domain::{Session, SessionId, TakeId};
+use crate::rules::PublicTake;
 use crate::service::{SessionPage, TakePage};
 
 /// A session and the takes that count, the latest revision of each member: `{session, takes}`.
-pub fn with_takes(session: &Session, takes: &[Arc<Take>]) -> Answer {
+pub fn with_takes(session: &Session, takes: &[PublicTake]) -> Answer {
     #[derive(Serialize)]
     struct WithTakes<'a> {
         session: &'a Session,
-        takes: &'a [Arc<Take>],
+        takes: &'a [PublicTake],
     }
     Answer::ok(&WithTakes { session, takes })
 }
@@ -25,7 +26,7 @@ pub fn with_some_takes(page: &TakePage) -> Answer {
     #[serde(rename_all = "camelCase")]
     struct WithSomeTakes<'a> {
         session: &'a Session,
-        takes: &'a [Arc<Take>],
+        takes: &'a [PublicTake],
         #[serde(skip_serializing_if = "Option::is_none")]
         next_after: Option<TakeId>,
     }
@@ -50,7 +51,7 @@ pub fn bundle(bundle: &SessionBundle) -> Answer {
     Answer::ok(bundle)
 }
 
-/// The sessions that take takes: `{sessions}`.
+/// The sessions that accept takes: `{sessions}`.
 pub fn open(sessions: &[Arc<Session>]) -> Answer {
     #[derive(Serialize)]
     struct Open<'a> {

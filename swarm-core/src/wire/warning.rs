@@ -1,14 +1,14 @@
-//! Warnings, as a member is told of them.
+//! The texts and codes of warnings to members.
 
 use super::hint::{printable, quote};
 use crate::domain::json::Json;
 use crate::domain::{Bucket, STANCES};
 use crate::rules::Warning;
 
-/// How many of the buckets that a session does not list are named.
-const BUCKETS_NAMED: usize = 3;
+/// Maximum number of unlisted buckets that a warning names.
+const MAX_BUCKETS_NAMED: usize = 3;
 
-/// The code of a warning, which stays as it is whatever its message becomes.
+/// The code of a warning. It is stable; the message may change.
 pub fn code(warning: &Warning) -> &'static str {
     match warning {
         Warning::UnknownStance => "unknown-stance",
@@ -18,7 +18,7 @@ pub fn code(warning: &Warning) -> &'static str {
     }
 }
 
-/// The same for people: a line of printable ASCII.
+/// The message of a warning: a line of printable ASCII.
 pub fn message(warning: &Warning) -> String {
     match warning {
         Warning::UnknownStance => {
@@ -27,15 +27,15 @@ pub fn message(warning: &Warning) -> String {
         }
         Warning::UnlistedBuckets(buckets) => {
             let name = |bucket: &Bucket| quote(&Json::from(bucket.as_str()));
-            let named: Vec<_> = buckets.iter().take(BUCKETS_NAMED).map(name).collect();
-            let more = if buckets.len() > BUCKETS_NAMED { ", ..." } else { "" };
+            let named: Vec<_> = buckets.iter().take(MAX_BUCKETS_NAMED).map(name).collect();
+            let more = if buckets.len() > MAX_BUCKETS_NAMED { ", ..." } else { "" };
             let named = named.join(", ");
             format!("weights: count only for the buckets of the session, not for {named}{more}")
         }
         Warning::UnknownField { name, nearest } => {
             let name = quote(&Json::from(name.as_str()));
             let nearest = nearest.map_or_else(String::new, |field| format!("; {field} is one"));
-            format!("{name}: is no field of a take and was not signed{nearest}")
+            format!("{name}: is not a field of a take and was not signed{nearest}")
         }
         Warning::AlreadyAggregated => {
             "the session is aggregated: the take is on record, and not in the snapshot".to_owned()
@@ -43,7 +43,7 @@ pub fn message(warning: &Warning) -> String {
     }
 }
 
-/// What the header `Swarm-Hint` says of a take that was filed.
+/// The value of the header `Swarm-Hint` for a filed take with these warnings.
 pub fn hint(warnings: &[Warning]) -> Option<String> {
     let line: Vec<_> = warnings.iter().map(message).collect();
     (!line.is_empty()).then(|| printable(&line.join("; ")))

@@ -57,7 +57,7 @@ fn tie_of_stances_goes_toward_neutral() {
     let said = |stance, confidence| vec![Said { stance, confidence, weights: None }];
     let stance = |members: &[Vec<Said>]| {
         let snapshot = aggregate(&session(), &filed(members, &[0]), Timestamp::EPOCH);
-        snapshot.consensus.unwrap().stance
+        snapshot.figures.consensus.unwrap().stance
     };
     assert_eq!(stance(&[said("bullish", 0.5), said("constructive", 0.5)]), "constructive");
     assert_eq!(stance(&[said("bearish", 0.5), said("cautious", 0.5)]), "cautious");
@@ -75,7 +75,7 @@ fn without_confidence_the_score_is_the_plain_mean() {
         let say = |stance: &&'static str| vec![Said { stance, confidence: 0.0, weights: None }];
         let members: Vec<_> = stances.iter().map(say).collect();
         let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
-        snapshot.consensus.map(|it| (it.stance, it.score, it.confidence))
+        snapshot.figures.consensus.map(|it| (it.stance, it.score, it.confidence))
     };
     let mean = consensus(&["bullish", "bullish", "cautious", "sideways"]);
     assert_eq!(mean, Some(("constructive", 1.0, 0.0)));
@@ -98,7 +98,7 @@ fn tie_survives_binary_rounding() {
             for three in [stances, [stances[1], stances[0]]] {
                 let members: Vec<_> = three.repeat(3).into_iter().map(say).collect();
                 let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
-                let consensus = snapshot.consensus.unwrap();
+                let consensus = snapshot.figures.consensus.unwrap();
                 assert_eq!((consensus.stance, consensus.score), (expected, score));
                 assert_eq!(consensus.confidence, confidence);
             }
@@ -129,12 +129,12 @@ fn means_sum_terms_in_ascending_order() {
         for turned in [&mut mean.clone(), &mut mean.iter().rev().cloned().collect()] {
             turned.rotate_left(turn % mean.len());
             let snapshot = snapshot(turned);
-            assert_eq!(snapshot.consensus.unwrap().confidence, 0.062_622_070_313);
+            assert_eq!(snapshot.figures.consensus.unwrap().confidence, 0.062_622_070_313);
             assert_eq!(snapshot.weights.unwrap()[1].weight, 0.062_622_070_313);
         }
         for turned in [&mut score.clone(), &mut score.iter().rev().cloned().collect()] {
             turned.rotate_left(turn);
-            assert_eq!(snapshot(turned).consensus.unwrap().score, 0.500_122_070_313);
+            assert_eq!(snapshot(turned).figures.consensus.unwrap().score, 0.500_122_070_313);
         }
     }
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use swarm_core::domain::{
-    Body, Bucket, Confidence, Day, MemoUrl, Nonce, Participation, PublicKey, Revision,
+    Body, Bucket, Confidence, Day, Figures, MemoUrl, Nonce, Participation, PublicKey, Revision,
     SessionDraft, Signature, Signed, Snapshot, Stance, SubjectId, Weight, Weights,
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::aggregate;
+use swarm_core::rules::{Position, aggregate, distance_from_others, score};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 /// The fields of a take that aggregation uses.
@@ -78,6 +78,7 @@ fn take(id: usize, member: usize, revision: usize, said: &Said, key: &PublicKey)
             .map(|weights| Weights::parse(weights.iter().map(weight).collect()).unwrap()),
     };
     Arc::new(Take {
+        salt: None,
         id: TakeId(u64::try_from(id).unwrap() + 1),
         session_id: SessionId(1),
         revision: Revision::new(u8::try_from(revision).unwrap()).unwrap(),
@@ -119,7 +120,8 @@ fn anonymous(mut snapshot: Snapshot) -> String {
 
 /// A snapshot without the quotes.
 fn figures(snapshot: &Snapshot) -> String {
-    let Snapshot { participation, quorum, stances, consensus, weights, .. } = snapshot;
+    let Snapshot { figures, weights, .. } = snapshot;
+    let Figures { participation, quorum, stances, consensus, .. } = figures;
     write(&(participation, quorum, stances, consensus, weights))
 }
 
@@ -150,7 +152,7 @@ proptest! {
         }];
         let members: Vec<_> = said.iter().map(member).collect();
         let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
-        let consensus = snapshot.consensus.unwrap();
+        let consensus = snapshot.figures.consensus.unwrap();
 
         let sure = said.iter().any(|(_, hundredths)| *hundredths > 0);
         let weight = |hundredths: i32| if sure { hundredths } else { 1 };
@@ -162,6 +164,32 @@ proptest! {
         prop_assert!((consensus.score - f64::from(sum) / f64::from(whole)).abs() < 6e-13);
         for figure in [consensus.score, consensus.confidence] {
             prop_assert_eq!(format!("{figure:.12}").parse(), Ok(figure));
+        }
+    }
+
+    /// The distance is computed from the figures of all; here it is compared with the score of the others.
+    #[test]
+    fn distance_from_the_others_equals_their_own_score(
+        said in prop::collection::vec((-2..=2_i8, 0..=100_u8), 1..12),
+    ) {
+        let member = |&(rank, hundredths): &(i8, u8)| vec![Said {
+            stance: STANCES[usize::try_from(rank + 2).unwrap()],
+            confidence: f64::from(hundredths) / 100.0,
+            weights: None,
+        }];
+        let members: Vec<_> = said.iter().map(member).collect();
+        let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
+        let positions: Vec<_> = said
+            .iter()
+            .map(|&(rank, hundredths)| Position { rank, confidence: f64::from(hundredths) / 100.0 })
+            .collect();
+        for (nth, own) in positions.iter().enumerate() {
+            let mut others = positions.clone();
+            others.remove(nth);
+            let distance = distance_from_others(*own, &snapshot.figures);
+            let exact = score(&others).map(|score| f64::from(own.rank) - score);
+            prop_assert_eq!(distance.is_some(), exact.is_some());
+            prop_assert!(distance.zip(exact).is_none_or(|(one, other)| (one - other).abs() < 1e-8));
         }
     }
 
@@ -197,11 +225,11 @@ proptest! {
         let expected = listed.iter().filter(|excused| **excused == Some(false)).count();
         let filed = listed.iter().take(members.len()).filter(|it| **it == Some(false)).count();
         prop_assert_eq!(snapshot.quotes.len(), filed);
-        prop_assert_eq!(snapshot.quorum.unwrap().met, filed >= 3);
+        prop_assert_eq!(snapshot.figures.quorum.unwrap().met, filed >= 3);
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let rate = (expected > 0).then(|| filed as f64 / expected as f64);
         let counted = Participation { members: filed, expected: Some(expected), rate };
-        prop_assert_eq!(snapshot.participation, counted);
+        prop_assert_eq!(snapshot.figures.participation, counted);
     }
 
     #[test]
@@ -216,7 +244,7 @@ proptest! {
             .collect();
         let session = session();
         let snapshot = aggregate(&session, &all, Timestamp::EPOCH);
-        prop_assert_eq!(snapshot.participation.members, members.len());
+        prop_assert_eq!(snapshot.figures.participation.members, members.len());
         prop_assert_eq!(write(&snapshot), write(&aggregate(&session, &last, Timestamp::EPOCH)));
     }
 
@@ -257,10 +285,10 @@ proptest! {
             !["sideways", "BULLISH"].contains(&said.last().unwrap().stance)
         });
         let known = known.count();
-        prop_assert_eq!(snapshot.stances.other, members.len() - known);
-        prop_assert_eq!(snapshot.consensus.is_some(), known > 0);
-        prop_assert_eq!(snapshot.quorum.unwrap().met, members.len() >= 3);
-        if let Some(consensus) = snapshot.consensus {
+        prop_assert_eq!(snapshot.figures.stances.other, members.len() - known);
+        prop_assert_eq!(snapshot.figures.consensus.is_some(), known > 0);
+        prop_assert_eq!(snapshot.figures.quorum.unwrap().met, members.len() >= 3);
+        if let Some(consensus) = snapshot.figures.consensus {
             prop_assert!((-2.0..=2.0).contains(&consensus.score));
             prop_assert!((0.0..=1.0).contains(&consensus.confidence));
         }

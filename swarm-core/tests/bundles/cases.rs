@@ -1,6 +1,7 @@
-//! The cases: bundles that hold, and bundles, logs and stores that were tampered with.
+//! The cases: valid bundles, and bundles, logs and stores that were tampered with.
 
 use swarm_core::domain::{LogEntry, Operation, SessionState};
+use swarm_core::proof::note::{KeyKind, NoteSigner};
 
 use crate::desk::{Desk, by};
 use crate::{edits, rewrites};
@@ -13,12 +14,12 @@ pub(crate) struct Case {
     pub(crate) bundle: String,
     /// The verifier key of the log.
     pub(crate) key: String,
-    /// The checks that fail, and what their findings name. Empty: it holds.
+    /// The checks that fail, and what their findings name. Empty if the bundle is valid.
     pub(crate) finds: Vec<(&'static str, &'static str)>,
 }
 
 impl Case {
-    /// A case of a desk, which signs what it says.
+    /// A case made of a desk, whose current log is signed.
     pub(crate) fn new(
         name: &'static str,
         about: &'static str,
@@ -65,6 +66,19 @@ fn valid() -> Vec<Case> {
     reopened.state(SessionState::WindowClosed);
     reopened.deadline(Some("2026-11-21T22:00:00Z"));
     reopened.file("ada", "bullish", 0.5, &[]);
+    let mut closed = Desk::new(|draft| swarm_core::domain::SessionDraft { blind: true, ..draft });
+    closed.file("ada", "bullish", 0.5, &[]);
+    closed.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+    closed.state(SessionState::WindowClosed);
+    let mut erased = Desk::new(|draft| draft);
+    erased.file("grace", "bearish", 0.4, &[]);
+    erased.erase("grace");
+    erased.aggregate();
+    let witness = NoteSigner::new("witness.example/w1", KeyKind::Cosigner, &[43; 32]).unwrap();
+    let mut note = open.checkpoint();
+    note.push(witness.sign(note.text(), 1_795_269_600));
+    let mut cosigned = holds("valid-cosigned", "a witness has cosigned the checkpoint", &open);
+    cosigned.bundle = open.bundle_under(note);
     let mut key_alone = holds("valid-key-alone", "the key is named by its 32 bytes", &open);
     key_alone.key = open.signer().verifier().public_key().to_string();
     vec![
@@ -75,7 +89,11 @@ fn valid() -> Vec<Case> {
         holds("valid-rotated-key", "a member filed with two keys", &rotated),
         holds("valid-take-after-aggregation", "on file, and not counted", &after),
         holds("valid-clock-accepted", "an operator accepted a clock that ran back", &clock),
+        holds("valid-blind", "a blind session that was opened by its aggregation", &Desk::blind()),
+        holds("valid-blind-closed", "a blind session that was opened after its deadline", &closed),
         holds("valid-reopened", "the deadline was moved after the window had closed", &reopened),
+        holds("valid-erased-member", "a member was erased, its take stays", &erased),
+        cosigned,
         key_alone,
     ]
 }

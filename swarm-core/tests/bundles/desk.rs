@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use swarm_core::audit::{ProvenEntry, SessionBundle};
 use swarm_core::domain::{
-    Actor, Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberId, MemoUrl, Nonce,
-    PublicKey, Revision, Roster, RosterEntry, Seq, Session, SessionDraft, SessionId, SessionPatch,
-    SessionState, Stance, Take, TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
+    Actor, Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberAct, MemberEntry,
+    MemberId, MemberStatus, MemoUrl, Nonce, PublicKey, Revision, Roster, RosterEntry, Salt, Seq,
+    Session, SessionDraft, SessionId, SessionPatch, SessionState, Stance, Take, TakeDraft, TakeId,
+    TakeOnFile, Timestamp, Version, Weight, Weights,
 };
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
 use swarm_core::proof::tree::{self, Node, TreeHash};
-use swarm_core::proof::{KeyPair, take_entry};
+use swarm_core::proof::{KeyPair, opening_entry, take_entry};
 use swarm_core::rules::{self, SessionChange};
 use swarm_core::store::{Act, Aggregation, Versioned};
 use swarm_testing::{act, id, keys, moment, session_draft};
@@ -87,6 +88,19 @@ impl Desk {
         desk
     }
 
+    /// A blind session from beginning to end, with a take after it was opened.
+    pub(crate) fn blind() -> Self {
+        let mut desk = Self::new(|draft| SessionDraft { blind: true, ..draft });
+        desk.file("ada", "bullish", 0.7, &[]);
+        desk.other("regime");
+        desk.file("grace", "cautious", 0.25, &[("add", 1e-7)]);
+        desk.file("ada", "constructive", 0.8, &[("cash", 0.1)]);
+        desk.aggregate();
+        desk.file(MEMBERS[2], "neutral", 1.0, &[]);
+        desk.state(SessionState::Published);
+        desk
+    }
+
     fn tick(&mut self) {
         self.now = self.now.plus_millis(61_234);
     }
@@ -110,7 +124,14 @@ impl Desk {
     /// Changes the session by the rules.
     pub(crate) fn change(&mut self, change: &SessionChange) {
         self.session = change.session.clone();
-        self.log(&change.act);
+        for act in &change.acts {
+            self.log(act);
+        }
+        if change.opens {
+            for opening in self.takes.clone().iter().filter_map(|take| opening_entry(take)) {
+                self.append(LogEntry::Opening(opening));
+            }
+        }
     }
 
     pub(crate) fn versioned(&self) -> Versioned<Session> {
@@ -133,6 +154,17 @@ impl Desk {
         let by = by("ada", None);
         let change = rules::excuse(&self.versioned(), &id(member), excused, &by);
         self.change(&change.unwrap().unwrap());
+    }
+
+    /// Erases a member. Its takes stay.
+    pub(crate) fn erase(&mut self, member: &str) {
+        self.append(LogEntry::Member(MemberEntry {
+            act: MemberAct::Erased,
+            by: Some(by("ada", None).by),
+            id: id(member),
+            status: MemberStatus::Inactive,
+            public_key: Some(swarm_testing::key(member)),
+        }));
     }
 
     pub(crate) fn brief(&mut self) {
@@ -162,6 +194,7 @@ impl Desk {
             weights: None,
         };
         Take {
+            salt: self.session.is_sealed().then(|| Salt([self.takes.len() as u8 + 1; 32])),
             id: TakeId(self.takes.len() as u64 + 11),
             session_id: self.session.id,
             revision: Revision::new(u8::try_from(filed.count()).unwrap() + 1).unwrap(),
@@ -171,7 +204,7 @@ impl Desk {
         }
     }
 
-    /// Puts a take on file, whatever the rules say.
+    /// Files a take without judging it.
     pub(crate) fn put(&mut self, take: Take) {
         self.append(LogEntry::Take(take_entry(&take)));
         self.takes.push(Arc::new(take));
@@ -231,6 +264,11 @@ impl Desk {
 
     /// The bundle of the session at the size of the whole log.
     pub(crate) fn bundle(&self) -> String {
+        self.bundle_under(self.checkpoint())
+    }
+
+    /// The bundle of the session, under this checkpoint.
+    pub(crate) fn bundle_under(&self, checkpoint: Note) -> String {
         let entries = self.lines.iter().filter(|line| self.concerns(line)).map(|line| {
             let index = line.seq.0 - 1;
             ProvenEntry { entry: line.text(), index, proof: self.proof(index) }
@@ -239,7 +277,7 @@ impl Desk {
             session: Arc::new(self.session.clone()),
             takes: self.takes.iter().map(|take| self.on_file(take)).collect(),
             entries: entries.collect(),
-            checkpoint: self.checkpoint(),
+            checkpoint,
         })
     }
 
@@ -247,7 +285,8 @@ impl Desk {
         match &line.entry {
             LogEntry::Take(take) => take.session_id == self.session.id,
             LogEntry::Session(act) => act.session.id == self.session.id,
-            LogEntry::Operation(_) => true,
+            LogEntry::Operation(_) | LogEntry::Opening(_) => true,
+            LogEntry::Member(member) => member.act == MemberAct::Erased,
             _ => false,
         }
     }

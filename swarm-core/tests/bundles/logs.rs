@@ -131,7 +131,7 @@ fn watched_log_continues() {
 }
 
 #[test]
-fn watched_log_that_does_not_continue_is_named() {
+fn watched_log_that_does_not_continue_is_reported() {
     let mut desk = Desk::with_roster();
     desk.file("ada", "bullish", 0.7, &[]);
     let backup = desk.clone();
@@ -165,7 +165,7 @@ fn watched_log_that_does_not_continue_is_named() {
 }
 
 #[test]
-fn what_is_odd_in_a_watched_log_is_said() {
+fn odd_entries_of_a_watched_log_are_reported() {
     let mut desk = Desk::with_roster();
     desk.file("ada", "bullish", 0.7, &[]);
     desk.now = moment("2026-11-21T19:00:01Z");
@@ -179,7 +179,7 @@ fn what_is_odd_in_a_watched_log_is_said() {
     let odd: Vec<_> = remarks.iter().filter(|it| it.is_odd).map(|it| &*it.text).collect();
     for (odd, text) in odd.iter().zip([
         "take 12 of session 7 after its deadline",
-        "deadline moved from 2026-11-21T19:00:00.000Z to 2026-11-21T22:00:00.000Z, after it was over",
+        "deadline moved from 2026-11-21T19:00:00.000Z to 2026-11-21T22:00:00.000Z, after it had passed",
         "state aggregated, before its deadline",
         "take 13 amends after session 7 was aggregated",
         "an operator accepted",

@@ -1,5 +1,6 @@
-//! The corpus of bundles in `vectors/bundles`, valid and tampered: it is made here, and each is found as
-//! `cases.json` says. `SWARM_WRITE_VECTORS=1 cargo test -p swarm-core --test bundles` writes it.
+//! The corpus of bundles in `vectors/bundles`, valid and tampered. These tests compute it, and check that
+//! verification finds in each bundle what `cases.json` says.
+//! `SWARM_WRITE_VECTORS=1 cargo test -p swarm-core --test bundles` writes the files.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod cases;
@@ -8,6 +9,7 @@ mod edits;
 mod logs;
 mod receipts;
 mod rewrites;
+mod seals;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -48,7 +50,7 @@ fn index(cases: &[Case]) -> String {
 }
 
 #[test]
-fn corpus_is_what_this_program_makes() {
+fn vectors_are_up_to_date() {
     let cases = cases::all();
     let names: BTreeSet<_> = cases.iter().map(Case::file).collect();
     assert_eq!(names.len(), cases.len(), "two cases have one name");
@@ -124,7 +126,7 @@ fn every_check_is_failed_by_a_case() {
 }
 
 #[test]
-fn what_is_unproven_is_said() {
+fn unproven_facts_are_listed() {
     let case = cases::all().into_iter().find(|case| case.name == "valid-localhost").unwrap();
     let unproven = |key: Option<&str>| -> Vec<&str> {
         let findings = findings(&case.bundle, key);

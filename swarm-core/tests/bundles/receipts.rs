@@ -1,4 +1,4 @@
-//! Receipts, signed as RFC 9421 has it.
+//! Receipts, signed according to RFC 9421.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -101,6 +101,9 @@ fn tampered_receipt_is_found() {
         "another key"
     );
     assert_eq!(fails("HTTP/1.1 201 Created\r\n\r\n{}", SUBMIT, None), ["receipt"]);
+    for (from, to) in [("swarm=(", "swarm=(("), ("signature: swarm=:", "signature: swarm=::")] {
+        assert_eq!(fails(&whole.replace(from, to), SUBMIT, None), ["receipt"], "{to}");
+    }
     for none in ["", "201 Created", "HTTP/1.1\r\n\r\n", "HTTP/1.1 201 Created\r\nx: y"] {
         assert!(ReceivedAnswer::parse(none.as_bytes()).is_err(), "{none}");
     }

@@ -1,4 +1,4 @@
-//! Logs that their operator rewrote, with a new tree and a new signature: what they say does not fit together.
+//! Logs that an operator rewrote, with a new tree and a new signature. Their entries contradict each other.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use swarm_testing::moment;
 
 use crate::cases::Case;
 use crate::desk::{Desk, by, member};
+use crate::seals;
 
 pub(crate) fn cases() -> Vec<Case> {
     let case = |name, about, change: &dyn Fn(&mut Desk), finds: &[_]| {
@@ -205,7 +206,7 @@ pub(crate) fn cases() -> Vec<Case> {
             "a snapshot that leaves out a take",
             &|desk| {
                 let counted = desk.takes[..3].to_vec();
-                let at = snapshot(desk).aggregated_at;
+                let at = snapshot(desk).figures.aggregated_at;
                 let session = desk.session.clone();
                 seal(desk, rules::aggregate(&session, &counted, at));
             },
@@ -216,7 +217,7 @@ pub(crate) fn cases() -> Vec<Case> {
             "a snapshot whose last digit was changed",
             &|desk| {
                 let mut other = snapshot(desk);
-                let consensus = other.consensus.as_mut().unwrap();
+                let consensus = other.figures.consensus.as_mut().unwrap();
                 consensus.score = consensus.score.next_up();
                 seal(desk, other);
             },
@@ -296,6 +297,18 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         restored(),
     ]
+    .into_iter()
+    .chain(seals::cases())
+    .chain([withdrawn()])
+    .collect()
+}
+
+/// A session that was withdrawn is not served.
+fn withdrawn() -> Case {
+    let mut desk = Desk::with_roster();
+    step(&mut desk, SessionAct::Withdrawn, |_| {});
+    let about = "a session that was withdrawn, and is served nevertheless";
+    Case::new("log-withdrawn", about, &desk, &[("history", "withdraws it")])
 }
 
 /// A store that was restored from a backup goes on, and gives an id again: the bundle that was kept from before
@@ -315,7 +328,7 @@ fn restored() -> Case {
     Case { bundle, ..Case::new("log-restored", about, &after, &finds) }
 }
 
-fn acts(desk: &mut Desk) -> impl Iterator<Item = &mut SessionEntry> {
+pub(crate) fn acts(desk: &mut Desk) -> impl Iterator<Item = &mut SessionEntry> {
     desk.lines.iter_mut().filter_map(|line| match &mut line.entry {
         LogEntry::Session(act) => Some(&mut **act),
         _ => None,
@@ -327,7 +340,7 @@ fn hide(act: &mut SessionEntry) {
 }
 
 /// Changes the session past the rules, and logs that as this act.
-fn step(desk: &mut Desk, act: SessionAct, change: impl FnOnce(&mut Desk)) {
+pub(crate) fn step(desk: &mut Desk, act: SessionAct, change: impl FnOnce(&mut Desk)) {
     change(desk);
     let (session, by) = (rules::logged(&desk.session), by("ada", None).by);
     let entry = SessionEntry { act, by, note: None, session, excuse: None };
@@ -347,7 +360,7 @@ fn seal(desk: &mut Desk, snapshot: Snapshot) {
     desk.session.snapshot = Some(Arc::new(snapshot));
 }
 
-fn renumber(desk: &mut Desk) {
+pub(crate) fn renumber(desk: &mut Desk) {
     for (seq, line) in (1..).zip(&mut desk.lines) {
         let LogLine { at, entry, .. } = line.clone();
         *line = LogLine { seq: swarm_core::domain::Seq(seq), at, entry };

@@ -16,7 +16,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::{Case, Fields, application, claim, object, take, writers};
 
-/// The codes that the doctor reports for this request.
+/// The codes of the diagnosis for this request.
 fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
     let registered = registered
         .map(|key| PublicKey::parse(&STANDARD.encode(key.verifying_key().as_bytes())).unwrap());
@@ -26,7 +26,7 @@ fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
     diagnosis.findings.iter().map(|finding| finding.code).collect()
 }
 
-/// Asserts that the doctor reports exactly this mistake, on a hundred payloads.
+/// Asserts that the diagnosis reports exactly this mistake, on a hundred payloads.
 #[track_caller]
 pub(crate) fn names(
     expected: &[Code],

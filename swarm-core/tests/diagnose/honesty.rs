@@ -1,4 +1,4 @@
-//! The doctor reports a signature as verified exactly when a submission would.
+//! The diagnosis reports a signature as verified exactly when a submission would.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn doctor_verdict_equals_submit(
+    fn verdict_equals_that_of_submit(
         case in take(),
         edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
     ) {

@@ -1,4 +1,4 @@
-//! Tests of the signature doctor on common mistakes.
+//! Diagnosis of common mistakes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

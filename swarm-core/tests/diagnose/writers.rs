@@ -1,4 +1,4 @@
-//! JSON in the styles of other programs, independent of the doctor's own writer.
+//! JSON in the styles of other programs, independent of the writer of the diagnosis.
 
 use std::fmt::Write as _;
 

@@ -83,7 +83,7 @@ fn a_signature_of_another_text_or_key_does_not_count() {
 }
 
 #[test]
-fn what_is_no_note_key_or_checkpoint_is_refused() {
+fn malformed_notes_keys_and_checkpoints_are_refused() {
     let note = |from: &str, to: &str| Note::parse(&EMPTY.replacen(from, to, 1));
     for (from, to) in [
         ("— ", "- "),

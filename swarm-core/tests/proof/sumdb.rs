@@ -82,10 +82,10 @@ fn base64(hashes: &[TreeHash]) -> Vec<String> {
     hashes.iter().map(TreeHash::to_string).collect()
 }
 
-/// Returns what the program complains of.
+/// Returns the error messages of the Go program; empty if it accepts everything.
 fn run(case: &Value) -> String {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/proof/sumdb.go");
-    // The packages of Debian: found by path, not by module.
+    // Debian packages provide the libraries, which are found by path, not by module.
     let mut child = Command::new("go")
         .arg("run")
         .arg(program)

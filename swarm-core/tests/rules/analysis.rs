@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Body, Confidence, Quote, Revision, Roster, RosterEntry, SessionDraft, Snapshot, Stance,
+    Body, Confidence, Quote, Revision, Roster, RosterEntry, SessionDraft, Stance,
 };
-use swarm_core::rules::{Crossing, MemberFigures, aggregate, member_figures, movement};
+use swarm_core::rules::{Crossing, MemberFigures, Position, aggregate, member_figures, movement};
 use swarm_core::{Session, SessionId, TakeId, Timestamp};
 use swarm_testing::{id, session_draft};
 
@@ -26,8 +26,7 @@ fn session(roster: &[&str], quotes: &[(&str, &str, f64)]) -> Session {
         body: Body::parse("").unwrap(),
     };
     let quotes: Vec<_> = (1..).zip(quotes).map(quote).collect();
-    let positions: Vec<_> =
-        quotes.iter().filter_map(swarm_core::rules::Position::of_quote).collect();
+    let positions: Vec<_> = quotes.iter().filter_map(Position::of_quote).collect();
     let consensus = swarm_core::rules::score(&positions).map(|score| {
         let stance = match score {
             score if score <= -0.5 => "cautious",
@@ -36,7 +35,18 @@ fn session(roster: &[&str], quotes: &[(&str, &str, f64)]) -> Session {
         };
         swarm_core::domain::Consensus { stance, score, confidence: 0.5 }
     });
-    let snapshot = Snapshot { quotes, consensus, ..aggregate(&session, &[], Timestamp::EPOCH) };
+    let mut snapshot = aggregate(&session, &[], Timestamp::EPOCH);
+    let stances = &mut snapshot.figures.stances;
+    for position in &positions {
+        *match position.rank {
+            -2 => &mut stances.bearish,
+            -1 => &mut stances.cautious,
+            0 => &mut stances.neutral,
+            1 => &mut stances.constructive,
+            _ => &mut stances.bullish,
+        } += 1;
+    }
+    (snapshot.quotes, snapshot.figures.consensus) = (quotes, consensus);
     Session { snapshot: Some(Arc::new(snapshot)), ..session }
 }
 
@@ -60,18 +70,26 @@ fn movement_names_score_crossings_and_missing_members() {
 }
 
 #[test]
-fn figures_count_expected_filed_distance_and_dissent() {
-    let sessions = [
-        session(&["ada", "grace"], &[("ada", "bullish", 0.2), ("grace", "cautious", 0.8)]),
-        session(&["ada", "grace"], &[("grace", "bullish", 0.5)]),
-        session(&[], &[("ada", "sideways", 0.5), ("grace", "bullish", 0.5)]),
-        session_draft("aurora").convened(SessionId(9), Timestamp::EPOCH),
-    ];
-    let ada = member_figures(&id("ada"), &sessions);
-    let none = MemberFigures { expected: 2, filed: 1, distance: None, decided: 0, against: 0 };
-    assert_eq!(ada, MemberFigures { distance: Some(3.0), ..none }, "−0.40 is neutral");
-    let grace = member_figures(&id("grace"), &sessions);
-    assert_eq!((grace.expected, grace.filed), (2, 2));
-    assert_eq!((grace.decided, grace.against), (2, 0));
-    assert_eq!(member_figures(&id("hedy"), &sessions), MemberFigures::default());
+fn figures_of_a_member_count_distance_and_dissent() {
+    let figures = |positions: &[(i8, f64)]| {
+        let names = ["bearish", "cautious", "neutral", "constructive", "bullish"];
+        let quote = |(rank, confidence): &(i8, f64)| {
+            ("grace", names[usize::try_from(rank + 2).unwrap()], *confidence)
+        };
+        let quotes: Vec<_> = positions.iter().map(quote).collect();
+        session(&[], &quotes).snapshot.unwrap().figures.clone()
+    };
+    let own = |rank| Position { rank, confidence: 0.5 };
+    let (split, with, alone) = (
+        figures(&[(2, 0.5), (-1, 0.5), (-1, 0.5)]),
+        figures(&[(2, 0.5), (1, 0.5)]),
+        figures(&[(2, 0.5)]),
+    );
+    assert_eq!(member_figures([]), MemberFigures::default());
+    let apart = MemberFigures { distance: Some(3.0), decided: 0, against: 0 };
+    assert_eq!(member_figures([(own(2), &split)]), apart, "a score of 0 has no other side");
+    let both = member_figures([(own(2), &split), (own(2), &with), (own(2), &alone)]);
+    assert_eq!(both, MemberFigures { distance: Some(2.0), decided: 2, against: 0 });
+    let against = member_figures([(own(-1), &figures(&[(-1, 0.5), (2, 0.5), (2, 0.5)]))]);
+    assert_eq!(against, MemberFigures { distance: Some(3.0), decided: 1, against: 1 });
 }

@@ -50,7 +50,7 @@ fn erasure_keeps_key_and_times() {
 }
 
 #[test]
-fn messages_are_those_that_name_the_member_or_can_be_of_nobody_else() {
+fn message_belongs_to_the_member_that_it_names_or_that_alone_has_its_contact() {
     let ada = applicant("ada");
     let to = |body: &str| swarm_core::domain::Mail { to: ada.contact.clone(), ..mail(body) };
     for (message, is_shared, is_hers) in [
@@ -68,7 +68,7 @@ fn messages_are_those_that_name_the_member_or_can_be_of_nobody_else() {
 }
 
 #[test]
-fn erased_message_is_given_up() {
+fn erased_message_is_cancelled() {
     let queued = mail("a body").queued(MessageId(1), now());
     let failed = Message { last_error: Some("550 <ada@example.org>".to_owned()), ..queued };
     for state in MailState::ALL {

@@ -78,7 +78,7 @@ fn undeliverable_message_is_not_retried() {
 }
 
 #[test]
-fn operator_queues_again_or_gives_up_what_is_not_sent() {
+fn unsent_message_is_queued_again_or_cancelled() {
     let later = now().plus_millis(5);
     for state in MailState::ALL {
         let message = versioned(Message { state, attempts: 10, ..queued() });

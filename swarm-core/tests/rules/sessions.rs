@@ -36,6 +36,7 @@ fn takes(session: &Session) -> Vec<Arc<Take>> {
     let take = |(number, name): (u64, &str)| {
         let author = Author::named(name);
         Arc::new(Take {
+            salt: None,
             id: TakeId(number),
             session_id: session.id,
             revision: Revision::FIRST,
@@ -51,10 +52,10 @@ fn takes(session: &Session) -> Vec<Arc<Take>> {
 /// log.
 fn is_change(change: &SessionChange, session: &Session, act: &str, by: &str) {
     assert_eq!((&change.session, change.expected), (session, JUDGED));
-    let entry = entry_text(&change.act);
+    let entry = entry_text(&change.acts[0]);
     let begins = format!(r#"{{"kind":"session","act":"{act}","by":{by},"session":{{"id":7,"#);
     assert!(entry.starts_with(&begins), "{entry}");
-    assert_eq!(change.act.session(), Some(SessionId(7)));
+    assert_eq!(change.acts[0].session(), Some(SessionId(7)));
 }
 
 const BY_OPERATOR: &str = r#""operator","note":"why""#;
@@ -127,7 +128,7 @@ fn aggregation_writes_the_snapshot_of_all_takes() {
     let later = now().plus_millis(1);
     let change = aggregation().judge(Some(&versioned(before.clone())), &takes, later).unwrap();
     let snapshot = Some(Arc::new(aggregate(&before, &takes, later)));
-    assert_eq!(snapshot.as_ref().unwrap().participation.members, 2);
+    assert_eq!(snapshot.as_ref().unwrap().figures.participation.members, 2);
     is_change(&change, &Session { snapshot, ..in_state(Aggregated) }, "state", BY_OPERATOR);
     assert_eq!((change.takes, change.none_filed_after), (Some(2), None));
 }
@@ -291,7 +292,7 @@ fn excuse_is_reversible_before_aggregation() {
             let change = change.unwrap().unwrap();
             is_change(&change, &with(state, after), "excuse", BY_OPERATOR);
             let ends = format!(r#"}},"memberId":"ada","excused":{after}}}"#);
-            assert!(entry_text(&change.act).ends_with(&ends), "{:?}", change.act);
+            assert!(entry_text(&change.acts[0]).ends_with(&ends), "{:?}", change.acts);
         }
     }
     let again =

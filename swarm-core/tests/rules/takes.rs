@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Body, Confidence, Revision, SessionDraft, SessionState, TakeDraft,
+    AttemptId, Body, Confidence, Revision, Salt, SessionDraft, SessionState, TakeDraft,
 };
 use swarm_core::proof::canonical;
 use swarm_core::rules::{Basis, Draft, Filing, Submission, judge, preflight, resolve};
@@ -35,13 +35,21 @@ fn facts(session: Session) -> Basis {
 }
 
 fn judged(facts: &Basis, submission: &Submission) -> Result<Filing, Rejection> {
-    judge(facts, submission, AttemptId([9; 16]))
+    judge(facts, submission, AttemptId([9; 16]), Salt([8; 32]))
 }
 
 fn on_file(id: u64, revision: Revision, submission: &Submission) -> Arc<Take> {
     let signed = Arc::clone(submission.signed());
     let (session_id, public_key) = (SessionId(7), ada().key());
-    Arc::new(Take { id: TakeId(id), session_id, revision, filed_at: now(), signed, public_key })
+    Arc::new(Take {
+        salt: None,
+        id: TakeId(id),
+        session_id,
+        revision,
+        filed_at: now(),
+        signed,
+        public_key,
+    })
 }
 
 #[test]
@@ -142,7 +150,7 @@ fn highest_revision_of_each_member_counts() {
         let counted: Vec<_> = resolve(&takes).iter().map(|take| take.id.0).collect();
         assert_eq!(counted, [3, 5, 6]);
     }
-    assert_eq!(resolve(&[]), []);
+    assert_eq!(resolve::<Arc<Take>>(&[]), []);
 }
 
 /// The replacement of an invalid day or subject is not looked up.

@@ -11,8 +11,7 @@ use swarm_core::json::{self, Json};
 use crate::files::{canonical_value, records, third_party};
 
 /// Texts that must parse according to the suite, but have duplicate keys, which are refused here
-/// (API.md,
-/// 1.1). Otherwise the meaning of a signed text would depend on which of two values a parser takes.
+/// (API.md, 1.1). Otherwise the meaning of a signed text would depend on which of two values a parser takes.
 const REFUSED_ON_PURPOSE: [&str; 2] =
     ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"];
 

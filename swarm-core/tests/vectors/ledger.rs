@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use swarm_core::domain::{
-    AttemptId, Contact, Day, Lens, MemberState, Name, PublicKey, SessionState, SubjectId,
+    AttemptId, Contact, Day, Lens, MemberState, Name, PublicKey, Salt, SessionState, SubjectId,
     TokenHash, Version,
 };
 use swarm_core::json::Json;
@@ -75,6 +75,8 @@ impl Ledger {
         let seats: Vec<Seat> = array(&own("interop/sessions.json"));
         let sessions = (1..).zip(seats).map(|(id, seat)| {
             versioned(Session {
+                blind: false,
+                opened_at: None,
                 id: SessionId(id),
                 date: Day::parse(&seat.date).unwrap(),
                 subject_id: SubjectId::parse(seat.subject_id).unwrap(),
@@ -133,10 +135,13 @@ impl Ledger {
         submission: &Submission,
     ) -> Result<Arc<Take>, Answer> {
         let basis = self.basis(bearer, submission.draft());
-        let filing = judge(&basis, submission, AttemptId([0; 16])).map_err(|refused| Answer {
-            original: refused.original,
-            ..Answer::new(Problem::from(&refused).status(), refused)
-        })?;
+        let filing =
+            judge(&basis, submission, AttemptId([0; 16]), Salt([0; 32])).map_err(|refused| {
+                Answer {
+                    original: refused.original,
+                    ..Answer::new(Problem::from(&refused).status(), refused)
+                }
+            })?;
         let id = TakeId(self.takes.len() as u64 + 1);
         let take = Arc::new(filing.take(id, basis.now));
         self.takes.push(Arc::clone(&take));

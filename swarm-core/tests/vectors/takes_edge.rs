@@ -33,23 +33,22 @@ fn cases() -> Vec<Case> {
 /// The expected refusal; `None`: the take is filed.
 fn decision(case: &Case) -> Option<(u16, &'static str)> {
     match case.class.as_str() {
-        // Text is valid Unicode, keys are there once, and the text begins with JSON (section 2
-        // and 3).
+        // Text must be valid Unicode, keys must be unique, and no byte order mark may come first (API.md, 1.1).
         "lone-surrogate" | "duplicate-key" | "bom" => Some((400, "invalid json body")),
-        // An unknown field is ignored ("Terms"), but the nesting depth is limited.
+        // An unknown field is ignored, but the nesting depth is limited (API.md, 1.1).
         "extra-field" if case.note.contains("5,000 deep") => Some((400, "invalid json body")),
         "extra-field" => None,
-        // A nonce, a stance and a bucket have at least one character (section 3).
+        // A nonce, a stance and a bucket have at least one character (API.md, 5.1).
         "empty-string" => Some((400, "invalid submission")),
-        // The sum of the weights is finite (section 3).
+        // The sum of the weights must be finite (API.md, 5.1).
         "weights-sum" if case.note.contains("the total is not") => {
             Some((400, "invalid submission"))
         }
         "weights-sum" => None,
-        // `null` is absent ("Terms"); limits count characters; a memo's address is any text
-        // (section 3).
+        // `null` counts as absent, limits count characters, and the address of a memo is any text (API.md, 1.1
+        // and 5.1).
         "null-optional" | "length-unit" | "memo-url" => None,
-        // There is no session on a day that does not exist in the calendar (section 3).
+        // There is no session on a day that does not exist in the calendar (API.md, 5.1).
         "date-regex-only" => Some((404, "no session for date/subject")),
         class => panic!("{}: what is {class}?", case.id),
     }

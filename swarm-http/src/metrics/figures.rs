@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use swarm_core::TenantId;
 use swarm_core::domain::MailState;
 
-/// The most tenants that have figures of their own, so that the number of series is bounded.
+/// Maximum number of tenants with figures of their own, which bounds the number of series.
 const MAX_LABELLED: usize = 100;
 
 /// The counts of one tenant.

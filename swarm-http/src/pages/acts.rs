@@ -21,6 +21,10 @@ pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> 
                 anchor(&links::session(take.session_id), &format!("session {}", take.session_id));
             (format!("{link}, revision {}, filed in {session}", take.revision.get()), None, None)
         }
+        LogEntry::Opening(opening) => {
+            let link = anchor(&links::take(opening.id), &format!("take {}", opening.id));
+            (format!("{link} opened"), None, None)
+        }
         LogEntry::Session(entry) => {
             let id = entry.session.id;
             let link = anchor(&links::session(id), &format!("session {id}"));
@@ -150,10 +154,15 @@ fn session_act(
 ) -> String {
     let terms = Terms::of(&entry.session);
     match entry.act {
-        SessionAct::Convened => match terms.deadline {
-            Some(deadline) => format!("convened, deadline {}", reading.time_text(deadline)),
-            None => "convened, without a deadline".to_owned(),
-        },
+        SessionAct::Convened => {
+            let blind = if entry.session.blind { " blind" } else { "" };
+            match terms.deadline {
+                Some(deadline) => {
+                    format!("convened{blind}, deadline {}", reading.time_text(deadline))
+                }
+                None => format!("convened{blind}, without a deadline"),
+            }
+        }
         SessionAct::State => match entry.session.state {
             SessionState::Collecting => "opened".to_owned(),
             SessionState::WindowClosed => "window closed".to_owned(),
@@ -172,6 +181,7 @@ fn session_act(
         },
         SessionAct::Brief => "brief published".to_owned(),
         SessionAct::Withdrawn => "withdrawn".to_owned(),
+        SessionAct::Opened => "takes opened".to_owned(),
     }
 }
 

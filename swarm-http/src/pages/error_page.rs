@@ -35,7 +35,7 @@ fn text(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => {
             "There is no record at this address. The address may be mistyped, or the memo was retracted. \
-             Takes and sessions are never removed."
+             Takes are never removed."
         }
         StatusCode::SERVICE_UNAVAILABLE => {
             "The records cannot be read at the moment. No record is lost; try again shortly."

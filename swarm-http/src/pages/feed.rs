@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use atom_syndication::{Entry, Feed, FixedDateTime, Generator, Link, Person, Text};
 use http::StatusCode;
-use swarm_core::domain::Memo;
-use swarm_core::{MemberId, Session, Take, Timestamp};
+use swarm_core::domain::{Memo, SessionSummary};
+use swarm_core::rules::PublicTake;
+use swarm_core::store::SessionList;
+use swarm_core::{MemberId, Take, Timestamp};
 
 use super::frame::{SiteContext, reading};
 use super::links;
@@ -49,9 +51,10 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
     let subject = tenant.subject(&request.subject_id()?).await?;
-    let sessions = tenant.sessions_of(&subject.id, MAX_OF_SUBJECT, None).await?.sessions;
-    let is_about = |take: &Take| take.draft().subject_id == subject.id;
-    let takes = tenant.newest_takes(MAX_TAKES, None, is_about).await?.takes;
+    let list = SessionList::About(subject.id.clone());
+    let sessions = tenant.summaries(list, MAX_OF_SUBJECT, None).await?.sessions;
+    let is_about = |take: &PublicTake| !take.is_sealed() && *take.subject_id() == subject.id;
+    let takes = open(tenant.newest_takes(MAX_TAKES, None, is_about).await?.takes.iter());
     let subjects = Subjects::find(tenant, [&subject.id]).await?;
     let people = People::find(tenant, takes.iter().map(|take| &take.draft().member_id)).await?;
     let site = SiteContext::of(&request);
@@ -67,8 +70,8 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
 pub(crate) async fn member(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
-    let is_of_member = |take: &Take| take.draft().member_id == member.id;
-    let takes = tenant.newest_takes(MAX_TAKES, None, is_of_member).await?.takes;
+    let filed = tenant.member_takes(&member.id, MAX_TAKES, None).await?.takes;
+    let takes = open(filed.iter().map(|filed| &filed.take));
     let memos = tenant.memos_of(&member.id).await?;
     let subjects =
         Subjects::find(tenant, takes.iter().map(|take| &take.draft().subject_id)).await?;
@@ -79,6 +82,11 @@ pub(crate) async fn member(request: RequestContext) -> Reply {
     let page = links::member(&member.id);
     let title = format!("{}: {}", site.name, member_name(&member));
     Ok(answer(&site, title, (&format!("{page}/feed.xml"), &page), entries))
+}
+
+/// Those of these takes that are not sealed.
+fn open<'a>(takes: impl Iterator<Item = &'a PublicTake>) -> Vec<Arc<Take>> {
+    takes.filter_map(PublicTake::open).map(Arc::clone).collect()
 }
 
 /// A feed at this path, about this page, latest change first.
@@ -104,14 +112,14 @@ fn answer(
 }
 
 fn of_session(
-    session: &Arc<Session>,
+    session: &SessionSummary,
     site: &SiteContext,
     subjects: &Subjects,
     reading: Reading,
 ) -> Entry {
     let path = links::session(session.id);
     let title = format!("{}, {}", subjects.name(&session.subject_id), session.date);
-    let aggregated = session.snapshot.as_ref().map(|snapshot| snapshot.aggregated_at);
+    let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);
     let updated = session.published_at.or(aggregated).unwrap_or(session.convened_at);
     Entry {
         title: Text::plain(title),
@@ -125,12 +133,12 @@ fn of_session(
 }
 
 /// The result in words, or the stage.
-pub(super) fn summary(session: &Session, reading: Reading) -> String {
-    let Some(snapshot) = session.snapshot.as_deref() else {
+pub(super) fn summary(session: &SessionSummary, reading: Reading) -> String {
+    let Some(figures) = &session.figures else {
         return format!("{}.", stage_text::brief(session, reading));
     };
-    let filed = super::lists::counts(&snapshot.stances).words();
-    match ResultView::words(snapshot) {
+    let filed = super::lists::counts(&figures.stances).words();
+    match ResultView::words(figures) {
         Some(words) => format!("{words}: {filed}."),
         None => format!("No consensus: {filed}."),
     }

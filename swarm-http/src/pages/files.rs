@@ -1,18 +1,18 @@
 //! `/swarm/sessions/<id>.csv`, `/swarm/members/<id>.csv`, `/swarm/subjects/<id>.csv`, and the same as `.json`:
 //! the rows of a page, to be taken along (API.md, 10.6).
 
-use std::fmt::Write as _;
-use std::sync::Arc;
-
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
-use swarm_core::domain::{Quote, SubjectId, Take};
+use std::fmt::Write as _;
+
+use swarm_core::domain::{SessionSummary, SubjectId};
 use swarm_core::json;
-use swarm_core::rules::{Position, dissent, distance_from_others};
-use swarm_core::{Error, Refusal, Session};
+use swarm_core::rules::{Counting, PublicTake, dissent, distance_from_others};
+use swarm_core::store::SessionList;
+use swarm_core::{Error, Refusal};
 
 use super::lists::uncounted;
-use super::member_takes::{self, MemberTake};
+use super::member::{OpenTake, open};
 use super::people::People;
 use super::stage_text;
 use super::time_text::Reading;
@@ -71,24 +71,24 @@ pub(crate) async fn subject_json(request: RequestContext) -> Reply {
 async fn session(request: RequestContext, format: Format) -> Reply {
     let id = request.session_id()?;
     let (session, takes) = request.tenant().session(id).await?;
-    let members = takes.iter().map(|take| &take.draft().member_id);
+    let members = takes.iter().map(PublicTake::member_id);
     let people = People::find(request.tenant(), members).await?;
-    let row = |take: &Arc<Take>| {
-        let draft = take.draft();
+    let row = |take: &PublicTake| {
+        let draft = take.open().map(|take| take.draft());
         let snapshot = session.snapshot.as_deref();
         vec![
-            Cell::Count(take.id.0),
-            Cell::Text(draft.member_id.to_string()),
-            Cell::Text(people.person(&draft.member_id).name),
-            Cell::Count(take.revision.get().into()),
-            Cell::Text(draft.stance.to_string()),
-            Cell::Number(draft.confidence.get()),
-            Cell::Text(take.filed_at.to_string()),
+            Cell::Count(take.id().0),
+            Cell::Text(take.member_id().to_string()),
+            Cell::Text(people.person(take.member_id()).name),
+            Cell::Count(take.revision().get().into()),
+            draft.map_or(Cell::Empty, |draft| Cell::Text(draft.stance.to_string())),
+            draft.map_or(Cell::Empty, |draft| Cell::Number(draft.confidence.get())),
+            Cell::Text(take.filed_at().to_string()),
             match snapshot {
                 Some(_) => Cell::Flag(uncounted(take, snapshot).is_none()),
                 None => Cell::Empty,
             },
-            Cell::Text(draft.body.as_str().to_owned()),
+            draft.map_or(Cell::Empty, |draft| Cell::Text(draft.body.as_str().to_owned())),
         ]
     };
     const COLUMNS: [&str; 9] = [
@@ -106,29 +106,26 @@ async fn session(request: RequestContext, format: Format) -> Reply {
     Ok(table.answer(&format!("session-{id}"), format))
 }
 
-/// The latest take of a member in each of the newest sessions.
+/// The latest take of a member in each of the newest sessions that it filed in.
 async fn member(request: RequestContext, format: Format) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
-    let sessions = tenant.sessions(MAX_SESSIONS, None).await?.sessions;
-    let takes = member_takes::find(tenant, &member.id, &sessions).await?;
-    let row = |take: &MemberTake| {
-        let session = &take.session;
-        let snapshot = session.snapshot.as_deref();
-        let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
-        let others = snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
-        let others = others.filter(|quote: &&Quote| quote.member_id != member.id);
-        let others: Vec<_> = others.filter_map(Position::of_quote).collect();
-        let own = Position::of(&take.stance, take.confidence).filter(|_| take.remark.is_none());
-        let distance = own.and_then(|own| distance_from_others(own, &others));
+    let takes = open(&tenant.member_takes(&member.id, MAX_SESSIONS, None).await?.takes);
+    let row = |filed: &OpenTake| {
+        let (session, draft) = (&filed.session, filed.take.draft());
+        let figures = session.figures.as_ref();
+        let consensus = figures.and_then(|figures| figures.consensus.as_ref());
+        let distance = filed.counted().zip(figures);
+        let distance = distance.and_then(|(own, figures)| distance_from_others(own, figures));
+        let is_counted = |counting| Cell::Flag(counting == Counting::Counted);
         vec![
-            Cell::Count(take.take.0),
+            Cell::Count(filed.take.id.0),
             Cell::Count(session.id.0),
             Cell::Text(session.date.to_string()),
             Cell::Text(session.subject_id.to_string()),
-            Cell::Text(take.stance.to_string()),
-            Cell::Number(take.confidence.get()),
-            snapshot.map_or(Cell::Empty, |_| Cell::Flag(take.remark.is_none())),
+            Cell::Text(draft.stance.to_string()),
+            Cell::Number(draft.confidence.get()),
+            filed.counting.map_or(Cell::Empty, is_counted),
             consensus.map_or(Cell::Empty, |consensus| Cell::Number(consensus.score)),
             distance.map_or(Cell::Empty, Cell::Number),
         ]
@@ -163,7 +160,8 @@ async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
         }
         Err(error) => return Err(error.into()),
     }
-    let sessions = request.tenant().sessions_of(&id, MAX_SESSIONS, None).await?.sessions;
+    let list = SessionList::About(id.clone());
+    let sessions = request.tenant().summaries(list, MAX_SESSIONS, None).await?.sessions;
     let rows = sessions.iter().map(|session| session_row(session, reading)).collect();
     const COLUMNS: [&str; 19] = [
         "sessionId",
@@ -189,12 +187,12 @@ async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
     Ok(Table { columns: &COLUMNS, rows }.answer(&format!("subject-{}", file_name(&id)), format))
 }
 
-fn session_row(session: &Session, reading: Reading) -> Vec<Cell> {
+fn session_row(session: &SessionSummary, reading: Reading) -> Vec<Cell> {
     let text = |text: Option<String>| text.map_or(Cell::Empty, Cell::Text);
     let count = |count: Option<usize>| count.map_or(Cell::Empty, |count| Cell::Count(count as u64));
     let number = |number: Option<f64>| number.map_or(Cell::Empty, Cell::Number);
-    let snapshot = session.snapshot.as_deref();
-    let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
+    let figures = session.figures.as_ref();
+    let consensus = figures.and_then(|figures| figures.consensus.as_ref());
     let score = consensus.map(|consensus| consensus.score);
     let mut row = vec![
         Cell::Count(session.id.0),
@@ -202,18 +200,18 @@ fn session_row(session: &Session, reading: Reading) -> Vec<Cell> {
         Cell::Text(stage_text::word(stage_text::stage_of(session, reading)).to_owned()),
         text(session.window_closes_at.map(|at| at.to_string())),
         text(session.published_at.map(|at| at.to_string())),
-        count(snapshot.map(|snapshot| snapshot.participation.members)),
-        count(snapshot.and_then(|snapshot| snapshot.participation.expected)),
+        count(figures.map(|figures| figures.participation.members)),
+        count(figures.and_then(|figures| figures.participation.expected)),
         session.quorum.map_or(Cell::Empty, |quorum| Cell::Count(quorum.into())),
-        snapshot
-            .and_then(|snapshot| snapshot.quorum.as_ref())
+        figures
+            .and_then(|figures| figures.quorum.as_ref())
             .map_or(Cell::Empty, |quorum| Cell::Flag(quorum.met)),
         number(score),
         text(consensus.map(|consensus| consensus.stance.to_owned())),
         number(consensus.map(|consensus| consensus.confidence)),
-        number(snapshot.zip(score).and_then(|(it, score)| dissent(&it.stances, score))),
+        number(figures.zip(score).and_then(|(it, score)| dissent(&it.stances, score))),
     ];
-    let counts = snapshot.map(|snapshot| super::lists::counts(&snapshot.stances));
+    let counts = figures.map(|figures| super::lists::counts(&figures.stances));
     let known = (0..5).map(|at| counts.and_then(|counts| counts.known.get(at).copied()));
     row.extend(known.chain([counts.map(|counts| counts.other)]).map(count));
     row

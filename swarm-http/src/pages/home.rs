@@ -6,9 +6,10 @@ use std::sync::Arc;
 use askama::Template;
 use futures_util::future::try_join_all;
 use http::StatusCode;
-use swarm_core::domain::SessionState;
-use swarm_core::rules::{Movement, Stage, movement};
-use swarm_core::{Error, MemberId, Session, Take, Tenant};
+use swarm_core::domain::{SessionState, SessionSummary};
+use swarm_core::rules::{Movement, PublicTake, Stage};
+use swarm_core::store::SessionList;
+use swarm_core::{Error, MemberId, Session};
 
 use super::charts::{signed, strip};
 use super::frame::{Frame, SiteContext, html, reading};
@@ -68,26 +69,26 @@ struct Change {
 }
 
 /// A session and the latest take of each of its members.
-type WithTakes = (Arc<Session>, Vec<Arc<Take>>);
+type WithTakes = (Arc<Session>, Vec<PublicTake>);
 
 /// The records of the page.
 struct Records {
     open: Vec<WithTakes>,
-    pending: Vec<Arc<Session>>,
-    published: Vec<Arc<Session>>,
+    pending: Vec<Arc<SessionSummary>>,
+    published: Vec<Arc<SessionSummary>>,
     /// The latest result of a subject, and what changed since the one before.
-    changes: Vec<(Arc<Session>, Movement)>,
-    takes: Vec<Arc<Take>>,
+    changes: Vec<(Arc<SessionSummary>, Arc<Movement>)>,
+    takes: Vec<PublicTake>,
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
-    let records = Records::read(tenant, reading).await?;
+    let records = Records::read(&request, reading).await?;
     let subjects = Subjects::find(tenant, records.subjects()).await?;
     let people = People::find(tenant, &records.members()).await?;
     let site = SiteContext::of(&request);
-    let row = |session: &Arc<Session>| SessionRow::new(session, &subjects, reading);
+    let row = |session: &Arc<SessionSummary>| SessionRow::new(session, &subjects, reading);
     let takes =
         records.takes.iter().map(|take| TakeView::in_list(take, &subjects, &people, reading));
     let page = HomePage {
@@ -102,12 +103,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 }
 
 impl Records {
-    async fn read(tenant: &Tenant, reading: Reading) -> Result<Self, Error> {
+    async fn read(request: &RequestContext, reading: Reading) -> Result<Self, Error> {
+        let tenant = request.tenant();
         use SessionState::{Aggregated, Collecting, Scheduled, WindowClosed};
         let mut open = Vec::new();
         let mut pending = Vec::new();
         for state in [Scheduled, Collecting, WindowClosed, Aggregated] {
-            for session in tenant.sessions_in(state, MAX_OPEN).await? {
+            let list = SessionList::InState(state);
+            for session in tenant.summaries(list, MAX_OPEN, None).await?.sessions {
                 match stage_text::stage_of(&session, reading) {
                     Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
                     _ => pending.push(session),
@@ -123,7 +126,7 @@ impl Records {
         let with_takes = open.iter().map(|session| tenant.session(session.id));
         Ok(Self {
             open: try_join_all(with_takes).await?,
-            changes: changes(tenant, &published).await?,
+            changes: changes(request, &published).await?,
             takes: tenant.newest_takes(MAX_TAKES, None, |_| true).await?.takes,
             pending,
             published,
@@ -131,15 +134,15 @@ impl Records {
     }
 
     fn subjects(&self) -> impl Iterator<Item = &swarm_core::domain::SubjectId> {
-        let sessions = self.open.iter().map(|(session, _)| session);
-        let sessions = sessions.chain(&self.pending).chain(&self.published);
-        let of_takes = self.takes.iter().map(|take| &take.draft().subject_id);
-        sessions.map(|session| &session.subject_id).chain(of_takes)
+        let of_open = self.open.iter().map(|(session, _)| &session.subject_id);
+        let listed = self.pending.iter().chain(&self.published);
+        let of_takes = self.takes.iter().map(PublicTake::subject_id);
+        of_open.chain(listed.map(|session| &session.subject_id)).chain(of_takes)
     }
 
     /// The members that the page names.
     fn members(&self) -> Vec<MemberId> {
-        let author = |take: &Arc<Take>| take.draft().member_id.clone();
+        let author = |take: &PublicTake| take.member_id().clone();
         let mut ids: Vec<_> = self.takes.iter().map(author).collect();
         for (session, takes) in &self.open {
             ids.extend(takes.iter().map(author).take(MAX_NAMED));
@@ -155,40 +158,24 @@ impl Records {
 
 /// The latest result of each subject among these, and what changed since the one before.
 async fn changes(
-    tenant: &Tenant,
-    published: &[Arc<Session>],
-) -> Result<Vec<(Arc<Session>, Movement)>, Error> {
-    let mut changes: Vec<(Arc<Session>, Movement)> = Vec::new();
-    for (nth, session) in published.iter().enumerate() {
+    request: &RequestContext,
+    published: &[Arc<SessionSummary>],
+) -> Result<Vec<(Arc<SessionSummary>, Arc<Movement>)>, Error> {
+    let mut changes: Vec<(Arc<SessionSummary>, Arc<Movement>)> = Vec::new();
+    for session in published {
         let is_known = changes.iter().any(|(known, _)| known.subject_id == session.subject_id);
         if is_known || changes.len() == MAX_CHANGES {
             continue;
         }
-        let older = published.iter().skip(nth + 1);
-        let before = match older.into_iter().find(|it| it.subject_id == session.subject_id) {
-            Some(before) => Some(Arc::clone(before)),
-            None => last_result_before(tenant, session).await?,
-        };
-        let moved = before.and_then(|before| movement(&before, session));
+        let moved = request.site.movements.of(request.tenant(), session).await?;
         changes.extend(moved.map(|moved| (Arc::clone(session), moved)));
     }
     Ok(changes)
 }
 
-/// The session of the subject before this one, if it has a result.
-async fn last_result_before(
-    tenant: &Tenant,
-    session: &Session,
-) -> Result<Option<Arc<Session>>, Error> {
-    let [earlier, _] = tenant.neighbours(session).await?;
-    let Some(earlier) = earlier else { return Ok(None) };
-    let earlier = tenant.session_record(earlier.id).await?;
-    Ok(Some(earlier).filter(|session| session.state == SessionState::Published))
-}
-
 /// The expected members that have not filed.
-fn missing<'a>(session: &'a Session, takes: &[Arc<Take>]) -> Vec<&'a MemberId> {
-    let filed = |id: &MemberId| takes.iter().any(|take| take.draft().member_id == *id);
+fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
+    let filed = |id: &MemberId| takes.iter().any(|take| take.member_id() == id);
     let entries = session.roster.iter().flat_map(|roster| roster.entries());
     let expected = entries.filter(|entry| !entry.excused).map(|entry| &entry.member_id);
     expected.filter(|id| !filed(id)).collect()
@@ -211,25 +198,27 @@ fn open_session(
         (None, 1) => "1 member has filed".to_owned(),
         (None, _) => format!("{count} members have filed"),
     };
-    let ids: Vec<_> = takes.iter().map(|take| &take.draft().member_id).collect();
-    let counts = counts_of(takes.iter().map(|take| take.draft().stance.as_str()));
+    let ids: Vec<_> = takes.iter().map(PublicTake::member_id).collect();
+    let summary = session.summary();
+    let open = takes.iter().filter_map(PublicTake::open);
+    let counts = counts_of(open.clone().map(|take| take.draft().stance.as_str()));
     OpenSession {
         href: links::session(session.id),
         subject: subjects.link(&session.subject_id),
         day: reading.day(session.date),
-        deadline: stage_text::deadline(session, reading),
+        deadline: stage_text::deadline(&summary, reading),
         filed,
         people: Named::new(&ids, MAX_NAMED, people),
-        missing: match stage_text::stage_of(session, reading) {
+        missing: match stage_text::stage_of(&summary, reading) {
             Stage::Scheduled => Named::default(),
             _ => Named::new(&missing(session, takes), MAX_NAMED, people),
         },
-        strip: (count > 0).then(|| (strip(&counts), counts.words())),
+        strip: (open.count() > 0).then(|| (strip(&counts), counts.words())),
     }
 }
 
 fn change(
-    (session, movement): &(Arc<Session>, Movement),
+    (session, movement): &(Arc<SessionSummary>, Arc<Movement>),
     subjects: &Subjects,
     people: &People,
     reading: Reading,

@@ -1,10 +1,8 @@
 //! The key figures at the top of a session's page.
 
-use std::sync::Arc;
-
-use swarm_core::domain::{Consensus, Snapshot};
-use swarm_core::rules::Stage;
-use swarm_core::{Session, Take};
+use swarm_core::Session;
+use swarm_core::domain::{Consensus, Figures};
+use swarm_core::rules::{PublicTake, Stage};
 
 use super::markup::Markup;
 use super::result::ResultView;
@@ -22,42 +20,42 @@ pub(super) struct KeyFigures {
 
 impl KeyFigures {
     /// The figures of a session, and of the latest takes in it.
-    pub(super) fn of(session: &Session, latest: &[Arc<Take>], reading: Reading) -> Self {
-        match session.snapshot.as_deref() {
-            Some(snapshot) => Self::of_snapshot(snapshot),
+    pub(super) fn of(session: &Session, latest: &[PublicTake], reading: Reading) -> Self {
+        match &session.snapshot {
+            Some(snapshot) => Self::of_result(&snapshot.figures),
             None => Self::without_result(session, latest, reading),
         }
     }
 
-    fn of_snapshot(snapshot: &Snapshot) -> Self {
+    fn of_result(figures: &Figures) -> Self {
         let mut rest = Vec::new();
-        let consensus = snapshot.consensus.as_ref();
-        if let Some((consensus, result)) = consensus.zip(ResultView::of(snapshot)) {
+        let consensus = figures.consensus.as_ref();
+        if let Some((consensus, result)) = consensus.zip(ResultView::of(figures)) {
             rest.push(("members".to_owned(), Markup::text(&result.agreement)));
             let confidence = format!("{:.2}", consensus.confidence);
             rest.push(("mean confidence, 0–1".to_owned(), Markup::text(&confidence)));
         }
-        let participation = &snapshot.participation;
+        let participation = &figures.participation;
         let label = match participation.expected {
             Some(_) => "expected members filed",
             None => "members filed",
         };
         let filed = of(participation.members, participation.expected);
         rest.push((label.to_owned(), Markup::text(&filed)));
-        if let Some(quorum) = &snapshot.quorum {
+        if let Some(quorum) = &figures.quorum {
             let label = if quorum.met { "quorum met" } else { "quorum missed" };
             let figure = format!("{} of {} needed", participation.members, quorum.required);
             rest.push((label.to_owned(), Markup::text(&figure)));
         }
-        Self { lead: consensus.map(|consensus| score(consensus, snapshot)), rest }
+        Self { lead: consensus.map(|consensus| score(consensus, figures)), rest }
     }
 
     /// Before aggregation: no score is shown, only what is filed.
-    fn without_result(session: &Session, latest: &[Arc<Take>], reading: Reading) -> Self {
+    fn without_result(session: &Session, latest: &[PublicTake], reading: Reading) -> Self {
         let roster = session.roster.as_ref();
         let expected =
             roster.map(|roster| roster.entries().iter().filter(|entry| !entry.excused).count());
-        let stage = stage_text::stage_of(session, reading);
+        let stage = stage_text::stage_of(&session.summary(), reading);
         let takes_count = stage.takes_count();
         let filed = if takes_count { "have filed" } else { "filed" };
         let mut rest = vec![(filed.to_owned(), Markup::text(&of(latest.len(), expected)))];
@@ -78,10 +76,10 @@ impl KeyFigures {
 }
 
 /// The score and the nearest stance, set apart where the quorum was missed.
-fn score(consensus: &Consensus, snapshot: &Snapshot) -> (Markup, Markup) {
+fn score(consensus: &Consensus, figures: &Figures) -> (Markup, Markup) {
     let figure = super::charts::signed(consensus.score);
     let stance = stance::word(consensus.stance, None);
-    match &snapshot.quorum {
+    match &figures.quorum {
         Some(quorum) if !quorum.met => {
             let label = "score, from −2 to +2; without a quorum it is no result";
             (Markup(format!("<span class=\"unmet\">({figure})</span>")), Markup::text(label))

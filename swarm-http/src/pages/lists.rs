@@ -1,12 +1,11 @@
 //! Views of sessions, takes and members that several pages list, and paging.
 
+use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
-use std::sync::Arc;
-
-use futures_util::future::try_join_all;
-use swarm_core::domain::{Memo, Quote, Snapshot, Stances, Subject, SubjectId};
-use swarm_core::{Error, MemberId, Refusal, Session, Take, Tenant};
+use swarm_core::domain::{Memo, Quote, SessionSummary, Snapshot, Stances, Subject, SubjectId};
+use swarm_core::rules::{Counting, PublicTake, counting};
+use swarm_core::{Error, MemberId, Refusal, Take, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
@@ -22,6 +21,9 @@ use crate::response::ApiError;
 
 /// Longest excerpt of a take's body in a list, in characters.
 const MAX_EXCERPT: usize = 700;
+
+/// What stands in place of the content of a sealed take (API.md, 5.8).
+pub(super) const SEALED: &str = "Sealed until the session is opened: what it says is shown then.";
 
 /// The names of subjects, by id.
 #[derive(Default)]
@@ -91,23 +93,23 @@ pub(super) struct SessionRow {
 }
 
 impl SessionRow {
-    pub(super) fn new(session: &Session, subjects: &Subjects, reading: Reading) -> Self {
+    pub(super) fn new(session: &SessionSummary, subjects: &Subjects, reading: Reading) -> Self {
         let subject = subjects.link(&session.subject_id);
         Self { subject: Some(subject), ..Self::without_subject(session, reading) }
     }
 
     /// A row of the subject's own page.
-    pub(super) fn without_subject(session: &Session, reading: Reading) -> Self {
-        let snapshot = session.snapshot.as_deref();
-        let counted = snapshot.filter(|snapshot| snapshot.participation.members > 0);
-        let counts = counted.map(|snapshot| counts(&snapshot.stances));
+    pub(super) fn without_subject(session: &SessionSummary, reading: Reading) -> Self {
+        let figures = session.figures.as_ref();
+        let counted = figures.filter(|figures| figures.participation.members > 0);
+        let counts = counted.map(|figures| counts(&figures.stances));
         Self {
             when: reading.day(session.date),
             href: links::session(session.id),
             subject: None,
             id: session.id.to_string(),
             strip: counts.map(|counts| (strip(&counts), counts.figures())),
-            result: snapshot.and_then(ResultView::of),
+            result: figures.and_then(ResultView::of),
             stage: stage_text::brief(session, reading),
         }
     }
@@ -159,17 +161,19 @@ pub(super) struct TakeView {
 }
 
 impl TakeView {
-    pub(super) fn new(take: &Take, people: &People, reading: Reading) -> Self {
-        let draft = take.draft();
-        let (body, cut) = excerpt(draft.body.as_str(), MAX_EXCERPT, HeadingLevel::H3);
+    pub(super) fn new(take: &PublicTake, people: &People, reading: Reading) -> Self {
+        let (body, cut) = match take.open() {
+            Some(take) => excerpt(take.draft().body.as_str(), MAX_EXCERPT, HeadingLevel::H3),
+            None => (Markup(format!("<p class=\"quiet\">{SEALED}</p>")), false),
+        };
         Self {
-            id: take.id.to_string(),
-            href: links::take(take.id),
-            who: people.person(&draft.member_id),
+            id: take.id().to_string(),
+            href: links::take(take.id()),
+            who: people.person(take.member_id()),
             on: None,
-            when: reading.time(take.filed_at),
+            when: reading.time(take.filed_at()),
             ago: None,
-            stance: stance::stance(&draft.stance, draft.confidence),
+            stance: stance::of_take(take),
             body,
             cut,
             earlier: Vec::new(),
@@ -179,39 +183,37 @@ impl TakeView {
 
     /// With subject, session and age, for lists of takes of several sessions.
     pub(super) fn in_list(
-        take: &Take,
+        take: &PublicTake,
         subjects: &Subjects,
         people: &People,
         reading: Reading,
     ) -> Self {
-        let draft = take.draft();
         Self {
             on: Some(TakeContext {
-                subject: subjects.link(&draft.subject_id),
-                session: (links::session(take.session_id), reading.day(draft.date)),
+                subject: subjects.link(take.subject_id()),
+                session: (links::session(take.session_id()), reading.day(take.date())),
             }),
-            ago: Some(reading.ago(take.filed_at)),
+            ago: Some(reading.ago(take.filed_at())),
             ..Self::new(take, people, reading)
         }
     }
 
     /// Adds links to the member's earlier revisions among these takes.
-    pub(super) fn after(mut self, take: &Take, all: &[Arc<Take>]) -> Self {
-        let of_member = |other: &&Arc<Take>| {
-            other.draft().member_id == take.draft().member_id && other.revision < take.revision
+    pub(super) fn after(mut self, take: &PublicTake, all: &[PublicTake]) -> Self {
+        let of_member = |other: &&PublicTake| {
+            other.member_id() == take.member_id() && other.revision() < take.revision()
         };
         let earlier = all.iter().filter(of_member);
-        let link =
-            |take: &Arc<Take>| (links::take(take.id), format!("revision {}", take.revision.get()));
-        self.earlier = earlier.map(link).collect();
+        let revision = |take: &PublicTake| format!("revision {}", take.revision().get());
+        self.earlier = earlier.map(|take| (links::take(take.id()), revision(take))).collect();
         if !self.earlier.is_empty() {
-            self.remarks.push(format!("this is revision {}", take.revision.get()));
+            self.remarks.push(format!("this is {}", revision(take)));
         }
         self
     }
 
     /// Adds a remark if the take is not counted in this snapshot.
-    pub(super) fn counted_in(mut self, take: &Take, snapshot: Option<&Snapshot>) -> Self {
+    pub(super) fn counted_in(mut self, take: &PublicTake, snapshot: Option<&Snapshot>) -> Self {
         self.remarks.extend(uncounted(take, snapshot).map(str::to_owned));
         self
     }
@@ -263,14 +265,16 @@ impl StanceRow {
 }
 
 /// Why a take is not counted in the snapshot; `None` if it is counted or there is no snapshot.
-pub(super) fn uncounted(take: &Take, snapshot: Option<&Snapshot>) -> Option<&'static str> {
-    let snapshot = snapshot?;
-    if snapshot.quotes.iter().any(|quote| quote.take_id == take.id) {
-        None
-    } else if take.filed_at > snapshot.aggregated_at {
-        Some("late, not counted: filed after the snapshot")
-    } else {
-        Some("not counted in the snapshot")
+pub(super) fn uncounted(take: &PublicTake, snapshot: Option<&Snapshot>) -> Option<&'static str> {
+    uncounted_text(counting(take, snapshot?))
+}
+
+/// Why a take is not counted; `None` if it is.
+pub(super) fn uncounted_text(counting: Counting) -> Option<&'static str> {
+    match counting {
+        Counting::Counted => None,
+        Counting::Late => Some("late, not counted: filed after the snapshot"),
+        Counting::NotExpected => Some("not counted in the snapshot"),
     }
 }
 

@@ -48,7 +48,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let entries =
         if count == 0 { Vec::new() } else { tenant.log(Seq(start), count).await?.entries };
     let mut rows = Vec::with_capacity(entries.len());
-    for line in entries.iter().rev() {
+    for entry in entries.iter().rev() {
+        let Some(line) = entry.line() else {
+            let what = Markup::text("cannot be read: what it is about is gone from the store");
+            rows.push(Row { seq: entry.seq().0, when: Markup::text("?"), what });
+            continue;
+        };
         let is_retracted = match acts::published_memo(&line.entry) {
             Some(memo) => is_retracted(tenant, memo).await?,
             None => false,

@@ -4,29 +4,28 @@
 use std::sync::Arc;
 
 use askama::Template;
-use futures_util::future::try_join_all;
 use http::StatusCode;
-use swarm_core::domain::{MemberState, SubjectId};
-use swarm_core::rules::{MemberFigures, member_figures, stance_changes};
-use swarm_core::{Error, Member, MemberId, SessionId, Tenant};
+use swarm_core::domain::{MemberState, SessionSummary, SubjectId};
+use swarm_core::rules::{Counting, MemberFigures, Position, member_figures, stance_changes};
+use swarm_core::service::TakeInSession;
+use swarm_core::{Member, SessionId, Take};
 
 use super::charts::{Point, member_line};
 use super::frame::{Frame, SiteContext, html, reading};
-use super::lists::{Subjects, memo_title, number_param, part_title};
+use super::lists::{Subjects, memo_title, number_param, part_title, uncounted_text};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
-use super::member_takes::{self, MemberTake};
 use super::people::member_name;
 use super::time_text::{Reading, day_number, span};
 use super::{links, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// Number of sessions that a page looks through.
-const SESSIONS: usize = 60;
+/// Sessions per page.
+const PER_PAGE: usize = 40;
 
-/// Maximum number of takes whose time of filing is compared with the deadline.
-const MAX_TIMED: usize = 20;
+/// Number of sessions in which it is counted whether the member filed when it was expected.
+const EXPECTED_AMONG: usize = 20;
 
 /// Maximum number of subjects with a chart.
 const MAX_CHARTS: usize = 8;
@@ -59,6 +58,13 @@ struct MemberPage {
     files: [String; 2],
 }
 
+/// The latest take of the member in a session, unless it is sealed.
+pub(super) struct OpenTake {
+    pub(super) take: Arc<Take>,
+    pub(super) session: Arc<SessionSummary>,
+    pub(super) counting: Option<Counting>,
+}
+
 /// The member's stances on one subject.
 struct SubjectChart {
     subject: (String, String),
@@ -84,8 +90,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = number_param(&request, "before")?.map(SessionId);
-    let found = tenant.sessions(SESSIONS, before).await?;
-    let takes = member_takes::find(tenant, &member.id, &found.sessions).await?;
+    let found = tenant.member_takes(&member.id, PER_PAGE, before).await?;
+    let expected =
+        tenant.filed_of_expected(&member.id, &found.takes, EXPECTED_AMONG, before).await?;
+    let takes = open(&found.takes);
     let ids = takes.iter().map(|take| &take.session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let mut memos = tenant.memos_of(&member.id).await?;
@@ -94,11 +102,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
     let frame = Frame::new(SiteContext::of(&request), member_name(&member), path)
-        .showing(part_title(&kind(tenant, &member).await?, "before", before));
+        .showing(part_title(&kind(&member), "before", before));
     let memo = |memo: &swarm_core::domain::Memo| {
         (reading.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo))
     };
-    let compared = member_figures(&member.id, found.sessions.iter().map(AsRef::as_ref));
     let page = MemberPage {
         frame: frame
             .below("/swarm/members", "Members")
@@ -110,8 +117,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         joined: member.joined_at.map(|joined| reading.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
-        figures: figures(&compared, time_before_deadline(tenant, &takes).await?),
-        charts: charts(&member.id, &takes, &subjects, reading),
+        figures: figures(&takes, expected),
+        charts: charts(&takes, &subjects, reading),
         takes: takes.iter().map(|take| line(take, &subjects, reading)).collect(),
         every_take: format!("/swarm/takes?member={}", links::part(member.id.as_str())),
         later: before.is_some(),
@@ -127,51 +134,65 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// `Member` or `Former member`, with the id if another member has the same name.
-async fn kind(tenant: &Tenant, member: &Member) -> Result<String, Error> {
-    const MAX_ID: usize = 9;
-    let members = tenant.members().await?;
-    let name = member_name(member);
-    let is_twin = |other: &&Arc<Member>| other.id != member.id && member_name(other) == name;
-    let active = if member.state.is_active() { "Member" } else { "Former member" };
-    Ok(match members.iter().find(is_twin) {
-        Some(_) => format!("{active} {}", clipped(member.id.as_str(), MAX_ID)),
-        None => active.to_owned(),
-    })
-}
-
-/// The median time between a take and the deadline of its session, of the newest takes, in milliseconds.
-async fn time_before_deadline(tenant: &Tenant, takes: &[MemberTake]) -> Result<Option<i64>, Error> {
-    let timed = takes.iter().filter(|take| take.session.window_closes_at.is_some());
-    let read = timed.take(MAX_TIMED).map(|take| async move {
-        let on_file = tenant.take(take.take).await?;
-        let deadline = take.session.window_closes_at;
-        Ok::<_, Error>(deadline.map(|it| it.millis() - on_file.take.filed_at.millis()))
+/// Those of these takes that are not sealed, of the newest session first.
+pub(super) fn open(takes: &[TakeInSession]) -> Vec<OpenTake> {
+    let open = takes.iter().filter_map(|filed| {
+        let take = Arc::clone(filed.take.open()?);
+        Some(OpenTake { take, session: Arc::clone(&filed.session), counting: filed.counting })
     });
-    let mut left: Vec<_> = try_join_all(read).await?.into_iter().flatten().collect();
-    left.sort_unstable();
-    Ok(left.get(left.len() / 2).copied())
+    let mut open: Vec<_> = open.collect();
+    open.sort_by_key(|filed| std::cmp::Reverse((filed.session.date, filed.session.id)));
+    open
 }
 
-fn figures(compared: &MemberFigures, before: Option<i64>) -> Vec<(&'static str, String)> {
-    let MemberFigures { expected, filed, distance, decided, against } = *compared;
+impl OpenTake {
+    /// Its position, if it counts in a snapshot.
+    pub(super) fn counted(&self) -> Option<Position> {
+        let counts = self.counting == Some(Counting::Counted);
+        Position::of_take(&self.take).filter(|_| counts)
+    }
+}
+
+/// `Member` or `Former member`, and the beginning of the id: members may share a name.
+fn kind(member: &Member) -> String {
+    const MAX_ID: usize = 9;
+    let active = if member.state.is_active() { "Member" } else { "Former member" };
+    format!("{active} {}", clipped(member.id.as_str(), MAX_ID))
+}
+
+/// How the member compares with the others in these sessions.
+fn compared<'a>(takes: impl IntoIterator<Item = &'a OpenTake>) -> MemberFigures {
+    let counted = takes.into_iter();
+    member_figures(counted.filter_map(|it| Some((it.counted()?, it.session.figures.as_ref()?))))
+}
+
+/// The median time between a take and the deadline of its session, in milliseconds.
+fn time_before_deadline(takes: &[OpenTake]) -> Option<i64> {
+    let left = |filed: &OpenTake| {
+        Some(filed.session.window_closes_at?.millis() - filed.take.filed_at.millis())
+    };
+    let mut left: Vec<_> = takes.iter().filter_map(left).collect();
+    left.sort_unstable();
+    left.get(left.len() / 2).copied()
+}
+
+fn figures(takes: &[OpenTake], (filed, expected): (usize, usize)) -> Vec<(&'static str, String)> {
+    let MemberFigures { distance, decided, against } = compared(takes);
     let of = |part: usize, of: usize| (of > 0).then(|| format!("{part} of {of}"));
     let rows = [
-        ("filed when expected", of(filed, expected)),
+        ("filed when expected, last 20 sessions", of(filed, expected)),
         ("mean distance from the others, 0–4", distance.map(|far| format!("{far:.2}"))),
         ("against the consensus", of(against, decided)),
-        ("median time before the deadline", before.map(|left| span(left.max(0)))),
+        (
+            "median time before the deadline",
+            time_before_deadline(takes).map(|left| span(left.max(0))),
+        ),
     ];
     rows.into_iter().filter_map(|(label, figure)| Some((label, figure?))).collect()
 }
 
 /// A chart for each subject, those with the most recent takes first.
-fn charts(
-    member: &MemberId,
-    takes: &[MemberTake],
-    subjects: &Subjects,
-    reading: Reading,
-) -> Vec<SubjectChart> {
+fn charts(takes: &[OpenTake], subjects: &Subjects, reading: Reading) -> Vec<SubjectChart> {
     let mut ids: Vec<&SubjectId> = Vec::new();
     for take in takes {
         if !ids.contains(&&take.session.subject_id) {
@@ -181,9 +202,8 @@ fn charts(
     let chart = |id: &SubjectId| {
         let of_subject = takes.iter().rev().filter(|take| take.session.subject_id == *id);
         let of_subject: Vec<_> = of_subject.collect();
-        let sessions = of_subject.iter().map(|take| take.session.as_ref());
-        let figures = member_figures(member, sessions);
-        let changes = stance_changes(of_subject.iter().map(|take| &take.stance));
+        let figures = compared(of_subject.iter().copied());
+        let changes = stance_changes(of_subject.iter().map(|it| &it.take.draft().stance));
         SubjectChart {
             subject: subjects.link(id),
             chart: line_chart(&of_subject, reading),
@@ -211,17 +231,16 @@ fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> Strin
 }
 
 /// The takes with known stances, oldest first, as a chart.
-fn line_chart(takes: &[&MemberTake], reading: Reading) -> Option<Markup> {
-    let point = |take: &&MemberTake| {
-        let rank = stance::rank(take.stance.as_str())?;
-        let day = reading.day_text(take.session.date);
-        let confidence = take.confidence.get();
+fn line_chart(takes: &[&OpenTake], reading: Reading) -> Option<Markup> {
+    let point = |filed: &&OpenTake| {
+        let Position { rank, confidence } = Position::of_take(&filed.take)?;
+        let day = reading.day_text(filed.session.date);
         Some(Point {
             rank,
             confidence,
-            title: format!("{day}: {} {confidence:.2}", take.stance),
-            day: (day_number(take.session.date)?, day),
-            href: links::take(take.take),
+            title: format!("{day}: {} {confidence:.2}", filed.take.draft().stance),
+            day: (day_number(filed.session.date)?, day),
+            href: links::take(filed.take.id),
         })
     };
     let points: Vec<_> = takes.iter().filter_map(point).collect();
@@ -233,14 +252,15 @@ fn line_chart(takes: &[&MemberTake], reading: Reading) -> Option<Markup> {
     Some(member_line(&points, &label))
 }
 
-fn line(take: &MemberTake, subjects: &Subjects, reading: Reading) -> Line {
+fn line(filed: &OpenTake, subjects: &Subjects, reading: Reading) -> Line {
+    let draft = filed.take.draft();
     Line {
-        day: reading.day(take.session.date),
-        session: links::session(take.session.id),
-        take: links::take(take.take),
-        subject: subjects.link(&take.session.subject_id),
-        words: first_words(take.body.as_str(), MAX_EXCERPT),
-        remark: take.remark,
-        stance: stance::stance(&take.stance, take.confidence),
+        day: reading.day(filed.session.date),
+        session: links::session(filed.session.id),
+        take: links::take(filed.take.id),
+        subject: subjects.link(&filed.session.subject_id),
+        words: first_words(draft.body.as_str(), MAX_EXCERPT),
+        remark: filed.counting.and_then(uncounted_text),
+        stance: stance::stance(&draft.stance, draft.confidence),
     }
 }

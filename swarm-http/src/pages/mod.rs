@@ -5,6 +5,7 @@
 mod acts;
 mod charts;
 pub(crate) mod committee;
+pub(crate) mod console;
 mod differences;
 mod error_page;
 pub(crate) mod feed;
@@ -19,7 +20,6 @@ pub(crate) mod log;
 mod markdown;
 mod markup;
 pub(crate) mod member;
-mod member_takes;
 pub(crate) mod members;
 pub(crate) mod memo;
 pub(crate) mod memos;
@@ -51,12 +51,13 @@ pub(crate) use markup::Markup;
 pub(crate) use negotiation::page;
 pub(crate) use static_files::{icon, style};
 
-use negotiation::prefers_html;
+use negotiation::{at_one_position, prefers_html};
 
 /// The home page, or an error page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
     let site = SiteContext::of(&request);
-    Ok(home::page(request).await.unwrap_or_else(|error| error_page::page(site, error)))
+    let page = at_one_position(request, home::page).await;
+    Ok(page.unwrap_or_else(|error| error_page::page(site, error)))
 }
 
 /// The answer for an unknown path: an error page if the client prefers HTML.

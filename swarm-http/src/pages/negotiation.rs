@@ -36,10 +36,32 @@ async fn answer(
         record.answer(request).await.unwrap_or_else(ApiError::into_answer)
     } else {
         let site = SiteContext::of(&request);
-        page.answer(request).await.unwrap_or_else(|error| error_page::page(site, error))
+        let page = at_one_position(request, |request| page.answer(request)).await;
+        page.unwrap_or_else(|error| error_page::page(site, error))
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)
+}
+
+/// How often a page is made while commits come between its reads.
+const ATTEMPTS: usize = 4;
+
+/// The page of a request, with all records at one position of the log. A page makes several reads, and a commit between two
+/// of them would be shown by some and not by others; so the page is made again. The last attempt is answered in any case.
+pub(super) async fn at_one_position<F: Future<Output = Reply>>(
+    request: RequestContext,
+    page: impl Fn(RequestContext) -> F,
+) -> Reply {
+    let mut before = request.tenant().log_position().await?;
+    for _ in 1..ATTEMPTS {
+        let answer = page(request.again()).await;
+        let after = request.tenant().log_position().await?;
+        if after == before {
+            return answer;
+        }
+        before = after;
+    }
+    page(request).await
 }
 
 fn accept(headers: &HeaderMap) -> &str {

@@ -1,9 +1,9 @@
 //! Member names by id, with links to their pages.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use futures_util::future::try_join_all;
-use swarm_core::{Error, Member, MemberId, Refusal, Tenant};
+use swarm_core::{Error, Member, MemberId, Tenant};
 
 use super::links;
 use super::markup::named;
@@ -26,25 +26,18 @@ pub(crate) fn member_name(member: &Member) -> String {
 pub(crate) struct People(HashMap<MemberId, Person>);
 
 impl People {
-    /// Looks these members up, each once.
+    /// Looks these members up.
     pub(crate) async fn find<'a>(
         tenant: &Tenant,
         ids: impl IntoIterator<Item = &'a MemberId>,
     ) -> Result<Self, Error> {
-        let ids: HashSet<_> = ids.into_iter().collect();
-        let found = ids.into_iter().map(|id| async move {
-            match tenant.member(id).await {
-                Ok(member) => Ok(Some((id.clone(), member_name(&member)))),
-                Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
-                Err(error) => Err(error),
-            }
-        });
-        let found = try_join_all(found).await?.into_iter().flatten();
-        let person = |(id, name)| {
-            let href = Some(links::member(&id));
-            (id, Person { name, href })
+        let ids: HashSet<_> = ids.into_iter().cloned().collect();
+        let found = tenant.members_among(ids.into_iter().collect()).await?;
+        let person = |member: &Arc<Member>| {
+            let href = Some(links::member(&member.id));
+            (member.id.clone(), Person { name: member_name(member), href })
         };
-        Ok(Self(found.map(person).collect()))
+        Ok(Self(found.iter().map(person).collect()))
     }
 
     /// The member with this id; an unknown one is named by its id.

@@ -2,8 +2,7 @@
 //! because a server may have no fonts; the preview has the words.
 
 use http::StatusCode;
-use swarm_core::Take;
-use swarm_core::rules::Position;
+use swarm_core::rules::{Position, PublicTake};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Rect, Transform};
 
 use crate::request::RequestContext;
@@ -33,9 +32,14 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     let (session, takes) = request.tenant().session(request.session_id()?).await?;
     let positions: Vec<_> = match session.snapshot.as_deref() {
         Some(snapshot) => snapshot.quotes.iter().filter_map(Position::of_quote).collect(),
-        None => takes.iter().filter_map(|take| Position::of_take(take as &Take)).collect(),
+        None => takes
+            .iter()
+            .filter_map(PublicTake::open)
+            .filter_map(|it| Position::of_take(it))
+            .collect(),
     };
-    let consensus = session.snapshot.as_ref().and_then(|snapshot| snapshot.consensus.as_ref());
+    let consensus =
+        session.snapshot.as_ref().and_then(|snapshot| snapshot.figures.consensus.as_ref());
     let mut answer = Answer::new(StatusCode::OK, "image/png", String::new());
     // Only a picture without area cannot be drawn.
     answer.body = png(&positions, consensus.map(|it| it.score)).unwrap_or_default().into();

@@ -1,6 +1,6 @@
 //! The result of a session in words: score, stance, agreement and quorum.
 
-use swarm_core::domain::Snapshot;
+use swarm_core::domain::Figures;
 use swarm_core::rules::{Agreement, agreement};
 
 use super::charts::signed;
@@ -20,22 +20,22 @@ pub(super) struct ResultView {
 }
 
 impl ResultView {
-    pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
-        let consensus = snapshot.consensus.as_ref()?;
+    pub(super) fn of(figures: &Figures) -> Option<Self> {
+        let consensus = figures.consensus.as_ref()?;
         Some(Self {
             score: signed(consensus.score),
             stance: stance::word(consensus.stance, None),
-            agreement: agreement_text(snapshot)?,
-            quorum_missed: quorum_missed(snapshot),
+            agreement: agreement_text(figures)?,
+            quorum_missed: quorum_missed(figures),
         })
     }
 
     /// `−0.44, cautious, 9 of 11 agree`
-    pub(super) fn words(snapshot: &Snapshot) -> Option<String> {
-        let consensus = snapshot.consensus.as_ref()?;
-        let (score, agreement) = (signed(consensus.score), agreement_text(snapshot)?);
+    pub(super) fn words(figures: &Figures) -> Option<String> {
+        let consensus = figures.consensus.as_ref()?;
+        let (score, agreement) = (signed(consensus.score), agreement_text(figures)?);
         let words = format!("{score}, {}, {agreement}", consensus.stance);
-        Some(match quorum_missed(snapshot) {
+        Some(match quorum_missed(figures) {
             Some(missed) => format!("{missed} ({words})"),
             None => words,
         })
@@ -43,15 +43,15 @@ impl ResultView {
 }
 
 /// `quorum missed: 5 of 7`; `None` if it was met, or none was set.
-fn quorum_missed(snapshot: &Snapshot) -> Option<String> {
-    let quorum = snapshot.quorum.as_ref().filter(|quorum| !quorum.met)?;
-    Some(format!("quorum missed: {} of {}", snapshot.participation.members, quorum.required))
+fn quorum_missed(figures: &Figures) -> Option<String> {
+    let quorum = figures.quorum.as_ref().filter(|quorum| !quorum.met)?;
+    Some(format!("quorum missed: {} of {}", figures.participation.members, quorum.required))
 }
 
 /// `split 5 to 4`, `9 of 11 agree`; `None` without a consensus.
-fn agreement_text(snapshot: &Snapshot) -> Option<String> {
-    let consensus = snapshot.consensus.as_ref()?;
-    Some(match agreement(&snapshot.stances, consensus.score)? {
+fn agreement_text(figures: &Figures) -> Option<String> {
+    let consensus = figures.consensus.as_ref()?;
+    Some(match agreement(&figures.stances, consensus.score)? {
         Agreement::Agree { of: 1, .. } => "1 member".to_owned(),
         Agreement::Agree { members, of } if members == of => format!("all {of} agree"),
         Agreement::Agree { members, of } => format!("{members} of {of} agree"),

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{Brief, LogEntry, LogLine, RosterEntry, SessionEntry, Snapshot};
+use swarm_core::domain::{
+    Brief, LogEntry, LogLine, RosterEntry, SessionEntry, SessionSummary, Snapshot,
+};
 use swarm_core::json::Json;
-use swarm_core::rules::resolve;
-use swarm_core::{Error, MemberId, Session, Take, TakeId, Timestamp};
+use swarm_core::rules::{PublicTake, resolve};
+use swarm_core::{Error, MemberId, Session, TakeId, Timestamp};
 
 use super::acts::{self, Terms};
 use super::charts::stance_field;
@@ -23,11 +25,14 @@ use crate::request::RequestContext;
 use crate::response::Reply;
 
 /// Takes per page, and maximum number of members named in a line.
-const PER_PAGE: usize = 30;
+const PER_PAGE: usize = 15;
 const NAMED: usize = 60;
 
 /// Maximum number of members listed one by one in the table below the chart.
-const LISTED: usize = 120;
+const LISTED: usize = 30;
+
+/// Maximum number of members named in the chart.
+const IN_CHART: usize = 120;
 
 /// Longest excerpt of a prompt, in letters.
 const PROMPT: usize = 4_000;
@@ -94,10 +99,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let entries = tenant.acts_on(session.id).await?;
     let subject = lists::subject(tenant, &session.subject_id).await?;
     let mut counted = resolve(&filed);
-    counted.sort_unstable_by_key(|take| std::cmp::Reverse(take.id));
+    counted.sort_unstable_by_key(|take| std::cmp::Reverse(take.id()));
     let shown: Vec<_> = counted
         .iter()
-        .filter(|take| before.is_none_or(|before| take.id < before))
+        .filter(|take| before.is_none_or(|before| take.id() < before))
         .take(PER_PAGE + 1)
         .collect();
     let (shown, rest) = shown.split_at(shown.len().min(PER_PAGE));
@@ -108,7 +113,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         excused: Named::new(&excused, NAMED, &people),
     });
     let snapshot = session.snapshot.as_deref();
-    let view = |take: &&Arc<Take>| {
+    let view = |take: &&PublicTake| {
         TakeView::new(take, &people, reading).after(take, &filed).counted_in(take, snapshot)
     };
     let address = |before: TakeId| format!("{}?before={before}", links::session(session.id));
@@ -116,9 +121,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let here = format!("{}, {}", subject.1, reading.day_text(session.date));
     let part = part_title(&format!("Session {}", session.id), "before take", before);
     let title = format!("{part}: {here}");
-    let stage = stage_text::stage_of(&session, reading);
-    let [earlier, next_of_subject] = tenant.neighbours(&session).await?;
-    let neighbour = |session: Arc<Session>| (links::session(session.id), reading.day(session.date));
+    let summary = session.summary();
+    let stage = stage_text::stage_of(&summary, reading);
+    let [earlier, next_of_subject] = tenant.neighbours(session.id, &session.subject_id).await?;
+    let neighbour =
+        |session: Arc<SessionSummary>| (links::session(session.id), reading.day(session.date));
     let site = SiteContext::of(&request);
     let page = SessionPage {
         id: session.id.to_string(),
@@ -126,7 +133,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         open: stage.takes_count(),
         aggregated: snapshot.is_some(),
         date: Reading::weekday(session.date),
-        deadline: stage_text::deadline(&session, reading),
+        deadline: stage_text::deadline(&summary, reading),
         figures: KeyFigures::of(&session, &counted, reading),
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
@@ -134,15 +141,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         weights: snapshot.and_then(shares),
         takes: shown.iter().map(view).collect(),
         later: before.is_some(),
-        next: shown.last().filter(|_| !rest.is_empty()).map(|last| address(last.id)),
+        next: shown.last().filter(|_| !rest.is_empty()).map(|last| address(last.id())),
         roster: expected,
         acts: acts(&entries, &people, reading),
         brief: brief.map(|brief| brief_view(&brief, reading)),
-        verify: counted.first().map(|newest| take::command(&site, newest)),
+        verify: counted
+            .first()
+            .and_then(PublicTake::open)
+            .map(|newest| take::command(&site, newest)),
         frame: Frame::new(site, title, path)
             .below("/swarm/sessions", "Sessions")
             .called(&here)
-            .described(&super::feed::summary(&session, reading))
+            .described(&super::feed::summary(&summary, reading))
             .pictured(session.id)
             .article(),
         subject,
@@ -153,9 +163,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 /// The members of the roster that have not filed, and those excused.
 fn split<'a>(
     entries: &'a [RosterEntry],
-    counted: &[Arc<Take>],
+    counted: &[PublicTake],
 ) -> (Vec<&'a MemberId>, Vec<&'a MemberId>) {
-    let filed = |id: &MemberId| counted.iter().any(|take| take.draft().member_id == *id);
+    let filed = |id: &MemberId| counted.iter().any(|take| take.member_id() == id);
     let (excused, expected): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.excused);
     let ids = |entries: Vec<&'a RosterEntry>| entries.into_iter().map(|entry| &entry.member_id);
     (ids(expected).filter(|id| !filed(id)).collect(), ids(excused).collect())
@@ -165,14 +175,14 @@ fn split<'a>(
 async fn people(
     request: &RequestContext,
     session: &Session,
-    counted: &[Arc<Take>],
-    shown: &[&Arc<Take>],
+    counted: &[PublicTake],
+    shown: &[&PublicTake],
     listed: Option<&(Vec<&MemberId>, Vec<&MemberId>)>,
     entries: &[LogLine],
 ) -> Result<People, Error> {
-    let author = |take: &Arc<Take>| take.draft().member_id.clone();
+    let author = |take: &PublicTake| take.member_id().clone();
     let mut ids: Vec<_> = shown.iter().map(|take| author(take)).collect();
-    if counted.len() <= LISTED {
+    if counted.len() <= IN_CHART {
         ids.extend(counted.iter().map(author));
         let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
         ids.extend(quotes.map(|quote| quote.member_id.clone()));
@@ -186,13 +196,16 @@ async fn people(
 }
 
 /// The stance field of the counted takes: of the snapshot, or so far.
-fn field(snapshot: Option<&Snapshot>, counted: &[Arc<Take>], people: &People) -> Option<Field> {
-    let consensus = snapshot.and_then(|snapshot| snapshot.consensus.as_ref());
+fn field(snapshot: Option<&Snapshot>, counted: &[PublicTake], people: &People) -> Option<Field> {
+    let consensus = snapshot.and_then(|snapshot| snapshot.figures.consensus.as_ref());
     let mut rows: Vec<StanceRow> = match snapshot {
         Some(snapshot) => {
             snapshot.quotes.iter().map(|quote| StanceRow::of_quote(quote, people)).collect()
         }
-        None => counted.iter().map(|take| StanceRow::of_take(take, people)).collect(),
+        None => {
+            let open = counted.iter().filter_map(PublicTake::open);
+            open.map(|take| StanceRow::of_take(take, people)).collect()
+        }
     };
     if rows.is_empty() {
         return None;

@@ -2,9 +2,10 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::SubjectId;
+use swarm_core::SessionId;
+use swarm_core::domain::{SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{Stage, stage};
-use swarm_core::{Session, SessionId};
+use swarm_core::store::SessionList;
 
 use super::find::Find;
 use super::frame::{Frame, SiteContext, html, reading};
@@ -33,6 +34,19 @@ struct SessionsPage {
     next: Option<String>,
 }
 
+/// The shortest list in which all sessions of this subject, or in this stage, are.
+fn list(subject: Option<&SubjectId>, stage: Option<&str>) -> SessionList {
+    let is = |one: Stage| stage == Some(stage_text::word(one));
+    match subject {
+        Some(subject) => SessionList::About(subject.clone()),
+        None if is(Stage::Published) => SessionList::InState(SessionState::Published),
+        None if is(Stage::Aggregated) => SessionList::InState(SessionState::Aggregated),
+        None if is(Stage::Open) => SessionList::InState(SessionState::Collecting),
+        None if is(Stage::Scheduled) => SessionList::InState(SessionState::Scheduled),
+        None => SessionList::All,
+    }
+}
+
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
@@ -41,14 +55,16 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
     let state = find.value("state").map(str::to_owned);
     let state = state.as_deref();
-    let keeps = |session: &Session| {
-        let stage = stage(session.state, session.window_closes_at, reading.now);
-        subject.as_ref().is_none_or(|subject| *subject == session.subject_id)
-            && state.is_none_or(|state| stage_text::word(stage) == state)
-    };
-    let found = match find.is_active() {
-        true => tenant.sessions_where(PER_PAGE, before, keeps).await?,
-        false => tenant.sessions(PER_PAGE, before).await?,
+    let list = list(subject.as_ref(), state);
+    let found = match state {
+        None => tenant.summaries(list, PER_PAGE, before).await?,
+        Some(state) => {
+            let keeps = |session: &SessionSummary| {
+                let stage = stage(session.state, session.window_closes_at, reading.now);
+                stage_text::word(stage) == state
+            };
+            tenant.summaries_where(list, PER_PAGE, before, keeps).await?
+        }
     };
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;

@@ -1,13 +1,13 @@
 //! How far a session has come, in words. State and deadline are always read together.
 
-use swarm_core::Session;
+use swarm_core::domain::SessionSummary;
 use swarm_core::rules::{Stage, stage};
 
 use super::markup::Markup;
 use super::time_text::Reading;
 
 /// The stage of a session now.
-pub(super) fn stage_of(session: &Session, reading: Reading) -> Stage {
+pub(super) fn stage_of(session: &SessionSummary, reading: Reading) -> Stage {
     stage(session.state, session.window_closes_at, reading.now)
 }
 
@@ -24,7 +24,7 @@ pub(super) fn word(stage: Stage) -> &'static str {
 }
 
 /// When the session closes or closed, and what that means at its stage.
-pub(super) fn deadline(session: &Session, reading: Reading) -> Markup {
+pub(super) fn deadline(session: &SessionSummary, reading: Reading) -> Markup {
     let stage = stage_of(session, reading);
     let closes = session.window_closes_at.map(|at| (reading.time(at), reading.left(at)));
     Markup(match (stage, closes) {
@@ -45,8 +45,12 @@ pub(super) fn deadline(session: &Session, reading: Reading) -> Markup {
 }
 
 /// `closed …, published …`. A deadline that lies behind the snapshot says nothing about the result.
-fn result(session: &Session, closes: Option<(Markup, Option<String>)>, reading: Reading) -> String {
-    let aggregated = session.snapshot.as_ref().map(|snapshot| snapshot.aggregated_at);
+fn result(
+    session: &SessionSummary,
+    closes: Option<(Markup, Option<String>)>,
+    reading: Reading,
+) -> String {
+    let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);
     let early = match (session.window_closes_at, aggregated) {
         (Some(deadline), Some(aggregated)) => deadline > aggregated,
         _ => false,
@@ -67,7 +71,7 @@ fn result(session: &Session, closes: Option<(Markup, Option<String>)>, reading: 
 }
 
 /// `closes in 3 h` or the stage, for lists.
-pub(super) fn brief(session: &Session, reading: Reading) -> String {
+pub(super) fn brief(session: &SessionSummary, reading: Reading) -> String {
     let stage = stage_of(session, reading);
     let left = session.window_closes_at.and_then(|deadline| reading.left(deadline));
     match (stage, left) {
@@ -84,13 +88,13 @@ mod tests {
 
     use super::*;
 
-    fn session(state: SessionState, closes: Option<&str>) -> Session {
+    fn session(state: SessionState, closes: Option<&str>) -> SessionSummary {
         let fields = br#"{"date":"2026-11-21","subjectId":"aurora"}"#;
         let mut fields = Json::read(fields).unwrap().into_object();
         let session = SessionDraft::read(&mut fields).unwrap();
         let session = session.convened(SessionId(1), Timestamp::EPOCH);
         let closes = closes.map(|time| Timestamp::parse("t", time).unwrap());
-        Session { state, window_closes_at: closes, ..session }
+        SessionSummary { state, window_closes_at: closes, ..session.summary() }
     }
 
     #[test]
@@ -99,7 +103,7 @@ mod tests {
         let reading = Reading { now: Timestamp::parse("t", "2026-11-21T12:00:00Z").unwrap() };
         let (ahead, passed) = (Some("2026-11-21T15:00:00Z"), Some("2026-11-21T09:00:00Z"));
         for (state, closes, short, long) in [
-            (Collecting, ahead, "open, 3 h left", "closes"),
+            (Collecting, ahead, "open, 3\u{a0}h left", "closes"),
             (Collecting, passed, "awaiting result", "not aggregated yet"),
             (Collecting, None, "open", "no deadline yet"),
             (Scheduled, ahead, "scheduled", "takes are accepted until"),

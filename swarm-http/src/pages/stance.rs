@@ -1,6 +1,7 @@
 //! A stance within text: its mark, its name and the confidence.
 
 use swarm_core::domain::{Confidence, Stance};
+use swarm_core::rules::PublicTake;
 
 use super::charts::STANCES;
 use super::markup::{Markup, escape};
@@ -19,6 +20,14 @@ const OTHER: &str = "M5 1a4 4 0 1 0 .01 0z";
 /// `▲ bullish 0.62`
 pub(crate) fn stance(stance: &Stance, confidence: Confidence) -> Markup {
     word(stance.as_str(), Some(confidence))
+}
+
+/// The stance and confidence of a take, or that it is sealed.
+pub(crate) fn of_take(take: &PublicTake) -> Markup {
+    match take.open() {
+        Some(take) => stance(&take.draft().stance, take.draft().confidence),
+        None => Markup("<span class=\"stance\">sealed</span>".to_owned()),
+    }
 }
 
 /// The stance of this name, with the confidence, if any.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{Day, SubjectId, SubjectSnapshot};
+use swarm_core::SessionId;
+use swarm_core::domain::{Day, SessionSummary, SubjectId, SubjectSnapshot};
 use swarm_core::rules::dissent;
-use swarm_core::{Session, SessionId};
+use swarm_core::store::SessionList;
 
 use super::charts::{Legend, Score, Value, subject_lines};
 use super::frame::{Frame, SiteContext, html, reading};
@@ -72,7 +73,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subject = tenant.subject(&request.subject_id()?).await?;
     let snapshots = tenant.snapshots(&subject.id).await?;
     let before = number_param(&request, "before")?.map(SessionId);
-    let found = tenant.sessions_of(&subject.id, PER_PAGE, before).await?;
+    let list = SessionList::About(subject.id.clone());
+    let found = tenant.summaries(list, PER_PAGE, before).await?;
     let base = links::subject(&subject.id);
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
@@ -83,7 +85,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         None => Vec::new(),
     };
     let days = days.iter().filter(|day| day.subject_id == subject.id);
-    let row = |session: &Arc<Session>| SessionRow::without_subject(session, reading);
+    let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, reading);
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
         frame: frame
@@ -112,15 +114,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 }
 
 /// The scores of the sessions that have a consensus, oldest first, with their days.
-fn scores(sessions: &[Arc<Session>], reading: Reading) -> (Vec<Day>, Vec<Score>) {
-    let score = |session: &Arc<Session>| {
-        let snapshot = session.snapshot.as_deref()?;
-        let consensus = snapshot.consensus.as_ref()?;
-        let words = ResultView::words(snapshot)?;
+fn scores(sessions: &[Arc<SessionSummary>], reading: Reading) -> (Vec<Day>, Vec<Score>) {
+    let score = |session: &Arc<SessionSummary>| {
+        let figures = session.figures.as_ref()?;
+        let consensus = figures.consensus.as_ref()?;
+        let words = ResultView::words(figures)?;
         let score = Score {
             day: day_number(session.date)?,
             score: consensus.score,
-            dissent: dissent(&snapshot.stances, consensus.score)?,
+            dissent: dissent(&figures.stances, consensus.score)?,
             title: format!("{}: {words}", reading.day_text(session.date)),
             href: links::session(session.id),
         };

@@ -1,16 +1,16 @@
 //! `/swarm/takes/<id>`: the permalink of a take.
 
-use std::sync::Arc;
-
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{Snapshot, TakeDraft, Weights};
+use swarm_core::domain::{TakeDraft, Weights};
 use swarm_core::proof::canonical;
-use swarm_core::{Take, json};
+use swarm_core::rules::PublicTake;
+use swarm_core::store::TakeContext;
+use swarm_core::{Refusal, Resource, Take, TakeId, json};
 
 use super::differences::Differences;
 use super::frame::{Frame, SiteContext, html, reading};
-use super::lists::uncounted;
+use super::lists::uncounted_text;
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, exact, is_allowed};
 use super::people::{People, Person};
@@ -34,6 +34,7 @@ struct TakePage<'a> {
     session: String,
     date: Markup,
     when: Markup,
+    /// Why it is not counted. A superseded take has no note: its page links to the newer revision.
     notes: Vec<&'static str>,
     newer: Option<String>,
     body: Markup,
@@ -42,7 +43,8 @@ struct TakePage<'a> {
     revisions: Vec<RevisionRow>,
     /// What changed since the revision before.
     changes: Option<Differences>,
-    /// The path of the next take of another member in the session, and who filed it.
+    /// The paths of the takes of other members before and after it in the session, and who filed them.
+    previous: Option<(String, Person)>,
     next: Option<(String, Person)>,
     command: String,
     public_key: String,
@@ -50,6 +52,26 @@ struct TakePage<'a> {
     canonical: Markup,
     /// Whether the page shows the canonical text without replacing any character.
     is_whole: bool,
+}
+
+/// A sealed take.
+#[derive(Template)]
+#[template(path = "sealed_take.html")]
+struct SealedPage {
+    frame: Frame,
+    id: String,
+    who: Person,
+    /// The path and name of the subject.
+    subject: (String, String),
+    session: String,
+    date: Markup,
+    when: Markup,
+    newer: Option<String>,
+    revisions: Vec<RevisionRow>,
+    /// The paths of the takes of other members before and after it in the session, and who filed them.
+    previous: Option<(String, Person)>,
+    next: Option<(String, Person)>,
+    sealed: String,
 }
 
 struct RevisionRow {
@@ -63,37 +85,74 @@ struct RevisionRow {
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
     let tenant = request.tenant();
-    let on_file = tenant.take(request.take_id()?).await?;
-    let take = &on_file.take;
-    let draft = take.draft();
-    let (session, filed) = tenant.session_filed(take.session_id).await?;
-    let next = tenant.session_page(take.session_id, take.id, 1).await?.takes.into_iter().next();
-    let members = next.iter().map(|next| &next.draft().member_id).chain([&draft.member_id]);
-    let people = People::find(tenant, members).await?;
-    let subject = lists::subject(tenant, &draft.subject_id).await?;
-    let who = people.person(&draft.member_id);
-    let of_member = filed.iter().filter(|other| other.draft().member_id == draft.member_id);
-    let before = of_member.clone().rfind(|other| other.revision < take.revision);
-    let signed = canonical(draft);
+    let id = request.take_id()?;
+    let TakeContext { revisions, previous, next } = tenant.take_context(id).await?;
+    let place = revisions.partition_point(|take| take.id() < id);
+    let shown = revisions.get(place).ok_or(Refusal::NotFound(Resource::Take))?;
+    let before = place.checked_sub(1).and_then(|place| revisions.get(place));
+    let newer = revisions.get(place + 1).map(|newer| links::take(newer.id()));
+    let counting = match newer {
+        Some(_) => None,
+        None => tenant.counting(shown).await?,
+    };
+    let beside = [&previous, &next].into_iter().flatten().map(PublicTake::member_id);
+    let people = People::find(tenant, beside.chain([shown.member_id()])).await?;
+    let subject = lists::subject(tenant, shown.subject_id()).await?;
+    let who = people.person(shown.member_id());
+    let beside = |take: PublicTake| (links::take(take.id()), people.person(take.member_id()));
+    let (previous, next) = (previous.map(beside), next.map(beside));
+    let rows = revisions.iter().map(|other| revision(other, id, reading)).collect();
     let site = SiteContext::of(&request);
+    let day = format!("{}, {}", subject.1, reading.day_text(shown.date()));
+    let take = match shown {
+        PublicTake::Open(take) => take,
+        PublicTake::Sealed(take) => {
+            let title = format!("Take {}: {} on {}, sealed", take.id, who.name, subject.1);
+            return Ok(html(
+                StatusCode::OK,
+                &SealedPage {
+                    id: take.id.to_string(),
+                    session: links::session(take.session_id),
+                    date: reading.day(take.date),
+                    when: reading.time(take.filed_at),
+                    sealed: take.sealed.to_string(),
+                    frame: Frame::new(site, title, links::take(take.id))
+                        .below("/swarm/sessions", "Sessions")
+                        .below(links::session(take.session_id), day)
+                        .called(&format!("Take {}", take.id))
+                        .described(lists::SEALED)
+                        .article(),
+                    newer,
+                    revisions: rows,
+                    previous,
+                    next,
+                    who,
+                    subject,
+                },
+            ));
+        }
+    };
+    let draft = take.draft();
+    let signed = canonical(draft);
     let title = format!("Take {}: {} on {}, {}", take.id, who.name, subject.1, draft.stance);
-    let day = format!("{}, {}", subject.1, reading.day_text(draft.date));
     let page = TakePage {
         id: take.id.to_string(),
         stance: stance::stance(&draft.stance, draft.confidence),
         session: links::session(take.session_id),
         date: reading.day(draft.date),
         when: reading.time(take.filed_at),
-        notes: notes(take, session.snapshot.as_deref(), on_file.superseded_by.is_some()),
-        newer: on_file.superseded_by.map(links::take),
+        notes: counting.and_then(uncounted_text).into_iter().collect(),
+        newer,
         body: markdown(draft.body.as_str(), HeadingLevel::H1),
         memo_link: links::web(draft.memo_url.as_str()),
         weights: draft.weights.as_ref().map(weights),
         changes: before
+            .and_then(PublicTake::open)
             .map(|before| Differences::between(before.draft(), draft))
             .filter(|changes| !changes.is_empty()),
-        revisions: of_member.map(|other| revision(other, take, reading)).collect(),
-        next: next.map(|next| (links::take(next.id), people.person(&next.draft().member_id))),
+        revisions: rows,
+        previous,
+        next,
         command: command(&site, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
@@ -113,21 +172,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// Remarks on whether the take is counted. A superseded take has none: its page links to the newer
-/// revision.
-fn notes(take: &Take, snapshot: Option<&Snapshot>, superseded: bool) -> Vec<&'static str> {
-    let note = uncounted(take, snapshot).filter(|_| !superseded);
-    note.into_iter().collect()
-}
-
-fn revision(other: &Arc<Take>, shown: &Take, reading: Reading) -> RevisionRow {
-    let draft = other.draft();
+fn revision(other: &PublicTake, shown: TakeId, reading: Reading) -> RevisionRow {
     RevisionRow {
-        number: other.revision.get(),
-        href: links::take(other.id),
-        here: other.id == shown.id,
-        when: reading.time(other.filed_at),
-        stance: stance::stance(&draft.stance, draft.confidence),
+        number: other.revision().get(),
+        href: links::take(other.id()),
+        here: other.id() == shown,
+        when: reading.time(other.filed_at()),
+        stance: stance::of_take(other),
     }
 }
 

@@ -1,13 +1,11 @@
 //! `/swarm/takes`: the newest takes, whatever the state of their sessions, found by text, subject, member
 //! and stance.
 
-use std::sync::Arc;
-
 use askama::Template;
 use http::StatusCode;
+use swarm_core::MemberId;
 use swarm_core::domain::{STANCES, Seq, SubjectId};
-use swarm_core::rules::Needle;
-use swarm_core::{MemberId, Take};
+use swarm_core::rules::{Needle, PublicTake};
 
 use super::find::Find;
 use super::frame::{Frame, SiteContext, html, reading};
@@ -44,16 +42,19 @@ struct Filter {
 }
 
 impl Filter {
-    fn keeps(&self, take: &Take) -> bool {
-        let draft = take.draft();
+    fn keeps(&self, take: &PublicTake) -> bool {
+        let draft = take.open().map(|take| take.draft());
         let has = |needle: &Needle| {
-            needle.is_in(draft.body.as_str())
-                || needle.is_in(draft.subject_id.as_str())
-                || needle.is_in(draft.stance.as_str())
+            needle.is_in(take.subject_id().as_str())
+                || draft.is_some_and(|draft| {
+                    needle.is_in(draft.body.as_str()) || needle.is_in(draft.stance.as_str())
+                })
         };
-        self.subject.as_ref().is_none_or(|subject| *subject == draft.subject_id)
-            && self.member.as_ref().is_none_or(|member| *member == draft.member_id)
-            && self.stance.as_ref().is_none_or(|stance| stance == draft.stance.as_str())
+        let is_stance =
+            |stance: &String| draft.is_some_and(|draft| stance == draft.stance.as_str());
+        self.subject.as_ref().is_none_or(|subject| subject == take.subject_id())
+            && self.member.as_ref().is_none_or(|member| member == take.member_id())
+            && self.stance.as_ref().is_none_or(is_stance)
             && self.needle.as_ref().is_none_or(has)
     }
 }
@@ -70,14 +71,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         stance: find.value("stance").map(str::to_owned),
     };
     let found = tenant.newest_takes(PER_PAGE, before, |take| filter.keeps(take)).await?;
-    let ids = found.takes.iter().map(|take| &take.draft().subject_id).chain(&filter.subject);
+    let ids = found.takes.iter().map(PublicTake::subject_id).chain(&filter.subject);
     let subjects = Subjects::find(tenant, ids).await?;
-    let ids = found.takes.iter().map(|take| &take.draft().member_id).chain(&filter.member);
+    let ids = found.takes.iter().map(PublicTake::member_id).chain(&filter.member);
     let people = People::find(tenant, ids).await?;
-    let view = |take: &Arc<Take>| {
+    let view = |take: &PublicTake| {
+        let view = TakeView::in_list(take, &subjects, &people, reading);
+        let Some(take) = take.open() else { return view };
         let words = first_words(take.draft().body.as_str(), MAX_WORDS);
-        let body = Markup(format!("<p>{}</p>", escape(&words)));
-        TakeView { body, ..TakeView::in_list(take, &subjects, &people, reading) }
+        TakeView { body: Markup(format!("<p>{}</p>", escape(&words))), ..view }
     };
     let find = find
         .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)))

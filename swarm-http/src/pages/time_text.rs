@@ -88,18 +88,19 @@ fn written(text: &str, with_year: bool) -> String {
     }
 }
 
-/// The two largest units of a duration in milliseconds, down to the minute.
+/// The two largest units of a duration in milliseconds, down to the minute. No line ends between a number and its unit.
 pub(crate) fn span(millis: i64) -> String {
     let minutes = millis / 60_000;
     let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
-    let days_text = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+    let of = |count: i64, unit: &str| format!("{count}\u{a0}{unit}");
+    let days_text = of(days, if days == 1 { "day" } else { "days" });
     match (days, hours, minutes) {
         (0, 0, 0) => "less than a minute".to_owned(),
-        (0, 0, _) => format!("{minutes} min"),
-        (0, _, 0) => format!("{hours} h"),
-        (0, ..) => format!("{hours} h {minutes} min"),
+        (0, 0, _) => of(minutes, "min"),
+        (0, _, 0) => of(hours, "h"),
+        (0, ..) => format!("{} {}", of(hours, "h"), of(minutes, "min")),
         (_, 0, _) => days_text,
-        _ => format!("{days_text} {hours} h"),
+        _ => format!("{days_text} {}", of(hours, "h")),
     }
 }
 
@@ -140,11 +141,11 @@ mod tests {
     #[test]
     fn durations_are_written_to_the_minute() {
         let left = |text| reading().left(moment(text));
-        assert_eq!(left("2026-11-21T16:04:30Z").as_deref(), Some("3 h 12 min"));
+        assert_eq!(left("2026-11-21T16:04:30Z").as_deref(), Some("3\u{a0}h 12\u{a0}min"));
         assert_eq!(left("2026-11-21T12:52:59Z").as_deref(), Some("less than a minute"));
-        assert_eq!(left("2026-11-23T14:00:00Z").as_deref(), Some("2 days 1 h"));
+        assert_eq!(left("2026-11-23T14:00:00Z").as_deref(), Some("2\u{a0}days 1\u{a0}h"));
         assert_eq!(left("2026-11-21T12:51:59Z"), None);
-        assert_eq!(reading().ago(moment("2026-11-20T12:51:00Z")), "1 day ago");
+        assert_eq!(reading().ago(moment("2026-11-20T12:51:00Z")), "1\u{a0}day ago");
         assert_eq!(reading().ago(moment("2027-01-01T00:00:00Z")), "less than a minute ago");
     }
 }

@@ -26,7 +26,7 @@ use super::origin::Origin;
 pub(crate) struct RequestContext {
     pub(crate) site: Arc<Site>,
     pub(crate) served: Arc<ServedTenant>,
-    /// Where the request is a dry run: the services that it uses instead.
+    /// The services of a dry run, which replace those of the tenant, if the request is one.
     pub(crate) dry_run: Option<Box<DryRun>>,
     pub(crate) origin: Origin,
     pub(crate) credential: Credential,
@@ -41,11 +41,30 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
+    /// The same public read once more: it has no credential but a bearer token.
+    #[cfg(feature = "pages")]
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            site: Arc::clone(&self.site),
+            served: Arc::clone(&self.served),
+            dry_run: None,
+            origin: self.origin.clone(),
+            credential: self
+                .bearer_if_any()
+                .map_or(Credential::None, |token| Credential::Bearer(*token)),
+            headers: self.headers.clone(),
+            path: self.path.clone(),
+            query: self.query.clone(),
+            bytes: Bytes::new(),
+            body: Json::Null,
+        }
+    }
+
     pub(crate) fn tenant(&self) -> &Tenant {
         self.dry_run.as_deref().map_or_else(|| self.served.tenant(), |dry_run| &dry_run.tenant)
     }
 
-    /// The tenant's committee. Its routes are served only where there is one.
+    /// The tenant's committee. Its routes are served only if there is one.
     pub(crate) fn committee(&self) -> Result<&CommitteeTenant, ApiError> {
         let committee = match &self.dry_run {
             Some(dry_run) => dry_run.committee.as_ref(),
@@ -59,6 +78,14 @@ impl RequestContext {
         match &self.credential {
             Credential::Bearer(token) => Ok(token),
             _ => Err(Refusal::MissingBearer.into()),
+        }
+    }
+
+    /// The hash of the bearer token that came with a public read, if any.
+    pub(crate) fn bearer_if_any(&self) -> Option<&TokenHash> {
+        match &self.credential {
+            Credential::Bearer(token) => Some(token),
+            _ => None,
         }
     }
 

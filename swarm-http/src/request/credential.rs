@@ -14,6 +14,8 @@ use crate::tenants::{Operator, Role, ServedTenant, only};
 pub(crate) enum Access {
     /// No credential.
     Public,
+    /// None, but the answer shows more to a member whose bearer token comes with the request: its own.
+    PublicOrMember,
     /// A bearer token. The rules check whose it is.
     Member,
     /// An operator of the tenant, in this role or one that may do more.
@@ -22,6 +24,9 @@ pub(crate) enum Access {
     CommitteeMember,
     /// As [`Operator`](Self::Operator), refused in the committee's words.
     CommitteeOperator(Role),
+    /// An operator with a session of the console. The console checks it, and answers with a page.
+    #[cfg_attr(not(feature = "pages"), expect(dead_code, reason = "only pages have a console"))]
+    Console,
 }
 
 impl Access {
@@ -29,7 +34,8 @@ impl Access {
     pub(crate) fn role(self) -> Option<Role> {
         match self {
             Self::Operator(role) | Self::CommitteeOperator(role) => Some(role),
-            Self::Public | Self::Member | Self::CommitteeMember => None,
+            Self::Public | Self::PublicOrMember | Self::Member | Self::CommitteeMember => None,
+            Self::Console => None,
         }
     }
 }
@@ -54,7 +60,11 @@ pub(crate) async fn admit(
         Some((role >= needed).then_some(Credential::Operator(name)))
     };
     match access {
-        Access::Public => Ok(Credential::None),
+        Access::Public | Access::Console => Ok(Credential::None),
+        Access::PublicOrMember => {
+            let token = bearer(headers).map(TokenHash::of);
+            Ok(token.map_or(Credential::None, Credential::Bearer))
+        }
         Access::Member => {
             let token = bearer(headers).ok_or(Refusal::MissingBearer)?;
             Ok(Credential::Bearer(TokenHash::of(token)))

@@ -142,7 +142,7 @@ where
 }
 
 /// The hint for a path that ends with a slash.
-const NO_SLASH: &str = "path: ends with a slash, and none but the root does: leave it out";
+const NO_SLASH: &str = "path: ends with a slash, which only the root path may: leave the slash out";
 
 /// Logs the host, because usually it is missing from the configuration.
 fn unknown_host(origin: &Origin) -> ApiError {
@@ -235,7 +235,8 @@ where
     };
     let sent = bytes.clone();
     let is_cacheable = matches!(route.work, Work::CachedShort | Work::CachedLong);
-    let reader = (is_cacheable && form.is_cached).then(|| Reader {
+    let is_public = matches!(credential, Credential::None);
+    let reader = (is_cacheable && form.is_cached && is_public).then(|| Reader {
         question: Question::new(&served.config().id, route.path, &parts, (route.query, &query)),
         gzip: form.gzip,
         is_large: route.work == Work::CachedLong,
@@ -322,7 +323,10 @@ where
     B: Buf,
 {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if !is_json(headers) && !rule.optional {
+    if rule.is_form && !is_of_type(headers, "application/x-www-form-urlencoded") {
+        return Err(RequestError::NotFormType.into());
+    }
+    if !rule.is_form && !rule.optional && !is_json(headers) {
         return Err(RequestError::NotJsonType.into());
     }
     let body = body::read_through(&mut gate, stream, length, rule.limit, BODY_DEADLINE).await?;
@@ -333,13 +337,17 @@ where
     if rule.optional && body.is_empty() {
         return Ok(Bytes::from_static(b"{}"));
     }
-    if is_json(headers) { Ok(body) } else { Err(RequestError::NotJsonType.into()) }
+    if rule.is_form || is_json(headers) { Ok(body) } else { Err(RequestError::NotJsonType.into()) }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
+    is_of_type(headers, "application/json")
+}
+
+fn is_of_type(headers: &HeaderMap, wanted: &str) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("application/json")
+    essence.eq_ignore_ascii_case(wanted)
 }
 
 impl From<NotJson> for ApiError {

@@ -14,15 +14,20 @@ pub(crate) struct DryRun {
 }
 
 impl DryRun {
+    /// The services for a dry run.
+    pub(crate) fn of(served: &ServedTenant) -> Self {
+        Self {
+            tenant: served.tenant().dry_run(),
+            committee: served.committee().map(CommitteeTenant::dry_run),
+        }
+    }
+
     /// The services for a dry run, if the query asks for one.
     pub(crate) fn asked(query: &str, served: &ServedTenant) -> Result<Option<Self>, ApiError> {
         let asked = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "dry_run");
         match asked.last().as_ref().map(|(_, value)| value.as_ref()) {
             None | Some("false") => Ok(None),
-            Some("true") => Ok(Some(Self {
-                tenant: served.tenant().dry_run(),
-                committee: served.committee().map(CommitteeTenant::dry_run),
-            })),
+            Some("true") => Ok(Some(Self::of(served))),
             Some(_) => {
                 let invalid = Invalid::new("dry_run", "must be true or false");
                 Err(RequestError::InvalidQuery(invalid).into())

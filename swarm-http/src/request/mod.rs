@@ -9,7 +9,7 @@ pub(crate) mod dry_run;
 pub(crate) mod filter;
 mod head;
 mod id;
-mod origin;
+pub(crate) mod origin;
 pub(crate) mod page;
 mod receipt;
 pub(crate) mod route;

@@ -6,6 +6,7 @@ use crate::site::Origins;
 use crate::tenants::Host;
 
 /// The origin that a request was sent to.
+#[derive(Clone)]
 pub(crate) struct Origin {
     https: bool,
     host: Option<Host>,
@@ -29,6 +30,11 @@ impl Origin {
 
     pub(crate) fn host(&self) -> Option<&Host> {
         self.host.as_ref()
+    }
+
+    #[cfg(feature = "pages")]
+    pub(crate) fn is_https(&self) -> bool {
+        self.https
     }
 
     /// For links in the answer: `https://acme.example`.

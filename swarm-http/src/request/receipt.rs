@@ -20,7 +20,7 @@ use super::body::BODY_DEADLINE;
 use super::head::RequestHead;
 use super::origin::Origin;
 
-/// The largest body that is read for its digest alone, in bytes: the largest that any route takes.
+/// The largest body that is read only for its digest, in bytes: the largest that any route takes.
 const MAX_DIGESTED: usize = 2 << 20;
 
 /// A receipt that a request asks for.
@@ -31,8 +31,8 @@ pub(super) struct WantedReceipt {
 }
 
 impl WantedReceipt {
-    /// The receipt that this request asks for, of a tenant whose log is signed. Costs the lookup of one header
-    /// where none is asked for.
+    /// The receipt that this request asks for, if the tenant's log is signed. If none is asked for, this costs the
+    /// lookup of one header.
     pub(super) fn of(site: &Site, head: &RequestHead) -> Option<Box<Self>> {
         let asked = Asked::of(&head.headers)?;
         let origin = Origin::of(head.host.clone(), &head.headers, site.origins);

@@ -36,7 +36,7 @@ pub(crate) struct Route {
     pub(crate) about: Description,
 }
 
-/// The description of a route for the reference. Schemas are named as in `door/reference/schemas`.
+/// The description of a route for the reference. Schemas are named as in `discovery/reference/schemas`.
 #[derive(Default)]
 pub(crate) struct Description {
     /// A one-line summary.
@@ -59,7 +59,7 @@ pub(crate) type Forms = Vec<&'static str>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
     #[default]
-    Door,
+    Discovery,
     Joining,
     Takes,
     Sessions,
@@ -95,6 +95,8 @@ pub(crate) struct BodyRule {
     pub(crate) optional: bool,
     /// Whether the handler gets the raw bytes, because the rules parse them later.
     pub(crate) unread: bool,
+    /// Whether it is a form, which the handler gets as raw bytes.
+    pub(crate) is_form: bool,
 }
 
 /// The function that answers.
@@ -199,8 +201,16 @@ impl Route {
 
     /// Takes a JSON body of this schema.
     pub(crate) fn body(self, schema: &'static str) -> Self {
-        let body = BodyRule { schema, limit: BODY_LIMIT, optional: false, unread: false };
+        let body =
+            BodyRule { schema, limit: BODY_LIMIT, optional: false, unread: false, is_form: false };
         Self { body: Some(body), ..self }
+    }
+
+    /// Takes a form.
+    #[cfg(feature = "pages")]
+    pub(crate) fn form(self) -> Self {
+        let form = self.body("Form").unread();
+        Self { body: form.body.map(|body| BodyRule { is_form: true, ..body }), ..form }
     }
 
     /// Sets another limit for the body, in bytes.
@@ -240,6 +250,11 @@ impl Route {
         Self { mints: Some(minted), ..self }
     }
 
+    /// Shows more to a member whose token comes with the request.
+    pub(crate) fn or_member(self) -> Self {
+        Self { access: Access::PublicOrMember, ..self }
+    }
+
     /// Sets the cost.
     pub(crate) fn with(self, work: Work) -> Self {
         Self { work, ..self }
@@ -259,7 +274,8 @@ impl Route {
     /// Whether this is a public read, which any origin may fetch and caches may keep.
     pub(crate) fn is_public_read(&self) -> bool {
         let of_tenant = matches!(self.handler, Handler::Tenant(_));
-        of_tenant && self.method == Method::GET && self.access == Access::Public
+        let is_public = matches!(self.access, Access::Public | Access::PublicOrMember);
+        of_tenant && self.method == Method::GET && is_public
     }
 }
 
@@ -272,7 +288,7 @@ impl Section {
     /// The heading in the reference.
     pub(crate) fn heading(self) -> &'static str {
         match self {
-            Self::Door => "Guides and discovery",
+            Self::Discovery => "Guides and discovery",
             Self::Joining => "Joining",
             Self::Takes => "Takes",
             Self::Sessions => "Sessions",

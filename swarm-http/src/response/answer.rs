@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use swarm_core::domain::Salt;
 use swarm_core::wire::{self, Problem};
 use swarm_core::{Session, SessionId};
 
@@ -15,6 +16,9 @@ pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
 
 /// The code of an error (API.md, 1.2).
 const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
+
+/// The salt of the take that was just filed, if it is sealed (API.md, 5.8).
+const SWARM_SEAL: HeaderName = HeaderName::from_static("swarm-seal");
 
 /// A complete answer.
 #[derive(Clone)]
@@ -28,6 +32,8 @@ pub(crate) struct Answer {
     pub(crate) encodings: Option<Arc<Encodings>>,
     /// The session that this answer shows, if it shows only that session and its takes.
     pub(crate) session: Option<SessionId>,
+    /// Whether it is only for the caller, although others may read at the same path: no cache keeps it.
+    pub(crate) is_private: bool,
 }
 
 impl Answer {
@@ -37,7 +43,8 @@ impl Answer {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads replace this; other answers may contain a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Self { status, headers, body: Bytes::new(), problem: None, encodings: None, session: None }
+        let (body, is_private) = (Bytes::new(), false);
+        Self { status, headers, body, problem: None, encodings: None, session: None, is_private }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
@@ -49,6 +56,19 @@ impl Answer {
     /// Marks the answer as depending only on this session and its takes.
     pub(crate) fn of_session(self, session: &Session) -> Self {
         Self { session: Some(session.id), ..self }
+    }
+
+    /// Marks the answer as one only for the caller.
+    pub(crate) fn private(self) -> Self {
+        Self { is_private: true, ..self }
+    }
+
+    /// Adds the salt of a sealed take as `Swarm-Seal`, if there is one.
+    pub(crate) fn with_seal(mut self, salt: Option<Salt>) -> Self {
+        if let Some(salt) = salt.and_then(|salt| HeaderValue::try_from(salt.to_string()).ok()) {
+            self.headers.insert(SWARM_SEAL, salt);
+        }
+        self
     }
 
     /// Marks the answer as this error.

@@ -36,7 +36,7 @@ impl Negotiation {
         Self { known, since, gzip: codings.is_some_and(accepts_gzip) }
     }
 
-    /// That of a client that wants a receipt: it gets the whole answer, not compressed.
+    /// The negotiation of a client that requests a receipt: it gets the whole answer, uncompressed.
     pub(crate) fn of_receipt() -> Self {
         Self { known: Vec::new(), since: None, gzip: false }
     }
@@ -118,14 +118,16 @@ pub(crate) fn prepared(answer: Answer, gzip: bool) -> Answer {
 /// Adds the CORS headers, and to a 200 those for caches and the [`Encodings`]. The result is the same for
 /// every client.
 fn shared(mut answer: Answer) -> Answer {
-    if answer.encodings.is_some() {
+    if answer.encodings.is_some() || answer.is_private {
         return answer;
     }
     let value = HeaderValue::from_static;
     answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, value("*"));
     answer.headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
-        value("ETag, Link, Swarm-Error, Swarm-Hint, X-Request-Id"),
+        value(
+            "Content-Digest, Date, ETag, Link, Signature, Signature-Input, Swarm-Error, Swarm-Hint, X-Request-Id",
+        ),
     );
     if answer.status != StatusCode::OK {
         return answer;
@@ -150,7 +152,7 @@ pub(crate) fn preflight(allow: &HeaderValue, shared: bool) -> Answer {
         answer.headers.insert(ACCESS_CONTROL_ALLOW_METHODS, value("GET, HEAD"));
         answer.headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
-            value("If-None-Match, If-Modified-Since, X-Request-Id"),
+            value("Accept-Signature, If-None-Match, If-Modified-Since, X-Request-Id"),
         );
         answer.headers.insert(ACCESS_CONTROL_MAX_AGE, value("86400"));
     }

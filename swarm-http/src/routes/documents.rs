@@ -144,7 +144,11 @@ pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn memo(request: RequestContext) -> Reply {
-    ok(&request.tenant().memo(request.memo_id()?).await?)
+    let (tenant, id) = (request.tenant(), request.memo_id()?);
+    match request.bearer_if_any() {
+        Some(token) => Ok(ok(&tenant.memo_for(token, id).await?)?.private()),
+        None => ok(&tenant.memo(id).await?),
+    }
 }
 
 pub(crate) async fn retract_memo(request: RequestContext) -> Reply {

@@ -1,6 +1,7 @@
-//! The log of what was done.
+//! Routes of the log.
 
 use swarm_core::domain::Seq;
+use swarm_core::rules::Refusal;
 use swarm_core::wire::Problem::InvalidRequest;
 use swarm_core::{Invalid, wire};
 
@@ -24,8 +25,8 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Operating.rows(vec![
             post(Operator(Role::Admin), "/api/swarm/admin/accept", accept)
                 .about(
-                    "Accept the store as it is: a clock that is behind the log counts again, \
-                 or a log that went back is gone on with",
+                    "Accept what the server refuses to go on with: a clock that is behind the log, a store that \
+                 went back, or this server's key where another signed the log",
                 )
                 .body("Acceptance")
                 .answers(200, &["Written"])
@@ -37,23 +38,30 @@ pub(super) fn routes() -> Vec<Route> {
     .collect()
 }
 
-/// From now on, commits that were refused because the store's clock is behind its log, or the log is
-/// not the one that was seen before, are accepted again (API.md, 7.6).
+/// Accepts the store's clock, the store, or this server's key (API.md, 7.6). Commits that were refused because
+/// the clock is behind the log, or because the log went back, are then accepted; or the key signs the log.
 pub(crate) async fn accept(mut request: RequestContext) -> Reply {
     enum Accepted {
         Clock,
         Store,
+        Key,
     }
     let what = request.operator_fields(|fields| match fields.text("what")?.as_str() {
         "clock" => Ok(Accepted::Clock),
         "store" => Ok(Accepted::Store),
-        _ => Err(Invalid::new("what", "must be clock or store")),
+        "key" => Ok(Accepted::Key),
+        _ => Err(Invalid::new("what", "must be clock, store or key")),
     })?;
     let (tenant, by) = (request.tenant(), request.by()?);
     match (what, request.served.signed_log()) {
         (Accepted::Clock, _) => tenant.accept_clock(by).await?,
         (Accepted::Store, Some(log)) => log.accept_store(by).await?,
         (Accepted::Store, None) => tenant.accept_store(by).await?,
+        (Accepted::Key, Some(log)) => log.accept_key(by).await?,
+        (Accepted::Key, None) => {
+            let error = Invalid::new("what", "no key: this server signs no log");
+            return Err(Refusal::InvalidRequest(error).into());
+        }
     }
     Ok(wire::log::accepted().into())
 }

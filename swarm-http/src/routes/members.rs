@@ -126,7 +126,7 @@ pub(crate) async fn apply(mut request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let day = tenant.now().await?.day();
     let (counts, most) = (&request.site.applications, tenant.quotas().applications_per_address);
-    // Where the front end knows no client addresses, there is nothing to count by.
+    // Without client addresses there is nothing to count by.
     let counted = Client::current().map(|it| counts.count(tenant.id(), it.key(), day, most));
     let member_id = match &counted {
         Some(None) => tenant.apply_over_quota(application).await?,
@@ -207,7 +207,7 @@ fn named(request: &mut RequestContext) -> Result<MemberId, ApiError> {
     request.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))
 }
 
-/// A new token, shown this once, and a new key where one is sent.
+/// A new token, which is shown once, and a new key if one is sent.
 pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
     let (id, key) = request.operator_fields(|fields| {
         let key = fields.text_if_any("publicKey")?;
@@ -240,7 +240,7 @@ pub(crate) async fn cancel_message(request: RequestContext) -> Reply {
     Ok(wire::members::message_changed(&message).into())
 }
 
-/// The messages to members, and what became of them.
+/// The messages to members, with the state of their delivery.
 pub(crate) async fn outbox(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "after", |id| number(id).map(MessageId))?;

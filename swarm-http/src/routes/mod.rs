@@ -2,8 +2,10 @@
 //! path, credential, body, handler, and its description for the reference.
 
 mod committee;
+#[cfg(feature = "pages")]
+mod console;
+mod discovery;
 mod documents;
-mod door;
 mod log;
 mod members;
 mod operations;
@@ -15,6 +17,9 @@ mod pages;
 mod proofs;
 mod sessions;
 mod takes;
+
+#[cfg(feature = "pages")]
+use std::sync::LazyLock;
 
 use crate::request::route::Route;
 use crate::site::Parts;
@@ -46,7 +51,7 @@ pub(crate) fn operations() -> Vec<Route> {
 
 /// All routes of a site, in the order of the reference.
 pub(crate) fn site(parts: Parts) -> Vec<Route> {
-    let mut routes = door::routes(site);
+    let mut routes = discovery::routes(site);
     routes.extend(api());
     if parts.committees {
         routes.extend(committee());
@@ -59,6 +64,25 @@ pub(crate) fn site(parts: Parts) -> Vec<Route> {
     routes
 }
 
+/// All routes of a site, with those of the console, which the reference does not describe.
+pub(crate) fn all(parts: Parts) -> Vec<Route> {
+    #[cfg_attr(not(feature = "pages"), expect(unused_mut, reason = "only pages have a console"))]
+    let mut routes = site(parts);
+    #[cfg(feature = "pages")]
+    routes.extend(console::routes(parts, of_operators));
+    routes
+}
+
+/// The routes of operators: the acts of the console are theirs.
+#[cfg(feature = "pages")]
+fn of_operators() -> &'static [Route] {
+    static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+        let routes = site(Parts { committees: true, operations: false }).into_iter();
+        routes.filter(|route| route.access.role().is_some()).collect()
+    });
+    &ROUTES
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -66,7 +90,7 @@ mod tests {
     use swarm_core::json::Json;
 
     use super::*;
-    use crate::door::reference::Reference;
+    use crate::discovery::reference::Reference;
 
     #[test]
     fn every_route_is_described() {
@@ -92,5 +116,18 @@ mod tests {
         let mut components = document.take("components").unwrap().into_object();
         let schemas = components.take("schemas").unwrap().into_object();
         assert_eq!(named, schemas.members().map(|(name, _)| name).collect());
+    }
+
+    #[cfg(feature = "pages")]
+    #[test]
+    fn every_change_of_operators_has_a_form() {
+        use crate::pages::console::ACTS;
+        for act in ACTS {
+            assert!(act.route(of_operators()).is_some(), "{}: no route {}", act.path, act.api.1);
+        }
+        for route in of_operators().iter().filter(|route| route.is_operators_change()) {
+            let row = (route.method.as_str(), route.path);
+            assert!(ACTS.iter().any(|act| act.api == row), "no form for {}", route.path);
+        }
     }
 }

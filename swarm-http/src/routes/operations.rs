@@ -32,7 +32,7 @@ struct State {
     warnings: Vec<String>,
 }
 
-/// The process is up.
+/// Answers that the process is up.
 pub(crate) async fn health(_: Arc<Site>) -> Reply {
     ok(&State { status: "ok", warnings: Vec::new() })
 }

@@ -50,7 +50,8 @@ pub(super) fn routes() -> Vec<Route> {
                 ("before", "Id"),
             ])
             .answers(200, &["text/html"]),
-        page("/swarm/takes/{id}", "Take", takes::record, pages::take::page)
+        page("/swarm/takes/{id}", "PublicTake", takes::record, pages::take::page)
+            .or_member()
             .about("A take, its revisions, and how to verify it")
             .part("Id")
             .refuses(&[NotFound]),
@@ -65,6 +66,7 @@ pub(super) fn routes() -> Vec<Route> {
             ])
             .answers(200, &["text/html"]),
         page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
+            .or_member()
             .about("A memo; a page says if it was retracted")
             .part("Id")
             .refuses(&[NotFound, MemoRetracted]),
@@ -84,7 +86,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, &["image/png"])
             .refuses(&[NotFound]),
         file("/swarm/members/{id}.csv", pages::files::member_csv, &["text/csv"])
-            .about("The takes of a member in the newest 200 sessions as CSV")
+            .about("The takes of a member in the newest 200 sessions that it filed in, as CSV")
             .part("MemberId"),
         file("/swarm/members/{id}.json", pages::files::member_json, &["Rows"])
             .about("The same rows as JSON")
@@ -95,13 +97,9 @@ pub(super) fn routes() -> Vec<Route> {
         file("/swarm/subjects/{id}.csv", pages::files::subject_csv, &["text/csv", "text/html"])
             .about("The newest 200 sessions of a subject as CSV")
             .part("SubjectId"),
-        file(
-            "/swarm/subjects/{id}.json",
-            pages::files::subject_json,
-            &["application/json", "text/html"],
-        )
-        .about("The same rows as JSON")
-        .part("SubjectId"),
+        file("/swarm/subjects/{id}.json", pages::files::subject_json, &["Rows", "text/html"])
+            .about("The same rows as JSON")
+            .part("SubjectId"),
         file("/swarm/subjects/{id}/feed.xml", pages::feed::subject, &["application/atom+xml"])
             .about("An Atom feed of the sessions and takes on a subject")
             .part("SubjectId"),

@@ -1,4 +1,4 @@
-//! The permalinks of takes and memos as JSON, in place of the pages, where the feature `pages` is off.
+//! The permalinks of takes and memos as JSON, in place of the pages, if the feature `pages` is off.
 
 use swarm_core::wire::Problem::NotFound;
 
@@ -8,11 +8,13 @@ use crate::request::route::{Route, Section, read};
 pub(super) fn routes() -> Vec<Route> {
     Section::Pages.rows(vec![
         read("/swarm/takes/{id}", takes::record)
+            .or_member()
             .about("A take")
             .part("Id")
-            .answers(200, &["Take"])
+            .answers(200, &["PublicTake"])
             .refuses(&[NotFound]),
         read("/swarm/memos/{id}", documents::memo)
+            .or_member()
             .about("A memo")
             .part("Id")
             .answers(200, &["Memo"])

@@ -72,25 +72,32 @@ async fn checkpoint(request: RequestContext) -> Reply {
 
 async fn named_checkpoint(request: RequestContext) -> Reply {
     let checkpoint = signed(&request).await?;
-    is_named(&request, &checkpoint, request.path.len())?;
+    let number = number_named(&request, request.path.len())?;
+    if log(&request)?.number_of(&checkpoint.checkpoint.origin) != Some(number) {
+        return Err(RequestError::UnknownPath.into());
+    }
     Ok(Answer::new(StatusCode::OK, TEXT, checkpoint.note.to_string()))
 }
 
 async fn tile(request: RequestContext) -> Reply {
-    tile_at(&request, &request.path).await
+    let tile = log(&request)?.tile(tile_path(&request.path)?).await?;
+    tile_answer(tile)
 }
 
+/// Also of a log that another one has replaced, as far as it is still there.
 async fn named_tile(request: RequestContext) -> Reply {
-    let checkpoint = signed(&request).await?;
     let place = request.path.len().saturating_sub(2);
-    is_named(&request, &checkpoint, place)?;
-    tile_at(&request, request.path.get(place..).unwrap_or_default()).await
+    let number = number_named(&request, place)?;
+    let path = tile_path(request.path.get(place..).unwrap_or_default())?;
+    tile_answer(log(&request)?.tile_of(number, path).await?)
+}
+
+fn tile_path(path: &[String]) -> Result<TilePath, ApiError> {
+    Ok(TilePath::parse(&path.join("/")).map_err(|_| RequestError::UnknownPath)?)
 }
 
 /// Partial tiles are those of a checkpoint that was signed once: they never change either.
-async fn tile_at(request: &RequestContext, path: &[String]) -> Reply {
-    let path = TilePath::parse(&path.join("/")).map_err(|_| RequestError::UnknownPath)?;
-    let tile = log(request)?.tile(path).await?;
+fn tile_answer(tile: Option<Vec<u8>>) -> Reply {
     let tile = tile.ok_or(RequestError::UnknownPath)?;
     let mut answer = Answer::empty(StatusCode::OK);
     let kind = HeaderValue::from_static("application/octet-stream");
@@ -99,7 +106,7 @@ async fn tile_at(request: &RequestContext, path: &[String]) -> Reply {
     Ok(Answer { body: tile.into(), ..answer })
 }
 
-/// Until a checkpoint has the take, it is a 503 with `Retry-After`.
+/// Answers 503 with `Retry-After` until a checkpoint covers the take.
 async fn proof(request: RequestContext) -> Reply {
     let take = request.take_id()?;
     request.tenant().take(take).await?;
@@ -116,16 +123,11 @@ async fn signed(request: &RequestContext) -> Result<SignedCheckpoint, ApiError> 
     Ok(log(request)?.checkpoint().await?.ok_or(RequestError::UnknownPath)?)
 }
 
-/// Whether the first parts of the path are the end of the log's name.
-fn is_named(
-    request: &RequestContext,
-    signed: &SignedCheckpoint,
-    parts: usize,
-) -> Result<(), ApiError> {
-    let name = request.path.get(..parts).unwrap_or_default().join("/");
-    let origin = &signed.checkpoint.origin;
-    match origin.split_once("/swarm/log/") {
-        Some((_, rest)) if rest == name => Ok(()),
-        _ => Err(RequestError::UnknownPath.into()),
-    }
+/// The number of the log whose name ends with the first parts of the path.
+fn number_named(request: &RequestContext, parts: usize) -> Result<u64, ApiError> {
+    let (log, name) = (log(request)?, request.path.get(..parts).unwrap_or_default().join("/"));
+    let first = log.origin(1);
+    let host = first.split_once("/swarm/log/").map(|(host, _)| host).unwrap_or_default();
+    let number = log.number_of(&format!("{host}/swarm/log/{name}"));
+    Ok(number.ok_or(RequestError::UnknownPath)?)
 }

@@ -4,8 +4,8 @@ use swarm_core::domain::{
     Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SubjectId,
 };
 use swarm_core::wire::Problem::{
-    self, AlreadyAggregated, BriefPublished, Busy, FiledLater, InvalidRequest, NoRoster, NotFound,
-    RosterFrozen, TakesOnFile,
+    self, AlreadyAggregated, AlreadyOpened, BriefPublished, Busy, FiledLater, InvalidRequest,
+    NoRoster, NotFound, RosterFrozen, SessionSealed, TakesOnFile,
 };
 use swarm_core::wire::RequestError;
 use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, wire};
@@ -50,7 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("A session with all that it takes to verify it, for swarm verify")
                 .part("Id")
                 .answers(200, &["Bundle"])
-                .refuses(&[NotFound, Busy]),
+                .refuses(&[NotFound, SessionSealed, Busy]),
             cached("/api/swarm/sessions/{date}/{subject}", by_date)
                 .about("The newest session of a day and subject, and its takes")
                 .part("Day")
@@ -79,7 +79,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .part("Id")
                 .body("SessionPatch")
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, FiledLater, AlreadyAggregated]),
+                .refuses(&[InvalidRequest, NotFound, FiledLater, AlreadyAggregated, AlreadyOpened]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/state", advance)
                 .about("Advance the state of a session; aggregated writes its snapshot")
                 .part("Id")
@@ -159,7 +159,7 @@ pub(crate) async fn by_id(request: RequestContext) -> Reply {
     Ok(Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session))
 }
 
-/// Until a checkpoint has all of it, it is a 503 with `Retry-After`.
+/// Answers 503 with `Retry-After` until a checkpoint covers the whole session.
 pub(crate) async fn bundle(mut request: RequestContext) -> Reply {
     // A subject may be called bundle.
     if request.path.first().is_some_and(|date| Day::parse(date).is_ok()) {

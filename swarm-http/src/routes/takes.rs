@@ -9,7 +9,7 @@ use swarm_core::wire::Problem::{
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Refusal, Submission};
 
-use crate::door::doctor;
+use crate::discovery::diagnosis;
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Public};
@@ -24,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
             .body("TakeDraft")
             .answers(200, &["Canonical"])
             .refuses(&[InvalidDraft]),
-        post(Member, "/api/swarm/preflight", doctor::preflight)
+        post(Member, "/api/swarm/preflight", diagnosis::preflight)
             .about(
                 "Everything that would refuse a take now, and its warnings; files nothing and \
                  uses no nonce",
@@ -53,16 +53,17 @@ pub(super) fn routes() -> Vec<Route> {
                 NonceUsed,
                 LostRace,
             ]),
-        post(Public, "/api/swarm/diagnose", doctor::diagnose)
+        post(Public, "/api/swarm/diagnose", diagnosis::diagnose)
             .about("What is wrong with a signature")
             .body("Signed")
             .answers(200, &["Diagnosis"])
             .refuses(&[InvalidDiagnosis, Busy]),
         read("/api/swarm/takes/{id}", record)
             .with(Work::CachedShort)
-            .about("The complete record of a take")
+            .or_member()
+            .about("The record of a take; of a sealed one, to others than its author, that it was filed")
             .part("Id")
-            .answers(200, &["Take"])
+            .answers(200, &["PublicTake"])
             .refuses(&[NotFound]),
     ])
 }
@@ -73,6 +74,7 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
     name_in_log(submission.draft());
     let filed = request.tenant().submit_warned(request.bearer()?, &submission).await?;
     let answer = Answer::from(wire::takes::filed(&filed.take));
+    let answer = answer.with_seal(filed.take.salt);
     Ok(answer.with_hint(wire::warning::hint(&filed.warnings)))
 }
 
@@ -88,6 +90,11 @@ pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {
     Ok(wire::takes::signing_payload(&draft).into())
 }
 
+/// A member reads its own takes whole, also while they are sealed.
 pub(crate) async fn record(request: RequestContext) -> Reply {
-    ok(&request.tenant().take(request.take_id()?).await?)
+    let (tenant, id) = (request.tenant(), request.take_id()?);
+    match request.bearer_if_any() {
+        Some(token) => Ok(ok(&tenant.take_for(token, id).await?)?.private()),
+        None => ok(&tenant.take(id).await?),
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use swarm_core::domain::{Quotas, Schedule};
+use swarm_core::proof::note::VerifierKey;
 use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
@@ -27,11 +28,13 @@ pub struct TenantConfig {
     pub public_origin: Option<PublicOrigin>,
     /// The sender of mail, such as `Acme <desk@acme.example>`; by default the server's.
     pub mail_from: Option<String>,
+    /// The witnesses that the log's checkpoints are offered to; none by default.
+    pub witnesses: Vec<WitnessConfig>,
     /// Who may operate the tenant.
     pub operators: Arc<dyn Operators>,
     /// How much the tenant accepts.
     pub quotas: Quotas,
-    /// For how many days applications that came to nothing are kept whole; `None`: for ever.
+    /// The number of days after which unsuccessful applications are erased; `None`: never.
     pub retention_days: Option<u32>,
     /// The sessions that convene by themselves; none by default.
     pub schedule: Schedule,
@@ -50,6 +53,7 @@ impl TenantConfig {
             hosts: Vec::new(),
             public_origin: None,
             mail_from: None,
+            witnesses: Vec::new(),
             operators: Arc::new(operators),
             quotas: Quotas::default(),
             retention_days: None,
@@ -75,6 +79,15 @@ impl std::fmt::Debug for TenantConfig {
         let Self { id, hosts, .. } = self;
         f.debug_struct("TenantConfig").field("id", id).field("hosts", hosts).finish_non_exhaustive()
     }
+}
+
+/// A witness of a tenant's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessConfig {
+    /// Its submission prefix.
+    pub url: String,
+    /// The key that it cosigns with.
+    pub key: VerifierKey,
 }
 
 /// The services of a site: the session API, and optionally the daily committee.

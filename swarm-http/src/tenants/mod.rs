@@ -12,7 +12,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use swarm_core::TenantId;
 
-pub use config::{Services, TenantConfig};
+pub use config::{Services, TenantConfig, WitnessConfig};
 pub use host::Host;
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};

@@ -23,7 +23,7 @@ impl ServedTenant {
     fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
         let committees = services.committees.as_ref();
         let tenant = services.swarm.tenant(&config.id).with_quotas(config.quotas);
-        let tenant = tenant.with_retention_days(config.retention_days);
+        let tenant = tenant.with_application_retention(config.retention_days);
         // A host has no character that a log's name may not have.
         let signed_log = services.signer.as_ref();
         let signed_log =

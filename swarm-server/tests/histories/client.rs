@@ -18,7 +18,7 @@ pub struct Client {
     address: SocketAddr,
 }
 
-/// What came back.
+/// Observation came back.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
@@ -29,7 +29,7 @@ impl Client {
     pub fn new(address: SocketAddr) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(20)))
+            .timeout_global(Some(Duration::from_secs(120)))
             .build();
         Self { agent: config.into(), address }
     }

@@ -1,57 +1,88 @@
-//! What happened, as the clients saw it.
+//! The history: what the clients sent and were answered, and what was killed, with begin and end of each.
 
 use std::sync::Mutex;
 use std::time::Instant;
 
 use serde_json::Value;
 
-/// Everything that was recorded.
+use crate::client::Answer;
+
+/// All events of a run.
 #[derive(Default)]
 pub struct History {
     events: Mutex<Vec<Event>>,
 }
 
-/// A request that was answered, or not.
+/// A request, or a kill.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub begin: Instant,
     pub end: Instant,
-    pub what: What,
+    pub kind: EventKind,
 }
 
 #[derive(Clone, Debug)]
-pub enum What {
-    /// A submission with this nonce of this member. `None`: it is not known what came of it.
-    Submitted { member: String, nonce: String, outcome: Option<Outcome> },
-    /// A session, with its takes.
-    Session { answer: Value },
-    /// The session of a day and subject, with its takes.
-    SessionOn { answer: Value },
-    /// The first page of the list of sessions.
-    Sessions { answer: Value },
-    /// A page of the log.
-    Log { after: u64, entries: Vec<Value> },
-    /// A change by the operator.
-    Operated { path: String, status: Option<u16> },
-    /// Any other answer that should not have been.
-    Odd { path: String, status: u16, body: Value },
-    /// A server was killed.
-    Killed,
+pub enum EventKind {
+    /// A submission with this nonce by this member.
+    Submitted { member: String, nonce: String, outcome: Outcome },
+    /// A read of a session by its id, with its takes.
+    ReadSession { answer: Value },
+    /// A read of the session of a day and subject, with its takes.
+    ReadSessionOfDay { answer: Value },
+    /// A read of the first page of the list of sessions.
+    ListedSessions { answer: Value },
+    /// A read of a page of the log.
+    ReadLog { after: u64, entries: Vec<Value> },
+    /// A change by an operator.
+    Changed { path: String, status: Option<u16> },
+    /// A read that was not answered with 200. `None`: the connection was lost.
+    FailedRead { path: String, answer: Option<(u16, Value)> },
+    /// Processes were killed; ends once all of them are ready again.
+    Killed { servers: usize, store: bool },
 }
 
+/// How a submission was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// 201, with the number of the take.
+    /// 201, with the id of the take.
     Filed(u64),
-    /// 409, with the number of the very take, where it is on file.
+    /// 409, with the id of the take on file, if the submission is a replay of one.
     Conflict { error: String, original: Option<u64> },
-    /// Another refusal.
+    /// 503: the store could not be reached.
+    Unavailable,
+    /// The connection was lost.
+    NoAnswer,
+    /// Any other status.
     Refused(u16),
 }
 
+impl Outcome {
+    pub fn of(answer: Option<Answer>) -> Self {
+        let Some(answer) = answer else { return Self::NoAnswer };
+        let id = answer.body["recommendationId"].as_u64();
+        let error = answer.body["error"].as_str().unwrap_or_default().to_owned();
+        match answer.status {
+            201 => Self::Filed(id.unwrap()),
+            409 => Self::Conflict { error, original: id },
+            503 => Self::Unavailable,
+            status => Self::Refused(status),
+        }
+    }
+
+    /// Whether the client knows if the take is on file.
+    pub fn is_known(&self) -> bool {
+        !matches!(self, Self::Unavailable | Self::NoAnswer)
+    }
+}
+
 impl History {
-    pub fn record(&self, begin: Instant, what: What) {
-        let event = Event { begin, end: Instant::now(), what };
+    pub fn of(events: Vec<Event>) -> Self {
+        Self { events: Mutex::new(events) }
+    }
+
+    /// Appends an event that ends now.
+    pub fn record(&self, begin: Instant, kind: EventKind) {
+        let event = Event { begin, end: Instant::now(), kind };
         self.events.lock().unwrap().push(event);
     }
 
@@ -59,35 +90,51 @@ impl History {
         self.events.lock().unwrap().clone()
     }
 
-    fn count(&self, is_it: impl Fn(&What) -> bool) -> usize {
-        self.events.lock().unwrap().iter().filter(|event| is_it(&event.what)).count()
+    fn count(&self, is_counted: impl Fn(&EventKind) -> bool) -> usize {
+        self.events.lock().unwrap().iter().filter(|event| is_counted(&event.kind)).count()
     }
 
     fn filed(&self) -> usize {
-        self.count(|it| matches!(it, What::Submitted { outcome: Some(Outcome::Filed(_)), .. }))
+        self.count(|kind| matches!(kind, EventKind::Submitted { outcome: Outcome::Filed(_), .. }))
     }
 
-    fn kills(&self) -> usize {
-        self.count(|it| matches!(it, What::Killed))
+    fn session_reads(&self) -> usize {
+        self.count(|kind| {
+            matches!(kind, EventKind::ReadSession { .. } | EventKind::ReadSessionOfDay { .. })
+        })
     }
 
-    /// Whether there was enough to check.
-    pub fn is_eventful(&self) -> bool {
+    /// Whether it holds enough for the checks to mean something: takes, reads, and an amendment that was read.
+    pub fn has_enough(&self) -> bool {
+        let shows_amendment = |kind: &EventKind| match kind {
+            EventKind::ReadSession { answer } => {
+                let takes = answer["takes"].as_array().unwrap();
+                takes.len() > 1 && takes.iter().any(|take| take["revision"] != 1)
+            }
+            _ => false,
+        };
+        let lists = self.count(|kind| matches!(kind, EventKind::ListedSessions { .. }));
         self.filed() > 20
-            && self.kills() > 0
-            && self.count(|it| matches!(it, What::Session { .. })) > 20
+            && self.session_reads() > 20
+            && lists > 5
+            && self.count(shows_amendment) > 0
     }
 
     pub fn summary(&self) -> String {
-        let unknown = self.count(|it| matches!(it, What::Submitted { outcome: None, .. }));
-        let lists = self.count(|it| matches!(it, What::Sessions { .. }));
-        let sessions = self.count(|it| matches!(it, What::Session { .. } | What::SessionOn { .. }));
-        let acts = self.count(|it| matches!(it, What::Operated { status: Some(200 | 201), .. }));
+        let unknown = self.count(
+            |kind| matches!(kind, EventKind::Submitted { outcome, .. } if !outcome.is_known()),
+        );
+        let changes =
+            self.count(|kind| matches!(kind, EventKind::Changed { status: Some(200 | 201), .. }));
+        let lists = self.count(|kind| matches!(kind, EventKind::ListedSessions { .. }));
+        let servers =
+            self.count(|kind| matches!(kind, EventKind::Killed { servers, .. } if *servers > 0));
+        let stores = self.count(|kind| matches!(kind, EventKind::Killed { store: true, .. }));
         format!(
-            "{} takes filed, {unknown} with an outcome unknown; {acts} acts of operators; \
-             {sessions} reads of sessions, {lists} of the list; {} servers killed",
+            "{} takes filed, {unknown} submissions of unknown outcome; {changes} changes by operators; \
+             {} reads of sessions, {lists} of their list; servers killed {servers} times, the store {stores} times",
             self.filed(),
-            self.kills(),
+            self.session_reads(),
         )
     }
 }

@@ -1,5 +1,6 @@
-//! Recorded histories: two servers on one store, clients that do random things through either, servers that
-//! are killed and started again. Afterwards each answer is held to the log of the store: see [`checks`].
+//! Recorded histories, as Jepsen records them: two servers on one store, clients that send random requests to both
+//! ([`workload`]), and a [`nemesis`] that kills servers and the store with SIGKILL meanwhile. Afterwards every answer is
+//! checked against the log of the store ([`checks`]).
 //!
 //! A short history is part of the tests; `./check histories 60` records longer ones.
 #![allow(
@@ -14,13 +15,17 @@
 mod anomalies;
 mod checks;
 mod client;
-mod desk;
+mod final_state;
 mod history;
+mod nemesis;
 mod servers;
+mod tampering;
 mod timeline;
+mod workload;
 
 use std::time::Duration;
 
+use final_state::FinalState;
 use servers::{Servers, Store};
 
 #[test]
@@ -33,14 +38,27 @@ fn history_on_redis_is_consistent() {
     run(Store::redis());
 }
 
-/// Records a history, and checks it.
+#[test]
+fn history_on_postgres_is_consistent() {
+    run(Store::postgres());
+}
+
+/// Records a history and checks it; then checks that the checks would have found faults in it.
 fn run(store: Store) {
     let seconds = std::env::var("SWARM_HISTORIES").ok();
     let seconds = seconds.map_or(5, |text| text.parse().expect("a number of seconds"));
     let servers = Servers::start(store);
-    let history = desk::record(&servers, Duration::from_secs(seconds));
-    let faults = checks::check(&servers, &history);
+    let history = workload::record(&servers, Duration::from_secs(seconds));
+    let state = FinalState::read(&servers);
     println!("{}", history.summary());
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
-    assert!(history.is_eventful(), "hardly anything happened");
+    let faults = checks::check(&state, &history);
+    let first = &faults[..faults.len().min(40)];
+    assert!(
+        faults.is_empty(),
+        "{} faults, the first:\n{}\nwarnings of the servers:\n{}",
+        faults.len(),
+        first.join("\n"),
+        servers.warnings()
+    );
+    tampering::every_fault_is_found(&state, &history);
 }

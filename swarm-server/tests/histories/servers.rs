@@ -1,72 +1,129 @@
-//! Two servers on one store. They are killed and come back at the same address.
+//! Two servers on one store. Servers and stores are killed with SIGKILL, and restarted with the same address and files.
 
+use std::fs::File;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
-use swarm_redis_testing::{Server as Redis, free_port};
+use swarm_postgres_testing::Server as Postgres;
+use swarm_redis_testing::{Server as Redis, free_port, wait_until};
 use tempfile::TempDir;
 
 use crate::client::{ADMIN, Client};
 
-/// What both servers stand on.
+/// The store of both servers, with a folder for their signing key.
 pub struct Store {
     url: String,
-    _redis: Option<Redis>,
+    process: Option<Mutex<StoreProcess>>,
     folder: TempDir,
+}
+
+/// A store that is a process of its own.
+enum StoreProcess {
+    Redis(Redis),
+    Postgres(Postgres),
 }
 
 impl Store {
     pub fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("swarm.db").display());
-        Self { url, _redis: None, folder }
+        Self { url, process: None, folder }
     }
 
+    /// A Redis that syncs each commit to its append-only file.
     pub fn redis() -> Self {
-        let redis = Redis::start(&["--appendonly", "no"]);
-        Self { url: redis.url(), _redis: Some(redis), folder: tempfile::tempdir().unwrap() }
+        let redis = Redis::start(&["--appendonly", "yes", "--appendfsync", "always"]);
+        Self::of(redis.url(), StoreProcess::Redis(redis))
+    }
+
+    pub fn postgres() -> Self {
+        let postgres = Postgres::start(&[]);
+        Self::of(postgres.url(), StoreProcess::Postgres(postgres))
+    }
+
+    fn of(url: String, process: StoreProcess) -> Self {
+        Self { url, process: Some(Mutex::new(process)), folder: tempfile::tempdir().unwrap() }
     }
 }
 
-/// Two servers, and the store behind them.
+impl StoreProcess {
+    fn kill(&mut self) {
+        match self {
+            Self::Redis(redis) => redis.stop(),
+            Self::Postgres(postgres) => postgres.kill(),
+        }
+    }
+
+    fn restart(&mut self) {
+        match self {
+            Self::Redis(redis) => redis.resume(),
+            Self::Postgres(postgres) => postgres.resume(),
+        }
+    }
+}
+
+/// Two servers, and their store.
 pub struct Servers {
     servers: [Server; 2],
     // Dropped last.
-    _store: Store,
+    store: Store,
 }
 
 impl Servers {
     pub fn start(store: Store) -> Self {
-        // One after the other: the first makes what is missing in their folder.
+        // One after the other: the first one creates the signing key.
         let servers = [Server::start(&store), Server::start(&store)];
-        Self { servers, _store: store }
+        Self { servers, store }
     }
 
-    /// One of the two, by any number.
+    /// A client of the first server for even numbers, of the second for odd ones.
     pub fn client(&self, number: u64) -> Client {
         Client::new(self.servers[usize::from(!number.is_multiple_of(2))].address)
     }
 
-    /// Kills one, by any number, and starts it again.
-    pub fn kill_and_restart(&self, number: u64) {
-        let server = &self.servers[usize::from(!number.is_multiple_of(2))];
-        server.kill();
-        server.run();
+    /// Whether the store is a process of its own, so that it can be killed.
+    pub fn store_is_a_process(&self) -> bool {
+        self.store.process.is_some()
     }
 
-    /// Kills one for good.
-    pub fn kill(&self, number: u64) {
-        self.servers[usize::from(!number.is_multiple_of(2))].kill();
+    pub fn kill(&self, server: usize) {
+        self.servers[server].kill();
+    }
+
+    pub fn restart(&self, server: usize) {
+        self.servers[server].spawn();
+    }
+
+    pub fn kill_store(&self) {
+        self.store.process.as_ref().unwrap().lock().unwrap().kill();
+    }
+
+    pub fn restart_store(&self) {
+        self.store.process.as_ref().unwrap().lock().unwrap().restart();
+    }
+
+    /// The last warnings and errors in the logs of both servers.
+    pub fn warnings(&self) -> String {
+        let logs = self.servers.iter().map(|server| std::fs::read_to_string(&server.log).unwrap());
+        let text = logs.collect::<String>();
+        let is_warning = |line: &&str| line.contains(" WARN ") || line.contains(" ERROR ");
+        let lines: Vec<_> = text.lines().filter(is_warning).collect();
+        lines[lines.len().saturating_sub(60)..].join("\n")
+    }
+
+    /// Waits until both servers answer, and reach their store.
+    pub fn wait_until_ready(&self) {
+        self.servers.iter().for_each(Server::wait_until_ready);
     }
 }
 
 struct Server {
     address: SocketAddr,
     store: String,
-    folder: std::path::PathBuf,
+    folder: PathBuf,
+    log: PathBuf,
     process: Mutex<Option<Child>>,
 }
 
@@ -74,23 +131,28 @@ impl Server {
     fn start(store: &Store) -> Self {
         let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let (url, folder) = (store.url.clone(), store.folder.path().to_owned());
-        let server = Self { address, store: url, folder, process: Mutex::new(None) };
-        server.run();
+        let log = folder.join(format!("{}.log", address.port()));
+        let server = Self { address, store: url, folder, log, process: Mutex::new(None) };
+        server.spawn();
+        server.wait_until_ready();
         server
     }
 
-    /// Starts the process, and waits until it answers.
-    fn run(&self) {
-        let process = swarm(&self.folder, &self.store, self.address).spawn().unwrap();
+    fn spawn(&self) {
+        let log = File::options().create(true).append(true).open(&self.log).unwrap();
+        let mut command = swarm(&self.folder, &self.store, self.address);
+        let process = command.stderr(log).spawn().unwrap();
         *self.process.lock().unwrap() = Some(process);
-        let (client, started) = (Client::new(self.address), Instant::now());
-        while client.get("/readyz").is_none_or(|answer| answer.status != 200) {
-            assert!(started.elapsed() < Duration::from_secs(20), "the server does not start");
-            std::thread::sleep(Duration::from_millis(20));
-        }
     }
 
-    /// SIGKILL.
+    fn wait_until_ready(&self) {
+        let client = Client::new(self.address);
+        wait_until("the server is ready", || {
+            client.get("/readyz").is_some_and(|answer| answer.status == 200)
+        });
+    }
+
+    /// Sends SIGKILL.
     fn kill(&self) {
         if let Some(mut process) = self.process.lock().unwrap().take() {
             process.kill().unwrap();
@@ -109,6 +171,6 @@ fn swarm(folder: &Path, store: &str, address: SocketAddr) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_swarm"));
     command.arg("serve").arg(format!("--store={store}")).arg(format!("--listen={address}"));
     command.env_clear().env("SWARM_ADMIN_TOKEN", ADMIN).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null());
     command
 }

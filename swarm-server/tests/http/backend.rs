@@ -53,42 +53,65 @@ pub struct Backend {
     pub redis: Option<Arc<Redis>>,
     /// The folder of the SQLite file, if any; removed when the last clone is dropped.
     pub folder: Option<Arc<TempDir>>,
+    /// The address of the PostgreSQL schema of the store, if any.
+    pub postgres: Option<String>,
+    /// Opens the store as another process would.
+    open: Arc<dyn Fn() -> AnyStore + Send + Sync>,
 }
 
 impl Backend {
     pub fn memory() -> Self {
         let clock = Clock::noon();
-        Self::within(clock.clone(), Arc::new(clock.store()))
+        let store = clock.store();
+        Self::opened(clock, Arc::new(store.clone()), move || Arc::new(store.opened_again()))
     }
 
     /// A store that neither a Redis server nor a folder belongs to.
     pub fn within(clock: Clock, store: AnyStore) -> Self {
-        Self { clock, store, redis: None, folder: None }
+        Self::opened(clock, Arc::clone(&store), move || Arc::clone(&store))
+    }
+
+    fn opened(
+        clock: Clock,
+        store: AnyStore,
+        open: impl Fn() -> AnyStore + Send + Sync + 'static,
+    ) -> Self {
+        Self { clock, store, redis: None, folder: None, postgres: None, open: Arc::new(open) }
+    }
+
+    /// The store as another process would open it.
+    pub fn opened_again(&self) -> AnyStore {
+        (self.open)()
     }
 
     pub fn sqlite() -> Self {
         let (clock, folder) = (Clock::of_programs(), tempfile::tempdir().unwrap());
-        let hands = clock.clone();
-        let store = SqliteStore::open_with_clock(folder.path().join(FILE), move || hands.now());
-        let within = Self::within(clock, Arc::new(store.unwrap()));
-        Self { folder: Some(Arc::new(folder)), ..within }
+        let (hands, file) = (clock.clone(), folder.path().join(FILE));
+        let open = move || {
+            let hands = hands.clone();
+            let store = SqliteStore::open_with_clock(&file, move || hands.now());
+            Arc::new(store.unwrap()) as AnyStore
+        };
+        Self { folder: Some(Arc::new(folder)), ..Self::opened(clock, open(), open) }
     }
 
     /// A schema of its own in a server that all tests share.
     pub fn postgres() -> Self {
-        static SERVER: LazyLock<Postgres> = LazyLock::new(|| Postgres::start(&[]));
-        let url = SERVER.url();
-        let store = now(PostgresStore::connect(&url)).unwrap();
-        let clock = Clock::followed_by(move |now| SERVER.set_clock(&url, now));
-        Self::within(clock, Arc::new(store))
+        let url = POSTGRES.url();
+        let (connected, postgres) = (url.clone(), Some(url.clone()));
+        let open = move || Arc::new(now(PostgresStore::connect(&connected)).unwrap()) as AnyStore;
+        let store = open();
+        let clock = Clock::followed_by(move |now| POSTGRES.set_clock(&url, now));
+        Self { postgres, ..Self::opened(clock, store, open) }
     }
 
     /// A Redis server of its own, without persistence.
     pub fn redis() -> Self {
         let clock = Clock::of_programs();
         let redis = Redis::start_in(&clock.environment(), &["--appendonly", "no"]);
-        let store = Arc::new(connect(&redis.url()));
-        Self { clock, store, redis: Some(Arc::new(redis)), folder: None }
+        let url = redis.url();
+        let open = move || Arc::new(connect(&url)) as AnyStore;
+        Self { redis: Some(Arc::new(redis)), ..Self::opened(clock, open(), open) }
     }
 
     /// One tenant on every host.
@@ -96,6 +119,9 @@ impl Backend {
         Server::on(Arc::clone(&self.store))
     }
 }
+
+/// The server that all tests share, each with a schema of its own.
+pub static POSTGRES: LazyLock<Postgres> = LazyLock::new(|| Postgres::start(&[]));
 
 pub fn connect(url: &str) -> RedisStore {
     now(RedisStore::connect(url)).unwrap()

@@ -2,10 +2,10 @@
 
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::domain::AdminTokenHash;
+use swarm_redis_testing::wait_until;
 
 use crate::harness::{ADMIN, Author};
 use crate::program::{Program, configuration, refusal, swarm};
@@ -220,11 +220,7 @@ fn briefs_are_exported_whole_and_stale_ones_removed() {
         names
     };
     let becomes = |expected: &[&str]| {
-        let reached = (0..150).any(|_| {
-            std::thread::sleep(Duration::from_millis(100));
-            files() == expected
-        });
-        assert!(reached, "{:?}", files());
+        wait_until(&format!("the files are {expected:?}"), || files() == expected);
     };
     client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
     becomes(&["ada.json", "bob.json", "index.json"]);
@@ -287,8 +283,9 @@ fn demo_prints_links_to_its_takes() {
             opened += 1;
         }
     }
-    // Five links, and one to verify.
-    assert_eq!(opened, 6);
+    // Seven links, one to verify, and the console.
+    assert_eq!(opened, 9);
+    assert!(shown.contains("Sealed until the session is opened"), "{shown}");
     assert!(shown.contains("Second look: volume confirms what the spread said."), "{shown}");
     assert_eq!(program.stop("INT").0.code(), Some(0));
 }
@@ -306,10 +303,6 @@ fn window_is_closed_within_15_s_of_its_deadline() {
         let read = client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
         read["session"]["state"].as_str().unwrap().to_owned()
     };
-    let closed = (0..150).any(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        state(1) == "window_closed"
-    });
-    assert!(closed, "still {}", state(1));
+    wait_until("the window is closed", || state(1) == "window_closed");
     assert_eq!(state(2), "collecting");
 }

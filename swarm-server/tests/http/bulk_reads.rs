@@ -3,13 +3,16 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
+use serde_json::json;
 use swarm_core::domain::{
-    Attribution, Body, Confidence, Participation, Quote, Revision, Session, SessionPatch,
-    SessionState, Snapshot, Stance, Stances, Timestamp,
+    Attribution, Body, Confidence, Figures, Participation, Quote, Revision, Session, SessionPatch,
+    SessionState, Snapshot, Stance, Stances, Timestamp, TokenHash,
 };
 use swarm_core::rules;
 use swarm_core::store::{Saved, SessionChange, Store};
-use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, TakeId, TenantId, Tenants};
+use swarm_core::{
+    MemberId, SessionId, Submission, Swarm, SystemEntropy, TakeId, TenantId, Tenants,
+};
 use swarm_store_memory::MemoryStore;
 
 use crate::fixture::{Clock, Fixture, convene, now};
@@ -70,6 +73,90 @@ fn only_active_members_are_read() {
     assert!(asked.len() == 1 && asked[0].contains("states: [Approved, Claimed]"), "{asked:?}");
 }
 
+/// However many sessions, members and takes there are.
+#[test]
+fn pages_read_no_more_than_they_show() {
+    /// The most results of a read: a page of takes of a member, and one more.
+    const MOST: usize = 41;
+    let clock = Clock::noon();
+    let store = clock.store();
+    let asked: Arc<Mutex<Vec<(&str, String)>>> = Arc::default();
+    let listener = Arc::clone(&asked);
+    let observed = ObservedStore::new(&store, move |call| {
+        if !call.done {
+            listener.lock().unwrap().push((call.method, call.arguments.to_owned()));
+        }
+        Ok(())
+    });
+    let fixture = Fixture::serve(clock, store, observed);
+    fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    for _ in 0..60 {
+        fixture.convene("2026-11-21", "aurora");
+    }
+    let author = fixture.author();
+    fixture.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    let member = format!("/swarm/members/{}", author.id);
+    // The paths, and the most sessions whose takes are read: the home page shows who has filed in six open ones.
+    for (path, takes) in [
+        ("/", 6),
+        ("/swarm/sessions", 0),
+        ("/swarm/sessions?subject=aurora", 0),
+        ("/swarm/sessions/60", 1),
+        (&member, 0),
+        ("/swarm/takes/1", 0),
+        ("/swarm/subjects/aurora", 0),
+    ] {
+        asked.lock().unwrap().clear();
+        fixture.client.get(path).expect(200);
+        let asked = take(&mut *asked.lock().unwrap());
+        let of =
+            |name: &str| asked.iter().filter(|(method, _)| *method == name).collect::<Vec<_>>();
+        assert!(of("session_takes").len() <= takes, "{path}: {asked:?}");
+        assert!(
+            of("members").iter().all(|(_, query)| query.contains("ids: Some")),
+            "{path}: {asked:?}"
+        );
+        let sessions = of("sessions");
+        assert!(
+            sessions.iter().all(|(_, query)| query.contains("without_snapshots: true")),
+            "{path}: {asked:?}"
+        );
+        let listed = ["session_summaries", "sessions", "member_takes"].into_iter().flat_map(of);
+        assert!(
+            listed.map(|(_, query)| limit_of(query)).all(|limit| limit <= MOST),
+            "{path}: {asked:?}"
+        );
+    }
+}
+
+/// The take is filed between the read of its session and that of the newest takes.
+#[test]
+fn page_shows_no_take_that_its_session_lacks() {
+    type Submit = Box<dyn FnOnce() + Send>;
+    let clock = Clock::noon();
+    let store = clock.store();
+    let waiting: Arc<Mutex<Option<Submit>>> = Arc::default();
+    let listener = Arc::clone(&waiting);
+    let observed = ObservedStore::new(&store, move |call| {
+        let is_read = call.method == "session_takes" && call.done;
+        if let Some(submit) = is_read.then(|| listener.lock().unwrap().take()).flatten() {
+            submit();
+        }
+        Ok(())
+    });
+    let fixture = Fixture::serve(clock, store, observed);
+    fixture.convene("2026-11-21", "aurora");
+    let (author, tenant) = (fixture.author(), fixture.tenant());
+    let take = Submission::new(author.key.sign(author.draft("2026-11-21", "aurora")));
+    let token = TokenHash::of(author.token.as_bytes());
+    *waiting.lock().unwrap() = Some(Box::new(move || {
+        now(tenant.submit(&token, &take)).unwrap();
+    }));
+    let page = fixture.client.get("/").expect(200).text;
+    assert!(waiting.lock().unwrap().is_none(), "the session is read");
+    assert!(page.contains("/swarm/takes/1\"") && page.contains("1 member has filed"), "{page}");
+}
+
 /// A store that records the `{:?}` of the arguments of each call of this method.
 fn watched(store: &MemoryStore, method: &'static str) -> (Arc<Mutex<Vec<String>>>, ObservedStore) {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -102,7 +189,7 @@ fn expected(limit: usize, before: Option<u64>) -> (Vec<u64>, Option<u64>) {
 /// The limit of a query, from its `{:?}`.
 fn limit_of(query: &str) -> usize {
     let (_, limit) = query.split_once("limit: ").unwrap();
-    limit.split_once(',').unwrap().0.parse().unwrap()
+    limit.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
 /// Writes a snapshot with quotes of this counted size into a session.
@@ -121,30 +208,30 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
         confidence: Confidence::parse(1.0).unwrap(),
         body: Body::parse(body).unwrap(),
     });
-    let snapshot = Snapshot {
+    let figures = Figures {
         aggregated_at: Timestamp::EPOCH,
         participation: Participation { members: 1, expected: None, rate: None },
         quorum: None,
         stances: Stances::default(),
         consensus: None,
-        weights: None,
-        quotes: quotes.collect(),
     };
+    let snapshot = Snapshot { figures, weights: None, quotes: quotes.collect() };
     let stored = now(port.session(SessionId(id))).unwrap().unwrap();
     let (state, snapshot) = (SessionState::Aggregated, Some(Arc::new(snapshot)));
     let session = Session { state, snapshot, ..Session::clone(&stored.record) };
     let patch = SessionPatch { quorum: Some(Some(1)), ..SessionPatch::default() };
-    let act = rules::amend(&stored, &patch, stored.record.convened_at, &Attribution::SCHEDULE)
+    let acts = rules::amend(&stored, &patch, stored.record.convened_at, &Attribution::SCHEDULE)
         .unwrap()
         .unwrap()
-        .act;
+        .acts;
     let change = SessionChange {
         session,
         expected: stored.version,
         takes: None,
         none_filed_after: None,
         withdrawn: false,
-        act,
+        acts,
+        opens: false,
     };
     assert_eq!(now(port.save_session(&change)).unwrap(), Saved::Saved);
 }

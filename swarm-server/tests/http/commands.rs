@@ -135,7 +135,7 @@ fn a_week_of_a_desk_runs_through_commands_alone() {
     assert!(user.admin("session list --state published").ok().contains("\n1\t"));
     user.admin("memo retract 1").ok();
     assert!(user.admin("outbox list").ok().contains("zoe@test.example"));
-    assert!(user.admin("outbox cancel 1").ok().contains("message"));
+    assert!(user.admin("outbox cancel 1").ok().contains("state\tfailed"));
     assert!(user.admin("reset-claim Zoë").ok().contains("approved"));
     user.member(&format!("{submit} --session 1")).fails(4, "401");
 }
@@ -147,6 +147,8 @@ fn exit_statuses_tell_refusal_use_outage_and_credential_apart() {
     user.admin("activate nobody").fails(1, "nobody");
     user.admin("session convene --subject aurora --closes tomorrow").fails(2, "not a time");
     user.admin("rotate-key").fails(2, "Usage");
+    user.admin("applications --state unknown").fails(2, "applied, approved, claimed");
+    user.admin("session list --state unknown").fails(2, "scheduled, collecting");
     user.member("apply --name Zoë --contact a").fails(1, "key new");
     let wrong = [("SWARM_URL", &*user.url), ("SWARM_ADMIN_TOKEN", "adm_that_is_wrong")];
     user.with(&["admin", "applications"], &wrong).fails(4, "401");
@@ -154,6 +156,56 @@ fn exit_statuses_tell_refusal_use_outage_and_credential_apart() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nowhere = [("SWARM_URL", &*format!("http://{closed}")), ("SWARM_ADMIN_TOKEN", ADMIN)];
     user.with(&["admin", "session", "open", "1"], &nowhere).fails(3, "no answer");
+}
+
+#[test]
+fn claim_before_the_activation_is_refused_and_writes_nothing() {
+    let (_program, user) = desk();
+    user.member("key new").ok();
+    user.member("apply --name Zoë --contact zoe@test.example").ok();
+    let claim = user.member("claim");
+    assert!(!claim.err.contains("writing"), "{}", claim.err);
+    claim.fails(1, "see: swarm member status");
+    assert!(!user.profile("token").exists());
+}
+
+#[test]
+fn one_refused_member_does_not_keep_the_others_from_a_change() {
+    let (program, user) = desk();
+    joined(&user);
+    let other = User::of(&program);
+    other.member("key new").ok();
+    other.member("apply --name Mallory --contact mallory@test.example").ok();
+    let rejected = user.admin("reject Zoë Mallory");
+    assert_eq!(rejected.code, 1, "{}", rejected.err);
+    assert!(rejected.err.contains("member is claimed"), "{}", rejected.err);
+    assert!(rejected.err.contains("1 of 2 were refused"), "{}", rejected.err);
+    assert!(user.admin("applications --state rejected").ok().contains("Mallory"));
+    let all = user.admin("activate --all");
+    assert!(all.err.contains("no application waits"), "{}", all.err);
+    all.ok();
+}
+
+#[test]
+fn record_is_shown_field_by_field() {
+    let (_program, user) = desk();
+    let put = user.admin("subject put aurora.json");
+    assert!(put.err.contains("subject aurora is stored\nnext: swarm admin session"), "{}", put.err);
+    let fields = put.ok();
+    assert!(fields.starts_with("id\taurora\nstatus\tactive\nname\tAurora\n"), "{fields}");
+    assert_eq!(user.admin("subject show aurora").ok(), fields);
+    assert_eq!(user.admin("committee day 2999-01-01 aurora").ok(), "", "there is nothing to show");
+}
+
+#[test]
+fn reader_that_wants_no_more_is_no_failure() {
+    let (_program, user) = desk();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let environment = [("SWARM_URL", &*user.url), ("SWARM_ADMIN_TOKEN", ADMIN)];
+    let mut list = swarm(&["admin", "subject", "list"], &environment);
+    let ended = list.stdout(writer).spawn().unwrap().wait_with_output().unwrap();
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
 }
 
 #[test]
@@ -165,6 +217,7 @@ fn contexts_and_profiles_are_private_files() {
     user.with(&add, &[]).fails(4, "chmod 600 token");
     fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
     let added = user.with(&add, &[]);
+    assert!(added.err.contains("in use; next: swarm admin status"), "{}", added.err);
     let contexts = user.home.path().join(".config/swarm/contexts.json");
     assert!(added.err.contains(contexts.to_str().unwrap()) && !added.err.contains(ADMIN));
     user.with(&["admin", "subject", "put", "aurora.json"], &[]).ok();
@@ -208,6 +261,35 @@ fn a_take_without_an_answer_is_sent_again_with_the_same_bytes() {
     assert_eq!(user.member(submit).ok(), "1\n", "the take that stands");
     assert!(!path.exists());
     assert_eq!(user.member(submit).ok(), "2\n", "a take of its own");
+}
+
+#[test]
+fn member_reads_its_own_sealed_takes_and_keeps_their_salt() {
+    let (program, user) = desk();
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora --blind").ok();
+    let submitted = user.member("submit --stance cautious --confidence 0.5 --json").json();
+    let own = user.with(&["member", "takes", "--json"], &[]).json()["takes"][0].clone();
+    assert_eq!((&own["stance"], &own["salt"]), (&json!("cautious"), &submitted["salt"]));
+    let public = program.client.get("/api/swarm/takes/1").expect(200).json();
+    assert_eq!((&public["sealed"], &public["stance"]), (&own["sealed"], &Value::Null));
+    assert!(user.member("takes").ok().contains(own["sealed"].as_str().unwrap()));
+    let seal = own["sealed"].as_str().unwrap();
+    let file = user.profile(&format!("sealed-1-{}.json", &seal["sha256:".len()..][..16]));
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    for field in ["salt", "sealed", "signature"] {
+        assert_eq!(kept[field], own[field], "{field}");
+    }
+    let url = format!("{}/api/swarm/takes/1", user.url);
+    user.with(&["verify", &url], &[]).fails(2, "this take is sealed");
+
+    user.admin("session aggregate 1 --yes").ok();
+    let key = program.client.get("/api/swarm/takes/1").expect(200).json()["publicKey"].clone();
+    for source in [&url, file.to_str().unwrap()] {
+        let verified = user.with(&["verify", source, "--key", key.as_str().unwrap()], &[]).ok();
+        assert!(verified.contains(&format!("the seal {seal} is of this take")), "{verified}");
+    }
 }
 
 #[test]

@@ -5,23 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde_json::json;
 use swarm_redis_testing::{Server as Redis, wait_until};
 
-use crate::harness::ADMIN;
+use crate::harness::{ADMIN, Author};
 use crate::program::{Program, swarm};
+use crate::proxies::{self, Proxy, deployed};
+use crate::raw_http::exchange;
 
 fn deploy(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(path)
 }
 
-fn read(path: &str) -> String {
-    fs::read_to_string(deploy(path)).unwrap()
-}
-
 /// Runs a tool of the system; `None` where it does not exist.
 fn tool(command: &mut Command) -> Option<Output> {
-    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/usr/bin:/usr/local/sbin";
-    match command.env("PATH", path).output() {
+    match command.env("PATH", proxies::path()).output() {
         Ok(output) => Some(output),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => panic!("{command:?}: {error}"),
@@ -44,7 +42,7 @@ fn dashboard_and_alerts_name_metrics_that_exist() {
     wait_until("the records are counted", || shown().contains("swarm_tenant_log_size"));
     let shown = shown();
     for file in ["grafana/dashboard.json", "prometheus/alerts.yml"] {
-        let text = read(file);
+        let text = deployed(file);
         let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
         let named: BTreeSet<_> = words.filter(|word| word.starts_with("swarm_")).collect();
         assert!(named.len() > 5, "{file}: {named:?}");
@@ -52,7 +50,7 @@ fn dashboard_and_alerts_name_metrics_that_exist() {
             assert!(shown.contains(name), "{file}: no metric {name} in {shown:?}");
         }
     }
-    let _: serde_json::Value = serde_json::from_str(&read("grafana/dashboard.json")).unwrap();
+    let _: serde_json::Value = serde_json::from_str(&deployed("grafana/dashboard.json")).unwrap();
 }
 
 #[test]
@@ -74,36 +72,79 @@ fn nginx_takes_its_file() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{made:?}");
-    let site = read("nginx/swarm.conf").replace("/etc/nginx/tls", folder.path().to_str().unwrap());
-    fs::write(path("swarm.conf"), site).unwrap();
-    let whole = format!(
-        "pid {0}/pid; error_log stderr; events {{}} http {{ access_log off; \
-         client_body_temp_path {0}/b; proxy_temp_path {0}/p; fastcgi_temp_path {0}/f; \
-         uwsgi_temp_path {0}/u; scgi_temp_path {0}/s; include {0}/swarm.conf; }}",
-        folder.path().display()
-    );
-    fs::write(path("nginx.conf"), whole).unwrap();
+    let site =
+        deployed("nginx/swarm.conf").replace("/etc/nginx/tls", folder.path().to_str().unwrap());
+    let configuration = proxies::nginx_configuration(folder.path(), &site);
     let mut test = Command::new("nginx");
-    test.args(["-t", "-c", &path("nginx.conf")]);
+    test.arg("-t").arg("-c").arg(configuration);
     let output = tool(&mut test).expect("nginx is not on the PATH: install nginx");
     assert!(output.status.success(), "{output:?}");
+}
+
+/// As it is, with the certificates that Caddy would get.
+#[test]
+fn caddy_takes_its_file() {
+    let mut validate = Command::new("caddy");
+    validate.args(["validate", "--adapter", "caddyfile", "--config"]);
+    let output = tool(validate.arg(deploy("caddy/Caddyfile")));
+    let output = output.expect("caddy is not on the PATH: install caddy");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn proxies_pass_the_longest_body_and_hide_what_is_for_operators() {
+    let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let ada = Author::join(&program.client, "Ada");
+    let memo = json!({ "title": "Aurora", "body": "Long." }).to_string();
+    for proxy in Proxy::each_before(&program.client.address.to_string()) {
+        let (name, client) = (proxy.name, &proxy.client);
+        let longest = memo.clone() + &" ".repeat((2 << 20) - memo.len());
+        client.post("/api/swarm/memos", &[("authorization", &ada.bearer())], &longest).expect(201);
+        for (path, status) in [("/metrics", 404), ("/readyz", 404), ("/healthz", 200)] {
+            let address = client.address;
+            let request =
+                format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+            let answer = exchange(address, request.as_bytes());
+            assert_eq!(answer.status, status, "{name}: {path}");
+        }
+    }
+}
+
+/// The command by which the image is found healthy, on a server here and on none.
+#[test]
+fn health_check_of_the_image_tells_whether_the_server_answers() {
+    let text = deployed("docker/Dockerfile");
+    let (_, rest) = text.split_once("HEALTHCHECK").unwrap();
+    let command = rest.split_once("CMD").unwrap().1.lines().next().unwrap();
+    let command: Vec<String> = serde_json::from_str(command.trim()).unwrap();
+    let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let is_healthy = |port: u16| {
+        let arguments = command[1..].iter().map(|it| it.replace("8080", &port.to_string()));
+        let run = Command::new(&command[0]).args(arguments).output().unwrap();
+        run.status.success()
+    };
+    assert!(is_healthy(program.client.address.port()));
+    assert!(!is_healthy(swarm_redis_testing::free_port()));
 }
 
 #[test]
 fn systemd_takes_its_unit() {
     let folder = tempfile::tempdir().unwrap();
     let unit = folder.path().join("swarm.service");
-    let text = read("systemd/swarm.service");
+    let text = deployed("systemd/swarm.service");
     fs::write(&unit, text.replace("/usr/local/bin/swarm", env!("CARGO_BIN_EXE_swarm"))).unwrap();
     let mut verify = Command::new("systemd-analyze");
-    let Some(output) = tool(verify.arg("verify").arg(&unit)) else { return };
+    let Some(output) = tool(verify.arg("verify").arg(&unit)) else {
+        println!("SKIPPED: systemd-analyze is not on the PATH");
+        return;
+    };
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("swarm.service"), "{said}");
 }
 
 #[test]
 fn redis_with_its_settings_is_one_that_loses_nothing() {
-    let text = read("redis/redis.conf");
+    let text = deployed("redis/redis.conf");
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let options: Vec<_> = lines
         .filter_map(|line| line.split_once(' '))
@@ -116,5 +157,5 @@ fn redis_with_its_settings_is_one_that_loses_nothing() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && said.contains("store: answers"), "{said}");
     assert!(!said.contains("warning"), "{said}");
-    assert!(read("docker/compose.yml").contains("../redis/redis.conf:/etc/redis/redis.conf"));
+    assert!(deployed("docker/compose.yml").contains("../redis/redis.conf:/etc/redis/redis.conf"));
 }

@@ -153,6 +153,10 @@ fn sessions(operator: &Operator<'_>) {
     operator.change("session publish 1");
     assert!(operator.run("session list --state published").contains("\n1\t"));
     assert!(operator.run("session show 1").contains("published"));
+    operator.change("session convene --subject aurora --blind --closes +3h");
+    let blind = json_of(&operator.run("session show 3 --json"));
+    assert_eq!(blind["session"]["blind"], true);
+    operator.change("session withdraw 3");
     operator.change("memo retract 1");
     assert!(operator.run("outbox list").contains("zoe@test.example"));
     operator.change("outbox retry 1");

@@ -152,16 +152,6 @@ impl Fixture {
     }
 }
 
-const COLLECTIONS: [Collection; 7] = [
-    Collection::Subjects,
-    Collection::SubjectSnapshots,
-    Collection::Memos,
-    Collection::Regimes,
-    Collection::Signals,
-    Collection::Briefs,
-    Collection::Occasions,
-];
-
 /// Publishes the brief of session 1, a memo, and the briefs of the committee.
 pub fn add_records(client: &Client, admin_token: &str, author: &Author) {
     let admin = [("x-admin-token", admin_token)];
@@ -181,7 +171,7 @@ pub fn print(port: &dyn Store) -> String {
     let query = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
     writeln!(all, "{:?}", now(port.sessions(&query)).unwrap()).unwrap();
     writeln!(all, "{:?}", takes(port)).unwrap();
-    for collection in COLLECTIONS {
+    for collection in Collection::ALL {
         writeln!(all, "{:?}", now(port.documents(collection, None)).unwrap()).unwrap();
     }
     writeln!(all, "{:?}", now(port.messages(&MessageQuery::ALL)).unwrap()).unwrap();
@@ -199,6 +189,7 @@ pub fn takes(port: &dyn Store) -> Vec<Arc<Take>> {
 
 pub fn convene(port: &dyn Store, date: &str, subject: &str) -> u64 {
     let draft = SessionDraft {
+        blind: false,
         date: Day::parse(date).unwrap(),
         subject_id: SubjectId::parse(subject).unwrap(),
         state: SessionState::Collecting,

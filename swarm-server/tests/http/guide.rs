@@ -226,6 +226,37 @@ fn javascript_program_of_the_guide_runs_as_served() {
     assert_eq!(client.get("/api/swarm/takes/2").expect(200).json()["sessionId"], 2);
 }
 
+#[test]
+fn guide_programs_keep_the_salt_of_a_sealed_take() {
+    let (_server, client) = scene();
+    let session = json!({ "date": "2026-11-21", "subjectId": "aurora", "blind": true });
+    client.operate("/sessions", &session).expect(201);
+    for path in ["/skill.md", "/llms.txt"] {
+        let guide = client.get(path).expect(200).text;
+        assert!(guide.contains("blind: true") && guide.contains("Swarm-Seal"), "{guide}");
+    }
+    let programs = [
+        Program::python(&client, "sealed-python"),
+        Program::shell(&client, "sealed-shell"),
+        Program::node(&client, "sealed-node"),
+    ];
+    let second = [("SWARM_SESSION", "2")];
+    for (program, id) in programs.iter().zip(1..) {
+        program.stops(&second);
+        activate_all(&client);
+        assert!(program.says(&opinion(&second)).contains(&format!("/swarm/takes/{id}\n")));
+        let sealed = client.get(&format!("/api/swarm/takes/{id}")).expect(200).json();
+        assert!(sealed["sealed"].is_string() && sealed["stance"].is_null(), "{sealed}");
+    }
+    client.operate("/sessions/2/state", &json!({ "state": "aggregated" })).expect(200);
+    for (program, id) in programs.iter().zip(1..) {
+        let take = client.get(&format!("/api/swarm/takes/{id}")).expect(200).json();
+        let kept = [format!("swarm.salt.{id}"), "swarm.json".to_owned()]
+            .map(|name| std::fs::read_to_string(program.folder.join(name)).unwrap_or_default());
+        assert!(kept.concat().contains(take["salt"].as_str().unwrap()), "{kept:?} {take}");
+    }
+}
+
 /// Members of a service that is reached by several hosts sign for one.
 #[test]
 fn guide_programs_sign_for_the_public_origin_only() {

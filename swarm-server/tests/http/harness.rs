@@ -24,6 +24,9 @@ use crate::openapi::is_described;
 
 pub const ADMIN: &str = "adm_of_the_tests";
 
+/// How long a client waits for an answer. It only bounds a test that has failed.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
 /// A server on a free port; stopped when dropped.
 pub struct Server {
     pub address: SocketAddr,
@@ -107,6 +110,7 @@ pub struct Client {
 pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
+    /// The body; one that is no text has replacement characters.
     pub text: String,
 }
 
@@ -159,7 +163,7 @@ impl Client {
     pub fn new(address: SocketAddr) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(30)))
+            .timeout_global(Some(TIMEOUT))
             .build();
         Self { agent: config.into(), address, host: None }
     }
@@ -174,7 +178,7 @@ impl Client {
         answer.unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
-    fn try_send(
+    pub fn try_send(
         &self,
         method: &str,
         path: &str,
@@ -195,11 +199,15 @@ impl Client {
             self.agent.run(request.body(body).unwrap())
         };
         let mut response = sent?;
-        let answer = Answer {
-            status: response.status().as_u16(),
-            headers: response.headers().clone(),
-            text: response.body_mut().read_to_string()?,
+        let kind = response.headers().get("content-type").cloned();
+        let is_binary =
+            kind.is_some_and(|it| it == "application/octet-stream" || it == "image/png");
+        let text = match is_binary {
+            true => String::from_utf8_lossy(&response.body_mut().read_to_vec()?).into_owned(),
+            false => response.body_mut().read_to_string()?,
         };
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let answer = Answer { status, headers, text };
         answer.has_its_code();
         is_described(method, path, body, &answer);
         Ok(answer)

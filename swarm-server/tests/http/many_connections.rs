@@ -69,7 +69,8 @@ fn store_reconnects_while_clients_hold_all_sockets() {
 
 const READY: &[u8] = b"GET /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
-/// Checks that half of the new clients are served within 100 ms, and all within seconds.
+/// Checks that half of the new clients are served within a second, and all before they give up. One that waits until an
+/// idle connection is closed by its timeout waits longer.
 #[track_caller]
 fn assert_new_clients_are_served(program: &Program) {
     let mut took: Vec<_> = (0..21)
@@ -81,7 +82,7 @@ fn assert_new_clients_are_served(program: &Program) {
         })
         .collect();
     took.sort();
-    assert!(took[10] < Duration::from_millis(100), "{took:?}");
+    assert!(took[10] < Duration::from_secs(1), "{took:?}");
 }
 
 fn counted(program: &Program) -> usize {

@@ -21,7 +21,7 @@ fn members_with_the_same_name_have_distinct_titles() {
     let [ada, other, grace] = pages.each_ref().map(|page| title(page));
     assert_ne!(ada, other);
     assert!(ada.starts_with("Ada · Member "), "{ada}");
-    assert!(grace.starts_with("Grace · Member · "), "{grace}");
+    assert!(grace.starts_with("Grace · Member "), "{grace}");
 }
 
 #[test]

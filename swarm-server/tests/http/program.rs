@@ -64,8 +64,17 @@ impl Program {
 
     /// Its resident memory, in bytes.
     pub fn memory(&self) -> usize {
+        self.memory_figure("VmRSS:")
+    }
+
+    /// The highest resident memory that it has had, in bytes.
+    pub fn peak_memory(&self) -> usize {
+        self.memory_figure("VmHWM:")
+    }
+
+    fn memory_figure(&self, name: &str) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
     }
 

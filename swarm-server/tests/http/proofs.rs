@@ -142,6 +142,19 @@ fn server_with_another_key_signs_nothing() {
     assert_eq!(self::key(client), key);
     assert_eq!(checkpoint(client), signed);
     client.get("/api/swarm/takes/1/proof").expect(503);
+
+    let accepted = client.operate("/accept", &json!({ "what": "key" })).expect(200).json();
+    assert_eq!(accepted, json!({ "ok": true, "status": 200 }));
+    wait_until("it signs", || client.get("/api/swarm/takes/1/proof").status == 200);
+    client.get("/readyz").expect(200);
+    let other = self::key(client);
+    assert_eq!((other.name(), other == key), (key.name(), false));
+    assert_eq!(checkpoint_of_all(client).size, signed.size + 2);
+    let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
+    let last = page["entries"].as_array().unwrap().last().unwrap();
+    let entry = json!({ "act": last["act"], "by": last["by"], "logKey": last["logKey"] });
+    let expected = json!({ "act": "key-accepted", "by": "operator", "logKey": other.to_string() });
+    assert_eq!(entry, expected);
 }
 
 #[test]

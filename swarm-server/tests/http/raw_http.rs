@@ -15,8 +15,8 @@ use crate::openapi::is_described;
 /// covers.
 pub const ONCE: (&str, &str) = ("connection", "close");
 
-/// Read timeout; less than the body deadline of the server, ten seconds.
-const READ_TIMEOUT: Duration = Duration::from_secs(6);
+/// Read timeout. It only bounds a test that has failed: a server that waits for a body in vain answers with 408 before.
+const READ_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Sends these bytes on a new connection and reads one answer, without waiting for the connection to
 /// close.
@@ -56,6 +56,13 @@ impl Connection {
 
     pub fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.0.get_mut().write_all(bytes)
+    }
+
+    /// The status of the next answer, which may have a body that is no text.
+    pub fn receive_status(&mut self) -> u16 {
+        let mut line = [0; 12];
+        self.0.read_exact(&mut line).unwrap();
+        std::str::from_utf8(&line[9..]).unwrap().parse().unwrap()
     }
 
     /// The next answer.

@@ -9,9 +9,10 @@ use swarm_core::audit::{
 };
 use swarm_redis_testing::wait_until;
 
-use crate::clients::python;
+use crate::clients::{node, python};
 use crate::harness::{ADMIN, Answer, Author, Client, signed_text};
 use crate::program::Program;
+use crate::proxies::Proxy;
 
 const DAY: &str = "2026-11-21";
 const SUBMIT: &str = "/api/swarm/submit";
@@ -173,29 +174,94 @@ fn server_with_a_foreign_key_gives_no_receipt() {
     assert_eq!(answer.header("signature"), None);
 }
 
-/// Another implementation of RFC 9421.
+/// As a page of another origin reads it.
 #[test]
-fn python_verifies_a_receipt() {
+fn browsers_may_ask_for_receipts_and_read_them() {
+    let program = start();
+    let path = "/api/swarm/sessions";
+    let asked = [
+        ("origin", "https://other.example"),
+        ("access-control-request-method", "GET"),
+        ("access-control-request-headers", "accept-signature"),
+    ];
+    let preflight = program.client.send("OPTIONS", path, &asked, b"");
+    let allowed = preflight.header("access-control-allow-headers").unwrap();
+    assert!(allowed.split(", ").any(|name| name == "Accept-Signature"), "{allowed}");
+    let answer = get_signed(&program.client, path, ALL).expect(200);
+    let shown = answer.header("access-control-expose-headers").unwrap();
+    for name in ["Signature", "Signature-Input", "Content-Digest", "Date"] {
+        assert!(shown.split(", ").any(|it| it == name) && answer.header(name).is_some(), "{name}");
+    }
+}
+
+/// The proxies of `deploy/` neither replace nor compress what is signed.
+#[test]
+fn receipt_is_valid_through_each_proxy() {
+    let program = Program::start(
+        &["serve", "--store=memory", "--trust-forwarded"],
+        &[("SWARM_ADMIN_TOKEN", ADMIN)],
+    );
+    let client = &program.client;
+    client.convene(DAY, "aurora");
+    let ada = Author::join(client, "Ada");
+    let bearer = ada.bearer();
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("accept-signature", ALL),
+        ("accept-encoding", "gzip"),
+    ];
+    for proxy in Proxy::each_before(&client.address.to_string()) {
+        let take = signed_text(&ada.key.sign(ada.draft(DAY, "aurora")));
+        for status in [201, 409] {
+            let answer = proxy.client.post(SUBMIT, &headers, &take).expect(status);
+            verify(client, &answer, "POST /api/swarm/submit", Some(&take));
+        }
+        let path = "/api/swarm/log?limit=1000";
+        let answer = proxy.client.send("GET", path, &headers[1..], b"").expect(200);
+        verify(client, &answer, &format!("GET {path}"), None);
+    }
+}
+
+#[test]
+fn receipt_is_verified_by_http_message_signatures_of_python() {
+    verified_by(Command::new(python()).args(["-c", IN_PYTHON]));
+}
+
+#[test]
+fn receipt_is_verified_by_http_message_signatures_of_node() {
+    let tools = "SWARM_NODE_TOOLS";
+    let Ok(folder) = std::env::var(tools) else {
+        eprintln!("{tools} is not set: no receipt was verified in Node.js");
+        return;
+    };
+    let script = ["--input-type=module", "-e", IN_NODE, "--"];
+    verified_by(Command::new(node()).args(script).env(tools, folder));
+}
+
+/// Fails unless a verifier, which is another implementation of RFC 9421, accepts a receipt and refuses it with
+/// another status. It is given the exchange as its last argument.
+#[track_caller]
+fn verified_by(verifier: &mut Command) {
     let program = start();
     let client = &program.client;
     let asked = r#"swarm=();nonce="n";tag="t";alg="ed25519""#;
-    let headers = [("accept-signature", asked)];
-    let answer = client.post("/api/swarm/submit", &headers, "{}").expect(401);
+    let path = "/api/swarm/submit?a=%20b&c";
+    let answer = client.post(path, &[("accept-signature", asked)], "{}").expect(401);
     let given = json!({
         "key": log_key(client),
-        "url": format!("http://{}{SUBMIT}", client.address),
+        "url": format!("http://{}{path}", client.address),
         "status": answer.status,
         "body": answer.text,
         "headers": answer.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
             .collect::<std::collections::BTreeMap<_, _>>(),
     });
-    let ran = Command::new(python()).args(["-c", VERIFY, &given.to_string()]).output().unwrap();
+    let ran = verifier.arg(given.to_string()).output().unwrap();
     let (said, errors) =
         (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert_eq!(said, "verified\nrefused\n", "{errors}");
 }
 
-const VERIFY: &str = r#"
+const IN_PYTHON: &str = r#"
 import base64, json, sys
 from types import SimpleNamespace as Record
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -217,4 +283,27 @@ for status in given["status"], 201:
     except Exception as error:
         print(repr(error), file=sys.stderr)
         print("refused")
+"#;
+
+const IN_NODE: &str = r#"
+import { createPublicKey, verify } from 'node:crypto';
+import { createRequire } from 'node:module';
+const { httpbis } = createRequire(`${process.env.SWARM_NODE_TOOLS}/`)('http-message-signatures');
+const given = JSON.parse(process.argv.at(-1));
+const [, name, encoded] = given.key.match(/^(.*?)\+.*?\+(.*)$/);
+const x = Buffer.from(encoded, 'base64').subarray(1).toString('base64url');
+const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+const config = {
+  all: true,
+  requiredParams: ['created', 'keyid', 'nonce', 'tag', 'alg'],
+  requiredFields: ['@status', '@method', '@path', '@query', 'content-digest', 'swarm-request-digest'],
+  keyLookup: async ({ keyid, nonce, tag }) => keyid === name && nonce === 'n' && tag === 't'
+    ? { algs: ['ed25519'], verify: async (data, signature) => verify(null, data, key, signature) }
+    : null,
+};
+const request = { method: 'POST', url: given.url, headers: {} };
+for (const status of [given.status, 201]) {
+  const answer = { status, headers: given.headers };
+  console.log(await httpbis.verifyMessage(config, answer, request) ? 'verified' : 'refused');
+}
 "#;

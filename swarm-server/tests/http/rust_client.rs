@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use swarm_client::{CommitteeTakeFields, Error, TakeFields, new_key, sign_take, verify};
-use swarm_core::domain::{MemberState, Signed, SubjectId};
+use swarm_client::{
+    CommitteeTakeFields, Error, PublicTake, TakeFields, new_key, sign_take, verify,
+};
+use swarm_core::domain::{MemberState, Salt, Signed, SubjectId};
 use swarm_core::json::Json;
 use swarm_core::{SessionId, TakeDraft, TakeId};
 
@@ -48,10 +50,10 @@ fn member_joins_files_and_amends() {
     let first = sign_take(client.service(), &key, &member, &session, &take).unwrap();
     let flight = client.preflight(&token, &first).unwrap();
     assert!(flight.ok && flight.session_id == Some(session.id), "{flight:?}");
-    assert_eq!(client.submit(&token, &first).unwrap(), TakeId(1));
-    assert_eq!(client.submit(&token, &first).unwrap(), TakeId(1), "the same take stands");
+    assert_eq!(client.submit(&token, &first).unwrap().id, TakeId(1));
+    assert_eq!(client.submit(&token, &first).unwrap().id, TakeId(1), "the same take stands");
     let second = sign_take(client.service(), &key, &member, &session, &take).unwrap();
-    assert_eq!(client.submit(&token, &second).unwrap(), TakeId(2));
+    assert_eq!(client.submit(&token, &second).unwrap().id, TakeId(2));
     let origin = format!("http://{} ", operator.address);
     assert!(second.payload.nonce.as_str().starts_with(&origin), "{:?}", second.payload.nonce);
     let (_, takes) = client.session(session.id).unwrap();
@@ -64,6 +66,43 @@ fn member_joins_files_and_amends() {
     let aurora = SubjectId::parse("aurora").unwrap();
     client.publish_memo(&token, "On aurora", "Long.", Some(&aurora), Some(SessionId(1))).unwrap();
     assert_eq!(code(client.take(TakeId(3)).unwrap_err()), "not-found");
+}
+
+#[test]
+fn member_keeps_the_salt_of_a_sealed_take() {
+    let server = Server::start();
+    let operator = server.client();
+    let client = client(&operator);
+    let convene = json!({ "date": "2026-11-21", "subjectId": "aurora", "blind": true });
+    operator.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" }));
+    operator.operate("/sessions", &convene).expect(201);
+    let key = new_key().unwrap();
+    let member = client.apply(&key, "Zoë", "zoe@test.example", "").unwrap();
+    let named = Json::from([("memberId", Json::from(member.as_str()))]);
+    client.operate(ADMIN, "POST", "/api/swarm/admin/activate", &named).unwrap();
+    let token = client.claim(&key, &member).unwrap();
+
+    let session = client.open_session().unwrap().unwrap();
+    let fields = TakeFields::new("cautious", 0.62);
+    let take = sign_take(client.service(), &key, &member, &session, &fields).unwrap();
+    let filed = client.submit(&token, &take).unwrap();
+    let seal = filed.salt.unwrap().seal(&take);
+    assert_eq!(client.submit(&token, &take).unwrap().salt, None, "of a replay");
+    let PublicTake::Sealed(sealed) = client.take(filed.id).unwrap() else { panic!("open") };
+    assert_eq!((sealed.id, &sealed.member_id, sealed.sealed), (filed.id, &member, seal));
+    let (session, takes) = client.session(session.id).unwrap();
+    assert_eq!(takes, [PublicTake::Sealed(sealed)]);
+    let own = client.take_for(&token, filed.id).unwrap();
+    let whole = own.open().unwrap();
+    assert_eq!((whole.salt, &*whole.signed), (filed.salt, &take));
+
+    let aggregated = json!({ "state": "aggregated" });
+    operator.operate(&format!("/sessions/{}/state", session.id), &aggregated).expect(200);
+    assert_eq!(client.take(filed.id).unwrap(), own);
+    let mut record = client.get("/api/swarm/takes/1").unwrap().into_object();
+    assert!(verify(&record, None, None).unwrap().holds);
+    record.set("salt", Json::from(&*Salt([7; 32]).to_string()));
+    assert!(!verify(&record, None, None).unwrap().holds, "another salt");
 }
 
 /// Another service could relay it.
@@ -121,7 +160,7 @@ fn unanswered_take_is_retried_with_the_same_bytes() {
     ]);
     let client = swarm_client::Client::new(&url).unwrap();
     let take = take();
-    assert_eq!(client.submit("tok", &take).unwrap(), TakeId(7));
+    assert_eq!(client.submit("tok", &take).unwrap().id, TakeId(7));
     // The outcome is unknown, and the caller still has the take to retry.
     let client = client.without_retries();
     for _ in 0..2 {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use swarm_core::domain::AdminTokenHash;
+use swarm_redis_testing::wait_until;
 
 use crate::harness::ADMIN;
 use crate::program::{Program, configuration, refusal, swarm};
@@ -186,11 +187,7 @@ fn sighup_reloads_the_tenants() {
         std::fs::write(&file, text).unwrap();
         program.signal("HUP");
         let hosts = ["acme.example", "bolt.example", "zenith.example"];
-        let reached = (0..100).any(|_| {
-            std::thread::sleep(Duration::from_millis(50));
-            hosts.map(serves) == expected
-        });
-        assert!(reached, "{:?}", hosts.map(serves));
+        wait_until(&format!("the hosts answer {expected:?}"), || hosts.map(serves) == expected);
     };
     rewrite(&(tenant("acme", "") + &tenant("zenith", "")), [200, 421, 200]);
     at("acme.example").get("/api/swarm/subjects/aurora").expect(200);

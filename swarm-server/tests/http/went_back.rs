@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use swarm_redis_testing::{Server, wait_until};
 
 use crate::harness::{ADMIN, Author, Client};
-use crate::program::Program;
+use crate::program::{Program, swarm};
 
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
@@ -96,6 +96,55 @@ fn file_restored_while_open_is_not_written() {
     program.client.get("/readyz").expect(200);
 }
 
+/// A failover to a machine that has the key of the log, an older copy of the store, and no record of later
+/// checkpoints. That server cannot detect the fork; a client that watched the log can.
+#[test]
+fn log_forked_by_a_failover_is_found_by_its_watcher() {
+    let program = Program::start(&["serve"], TOKEN);
+    let ada = desk(&program.client);
+    let folder = Arc::clone(&program.folder);
+    program.stop("TERM");
+    let backup = fs::read(folder.path().join("swarm.db")).unwrap();
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    file(&program.client, &ada);
+    signed_all(&program.client);
+    let state = folder.path().join("watched");
+    let state = state.to_str().unwrap();
+    let look = |client: &Client| {
+        let url = format!("http://{}", client.address);
+        let output = swarm(&["watch", &url, "--state", state], &[]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(look(&program.client).0, Some(0));
+    let seen = format!("{state}/checkpoint");
+    program.stop("TERM");
+
+    fs::write(folder.path().join("swarm.db"), backup).unwrap();
+    fs::remove_file(folder.path().join("swarm.key.checkpoints")).unwrap();
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    file(&program.client, &ada);
+    file(&program.client, &ada);
+    signed_all(&program.client);
+    let (status, said) = look(&program.client);
+    assert!(status == Some(1) && said.contains("does not hold: a fork: "), "{said}");
+    let url = format!("http://{}", program.client.address);
+    let new = format!("{url}/swarm/log/checkpoint");
+    let manifest = program.client.get("/.well-known/swarm.json").expect(200).json();
+    let key = manifest["logKey"].as_str().unwrap();
+    let output = swarm(&["verify", &seen, &new, &url, "--key", key], &[]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("does not hold: consistency: a fork: "), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Waits until the checkpoint has all entries.
+fn signed_all(client: &Client) {
+    let all = entries(client).len().to_string();
+    wait_until("all is signed", || {
+        client.get("/swarm/log/checkpoint").text.lines().nth(1) == Some(&*all)
+    });
+}
+
 /// Writes to a file without a name are lost.
 #[test]
 fn file_replaced_while_open_is_not_written() {
@@ -133,11 +182,7 @@ fn server_started_on_a_replaced_file_serves_that_file() {
         file(&program.client, &ada);
     }
 
-    let size = |text: &str| text.lines().nth(1).and_then(|size| size.parse::<usize>().ok());
-    let all = entries(&program.client).len();
-    wait_until("all is signed", || {
-        size(&program.client.get("/swarm/log/checkpoint").text) == Some(all)
-    });
+    signed_all(&program.client);
     fs::rename(folder.path().join("older.db"), &path).unwrap();
     let aside = folder.path().join("swarm.db-wal.aside");
     wait_until("its commits are set aside", || aside.exists());

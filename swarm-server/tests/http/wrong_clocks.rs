@@ -75,17 +75,17 @@ fn schedule_pauses_while_clocks_differ() {
 
     let store = format!("--store={}", fixture.redis.as_ref().unwrap().url());
     let program = Program::start(&["serve", &store], &own.environment());
-    let stands_still = || program.client.get("/readyz").expect(200).text.contains("stands still");
+    let is_paused = || program.client.get("/readyz").expect(200).text.contains("work is paused");
     let state = || {
         let session = program.client.get(&format!("/api/swarm/sessions/{session}")).expect(200);
         session.json()["session"]["state"].as_str().unwrap().to_owned()
     };
-    wait_until("the schedule stands still", stands_still);
+    wait_until("scheduled work is paused", is_paused);
     thread::sleep(PAUSE + Duration::from_secs(1));
-    assert_eq!((state().as_str(), stands_still()), ("collecting", true));
+    assert_eq!((state().as_str(), is_paused()), ("collecting", true));
     own.move_by(-TWO_HOURS);
     wait_until("the window closes", || state() == "window_closed");
-    assert!(!stands_still());
+    assert!(!is_paused());
 }
 
 const FIVE_MINUTES: i64 = 300_000;

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::{Dump, Restore, Restored, Result, Stored, Transfer};
 
+use crate::log_rows::Row;
 use crate::world::World;
 use crate::{MemoryStore, lock_to_read, lock_to_write};
 
@@ -28,8 +29,10 @@ impl Transfer for MemoryStore {
     }
 
     async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
-        let records = read::records(&lock_to_read(&self.world(tenant)));
-        Ok(Box::new(Records(records.into_iter())))
+        let world = self.world(tenant);
+        let world = lock_to_read(&world);
+        let (records, rows) = (read::records(&world), world.log.rows.clone());
+        Ok(Box::new(Records { records: records.into_iter(), rows: rows.into_iter() }))
     }
 
     async fn restore(&self) -> Result<Box<dyn Restore>> {
@@ -38,12 +41,20 @@ impl Transfer for MemoryStore {
 }
 
 /// The records that a dump has not returned yet; most are shared with the store.
-struct Records(IntoIter<Stored>);
+struct Records {
+    records: IntoIter<Stored>,
+    /// The rows of the log, which come after the others.
+    rows: IntoIter<Row>,
+}
 
 #[async_trait]
 impl Dump for Records {
     async fn next(&mut self) -> Result<Vec<Stored>> {
-        Ok(self.0.by_ref().take(BATCH).collect())
+        let mut batch: Vec<_> = self.records.by_ref().take(BATCH).collect();
+        for row in self.rows.by_ref().take(BATCH - batch.len()) {
+            batch.push(Stored::Log(row.read()?));
+        }
+        Ok(batch)
     }
 }
 

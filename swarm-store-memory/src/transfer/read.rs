@@ -1,4 +1,4 @@
-//! The records of a tenant, in the order of a dump.
+//! The records of a tenant but for its log, in the order of a dump.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) fn records(world: &World) -> Vec<Stored> {
             records.extend(of_collection(collection, documents));
         }
     }
-    let sessions = world.sessions.values().map(|row| Arc::clone(&row.session.record));
+    let sessions = world.sessions.all().map(|row| Arc::clone(&row.session.record));
     records.extend(sessions.map(Stored::Session));
     let committee = &world.committee;
     let members = committee.members.values().map(|member| Arc::clone(&member.record));
@@ -31,7 +31,6 @@ pub(super) fn records(world: &World) -> Vec<Stored> {
         let of_day = |brief| Stored::CommitteeBrief(*day, Arc::clone(brief));
         records.extend(briefs.values().map(of_day));
     }
-    records.extend(world.log.rows.iter().cloned().map(Stored::Log));
     records
 }
 

@@ -8,7 +8,7 @@ use swarm_core::store::{MemberChange, Stored, StoredDocument, restored_attempt};
 
 use crate::members;
 use crate::records::{Records, Submitted};
-use crate::world::{SessionRow, SpentNonce, World, first, next_id};
+use crate::world::{SpentNonce, World, first, next_id};
 
 pub(super) fn record(world: &mut World, record: Stored) {
     match record {
@@ -52,7 +52,7 @@ fn document(world: &mut World, stored: StoredDocument) {
 fn session(world: &mut World, session: Session) {
     let subjects = world.days.entry(session.date).or_default();
     subjects.entry(session.subject_id.clone()).or_default().push(session.id);
-    world.sessions.insert(session.id, SessionRow::new(first(session)));
+    world.sessions.write(first(session));
 }
 
 fn log_row(world: &mut World, row: LogRow) {
@@ -75,8 +75,9 @@ fn take(world: &mut World, take: &Arc<Take>) {
     if let Some(member) = world.members.get_mut(&draft.member_id) {
         let spent = SpentNonce { attempt: restored_attempt(take.id.0), take: take.id };
         member.nonces.insert(draft.nonce.clone(), spent);
+        member.sessions.insert(take.session_id);
     }
-    if let Some(session) = world.sessions.get_mut(&take.session_id) {
+    if let Some(session) = world.sessions.get_mut(take.session_id) {
         session.takes.push(take.id);
         session.revisions.entry(draft.member_id.clone()).or_default().push(take.id);
     }

@@ -98,6 +98,7 @@ pub(crate) fn repeats(method: &str) -> bool {
         || method.starts_with("remove_")
         || [
             "accept_clock",
+            "accept_key",
             "accept_store",
             "aggregate",
             "convene",
@@ -189,7 +190,7 @@ swarm_core::port_methods!(
 pub(crate) struct Intact;
 
 tokio::task_local! {
-    /// The clock of the store behind the fault, where a fault changes it.
+    /// The clock of the store behind the fault, if the fault changes it.
     pub(crate) static SHOWN: Timestamp;
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use swarm_core::rules::Filing;
 use swarm_core::store::Act;
-use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait};
+use swarm_core::store::{Filed, Result, Saved, SessionChange, async_trait, time_of_commit};
 use swarm_core::{Take, Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::conformance::{
@@ -12,6 +12,7 @@ use swarm_testing::conformance::{
     commits_are_refused_while_the_clock_is_far_behind,
     deadline_cannot_move_before_a_take_filed_with_a_wrong_clock,
     passed_deadline_stays_passed_when_the_clock_runs_back,
+    resent_attempt_is_answered_while_the_clock_is_far_behind,
 };
 use swarm_testing::{ManualClock, takes_of};
 
@@ -22,6 +23,7 @@ use crate::expect_broken;
 pub(crate) const CASES: &[&str] = &[
     "commit_time_is_constant_while_the_clock_is_behind",
     "commits_are_refused_while_the_clock_is_far_behind",
+    "resent_attempt_is_answered_while_the_clock_is_far_behind",
     "accepted_clock_is_used_again",
     "deadline_cannot_move_before_a_take_filed_with_a_wrong_clock",
     "passed_deadline_stays_passed_when_the_clock_runs_back",
@@ -49,6 +51,18 @@ struct LateWhenBehind;
 impl Fault for LateWhenBehind {
     async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
         worlds.own.file(filing).await.or(Ok(Filed::Late))
+    }
+}
+
+/// The clock is compared with the log before a resent attempt is looked up.
+struct ClockReadFirst(ManualClock);
+
+#[async_trait]
+impl Fault for ClockReadFirst {
+    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+        let last = worlds.own.now().await?;
+        time_of_commit(self.0.now(), Some(last))?;
+        worlds.own.file(filing).await
     }
 }
 
@@ -84,6 +98,13 @@ async fn a_store_that_hides_that_it_is_behind_is_caught() {
     let (clock, store) = on_a_clock(|_| LateWhenBehind);
     let case = commits_are_refused_while_the_clock_is_far_behind(store, |now| clock.set(now));
     expect_broken(case).await;
+}
+
+#[tokio::test]
+async fn a_store_that_reads_its_clock_before_the_attempts_is_caught() {
+    let (clock, store) = on_a_clock(ClockReadFirst);
+    let set = |now| clock.set(now);
+    expect_broken(resent_attempt_is_answered_while_the_clock_is_far_behind(store, set)).await;
 }
 
 /// An acceptance is recorded without effect.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use swarm_core::domain::{AttemptId, TakeId, Timestamp};
@@ -51,20 +51,10 @@ fault!(LateAtTheDeadline: file(worlds, filing: &Filing) -> Filed {
     Ok(if at_the_deadline { Filed::Late } else { outcome })
 });
 
-/// A commit that waits long for the lock after reading the clock.
-#[derive(Default)]
-pub(crate) struct ClockReadWhenQueued(AtomicBool);
-
-#[async_trait]
-impl Fault for ClockReadWhenQueued {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
-        let queued = time();
-        if !self.0.swap(true, Ordering::SeqCst) {
-            sleep(Duration::from_millis(2_500)).await;
-        }
-        SHOWN.scope(queued, worlds.own.file(filing)).await
-    }
-}
+// Commits wait for the lock for a minute after they read the clock: reads meanwhile show a later time.
+fault!(ClockReadWhenQueued: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    SHOWN.scope(time().plus_millis(60_000), worlds.own.basis(query)).await
+});
 
 fault!(NonceNotSpent: file(worlds, filing: &Filing) -> Filed {
     acknowledge(worlds, filing, |outcome| *outcome == Filed::NonceUsed).await
@@ -116,7 +106,7 @@ impl Fault for RollsBackItsNeighbours {
     }
 }
 
-/// Answers that a take is on file where it should refuse.
+/// Answers that a take is on file when it should refuse.
 pub(crate) async fn acknowledge(
     worlds: &Worlds,
     filing: &Filing,

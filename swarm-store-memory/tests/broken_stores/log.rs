@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use swarm_core::domain::{AttemptId, LogRow, Logged, Seq, SessionId, Timestamp};
 use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, LogPosition, Result, Saved, SessionChange, async_trait};
+use swarm_core::store::{Act, Filed, LogPosition, Result, Saved, SessionChange, async_trait};
 
 use crate::broken::{Fault, Worlds};
 use crate::tenants::fault;
@@ -34,6 +34,17 @@ fault!(LimitUnasked: log(worlds, after: Seq, _limit: usize) -> Vec<LogRow> {
 fault!(ActsOnTheFirstSession: acts_on(worlds, _session: SessionId) -> Vec<LogRow> {
     worlds.own.acts_on(SessionId(1)).await
 });
+
+/// An acceptance is recorded as that of a store.
+#[derive(Default)]
+pub(crate) struct KeyTakenForTheStore;
+
+#[async_trait]
+impl Fault for KeyTakenForTheStore {
+    async fn accept_key(&self, worlds: &Worlds, act: &Act) -> Result<()> {
+        worlds.own.accept_store(act).await
+    }
+}
 
 /// A row even for refused filings and replays.
 #[derive(Default)]

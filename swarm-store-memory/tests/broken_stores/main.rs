@@ -86,6 +86,7 @@ mod caught {
             MessageSavedInAllTenants   => mail_is_isolated_by_tenant;
             SessionOfAnyTenant         => sessions_are_isolated_by_tenant;
             SessionsOfAllTenants       => sessions_are_isolated_by_tenant;
+            SummariesOfAllTenants      => sessions_are_isolated_by_tenant;
             PublishedOfAllTenants      => published_sessions_are_isolated_by_tenant;
             SessionSavedInAllTenants   => session_saves_are_isolated_by_tenant;
             TakesCountedInAllTenants   => take_counts_are_isolated_by_tenant;
@@ -100,6 +101,8 @@ mod caught {
             TakeOfAnyTenant            => takes_are_isolated_by_tenant;
             SupersededInAnyTenant      => takes_are_isolated_by_tenant;
             TakesOfAllTenants          => takes_are_isolated_by_tenant;
+            ContextOfAnyTenant         => takes_are_isolated_by_tenant;
+            MemberTakesOfAllTenants    => takes_are_isolated_by_tenant;
             SessionOfTakesOfAnyTenant  => takes_are_isolated_by_tenant;
             AggregatedInAllTenants     => aggregations_are_isolated_by_tenant;
             DocumentOfAnyTenant        => documents_are_isolated_by_tenant;
@@ -176,6 +179,7 @@ mod caught {
             LensForgotten              => member_round_trips;
             VersionsByTwo              => each_save_increments_the_member_version;
             IdsInAnyCase               => odd_member_ids_are_distinct;
+            IdsUnasked                 => members_are_found_by_id;
             StatesUnasked              => members_are_listed_by_state
                 member_is_listed_in_its_latest_state;
             TokensOfTheActiveAlone     => bearer_finds_members_in_every_state;
@@ -204,6 +208,11 @@ mod caught {
             DayAndSubjectUnasked       => sessions_are_found_by_day_and_subject
                 odd_subjects_are_distinct;
             SnapshotsUnasked           => sessions_are_listed_without_snapshots;
+            FiguresForgotten           => summary_shows_its_session;
+            SummariesInAnyState        => summary_shows_its_session;
+            SummariesAboutAnySubject   => summaries_are_found_by_subject;
+            LaterSummariesHighestFirst => summaries_after_an_id_are_lowest_first;
+            SummariesReadOneByOne      => summaries_are_read_in_one_snapshot;
             SessionsReadOneByOne       => session_list_is_read_in_one_snapshot;
             StateUnasked               => sessions_are_found_by_latest_state;
             PublishedByNumber          => published_sessions_are_latest_first
@@ -214,7 +223,11 @@ mod caught {
             LastTakeNotAggregated      => session_is_aggregated_once;
             AggregatedAsOfARead        => aggregation_ends_while_takes_arrive;
             AggregationStarved         => aggregation_ends_while_takes_arrive;
-            WithdrawnIsKept            => withdrawn_session_is_as_if_it_had_not_been
+            SealForgotten              => sealed_take_round_trips;
+            NothingOpened              => opening_appends_an_entry_of_each_take_in_order
+                aggregation_opens_a_blind_session racing_takes_are_opened_or_not_sealed;
+            OpenedThoughStale          => stale_opening_appends_nothing;
+            WithdrawnIsKept            => withdrawn_session_is_found_by_no_read
                 session_withdrawn_last_leaves_its_day_empty;
             WithdrawnInAnyCase         => session_with_takes_is_not_withdrawn
                 session_is_withdrawn_or_filed_in;
@@ -232,6 +245,10 @@ mod caught {
             TimeOfFilingForgotten      => take_round_trips;
             NothingIsSuperseded        => take_ids_count_from_one_and_revisions_are_linked;
             TakeInvented               => unknown_take_is_none;
+            EarlierRevisionsForgotten  => take_context_has_revisions_and_neighbours;
+            SupersededNeighbour        => take_context_has_revisions_and_neighbours;
+            SupersededTakesOfAMember   => member_takes_are_the_latest_of_each_session;
+            ExcusedExpected            => member_takes_say_whether_they_were_expected;
             FilingSavesItsSession      => filing_does_not_change_member_or_session
                 concurrent_members_all_file;
             LateBeforeStale            => filing_guards_are_checked_in_order;
@@ -270,6 +287,7 @@ mod caught {
             TakesUnlogged              => each_commit_with_an_act_appends_a_row
                 concurrent_commits_append_consecutive_rows;
             RowsOf1970                 => log_row_has_the_time_of_its_commit;
+            KeyTakenForTheStore        => accepted_key_appends_its_act;
             LimitUnasked               => log_is_read_by_pages;
             ActsOnTheFirstSession      => acts_are_found_by_session;
             RowForEachAttempt          => refused_write_appends_no_row

@@ -47,6 +47,10 @@ fault!(StatesUnasked: members(worlds, query: &MemberQuery) -> Vec<Arc<Member>> {
     worlds.own.members(&MemberQuery { states: MemberState::ALL.to_vec(), ..query.clone() }).await
 });
 
+fault!(IdsUnasked: members(worlds, query: &MemberQuery) -> Vec<Arc<Member>> {
+    worlds.own.members(&MemberQuery { ids: None, ..query.clone() }).await
+});
+
 fault!(TokensOfTheActiveAlone: bearer(worlds, token: &SecretHash) -> Option<Arc<Member>> {
     Ok(worlds.own.bearer(token).await?.filter(|member| member.state.is_active()))
 });

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use swarm_core::domain::{Session, SessionId, Timestamp};
+use swarm_core::domain::{
+    LogEntry, LogRow, Logged, Seq, Session, SessionId, SessionSummary, Take, TakeId, TakeOnFile,
+    Timestamp,
+};
 use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Filed, Result, Saved,
-    SessionChange, SessionQuery, StoreError, TakeQuery, Versioned, async_trait,
+    SessionChange, SessionList, SessionQuery, StoreError, SummaryQuery, TakeQuery, Versioned,
+    async_trait,
 };
 use tokio::time::sleep;
 
@@ -96,14 +100,57 @@ fault!(SessionsReadOneByOne: sessions(worlds, query: &SessionQuery) -> Vec<Arc<S
     Ok(found)
 });
 
-fault!(PublishedByNumber: published(worlds, limit: usize) -> Vec<Arc<Session>> {
+fault!(FiguresForgotten: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+    let without_figures = |it: Arc<SessionSummary>| {
+        Arc::new(SessionSummary { figures: None, ..SessionSummary::clone(&it) })
+    };
+    let summaries = worlds.own.session_summaries(query).await?;
+    Ok(summaries.into_iter().map(without_figures).collect())
+});
+
+fault!(SummariesInAnyState: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+    let list = match &query.list {
+        SessionList::InState(_) => SessionList::All,
+        list => list.clone(),
+    };
+    worlds.own.session_summaries(&SummaryQuery { list, ..query.clone() }).await
+});
+
+fault!(SummariesAboutAnySubject: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+    let list = match &query.list {
+        SessionList::About(_) => SessionList::All,
+        list => list.clone(),
+    };
+    worlds.own.session_summaries(&SummaryQuery { list, ..query.clone() }).await
+});
+
+fault!(LaterSummariesHighestFirst: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+    let Some(after) = query.after else { return worlds.own.session_summaries(query).await };
+    let newest = SummaryQuery { after: None, ..query.clone() };
+    let mut found = worlds.own.session_summaries(&newest).await?;
+    found.retain(|session| session.id > after);
+    Ok(found)
+});
+
+fault!(SummariesReadOneByOne: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+    let (mut one, mut found) = (SummaryQuery { limit: 1, ..query.clone() }, Vec::new());
+    while found.len() < query.limit {
+        let Some(next) = worlds.own.session_summaries(&one).await?.pop() else { break };
+        one.before = Some(next.id);
+        found.push(next);
+        sleep(Duration::from_millis(1)).await;
+    }
+    Ok(found)
+});
+
+fault!(PublishedByNumber: published(worlds, limit: usize) -> Vec<Arc<SessionSummary>> {
     let mut all = worlds.own.published(usize::MAX).await?;
     all.sort_by_key(|session| Reverse(session.id));
     all.truncate(limit);
     Ok(all)
 });
 
-fault!(OldestOfAMomentFirst: published(worlds, limit: usize) -> Vec<Arc<Session>> {
+fault!(OldestOfAMomentFirst: published(worlds, limit: usize) -> Vec<Arc<SessionSummary>> {
     let mut all = worlds.own.published(usize::MAX).await?;
     all.sort_by_key(|session| (Reverse(session.published_at), session.id));
     all.truncate(limit);
@@ -115,6 +162,31 @@ fault!(SavedThoughUnknown: save_session(worlds, change: &SessionChange) -> Saved
         None => Ok(Saved::Saved),
         Some(_) => worlds.own.save_session(change).await,
     }
+});
+
+fault!(SealForgotten: take(worlds, id: TakeId) -> Option<TakeOnFile> {
+    let found = worlds.own.take(id).await?;
+    Ok(found.map(|found| {
+        let take = Arc::new(Take { salt: None, ..Take::clone(&found.take) });
+        TakeOnFile { take, ..found }
+    }))
+});
+
+fault!(NothingOpened: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
+    let mut rows = worlds.own.log(after, limit).await?;
+    rows.retain(|row| match &row.logged {
+        Logged::Entry(entry) => !matches!(**entry, LogEntry::Opening(_)),
+        _ => true,
+    });
+    Ok(rows)
+});
+
+fault!(OpenedThoughStale: save_session(worlds, change: &SessionChange) -> Saved {
+    let saved = worlds.own.save_session(change).await?;
+    if saved == Saved::Stale && change.opens {
+        worlds.own.accept_clock(&change.acts[0]).await?;
+    }
+    Ok(saved)
 });
 
 fault!(WithdrawnIsKept: save_session(worlds, change: &SessionChange) -> Saved {

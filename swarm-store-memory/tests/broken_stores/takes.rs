@@ -9,7 +9,8 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, MemberQuery, Result, SessionChange, SessionQuery, Store, async_trait,
+    Basis, BasisQuery, Filed, MemberQuery, MemberTake, MemberTakeQuery, Result, SessionChange,
+    SessionQuery, Store, TakeContext, async_trait,
 };
 use swarm_testing::{act, takes_of};
 use tokio::time::sleep;
@@ -99,6 +100,37 @@ fault!(NothingIsSuperseded: take(worlds, id: TakeId) -> Option<TakeOnFile> {
     Ok(worlds.own.take(id).await?.map(|it| TakeOnFile { superseded_by: None, ..it }))
 });
 
+fault!(EarlierRevisionsForgotten: take_context(worlds, id: TakeId) -> Option<TakeContext> {
+    Ok(worlds.own.take_context(id).await?.map(|mut context| {
+        context.revisions.retain(|take| take.id >= id);
+        context
+    }))
+});
+
+fault!(SupersededNeighbour: take_context(worlds, id: TakeId) -> Option<TakeContext> {
+    let Some(context) = worlds.own.take_context(id).await? else { return Ok(None) };
+    let Some(own) = context.revisions.first() else { return Ok(Some(context)) };
+    let takes = takes_of(&*worlds.own, own.session_id).await?;
+    let is_other = |take: &&Arc<Take>| take.draft().member_id != own.draft().member_id;
+    let previous = takes.iter().rev().filter(is_other).find(|take| take.id < id).cloned();
+    Ok(Some(TakeContext { previous, ..context }))
+});
+
+fault!(SupersededTakesOfAMember: member_takes(worlds, query: &MemberTakeQuery) -> Vec<MemberTake> {
+    let mut found = Vec::new();
+    for take in worlds.own.member_takes(query).await? {
+        let all = takes_of(&*worlds.own, take.session.id).await?;
+        let own = all.into_iter().filter(|it| it.draft().member_id == query.member);
+        found.extend(own.map(|own| MemberTake { take: own, ..take.clone() }));
+    }
+    Ok(found)
+});
+
+fault!(ExcusedExpected: member_takes(worlds, query: &MemberTakeQuery) -> Vec<MemberTake> {
+    let takes = worlds.own.member_takes(query).await?.into_iter();
+    Ok(takes.map(|take| MemberTake { expected: take.session.has_roster, ..take }).collect())
+});
+
 fault!(TakeInvented: take(worlds, id: TakeId) -> Option<TakeOnFile> {
     match worlds.own.take(id).await? {
         None => worlds.own.take(TakeId(1)).await,
@@ -116,7 +148,8 @@ fault!(FilingSavesItsSession: file(worlds, filing: &Filing) -> Filed {
             takes: None,
             none_filed_after: None,
             withdrawn: false,
-            act: act("filed"),
+            acts: vec![act("filed")],
+            opens: false,
         };
         let _ = worlds.own.save_session(&change).await?;
     }

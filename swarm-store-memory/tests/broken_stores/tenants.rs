@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
     Challenge, LogRow, Member, MemberId, MemberState, Message, SecretHash, Seq, Session, SessionId,
-    Take, TakeId, TakeOnFile,
+    SessionSummary, Take, TakeId, TakeOnFile,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
     Aggregated, Aggregation, Basis, BasisQuery, ChallengeOffer, ChallengeSlot, Collection,
     Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
-    MemberRemoval, MemberSaved, MessageChange, MessageQuery, Put, Result, Saved, SessionChange,
-    SessionQuery, SessionTakes, Store, TakeQuery, Versioned, async_trait,
+    MemberRemoval, MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put,
+    Result, Saved, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext,
+    TakeQuery, Versioned, async_trait,
 };
 
 use swarm_testing::takes_of;
@@ -150,7 +151,11 @@ fault!(SessionsOfAllTenants: sessions(worlds, query: &SessionQuery) -> Vec<Arc<S
     Ok(from_all!(worlds.sessions(query)))
 });
 
-fault!(PublishedOfAllTenants: published(worlds, limit: usize) -> Vec<Arc<Session>> {
+fault!(SummariesOfAllTenants: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+    Ok(from_all!(worlds.session_summaries(query)))
+});
+
+fault!(PublishedOfAllTenants: published(worlds, limit: usize) -> Vec<Arc<SessionSummary>> {
     Ok(from_all!(worlds.published(limit)))
 });
 
@@ -244,6 +249,15 @@ fault!(SupersededInAnyTenant: take(worlds, id: TakeId) -> Option<TakeOnFile> {
     let superseded_by = from_all!(worlds.take(id)).into_iter().find_map(|take| take.superseded_by);
     let own = worlds.own.take(id).await?;
     Ok(own.map(|own| TakeOnFile { superseded_by, ..own }))
+});
+
+fault!(ContextOfAnyTenant: take_context(worlds, id: TakeId) -> Option<TakeContext> {
+    let found = from_all!(worlds.take_context(id));
+    Ok(found.into_iter().max_by_key(|context| context.revisions.len()))
+});
+
+fault!(MemberTakesOfAllTenants: member_takes(worlds, query: &MemberTakeQuery) -> Vec<MemberTake> {
+    Ok(from_all!(worlds.member_takes(query)))
 });
 
 fault!(TakesOfAllTenants: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {

@@ -31,7 +31,7 @@ mod caught {
             TokensForgotten      => restored_tenant_reads_the_same;
             GroupsForgotten      => restored_tenant_reads_the_same restored_tenant_dumps_the_same;
             NoncesForgotten      => restored_tenant_keeps_its_guards;
-            MessagesForgotten    => restored_tenant_goes_on;
+            MessagesForgotten    => restored_tenant_continues_its_ids;
             SubmissionsForgotten => restored_committee_keeps_its_quotas;
             ReadWhenAsked        => dump_shows_one_moment;
             OccupiedAccepted     => tenant_with_records_is_not_restored_into

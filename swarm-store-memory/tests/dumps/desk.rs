@@ -46,6 +46,21 @@ pub(crate) async fn desk() -> MemoryStore {
     store
 }
 
+/// A tenant with a blind session, which is opened; the openings of its three takes are the last entries.
+pub(crate) async fn opened() -> MemoryStore {
+    let store = MemoryStore::new();
+    let id = TenantId::parse("desk").unwrap();
+    let world = World::open(Arc::new(store.clone()), id.clone());
+    let service = Swarm::new(store.clone(), Counter).tenant(&id);
+    let author = world.author("ada").await;
+    let session = world.convene(&SessionDraft { blind: true, ..session_draft("aurora") }).await;
+    for nonce in ["1", "2", "3"] {
+        file(&service, &author, &session, nonce).await;
+    }
+    service.advance(session.id, SessionState::Aggregated, &operator()).await.unwrap();
+    store
+}
+
 fn operator() -> Attribution {
     Attribution::from(Actor::OPERATOR)
 }

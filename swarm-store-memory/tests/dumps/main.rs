@@ -1,4 +1,4 @@
-//! Dumps: what is written is valid, and what was changed is refused, with the line.
+//! Dumps: a written dump is valid, and a tampered one is refused with the number of the line.
 
 #![allow(
     clippy::unwrap_used,
@@ -44,7 +44,7 @@ async fn dump_has_no_challenge() {
 }
 
 #[test]
-fn nothing_is_no_dump() {
+fn empty_text_is_not_a_dump() {
     let fault = DumpReader::new().finish().unwrap_err();
     assert_eq!(
         fault.to_string(),

@@ -3,9 +3,10 @@
 use swarm_core::domain::Nonce;
 use swarm_core::store::records::Record as _;
 use swarm_core::{Take, TakeDraft};
+use swarm_store_memory::MemoryStore;
 use swarm_testing::Author;
 
-use crate::desk::{Dump, desk};
+use crate::desk::{Dump, desk, opened, restored};
 use crate::refused;
 
 #[tokio::test]
@@ -179,6 +180,62 @@ async fn entries_that_disagree_with_their_records_are_refused() {
     let unknown = dump.find(0, &["\"act\":\"convened\""]);
     let other = |it: &mut Dump| edit(it, unknown, "\"session\":{\"id\":1", "\"session\":{\"id\":9");
     refused(dump, "an entry of no session", other, "the dump has no session 9").await;
+}
+
+#[tokio::test]
+async fn missing_openings_are_refused() {
+    let dump = &Dump::of(&opened().await).await;
+    restored(&dump.text(), &MemoryStore::new()).await.unwrap();
+    let opening = dump.find(0, &["\"kind\":\"opening\"", "\"id\":2,"]);
+    let is_one = |line: &String| line.contains("\"kind\":\"opening\"");
+    let seq = |line: usize| {
+        let number = dump.lines[line].split("\"seq\":").nth(1).unwrap();
+        number.split(',').next().unwrap().parse::<u64>().unwrap()
+    };
+    let head = |entries: u64| format!("\"log\":{entries},\"messages\"");
+    let shorten = |it: &mut Dump, by: u64| {
+        let all = seq(opening + 1);
+        it.replace(dump.desk(), &head(all), &head(all - by));
+        it.seal();
+    };
+    let middle = |it: &mut Dump| {
+        let number = |line: usize| format!("\"seq\":{},", seq(line));
+        it.replace(opening + 1, &number(opening + 1), &number(opening));
+        it.lines.remove(opening);
+        shorten(it, 1);
+        opening
+    };
+    refused(dump, "no opening of take 2", middle, "the entry that opens take 2 must come").await;
+    let last = |it: &mut Dump| {
+        it.lines.remove(opening + 1);
+        shorten(it, 1);
+        opening
+    };
+    refused(dump, "no opening of take 3", last, "before the entry that opens take 3").await;
+    let doubled = |it: &mut Dump| {
+        let (from, to) = (seq(opening + 1), seq(opening + 1) + 1);
+        let again =
+            dump.lines[opening + 1].replace(&format!("\"seq\":{from},"), &format!("\"seq\":{to},"));
+        it.lines.insert(opening + 2, again);
+        it.replace(dump.desk(), &head(from), &head(to));
+        it.seal();
+        opening + 2
+    };
+    refused(dump, "an opening twice", doubled, "no act opens take 3").await;
+    let none = |it: &mut Dump| {
+        it.lines.retain(|line| !is_one(line) && !line.contains("\"act\":\"opened\""));
+        let state = opening - 3;
+        let record = it.find(0, &["{\"session\""]);
+        let opened = it.lines[record].split("\"openedAt\":").nth(1).unwrap();
+        let opened = format!("\"openedAt\":{}", opened.split(',').next().unwrap());
+        if !it.lines[state].contains("openedAt") {
+            let blind = "\"blind\":true";
+            it.replace(state, blind, &format!("{blind},{opened}"));
+        }
+        shorten(it, 4);
+        record
+    };
+    refused(dump, "no opening at all", none, "no entry opens its take 1").await;
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! Implements [`Committee`].
 
-mod takes;
+pub(crate) mod takes;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::{Value, json};
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
@@ -17,10 +18,10 @@ use swarm_core::store::{
 };
 use tokio_postgres::Row;
 
-use crate::commit::{Change, Commit};
+use crate::commit::Change;
 use crate::db::{
-    Arg, limit, maybe_text, moment_of, next, number, number_of, owned, record, saved, text,
-    timestamp, versioned,
+    Arg, after, any, bytes, limit, maybe_text, moment_of, number, number_of, owned, record, signed,
+    text, timestamp, versioned,
 };
 use crate::failure::{Failure, Outcome};
 use crate::tenant::TenantStore;
@@ -43,7 +44,11 @@ impl Committee for TenantStore {
     }
 
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
-        self.commit("save committee member", change).await
+        const SAVE: &str = include_str!("../commits/save_committee_member.sql");
+        let CommitteeMemberChange { member, expected } = change;
+        let mut args = member_row(member, after(*expected));
+        args["expected"] = expected.map(|version| signed(version.0)).into();
+        self.save(Change::new("save committee member", SAVE, args)).await
     }
 
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
@@ -74,7 +79,14 @@ impl Committee for TenantStore {
     }
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
-        self.commit("save committee day", change).await
+        const SAVE: &str = include_str!("../commits/save_committee_day.sql");
+        let CommitteeDayChange { day, expected, briefs, act } = change;
+        let mut args = day_row(day, after(*expected));
+        args["expected"] = expected.map(|version| signed(version.0)).into();
+        if let Some(briefs) = briefs {
+            args["briefs"] = briefs.iter().map(|brief| brief_row(day.date, brief)).collect();
+        }
+        self.save(Change::new("save committee day", SAVE, args).with([act])).await
     }
 
     async fn committee_briefs(
@@ -117,7 +129,7 @@ impl Committee for TenantStore {
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
-        self.commit("file committee take", filing).await
+        self.file_with_committee(filing).await
     }
 
     async fn committee_takes(
@@ -135,75 +147,31 @@ fn versioned_at<T: Record>(row: &Row, first: usize) -> Outcome<Option<Versioned<
     Ok(Some(Versioned { version, record: Arc::new(T::from_text(text)?) }))
 }
 
-#[async_trait]
-impl Change for CommitteeMemberChange {
-    type Made = Saved;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Saved> {
-        const CREATE: &str =
-            "INSERT INTO swarm.committee_members (tenant, id, version, api_key, record)
-            VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
-        const CHANGE: &str =
-            "UPDATE swarm.committee_members SET version = $3, api_key = $4, record = $5
-            WHERE tenant = $1 AND id = $2 AND version = $6";
-        commit.time()?;
-        let Self { member, expected } = self;
-        let (id, version, text) =
-            (text(member.id.as_str()), next(*expected), owned(member.to_text()));
-        let key = Arg::Bytes(member.key.as_bytes());
-        Ok(saved(match expected {
-            None => commit.run(CREATE, &[id, version, key, text]).await?,
-            Some(Version(expected)) => {
-                commit.run(CHANGE, &[id, version, key, text, number(*expected)]).await?
-            }
-        }))
-    }
+/// The row of a member at this version.
+pub(crate) fn member_row(member: &CommitteeMember, version: Version) -> Value {
+    json!({
+        "id": any(member.id.as_str()),
+        "version": signed(version.0),
+        "api_key": bytes(member.key.as_bytes()),
+        "record": member.to_text(),
+    })
 }
 
-#[async_trait]
-impl Change for CommitteeDayChange {
-    type Made = Saved;
-
-    async fn make(&self, commit: &mut Commit<'_>) -> Outcome<Saved> {
-        const CREATE: &str =
-            "INSERT INTO swarm.committee_days (tenant, date, version, about, record)
-            VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
-        const CHANGE: &str = "UPDATE swarm.committee_days SET version = $3, about = $4, record = $5
-            WHERE tenant = $1 AND date = $2 AND version = $6";
-        let Self { day, expected, briefs, act } = self;
-        let now = commit.time()?;
-        let about = day.generation.as_ref().map(|made| made.subject_id.as_str());
-        let (date, version) = (owned(day.date.to_string()), next(*expected));
-        let (about, text) = (maybe_text(about), owned(day.to_text()));
-        let saved = saved(match expected {
-            None => commit.run(CREATE, &[date, version, about, text]).await?,
-            Some(Version(expected)) => {
-                commit.run(CHANGE, &[date, version, about, text, number(*expected)]).await?
-            }
-        });
-        if saved == Saved::Stale {
-            return Ok(saved);
-        }
-        if let Some(briefs) = briefs {
-            replace_briefs(commit, day.date, briefs).await?;
-        }
-        commit.append(act, now, 0).await?;
-        Ok(saved)
-    }
+/// The row of a day at this version.
+pub(crate) fn day_row(day: &CommitteeDay, version: Version) -> Value {
+    json!({
+        "date": day.date.to_string(),
+        "version": signed(version.0),
+        "about": day.generation.as_ref().map(|made| any(made.subject_id.as_str())),
+        "record": day.to_text(),
+    })
 }
 
-/// Replaces the briefs of a day, and deletes those of earlier days, which are never read.
-async fn replace_briefs(
-    commit: &mut Commit<'_>,
-    date: Day,
-    briefs: &[CommitteeBrief],
-) -> Outcome<()> {
-    const FORGET: &str = "DELETE FROM swarm.committee_briefs WHERE tenant = $1 AND date <= $2";
-    const KEEP: &str = "INSERT INTO swarm.committee_briefs (tenant, date, member, record)
-        SELECT $1, $2, * FROM unnest($3, $4)";
-    commit.run(FORGET, &[owned(date.to_string())]).await?;
-    let members = Arg::texts(briefs.iter().map(|brief| brief.member_id.as_str()));
-    let records = Arg::Texts(briefs.iter().map(|brief| brief.to_text().into()).collect());
-    commit.run(KEEP, &[owned(date.to_string()), members, records]).await?;
-    Ok(())
+/// The row of a brief.
+pub(crate) fn brief_row(date: Day, brief: &CommitteeBrief) -> Value {
+    json!({
+        "date": date.to_string(),
+        "member": any(brief.member_id.as_str()),
+        "record": brief.to_text(),
+    })
 }

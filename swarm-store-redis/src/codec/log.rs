@@ -1,10 +1,11 @@
-//! The log: `t take time`, `c submission time`, or `a time text`, where `text` is the entry. Where a
-//! row only refers to a record, a read returns that record in place of its id and time.
+//! The log: `t take time`, `c submission time`, `o time take` (the take was opened), or `a time text`, where
+//! `text` is the entry. Where a row only refers to a record, a read returns that record in place of its id.
 
 use std::sync::Arc;
 
 use swarm_core::Timestamp;
 use swarm_core::domain::{LogEntry, LogRow, Logged, Seq};
+use swarm_core::proof::opening_entry;
 use swarm_core::store::LogPosition;
 
 use super::{
@@ -22,6 +23,12 @@ pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
         "c" => {
             let take = decode_committee_take(words.rest())?;
             Ok(LogRow { seq, at: take.received_at, logged: Logged::CommitteeTake(take) })
+        }
+        "o" => {
+            let (at, take) = (words.timestamp()?, decode_take(words.rest())?);
+            let opening = opening_entry(&take).ok_or_else(|| Corrupt::new("no sealed take"))?;
+            let entry = Arc::new(LogEntry::Opening(opening));
+            Ok(LogRow { seq, at, logged: Logged::Entry(entry) })
         }
         "a" => {
             let at = words.timestamp()?;
@@ -62,7 +69,7 @@ pub(crate) struct OldAct<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Decodes such a row; `None` where it is one of layout 4, or of a take.
+/// Decodes such a row; `None` if it is one of layout 4, or of a take.
 pub(crate) fn decode_old_act(row: &str) -> Decoded<Option<OldAct<'_>>> {
     let Some(row) = row.strip_prefix("a ") else { return Ok(None) };
     let mut words = Words(row);

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::{Session, SessionDraft, SessionId, SessionTerms, Timestamp, Version};
+use swarm_core::domain::{
+    Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Timestamp, Version,
+};
 use swarm_core::store::Versioned;
 use swarm_core::store::records::Record as _;
 
@@ -37,6 +39,19 @@ pub(crate) fn decode_terms(row: &str) -> Decoded<Versioned<SessionTerms>> {
     fields.set("state", state.into());
     let record = SessionTerms { id: SessionId(id), ..SessionTerms::read(&mut fields)? };
     Ok(Versioned { version, record: Arc::new(record) })
+}
+
+/// What lists show of a session, from its row with all fields or only those. The words in front take
+/// precedence over the record.
+pub(crate) fn decode_summary(row: &str) -> Decoded<Arc<SessionSummary>> {
+    let mut words = Words(row);
+    let (_, state) = (words.version()?, words.next()?);
+    let (id, convened_at) = (words.number()?, words.timestamp()?);
+    let mut fields = words.object()?;
+    fields.set("id", 0.0.into());
+    fields.set("state", state.into());
+    fields.set("convenedAt", text_or_null(Some(convened_at)));
+    Ok(Arc::new(SessionSummary { id: SessionId(id), ..SessionSummary::read(&mut fields)? }))
 }
 
 /// The words in front take precedence over the record.

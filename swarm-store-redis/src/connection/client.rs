@@ -27,7 +27,7 @@ pub(crate) struct Client {
     /// The connection for bulk reads, so that commits do not wait behind their answers; opened at
     /// the first use.
     bulk: OnceCell<Connection>,
-    /// The connections for commits where they wait for replicas.
+    /// The connections for commits, if they wait for replicas.
     replicated: Option<ReplicatedCommits>,
 }
 
@@ -108,6 +108,11 @@ impl Client {
         cmd: &Cmd,
     ) -> Result<Vec<T>> {
         in_time(op, self.connection.ask_all(cmd)).await
+    }
+
+    /// The keys that match a pattern, on all servers. The timeout is that of each page.
+    pub(crate) async fn scan(&self, op: &'static str, pattern: &str) -> Result<Vec<String>> {
+        self.connection.scan(pattern).await.map_err(|error| store_error(op, error))
     }
 }
 

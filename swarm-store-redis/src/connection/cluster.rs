@@ -6,8 +6,10 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::cluster::{ClusterClient, ClusterClientBuilder, ClusterConfig};
 use redis::cluster_async::ClusterConnection;
-use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
-use redis::{Cmd, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis_value};
+use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo, SingleNodeRoutingInfo};
+use redis::{
+    Cmd, ErrorKind, FromRedisValue, ProtocolVersion, RedisResult, Value, from_redis_value,
+};
 
 use super::command::Command;
 use super::options::{MAX_IN_FLIGHT, RESPONSE_TIMEOUT, each_host};
@@ -39,14 +41,37 @@ impl Cluster {
 
     /// The answers of all primaries.
     pub(super) async fn ask_all<T: FromRedisValue>(&self, cmd: &Cmd) -> RedisResult<Vec<T>> {
+        let answers = self.ask_each(cmd).await?.into_iter();
+        answers.map(|(_, answer)| Ok(from_redis_value(answer)?)).collect()
+    }
+
+    /// The hosts and ports of all primaries.
+    pub(super) async fn primaries(&self) -> RedisResult<Vec<(String, u16)>> {
+        let answers = self.ask_each(&redis::cmd("PING")).await?.into_iter();
+        answers.map(|(address, _)| address_of(&from_redis_value::<String>(address)?)).collect()
+    }
+
+    /// The answer of the server at this address.
+    pub(super) async fn ask<T: FromRedisValue>(
+        &self,
+        (host, port): &(String, u16),
+        cmd: &Cmd,
+    ) -> RedisResult<T> {
+        let (age, mut connection) = self.current();
+        let address = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
+        let answer = connection.route_command(cmd.clone(), RoutingInfo::SingleNode(address)).await;
+        Ok(from_redis_value(self.reset_if_silent(age, answer)?)?)
+    }
+
+    /// The addresses of all primaries, and their answers.
+    async fn ask_each(&self, cmd: &Cmd) -> RedisResult<Vec<(Value, Value)>> {
         let primaries = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
         let (age, mut connection) = self.current();
         let answers = connection.route_command(cmd.clone(), primaries).await;
-        let answers: Vec<(Value, Value)> = match self.reset_if_silent(age, answers)? {
+        Ok(match self.reset_if_silent(age, answers)? {
             Value::Map(answers) => answers,
             answer => vec![(Value::Nil, answer)],
-        };
-        answers.into_iter().map(|(_, answer)| Ok(from_redis_value(answer)?)).collect()
+        })
     }
 
     fn current(&self) -> (u64, Connection) {
@@ -66,6 +91,13 @@ impl Cluster {
         }
         answer
     }
+}
+
+/// Reads the address of a server, `host:port`.
+fn address_of(address: &str) -> RedisResult<(String, u16)> {
+    let parts = address.rsplit_once(':');
+    let parts = parts.and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)));
+    Ok(parts.ok_or((ErrorKind::Client, "a server without an address"))?)
 }
 
 /// The client of the cluster that an address names; `None` when it is not the address of a cluster.

@@ -87,6 +87,47 @@ impl Connection {
         }
     }
 
+    /// The keys that match a pattern, on all servers that take writes, which serve others meanwhile. A key that
+    /// moves to another server of a cluster meanwhile may be missing.
+    async fn scan(&self, pattern: &str) -> RedisResult<Vec<String>> {
+        const PAGE: usize = 1_000;
+        let mut found = Vec::new();
+        for server in self.servers().await? {
+            let mut cursor = 0;
+            loop {
+                let mut scan = redis::cmd("SCAN");
+                scan.arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(PAGE);
+                let (next, keys): (u64, Vec<String>) = self.ask(&server, &scan).await?;
+                found.extend(keys);
+                if next == 0 {
+                    break;
+                }
+                cursor = next;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The servers that take writes.
+    async fn servers(&self) -> RedisResult<Vec<Server>> {
+        match self {
+            Self::Standalone(_) => Ok(vec![None]),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => {
+                Ok(cluster.primaries().await?.into_iter().map(Some).collect())
+            }
+        }
+    }
+
+    /// The answer of one of them.
+    async fn ask<T: FromRedisValue>(&self, server: &Server, cmd: &Cmd) -> RedisResult<T> {
+        match (self, server) {
+            #[cfg(feature = "cluster")]
+            (Self::Cluster(cluster), Some(address)) => cluster.ask(address, cmd).await,
+            _ => self.send(Command::Plain(cmd)).await,
+        }
+    }
+
     /// Checks that the server has not become a replica. Cluster nodes redirect clients themselves.
     async fn check_role(&self) -> RedisResult<()> {
         match self {
@@ -104,6 +145,9 @@ impl Connection {
         }
     }
 }
+
+/// A server, by its host and port if there may be several.
+type Server = Option<(String, u16)>;
 
 /// Makes `ring` the cryptography provider of rustls, unless the program has installed another.
 #[cfg(feature = "tls")]

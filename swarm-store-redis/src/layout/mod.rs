@@ -19,12 +19,13 @@ use crate::script_call::ScriptCall;
 use crate::scripts;
 
 /// The layout that this release reads and writes.
-pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 2;
+pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 1 + LATER.len();
 
 /// The migration from each layout to the next, up to layout 3; the first is for tenants without a
-/// mark. That to layout 4 reads records: see [`entries`]. That to layout 5 is [`scripts::LAYOUT_5`].
+/// mark. That to layout 4 reads records: see [`entries`]. [`LATER`] are those after it.
 const MIGRATIONS: [&LazyLock<Script>; 3] =
     [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
+const LATER: [&LazyLock<Script>; 3] = [&scripts::LAYOUT_5, &scripts::LAYOUT_6, &scripts::LAYOUT_7];
 
 /// How far the layout of one tenant was verified by this process.
 #[derive(Default)]
@@ -68,8 +69,9 @@ impl TenantLayout {
         if layout <= MIGRATIONS.len() {
             entries::complete(op, client, keys, MIGRATIONS.len()).await?;
         }
-        if layout < LAYOUT {
-            migrate(op, client, keys, LAYOUT - 1, &scripts::LAYOUT_5).await?;
+        let later = (MIGRATIONS.len() + 1..).zip(LATER).filter(|(from, _)| *from >= layout);
+        for (from, migration) in later {
+            migrate(op, client, keys, from, migration).await?;
         }
         self.0.store(Self::MARKED, Ordering::Relaxed);
         Ok(())
@@ -99,6 +101,7 @@ async fn migrate(
             keys.members(),
             keys.sessions(),
             keys.sessions_index(),
+            keys.takes_index(),
         ];
         let mut limited = String::new();
         for collection in Collection::ALL {
@@ -119,7 +122,7 @@ pub(crate) async fn refuse_newer(op: &'static str, client: &Client) -> Result<()
     found(op, client, NEWEST_LAYOUT).await.map(|_| ())
 }
 
-/// The layout that is stored under a key, 0 where there is none.
+/// The layout that is stored under a key, 0 if there is none.
 async fn found(op: &'static str, client: &Client, key: &str) -> Result<usize> {
     let get = redis::cmd("GET").arg(key).to_owned();
     let Some(text) = client.query::<Option<String>>(op, &get).await? else { return Ok(0) };

@@ -1,12 +1,12 @@
--- Writes a new session, and adds it to the listings of all, of its state, and of its day and subject. With an
+-- Writes a new session, and adds it to the listings of all, of its state, of its subject, and of its day and subject. With an
 -- occasion, also writes the document that claims it, unless there is one: then nothing is written.
 local sessions, index, counters = KEYS[2], KEYS[3], KEYS[4]
 local acts = KEYS[5]
 local claims, claimed, claims_index = KEYS[6], KEYS[7], KEYS[8]
 local state, text = ARGV[1], ARGV[2]
-local all, in_state, on = ARGV[3], ARGV[4], ARGV[5]
-local occasion, group = ARGV[6], ARGV[7]
-local PROPOSED = 8
+local all, in_state, on, about = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local occasion, group = ARGV[7], ARGV[8]
+local PROPOSED = 9
 
 if occasion ~= '' and redis.call('HEXISTS', claimed, occasion) == 1 then return 'claimed' end
 local now = time_of_commit()
@@ -24,7 +24,7 @@ if not act then return propose(id, now) end
 mint(counters, 'sessions')
 local row = table.concat({ '1', state, id, now, text }, ' ')
 redis.call('HSET', sessions, id, row)
-redis.call('ZADD', index, 0, entry(all, id), 0, entry(in_state, id), 0, entry(on, id))
+redis.call('ZADD', index, 0, entry(all, id), 0, entry(in_state, id), 0, entry(on, id), 0, entry(about, id))
 guard_filings('session:' .. id, row)
 redis.call('HSET', takes, 'newest:' .. on, id)
 if occasion ~= '' then

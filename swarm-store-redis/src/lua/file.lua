@@ -1,20 +1,22 @@
 -- Files a batch of takes, each if its guards hold, checked in the order of the port. Guards and writes use one hash.
 -- Attempts are stored with their nonces, for ever. Returns an outcome per line.
 --
--- The keys are the lists of takes of the sessions. The arguments are:
+-- The keys are the lists of takes of the sessions, and the index of the sessions that each member filed in. The
+-- arguments are:
 --   for each session: its version, its id, the deadline, the number of its takes in the batch;
 --   for each session, then for each take: the fields that it is compared with;
 --   for each take: the member's version, the attempt, the previous revision, its own revision, and its text.
 -- No two takes write the same field, so everything that is compared is read before anything is written. Nothing fails
--- after the first write: the types of the hash and the lists were checked by then.
-local sessions, count = #KEYS - 2, 0
+-- after the first write: the types of the hash, the index and the lists were checked by then.
+local sessions, index, count = #KEYS - 3, KEYS[#KEYS - 2], 0
 for place = 1, sessions do count = count + ARGV[SESSION_REST * place] end
 local first_field = SESSION_REST * sessions
 local fields = SESSION_FIELDS * sessions + FIELDS * count
 local facts = redis.call('HMGET', takes, 'log', 'last', unpack(ARGV, first_field + 1, first_field + fields))
 guard(facts[1])
+redis.call('ZCARD', index)
 local last, last_id, now = tonumber(facts[2] or 0), nil, nil
-local rows, written, outcomes = {}, {}, {}
+local rows, written, listed, outcomes = {}, {}, {}, {}
 
 local function file(place, session_holds, deadline, held_until, ids)
   local field = SESSION_FIELDS * sessions + FIELDS * (place - 1)
@@ -41,7 +43,13 @@ local function file(place, session_holds, deadline, held_until, ids)
   written[n + 1], written[n + 2] = id, id .. ' ' .. now .. ' ' .. text
   written[n + 3], written[n + 4] = ARGV[first_field + field + 1], attempt .. ' ' .. id
   written[n + 5], written[n + 6] = ARGV[first_field + field + 2], revision .. ' ' .. id
-  if latest_id then written[n + 7], written[n + 8] = 'next:' .. latest_id, id end
+  if latest_id then
+    written[n + 7], written[n + 8] = 'next:' .. latest_id, id
+  else
+    local session, member = string.match(ARGV[first_field + field + 2], '^latest:(%d+):(.*)$')
+    listed[#listed + 1] = 0
+    listed[#listed + 1] = '2:by' .. #member .. ':' .. member .. string.rep('0', 20 - #session) .. session
+  end
   return 'filed ' .. id .. ' ' .. now
 end
 
@@ -65,5 +73,6 @@ for place = 1, sessions do
 end
 if #rows > 0 then
   redis.call('HSET', takes, 'log', append(rows, now), 'last', last_id, unpack(written))
+  if #listed > 0 then redis.call('ZADD', index, unpack(listed)) end
 end
 return table.concat(outcomes, '\n')

@@ -3,9 +3,10 @@
 local reusable, live = KEYS[1], KEYS[2]
 local bucket, slot, fresh = ARGV[1], ARGV[2], ARGV[3]
 
+local now = time_of_commit()
 local given = redis.call('HGET', reusable, bucket)
 must_be(HASH, live)
-if not given or tonumber((time_of_read())) > tonumber(words(given, '^(%-?%d+) ')) then
+if not given or tonumber(now) > tonumber(words(given, '^(%-?%d+) ')) then
   given = fresh
   redis.call('HSET', reusable, bucket, given)
 end

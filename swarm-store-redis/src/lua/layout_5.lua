@@ -3,7 +3,7 @@
 -- the next cursor, or '' at the end.
 local counters = KEYS[5]
 local BATCH = 100
-local FIRST, COLLECTIONS = 12, (#KEYS - 11) / 3
+local FIRST, COLLECTIONS = 13, (#KEYS - 12) / 3
 local limited = ARGV[3]
 
 local collection, cursor, bytes = string.match(ARGV[2], '^(%d+) (%d+) (%d+)$')

@@ -76,13 +76,13 @@ local function id_of(entry)
   return string.match(string.sub(entry, -20), '^0*(%d+)$')
 end
 
--- The rows with these ids, in the same order.
+-- The rows with these ids, in the same order, without those that somebody has deleted.
 local function fetch(rows, ids)
   local found = {}
   for first = 1, #ids, 1000 do
     local last = math.min(first + 999, #ids)
     for _, row in ipairs(redis.call('HMGET', rows, unpack(ids, first, last))) do
-      found[#found + 1] = row
+      if row then found[#found + 1] = row end
     end
   end
   return found

@@ -23,6 +23,7 @@ if held_key ~= '' then
 end
 if quota ~= '' then
   local others = redis.call('ZLEXCOUNT', index, '[' .. state_prefix, '(' .. state_prefix .. '\255')
+  if redis.call('ZSCORE', index, state_prefix .. id) then others = others - 1 end
   if others >= tonumber(quota) then return 'full' end
 end
 local old_state, old_token, old_key

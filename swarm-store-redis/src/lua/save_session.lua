@@ -1,10 +1,12 @@
 -- Writes a session, if it has the expected version, the expected number of takes (if given), and no take
 -- filed after `none_after` (if given). The time of its publication never changes. With `all`, removes the
 -- session instead; its id stays used, and takes of its day and subject go to the newest session left there.
+-- The acts, the last arguments, are appended to the log; with `opens`, a row that opens each take follows.
 local sessions, index, filed, acts = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, expected, count, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local prefix, state_prefix, published_prefix, act = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-local none_after, all, on = ARGV[9], ARGV[10], ARGV[11]
+local prefix, state_prefix, published_prefix = ARGV[5], ARGV[6], ARGV[7]
+local none_after, all, on, about, opens = ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12] ~= ''
+local FIRST_ACT = 14
 
 local before = redis.call('HGET', sessions, id)
 if not at_version(before, expected) then return 'stale' end
@@ -19,14 +21,27 @@ if none_after ~= '' then
 end
 local old_state = words(before, '^%d+ (%S+) ')
 local now = time_of_commit()
+local opened = opens and redis.call('LRANGE', filed, 0, -1) or {}
 must_be(HASH, acts)
 must_be(SORTED_SET, index)
+
+local function log_acts()
+  for place = FIRST_ACT, FIRST_ACT + ARGV[13] - 1 do log_act(acts, id, now, ARGV[place]) end
+  local rows = {}
+  for place, take in ipairs(opened) do
+    rows[#rows + 1] = 'o ' .. now .. ' ' .. take
+    if #rows == 1000 or place == #opened then
+      redis.call('HSET', takes, 'log', append(rows, now))
+      rows = {}
+    end
+  end
+end
 
 redis.call('HDEL', takes, 'hold:' .. id)
 if all ~= '' then
   redis.call('HDEL', sessions, id)
   redis.call('HDEL', takes, 'session:' .. id)
-  redis.call('ZREM', index, entry(all, id), entry(state_prefix, id), entry(on, id))
+  redis.call('ZREM', index, entry(all, id), entry(state_prefix, id), entry(on, id), entry(about, id))
   if published_prefix ~= '' then redis.call('ZREM', index, entry(published_prefix, id)) end
   local left = redis.call('ZREVRANGEBYLEX', index, '(' .. on .. ':', '[' .. on, 'LIMIT', 0, 1)[1]
   if left then
@@ -34,7 +49,7 @@ if all ~= '' then
   else
     redis.call('HDEL', takes, 'newest:' .. on)
   end
-  log_act(acts, id, now, act)
+  log_acts()
   return committed('saved')
 end
 
@@ -43,5 +58,5 @@ guard_filings('session:' .. id, row)
 redis.call('ZREM', index, entry(prefix .. #old_state .. ':' .. old_state, id))
 redis.call('ZADD', index, 0, entry(state_prefix, id))
 if published_prefix ~= '' then redis.call('ZADD', index, 0, entry(published_prefix, id)) end
-log_act(acts, id, now, act)
+log_acts()
 return committed('saved')

@@ -13,7 +13,7 @@ pub(super) fn apart(purpose: &'static str, tenant: &TenantId) -> Result<Keys> {
     Ok(Keys::apart(tenant, purpose, &hex(&id)))
 }
 
-/// Those that exist only where there are records other than challenges.
+/// The keys that exist only if there are records other than challenges.
 pub(super) fn records(keys: &Keys) -> Result<Vec<String>> {
     let mut found = vec![
         keys.members(),
@@ -32,7 +32,7 @@ pub(super) fn records(keys: &Keys) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Those that are copied for a dump, since their values change.
+/// The keys that are copied for a dump, since their values change.
 pub(super) fn changing(keys: &Keys) -> Result<Vec<String>> {
     let mut found = vec![
         keys.members(),

@@ -24,10 +24,8 @@ impl Transfer for RedisStore {
         let mut found = std::collections::BTreeSet::new();
         // A tenant without a layout has sessions: see `layout`.
         for name in ["layout", "sessions"] {
-            let keys = redis::cmd("KEYS").arg(format!("swarm:{{*}}:{name}")).to_owned();
-            let keys: Vec<Vec<String>> = self.client.ask_all(OP, &keys).await?;
-            let ids = keys.iter().flatten().filter_map(|key| tenant_of(key, name));
-            found.extend(ids);
+            let keys = self.client.scan(OP, &format!("swarm:{{*}}:{name}")).await?;
+            found.extend(keys.iter().filter_map(|key| tenant_of(key, name)));
         }
         let mut used = Vec::new();
         for tenant in found {

@@ -70,7 +70,7 @@ impl Records {
         Ok(Self { tenant, copies, head, part: Part::Head, last_member: None })
     }
 
-    /// Reads the next part. It may have no records though more follow.
+    /// Reads the next part. It may be empty although more parts follow.
     async fn page(&mut self) -> Result<Vec<Stored>> {
         match self.part {
             Part::Head => {
@@ -219,7 +219,7 @@ impl Records {
         Ok(members.chain(days).chain(briefs).collect())
     }
 
-    /// Keeps the copies. What was read is worthless if they were gone.
+    /// Extends the lifetime of the copies. Fails if they are gone, because what was read is then incomplete.
     async fn keep(&self) -> Result<()> {
         let mut script = ScriptCall::with(&scripts::KEEP_DUMP, &self.names()?, &[]);
         script.arg(TTL);

@@ -18,7 +18,7 @@ use crate::changes;
 use crate::codec;
 use crate::committee::{self, brief_field, by_on, on};
 use crate::documents::in_group;
-use crate::keys::{self, BY_KEY, Keys, collection_name, with_number};
+use crate::keys::{self, BY_KEY, Keys, collection_name, filed_by, with_number};
 use crate::scripts;
 use crate::sessions::{all, published_at};
 use crate::tenant::TenantStore;
@@ -140,7 +140,7 @@ impl Staged {
         }
     }
 
-    /// Removes the keys that are left.
+    /// Removes the remaining keys.
     async fn remove(&self) -> Result<()> {
         let names: Vec<_> = self.written.iter().cloned().chain([self.keys.marker()]).collect();
         for names in names.chunks(500) {
@@ -265,7 +265,9 @@ fn add_session(keys: &Keys, session: &Session, to: &mut Operations) {
     let on = keys::sessions_on(&session.date.to_string(), session.subject_id.as_str());
     let published = session.published_at.map(published_at);
     let state = keys::in_state(session.state.as_str());
-    for listing in [Some(all()), Some(state), Some(on.clone()), published].into_iter().flatten() {
+    let about = keys::sessions_about(session.subject_id.as_str());
+    let listings = [Some(all()), Some(state), Some(on.clone()), Some(about), published];
+    for listing in listings.into_iter().flatten() {
         to.list(keys.sessions_index(), with_number(&listing, id));
     }
     // Sessions come in the order of their ids, so the newest is the last.
@@ -279,6 +281,7 @@ fn add_take(keys: &Keys, take: &Take, to: &mut Operations) {
     let attempt = hex(&restored_attempt(id).0);
     let spent = format!("nonce:{}:{member}{nonce}", member.len());
     to.set(keys.takes(), spent, format_args!("{attempt} {id}"));
+    to.list(keys.takes_index(), with_number(&filed_by(member), session.0));
     to.revision(keys.takes(), format!("latest:{session}:{member}"), take.revision.get(), id);
     to.set(keys.takes(), "last", id);
     to.push(keys.session_takes(session), id);

@@ -1,6 +1,9 @@
--- Reverts the migration to layout 3, adds `more` nonces, and marks the tenant with an older layout.
+-- Reverts the migrations to layouts 7 and 3, adds `more` nonces, and marks the tenant with an older layout.
 local layout, more = ARGV[1], tonumber(ARGV[2])
 local function key(name) return 'swarm:{acme}:' .. name end
+
+redis.call('DEL', key('takes:index'))
+redis.call('ZREMRANGEBYLEX', key('sessions:index'), '[5:about', '(5:about:')
 
 local moved_to = { nonce = 'nonces', latest = 'revisions', next = 'superseded' }
 local takes = redis.call('HGETALL', key('takes'))

@@ -90,7 +90,7 @@ impl Committee for TenantStore {
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
         let filing = filing.clone();
-        self.write("file committee take", move |world| takes::file(world, &filing)).await
+        self.write_filing("file committee take", move |world| takes::file(world, &filing)).await
     }
 
     async fn committee_takes(

@@ -11,12 +11,15 @@ const APPLICATION: i32 = 0x5377_726d;
 
 /// The migration to each layout from the one before, in order: what is done to the records, if
 /// anything, and then the statements.
-const LAYOUTS: [(Option<Change>, &str); 5] = [
+const LAYOUTS: [(Option<Change>, &str); 8] = [
     (None, include_str!("1.sql")),
     (None, include_str!("2.sql")),
     (Some(entries::complete), include_str!("3.sql")),
     (None, include_str!("4.sql")),
     (None, include_str!("5.sql")),
+    (None, include_str!("6.sql")),
+    (None, include_str!("7.sql")),
+    (None, include_str!("8.sql")),
 ];
 
 type Change = fn(&Connection) -> Outcome<()>;

@@ -6,15 +6,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::domain::{
-    AttemptId, Day, MemberId, Nonce, Revision, SessionId, SubjectId, Take, TakeId, TakeOnFile,
+    AttemptId, Day, MemberId, Nonce, Revision, SessionId, SessionSummary, SubjectId, Take, TakeId,
+    TakeOnFile,
 };
 use swarm_core::rules::Filing;
+use swarm_core::store::records::{BEFORE_SNAPSHOT, Record as _, expecting};
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, Result, Revisions, SessionTakes, TakeQuery, Takes,
+    Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
+    TakeContext, TakeQuery, Takes,
 };
 
 use crate::failure::Outcome;
-use crate::world::{World, limit_arg, signed};
+use crate::world::{Values, World, limit_arg, signed, text};
 use crate::{TenantStore, log_rows, members, session_rows};
 use row::revision;
 pub(crate) use row::{TakeText, take};
@@ -42,17 +45,45 @@ impl Takes for TenantStore {
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
         let (filing, text) = (filing.clone(), TakeText::of(filing));
-        self.write("file", move |world| file(world, &filing, &text)).await
+        self.write_filing("file", move |world| file(world, &filing, &text)).await
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
         self.read("take", move |world| on_file(world, id)).await
     }
 
+    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
+        self.read("take context", move |world| context(world, id)).await
+    }
+
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         let query = *query;
         self.read("session takes", move |world| session_takes(world, &query)).await
     }
+
+    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
+        let query = query.clone();
+        self.read("member takes", move |world| member_takes(world, &query)).await
+    }
+}
+
+fn member_takes(world: &World<'_>, query: &MemberTakeQuery) -> Outcome<Vec<MemberTake>> {
+    const OF_MEMBER: &str =
+        "SELECT take.id, filed_at, session, revision, public_key, signature, payload, summary, record
+        FROM takes AS take JOIN sessions ON sessions.tenant = ?1 AND sessions.id = take.session
+        WHERE take.tenant = ?1 AND take.member = ?2 AND take.session < ?3 AND NOT EXISTS
+            (SELECT 1 FROM takes AS later WHERE later.tenant = ?1 AND later.member = ?2
+             AND later.session = take.session AND later.revision = take.revision + 1)
+        ORDER BY take.session DESC LIMIT ?4";
+    let before = query.before.map_or(i64::MAX, |id| signed(id.0));
+    let expecting = expecting(&query.member);
+    let values: Values<'_> = &[&query.member.as_str(), &before, &limit_arg(query.limit)];
+    world.all(OF_MEMBER, values, |row| {
+        let session = Arc::new(SessionSummary::from_text(text(row, 7)?)?);
+        // The roster comes before the snapshot, which may be long.
+        let before_snapshot = text(row, 8)?.split(BEFORE_SNAPSHOT).next().unwrap_or_default();
+        Ok(MemberTake { take: take(row)?, session, expected: before_snapshot.contains(&expecting) })
+    })
 }
 
 /// The latest revision of a member in a session.
@@ -105,6 +136,28 @@ fn on_file(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
     Ok(Some(TakeOnFile { take, superseded_by: next.map(TakeId) }))
 }
 
+fn context(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeContext>> {
+    const OWN: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes WHERE tenant = ?1 AND session = ?2 AND member = ?3";
+    const PREVIOUS: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes AS take WHERE tenant = ?1 AND session = ?2 AND member <> ?3 AND id < ?4 AND NOT EXISTS
+            (SELECT 1 FROM takes AS later WHERE later.tenant = ?1 AND later.session = ?2
+             AND later.member = take.member AND later.revision = take.revision + 1)
+        ORDER BY id DESC LIMIT 1";
+    const NEXT: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
+        FROM takes AS take WHERE tenant = ?1 AND session = ?2 AND member <> ?3 AND id > ?4 AND NOT EXISTS
+            (SELECT 1 FROM takes AS later WHERE later.tenant = ?1 AND later.session = ?2
+             AND later.member = take.member AND later.revision = take.revision + 1)
+        ORDER BY id LIMIT 1";
+    let Some(shown) = by_id(world, id)? else { return Ok(None) };
+    let (session, member) = (signed(shown.session_id.0), shown.draft().member_id.as_str());
+    let mut takes = world.all(OWN, &[&session, &member], take)?;
+    for sql in [PREVIOUS, NEXT] {
+        takes.extend(world.one(sql, &[&session, &member, &signed(id.0)], take)?);
+    }
+    Ok(TakeContext::of(id, takes))
+}
+
 fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
     let (member, _) = filing.member();
     if let Some(take) = attempted(world, filing)? {
@@ -123,12 +176,20 @@ fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
     if Revision::after(latest(world, member, filing.session().0)?) != Some(filing.revision()) {
         return Ok(Filed::RevisionTaken);
     }
-    let id = world.next_id("SELECT max(id) FROM takes WHERE tenant = ?1", &[])?;
+    let id = world.next_id(LAST_ID, &[])?;
     let take = filing.take(TakeId(id), now);
     insert(world, &take, filing.attempt(), text)?;
     log_rows::append_take(world, TakeId(id), now)?;
     Ok(Filed::Filed(Arc::new(take)))
 }
+
+/// The last id of a take. If somebody deleted that take, the log still refers to it, and it stays used; its row is
+/// looked for among the last hundred.
+const LAST_ID: &str = "SELECT max(
+    coalesce((SELECT max(id) FROM takes WHERE tenant = ?1), 0),
+    coalesce((SELECT take FROM log WHERE tenant = ?1 AND take IS NOT NULL AND act IS NULL
+        AND seq > (SELECT max(seq) - 100 FROM log WHERE tenant = ?1)
+        ORDER BY seq DESC LIMIT 1), 0))";
 
 /// Writes a take.
 pub(crate) fn insert(

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rusqlite::Row;
-use swarm_core::domain::{Revision, Signature, Signed};
+use swarm_core::domain::{Revision, Signed};
 use swarm_core::json::Json;
 use swarm_core::rules::Filing;
-use swarm_core::store::records::public_key;
+use swarm_core::store::records::{proof_text, public_key, read_proof};
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 use crate::failure::{Failure, Outcome};
@@ -27,8 +27,8 @@ impl TakeText {
 
     /// The columns of a take with this signed text.
     pub(crate) fn new(take: &Take, payload: String) -> Self {
-        let (public_key, signature) = (take.public_key.to_string(), &take.signed.signature);
-        Self { public_key, signature: signature.as_str().to_owned(), payload }
+        let (public_key, signature) = (take.public_key.to_string(), proof_text(take).into_owned());
+        Self { public_key, signature, payload }
     }
 }
 
@@ -36,7 +36,7 @@ impl TakeText {
 pub(crate) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
     let payload = Json::read(text(row, 6)?.as_bytes()).map_err(Failure::corrupt)?;
     let payload = TakeDraft::read(&mut payload.into_object())?;
-    let signature = Signature::parse(text(row, 5)?)?;
+    let (signature, salt) = read_proof(text(row, 5)?)?;
     Ok(Arc::new(Take {
         id: TakeId(unsigned(row.get(0)?)?),
         filed_at: timestamp(row.get(1)?)?,
@@ -44,6 +44,7 @@ pub(crate) fn take(row: &Row<'_>) -> Outcome<Arc<Take>> {
         revision: revision(unsigned(row.get(3)?)?)?,
         public_key: public_key(text(row, 4)?)?,
         signed: Arc::new(Signed { payload, signature }),
+        salt,
     }))
 }
 

@@ -16,11 +16,11 @@ use crate::failure::{Failure, Outcome};
 use crate::readers;
 use crate::world::World;
 
-/// The weight of the records that are returned at once: of most records 1.
-const BATCH: usize = 500;
+/// The maximum total weight of the records returned at once. Most records have weight 1.
+const MAX_BATCH_WEIGHT: usize = 500;
 
-/// The weight of a record that may be long, since it has a snapshot or a text of that size.
-const LONG: usize = 50;
+/// The weight of a record that may be long, because it has a snapshot or a text.
+const LONG_RECORD_WEIGHT: usize = 50;
 
 /// The batches that the thread has read. It waits while one is not taken, and ends when this is dropped.
 pub(super) struct Batches(Receiver<Outcome<Vec<Stored>>>);
@@ -31,7 +31,7 @@ pub(super) async fn begin(path: &Path, tenant: TenantId, clock: TimeSource) -> O
     let (sender, mut batches) = mpsc::channel(1);
     let thread = thread::Builder::new().name("swarm-sqlite-dump".to_owned());
     thread.spawn(move || read(&db, &tenant, &clock, sender)).map_err(Failure::thread)?;
-    // The first batch is empty: it only says that the snapshot is taken.
+    // The first batch is empty: it signals that the snapshot is taken.
     batches.recv().await.unwrap_or_else(|| Err(Failure::stopped()))?;
     Ok(Batches(batches))
 }
@@ -68,11 +68,13 @@ struct Batch<'a> {
 impl Batch<'_> {
     fn push(&mut self, record: Stored) -> Outcome<()> {
         self.weight += match record {
-            Stored::Session(_) | Stored::CommitteeBrief(..) | Stored::Document(_) => LONG,
+            Stored::Session(_) | Stored::CommitteeBrief(..) | Stored::Document(_) => {
+                LONG_RECORD_WEIGHT
+            }
             _ => 1,
         };
         self.records.push(record);
-        if self.weight >= BATCH { self.send() } else { Ok(()) }
+        if self.weight >= MAX_BATCH_WEIGHT { self.send() } else { Ok(()) }
     }
 
     /// Fails when the caller is gone, which ends the thread.

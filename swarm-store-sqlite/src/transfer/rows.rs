@@ -102,7 +102,11 @@ const LOG: &str = "SELECT take.id, take.filed_at, take.session, take.revision, t
 fn log_row(row: &Row<'_>) -> Outcome<LogRow> {
     let (seq, at) = (Seq(unsigned(row.get(7)?)?), timestamp(row.get(8)?)?);
     let logged = if row.get::<_, Option<i64>>(0)?.is_some() {
-        Logged::Take(takes::take(row)?)
+        let take = takes::take(row)?;
+        match row.get_ref(9)?.as_str_or_null().map_err(Failure::corrupt)? {
+            Some(_) => log::opening(&take)?,
+            None => Logged::Take(take),
+        }
     } else if let Some(submission) = row.get::<_, Option<String>>(10)? {
         Logged::CommitteeTake(Arc::new(CommitteeTake::from_text(&submission)?))
     } else if let Some(entry) = row.get::<_, Option<String>>(9)? {
@@ -113,7 +117,7 @@ fn log_row(row: &Row<'_>) -> Outcome<LogRow> {
     Ok(LogRow { seq, at, logged })
 }
 
-/// Writes a record. `submissions` is the number of those to the committee so far.
+/// Writes a record. `submissions` is the number of submissions to the committee so far.
 pub(super) fn insert(world: &World<'_>, record: &Stored, submissions: &mut u64) -> Outcome<()> {
     match record {
         Stored::Head(_) => Ok(()),

@@ -19,7 +19,7 @@ use crate::opened_file::OpenedFile;
 use crate::world::World;
 use crate::{connection, layout, log_rows};
 
-/// What the thread is asked to do, and where it answers.
+/// A request to the thread, with the channel for its answer.
 enum Order {
     Write(TenantId, Vec<Stored>, oneshot::Sender<Outcome<()>>),
     Commit(oneshot::Sender<Outcome<Committed>>),

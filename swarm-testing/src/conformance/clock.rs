@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::log::document;
 use crate::promise::{ensure, promised};
 use crate::{World, act, applicant, creation, filed, moment, session_draft};
-use swarm_core::domain::{Attribution, Seq, SessionDraft, Timestamp};
+use swarm_core::domain::{Attribution, Seq, SessionDraft, Timestamp, Version};
 use swarm_core::rules::convene;
 use swarm_core::store::{
-    CLOCK_TOLERANCE_MILLIS, Collection, Filed, Result, Saved, SessionChange, StoreErrorKind,
-    Tenants,
+    CLOCK_TOLERANCE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, Filed,
+    MemberRemoval, Result, Saved, SessionChange, StoreErrorKind, Tenants,
 };
 
 /// The clock may be up to an hour behind the log.
@@ -52,6 +52,12 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
     joined.act = Some(act("member"));
     let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
     let size = world.log_size().await;
+    let removal = MemberRemoval { id: ada.id.clone(), expected: Version(1) };
+    let offer = ChallengeOffer {
+        bucket: ChallengeBucket(1),
+        fresh: world.live_challenge("fresh").await,
+        slot: ChallengeSlot::Decoy,
+    };
 
     set(earliest().plus_millis(-1));
     promised!(world.now().await, noon, "reads go on");
@@ -61,6 +67,9 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
     refused(store.save_member(&joined).await);
     refused(store.convene(&convocation).await);
     refused(store.put_document(Collection::Memos, &document(None, "memo")).await);
+    refused(store.accept_key(&act("accepted")).await);
+    refused(store.remove_member(&removal).await);
+    refused(store.give_challenge(&offer).await);
     promised!(world.log_size().await, size);
     promised!(world.takes(session.id).await.len(), 1);
     refused(tenants.ready().await);
@@ -69,6 +78,21 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
     promised!(tenants.ready().await.is_ok(), true, "once the clock is near enough");
     promised!(filed(world.file(&filing).await).filed_at, noon);
     promised!(world.save_session(&amended).await, Saved::Saved);
+}
+
+/// What was filed before stays filed, so a call that is sent again is answered as it was then.
+pub async fn resent_attempt_is_answered_while_the_clock_is_far_behind(
+    tenants: Arc<dyn Tenants>,
+    set: impl Fn(Timestamp),
+) {
+    set(noon());
+    let world = World::fresh(tenants).await;
+    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
+    let filing = world.judged(&ada, &ada.submission(&session, "1")).await;
+    let take = filed(world.file(&filing).await);
+    set(earliest().plus_millis(-1));
+    let resent = world.store().file(&filing).await.map_err(|error| error.kind());
+    promised!(resent, Ok(Filed::Filed(take)));
 }
 
 /// An operator accepts a clock that is a day behind. Later commits have its time.

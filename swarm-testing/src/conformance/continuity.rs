@@ -148,6 +148,7 @@ impl<'a> Commits<'a> {
         let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
         refused(store.convene(&convocation).await);
         refused(store.put_document(Collection::Memos, &document(None, "memo")).await);
+        refused(store.accept_key(&act("accepted")).await);
         refused(store.accept_clock(&act("accepted")).await);
         refused(tenants.ready().await);
         promised!(world.log_size().await, size, "nothing is committed");

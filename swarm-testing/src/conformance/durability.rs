@@ -19,7 +19,7 @@ pub async fn records_survive_reopening(
     tenants: Arc<dyn Tenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
 ) {
-    let (tenant, _) = furnished(Arc::clone(&tenants)).await;
+    let (tenant, _) = filled(Arc::clone(&tenants)).await;
     let before = shown(&World::open(tenants, tenant.clone())).await;
     let after = shown(&World::open(reopen().await, tenant)).await;
     for (before, after) in before.into_iter().zip(after) {
@@ -32,7 +32,7 @@ pub async fn guards_survive_reopening(
     tenants: Arc<dyn Tenants>,
     reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
 ) {
-    let (tenant, filing) = furnished(Arc::clone(&tenants)).await;
+    let (tenant, filing) = filled(Arc::clone(&tenants)).await;
     drop(tenants);
     let world = World::open(reopen().await, tenant);
     let (ada, session) = (Author::named("ada"), world.session(SessionId(1)).await.unwrap().record);
@@ -60,7 +60,7 @@ pub async fn guards_survive_reopening(
 }
 
 /// Stores one record of each kind. Returns the tenant, and the filing of take 2.
-async fn furnished(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
+async fn filled(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
     let world = World::fresh(tenants).await;
     let ada = world.author("ada").await;
     let grace = Member { state: Approved, ..applicant("grace") };

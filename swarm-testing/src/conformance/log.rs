@@ -44,17 +44,21 @@ pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     let subject = document(Some("aurora"), "subject");
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
+    let other =
+        DocumentDraft { act: Some(published.clone()), ..document(Some(&memo.key), "other") };
+    let _ = written(world.put_document(Collection::Memos, &other).await);
 
     let rows = world.log(START, MANY).await;
-    promised!(numbers(&rows), (1..=7).collect::<Vec<_>>());
+    promised!(numbers(&rows), (1..=8).collect::<Vec<_>>());
     let entry = |act: &Act, minted, at| Logged::Entry(act.entry(minted, at));
     promised!(rows[0].logged, entry(&convocation.act, session.id.0, session.convened_at));
     promised!(rows[1].logged, Logged::Take(take));
     promised!(rows[2].logged, entry(&act("member"), 0, Timestamp::EPOCH));
-    promised!(rows[3].logged, entry(&closed.act, 0, Timestamp::EPOCH));
+    promised!(rows[3].logged, entry(&closed.acts[0], 0, Timestamp::EPOCH));
     promised!(rows[4].logged, entry(&published, memo.id, memo.created_at));
     promised!(rows[5].logged, rows[6].logged);
-    promised!(world.log_size().await, Seq(7));
+    promised!(rows[7].logged, entry(&published, memo.id, rows[7].at), "it keeps its id");
+    promised!(world.log_size().await, Seq(8));
 }
 
 pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
@@ -65,6 +69,22 @@ pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     let Put::Created(memo) = memo else { panic!("promised: a new document; came: {memo:?}") };
     let times: Vec<_> = world.log(START, MANY).await.iter().map(|row| row.at).collect();
     promised!(times, [session.convened_at, take.filed_at, memo.created_at]);
+}
+
+/// It is a commit like any other.
+pub async fn accepted_key_appends_its_act(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(Arc::clone(&tenants)).await;
+    let other = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let before = world.now().await;
+    world.accept_key(&act("accepted")).await;
+    let rows = world.log(START, MANY).await;
+    promised!(numbers(&rows), [1, 2]);
+    promised!(rows[1].logged, Logged::Entry(act("accepted").entry(0, rows[1].at)));
+    ensure!(rows[1].at >= before && rows[1].at <= world.now().await, "its time", &rows[1]);
+    promised!(world.log_position().await.log, 1, "the log goes on");
+    promised!(world.session(session.id).await.map(|it| it.version), Some(Version(1)));
+    promised!(other.log_size().await, START);
 }
 
 pub async fn log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
@@ -102,7 +122,8 @@ pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
         takes: None,
         none_filed_after: None,
         withdrawn: false,
-        act: act("unknown"),
+        acts: vec![act("unknown")],
+        opens: false,
     };
     promised!(world.save_session(&unknown).await, Saved::Stale);
     let change = world.edited(&author.id, |_| {}).await;

@@ -80,6 +80,7 @@ macro_rules! conformance_cases {
                 odd_member_ids_are_distinct
                 members_are_listed_by_state
                 member_pages_are_complete
+                members_are_found_by_id
                 member_is_listed_in_its_latest_state
                 member_is_created_once
                 member_change_at_another_version_is_stale
@@ -125,6 +126,10 @@ macro_rules! conformance_cases {
                 sessions_are_newest_first_up_to_the_limit
                 sessions_are_listed_without_snapshots
                 session_list_is_read_in_one_snapshot
+                summary_shows_its_session
+                summaries_are_found_by_subject
+                summaries_after_an_id_are_lowest_first
+                summaries_are_read_in_one_snapshot
                 session_pages_are_complete
                 session_pages_start_before_any_number
                 sessions_are_found_by_day_and_subject
@@ -143,7 +148,12 @@ macro_rules! conformance_cases {
                 session_is_aggregated_once
                 aggregation_ends_while_takes_arrive
                 moving_deadline_leaves_no_late_takes
-                withdrawn_session_is_as_if_it_had_not_been
+                sealed_take_round_trips
+                opening_appends_an_entry_of_each_take_in_order
+                stale_opening_appends_nothing
+                aggregation_opens_a_blind_session
+                racing_takes_are_opened_or_not_sealed
+                withdrawn_session_is_found_by_no_read
                 session_withdrawn_last_leaves_its_day_empty
                 session_with_takes_is_not_withdrawn
                 session_is_withdrawn_or_filed_in
@@ -161,6 +171,9 @@ macro_rules! conformance_cases {
                 unknown_take_is_none
                 latest_takes_are_one_per_member
                 latest_take_pages_are_complete
+                take_context_has_revisions_and_neighbours
+                member_takes_are_the_latest_of_each_session
+                member_takes_say_whether_they_were_expected
                 filing_does_not_change_member_or_session
                 repeated_attempt_gets_the_original_result
                 repeated_attempt_after_the_deadline_gets_the_original_result
@@ -225,6 +238,7 @@ macro_rules! conformance_cases {
                 log_is_initially_empty
                 each_commit_with_an_act_appends_a_row
                 log_row_has_the_time_of_its_commit
+                accepted_key_appends_its_act
                 log_is_read_by_pages
                 refused_write_appends_no_row
                 repeated_attempt_appends_one_row
@@ -306,4 +320,4 @@ continuity_cases! { publish }
 transfer_cases! { publish }
 
 pub use held_commits::wait_of_a_commit_counts_towards_its_deadline;
-pub use transfer::Moving;
+pub use transfer::TransferStore;

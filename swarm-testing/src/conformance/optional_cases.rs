@@ -22,8 +22,8 @@ macro_rules! continuity_conformance {
     };
 }
 
-/// Generates a test for each case of dump and restore, for a store that is
-/// [`Moving`](crate::conformance::Moving). `harness` is as in
+/// Generates a test for each case of dump and restore, for a
+/// [`TransferStore`](crate::conformance::TransferStore). `harness` is as in
 /// [`conformance!`](crate::conformance!), but returns the store as an `Arc` of its own type.
 #[macro_export]
 macro_rules! transfer_conformance {
@@ -44,7 +44,7 @@ macro_rules! transfer_cases {
             restored_tenant_dumps_the_same
             restored_tenant_reads_the_same
             restored_tenant_keeps_its_guards
-            restored_tenant_goes_on
+            restored_tenant_continues_its_ids
             restored_committee_keeps_its_quotas
             dump_shows_one_moment
             tenant_with_records_is_not_restored_into
@@ -124,6 +124,7 @@ macro_rules! clock_cases {
             @$then $($harness, $set)?;
             commit_time_is_constant_while_the_clock_is_behind
             commits_are_refused_while_the_clock_is_far_behind
+            resent_attempt_is_answered_while_the_clock_is_far_behind
             accepted_clock_is_used_again
             deadline_cannot_move_before_a_take_filed_with_a_wrong_clock
             passed_deadline_stays_passed_when_the_clock_runs_back

@@ -1,4 +1,4 @@
-//! The tree over the log, and a log that is not to be trusted (API.md, 11.4 and 11.6).
+//! The tree over the log, and a log that is blocked because it went back (API.md, 11.4 and 11.6).
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ pub async fn tree_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     promised!(one.tree().await.map(|stored| stored.record.size), Some(Seq(1)));
 }
 
-/// Until a log with a higher number begins, also where this process has seen none of the log.
+/// Until a log with a higher number begins, even if this process has seen none of the log.
 pub async fn mistrusted_log_refuses_commits(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     world.convened("subject").await;

@@ -34,7 +34,7 @@ pub struct Generation {
     pub withdrawn: usize,
     /// The last time at which a take is accepted. It may be on a later day.
     pub deadline: Timestamp,
-    /// When the briefs were generated, by the store's clock; where that was in the same second as the
+    /// When the briefs were generated, by the store's clock. If that was in the same second as the
     /// generation before, the next whole second.
     pub generated_at: Timestamp,
     /// The number of briefs.

@@ -13,11 +13,11 @@ pub struct NotJson {
 /// Where a text stops being JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultPlace {
-    /// Here, both counted from 1, a column for each character: what stands here, or begins here, is none.
+    /// At this line and column. A column is one character. No JSON value or mark can begin there.
     At {
-        /// The line.
+        /// The line, counted from 1.
         line: usize,
-        /// The column.
+        /// The column, counted from 1.
         column: usize,
     },
     /// An object has this key twice.
@@ -45,6 +45,6 @@ impl fmt::Display for FaultPlace {
     }
 }
 
-/// What the reader stops with; its position says where.
+/// The error inside the reader, whose position says where the fault is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop;

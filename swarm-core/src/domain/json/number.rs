@@ -3,7 +3,7 @@
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A number: the nearest double, and its original text where that differs from the text that
+/// A number: the nearest double, and its original text if that differs from the text that
 /// ECMAScript gives the double.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {

@@ -48,11 +48,11 @@ impl Object {
         Ok(rest.into_object())
     }
 
-    /// Reads this object with `read`, which takes all members that it knows.
+    /// Reads this object with `read`, which takes the members that it knows.
     ///
     /// # Errors
-    /// The error of `read`; [`Invalid`] when a member is left: most likely its name is misspelled, and
-    /// what it was to say would be lost.
+    /// The error of `read`; [`Invalid`] when a member is left. Its name is probably misspelled, and ignoring
+    /// it would lose a setting.
     pub fn read_all<T>(
         mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Invalid>,

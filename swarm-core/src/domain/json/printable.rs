@@ -1,4 +1,4 @@
-//! Text of others, made safe for a terminal.
+//! Makes untrusted text safe to print on a terminal.
 
 use super::write;
 

@@ -46,7 +46,7 @@ struct Reader<'a> {
     text: &'a str,
     /// The position, in bytes; where reading stopped, that of the fault.
     at: usize,
-    /// The key that an object has twice, where that is the fault.
+    /// The key that an object has twice, if that is the fault.
     duplicate: Option<String>,
     /// The values parsed so far.
     document: Document<'a>,

@@ -6,12 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry};
 use super::{Actor, Note, Seq};
-use crate::domain::committee::CommitteeMemberId;
 use crate::domain::json::write;
 use crate::domain::{
-    Day, Digest, Invalid, MemberId, MemoId, PublicKey, Revision, SessionId, SessionState,
-    Signature, SubjectId, SubjectSnapshotId, TakeId, Timestamp,
+    Day, Digest, Invalid, MemberId, MemoId, PublicKey, SessionId, SessionState, SubjectId,
+    SubjectSnapshotId, Timestamp,
 };
 
 /// An entry with its number and time: a line of the log.
@@ -35,7 +35,7 @@ impl LogLine {
     /// Reads the exact text of a line.
     ///
     /// # Errors
-    /// [`Invalid`] when it is none: also where the same JSON is written otherwise.
+    /// [`Invalid`] when the text is not a line, or is the JSON of one in another spelling.
     pub fn read(text: &str) -> Result<Self, Invalid> {
         exact(text, Self::text)
     }
@@ -47,6 +47,8 @@ impl LogLine {
 pub enum LogEntry {
     /// A take was filed.
     Take(TakeEntry),
+    /// A sealed take was opened.
+    Opening(OpeningEntry),
     /// A session was convened or changed.
     Session(Box<SessionEntry>),
     /// A member was changed.
@@ -112,7 +114,7 @@ impl LogEntry {
     /// Reads what [`to_text`](Self::to_text) wrote.
     ///
     /// # Errors
-    /// [`Invalid`] when it is none: also where the same JSON is written otherwise.
+    /// [`Invalid`] when the text is not an entry, or is the JSON of one in another spelling.
     pub fn from_text(text: &str) -> Result<Self, Invalid> {
         exact(text, Self::to_text)
     }
@@ -126,7 +128,7 @@ impl LogEntry {
     }
 }
 
-/// Reads a value, and checks that it is written as it was read.
+/// Parses a value, and checks that writing it gives the same text.
 fn exact<T: for<'de> Deserialize<'de>>(
     text: &str,
     write: impl Fn(&T) -> String,
@@ -139,26 +141,6 @@ fn exact<T: for<'de> Deserialize<'de>>(
     Err(invalid("must be the exact text of an entry".to_owned()))
 }
 
-/// A take that was filed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TakeEntry {
-    /// The take.
-    pub id: TakeId,
-    /// Its session.
-    pub session_id: SessionId,
-    /// Its author.
-    pub member_id: MemberId,
-    /// Which of the author's takes in the session it is.
-    pub revision: Revision,
-    /// The digest of the canonical bytes that were signed.
-    pub digest: Digest,
-    /// The signature.
-    pub signature: Signature,
-    /// The key that verified it.
-    pub public_key: PublicKey,
-}
-
 /// An act on a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionEntry {
@@ -166,11 +148,11 @@ pub struct SessionEntry {
     pub act: SessionAct,
     /// Who did it.
     pub by: Actor,
-    /// What they say about it.
+    /// Their remark.
     pub note: Option<Note>,
-    /// The session after it; of [`SessionAct::Withdrawn`], as it was last.
+    /// The session after the act; for [`SessionAct::Withdrawn`], its last record.
     pub session: LoggedSession,
-    /// Of [`SessionAct::Excuse`]: who was excused, or expected again.
+    /// For [`SessionAct::Excuse`]: the member that was excused, or is expected again.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub excuse: Option<Excuse>,
 }
@@ -193,8 +175,10 @@ pub enum SessionAct {
     Excuse,
     /// Its brief was published.
     Brief,
-    /// It was withdrawn: it is as if it had never been convened.
+    /// It was withdrawn: removed, as if it had never been convened.
     Withdrawn,
+    /// It was blind, and its takes were opened. An entry for each of them follows.
+    Opened,
 }
 
 /// A session in the log: its record, with digests in place of what may be long.
@@ -207,18 +191,24 @@ pub struct LoggedSession {
     pub date: Day,
     /// Its subject.
     pub subject_id: SubjectId,
-    /// How far it has come.
+    /// Its state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline.
     pub window_closes_at: Option<Timestamp>,
     /// When it was convened.
     pub convened_at: Timestamp,
-    /// The members that it needs.
+    /// The number of members required for a quorum.
     pub quorum: Option<u32>,
-    /// The digest of its buckets, where it has any.
+    /// The digest of its buckets, if it has any.
     pub buckets_digest: Option<Digest>,
-    /// The digest of its roster, where it has one.
+    /// The digest of its roster, if it has one.
     pub roster_digest: Option<Digest>,
+    /// Whether it is blind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blind: bool,
+    /// When it was opened, if it is blind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_at: Option<Timestamp>,
     /// When it was published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
@@ -226,7 +216,7 @@ pub struct LoggedSession {
     pub snapshot_digest: Option<Digest>,
 }
 
-/// Who was excused, or is expected again.
+/// The member that was excused, or is expected again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Excuse {
@@ -246,9 +236,9 @@ pub struct MemberEntry {
     pub by: Option<Actor>,
     /// The member.
     pub id: MemberId,
-    /// Whether it is active after it.
+    /// Whether it is active after the act.
     pub status: MemberStatus,
-    /// Its key after it.
+    /// Its key after the act.
     pub public_key: Option<PublicKey>,
 }
 
@@ -262,9 +252,9 @@ pub enum MemberAct {
     Deactivated,
     /// It claimed its token.
     Claimed,
-    /// Its token was revoked, so that it claims another.
+    /// Its token was revoked. It may claim another.
     ClaimReset,
-    /// It got another token, and perhaps another key.
+    /// It got another token, and possibly another key.
     KeyRotated,
     /// Its name, contact, lens and memos were erased.
     Erased,
@@ -286,7 +276,7 @@ pub enum MemberStatus {
 pub struct MemoEntry {
     /// What was done.
     pub act: MemoAct,
-    /// The operator who did it; absent where its author did.
+    /// The operator who did it; absent if its author did it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
     /// The memo.
@@ -311,12 +301,12 @@ pub enum MemoAct {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "kebab-case")]
 pub enum Operation {
-    /// The store's clock as it is, though it is behind the log.
+    /// The store's clock, although it is behind the log.
     ClockAccepted {
         /// Who accepted it.
         by: Actor,
     },
-    /// The store as it is, though its log went back. Another log begins with this entry.
+    /// The store, although its log went back. A new log begins with this entry.
     StoreAccepted {
         /// Who accepted it.
         by: Actor,
@@ -338,10 +328,10 @@ pub enum Operation {
 /// A log that ended when an operator accepted the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogBefore {
-    /// Its name, where it was signed.
+    /// Its name, if it was signed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The number of entries: of its last checkpoint, or when it was last seen if there is none.
+    /// The number of entries at its last checkpoint; without a checkpoint, when it was last seen.
     pub size: Seq,
     /// The root of its last checkpoint, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -364,9 +354,9 @@ pub struct CommitteeDayEntry {
     pub by: Actor,
     /// The day.
     pub date: Day,
-    /// Its subject after it.
+    /// Its subject after the act.
     pub subject_id: Option<SubjectId>,
-    /// The deadline of its briefs, where it has any.
+    /// The deadline of its briefs, if there are any.
     pub deadline_utc: Option<Timestamp>,
 }
 
@@ -382,17 +372,4 @@ pub enum DayAct {
     Synthesis,
     /// It was withdrawn.
     Withdrawn,
-}
-
-/// A submission to the committee that was filed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CommitteeTakeEntry {
-    /// Its author.
-    pub member_id: CommitteeMemberId,
-    /// Its day.
-    pub date: Day,
-    /// Its subject.
-    pub subject_id: SubjectId,
-    /// The reference of the stored record.
-    pub commit: Digest,
 }

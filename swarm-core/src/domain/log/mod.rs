@@ -1,6 +1,7 @@
 //! The log of public changes (API.md, 11).
 
 mod entry;
+mod take_entry;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use super::text::text;
 use super::{Invalid, SessionId, Take, Timestamp, bounded};
 
 pub use entry::{
-    CommitteeDayEntry, CommitteeTakeEntry, DayAct, Excuse, LogBefore, LogEntry, LogLine,
-    LoggedSession, MemberAct, MemberEntry, MemberStatus, MemoAct, MemoEntry, Operation, SessionAct,
-    SessionEntry, TakeEntry,
+    CommitteeDayEntry, DayAct, Excuse, LogBefore, LogEntry, LogLine, LoggedSession, MemberAct,
+    MemberEntry, MemberStatus, MemoAct, MemoEntry, Operation, SessionAct, SessionEntry,
 };
+pub use take_entry::{CommitteeTakeEntry, OpeningEntry, TakeContent, TakeEntry};
 
 /// The number of an entry in a tenant's log; consecutive from 1.
 #[derive(

@@ -1,4 +1,4 @@
-//! The signature doctor: explains why a signature does not verify (API.md, 9.4).
+//! Diagnosis: explains why a signature does not verify (API.md, 9.4).
 //!
 //! It tries common mistakes (another key order, white space, a signed digest …) and reports the one
 //! that makes the signature verify. It reads no store and keeps no state. It never reports a

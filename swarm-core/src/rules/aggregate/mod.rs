@@ -14,7 +14,9 @@ use weights::mean_weights;
 pub use position::{Position, score};
 
 use super::resolve;
-use crate::domain::{Participation, Quorum, Quote, Session, Snapshot, Stances, Take, Timestamp};
+use crate::domain::{
+    Figures, Participation, Quorum, Quote, Session, Snapshot, Stances, Take, Timestamp,
+};
 
 /// Computes the snapshot of `session` from all its takes. Superseded revisions do not count, nor do
 /// takes of members that are not on the roster or are excused now.
@@ -23,7 +25,7 @@ use crate::domain::{Participation, Quorum, Quote, Session, Snapshot, Stances, Ta
 /// values. Only ties between quotes are broken by the order of filing.
 pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snapshot {
     let takes = counted(session, takes);
-    Snapshot {
+    let figures = Figures {
         aggregated_at: now,
         participation: participation(session, &takes),
         quorum: session.quorum.map(|required| Quorum {
@@ -32,9 +34,8 @@ pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snap
         }),
         stances: stances(&takes),
         consensus: consensus(&takes),
-        weights: mean_weights(session, &takes),
-        quotes: quotes(&takes),
-    }
+    };
+    Snapshot { figures, weights: mean_weights(session, &takes), quotes: quotes(&takes) }
 }
 
 /// The takes that count: the highest revision of each expected member.

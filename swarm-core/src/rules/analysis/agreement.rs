@@ -74,7 +74,7 @@ mod tests {
         for (counts, score, expected) in [
             ([2, 7, 0, 2, 0], -0.44, Agree { members: 9, of: 11 }),
             ([0, 4, 0, 3, 2], 0.15, Split { with: 5, against: 4, neutral: 0 }),
-            // Few and confident members outweigh more that are not.
+            // A few confident members outweigh more members with less confidence.
             ([0, 4, 0, 3, 2], -0.15, Split { with: 4, against: 5, neutral: 0 }),
             ([0, 1, 4, 1, 0], 0.0, Neutral { members: 4, of: 6 }),
             ([1, 0, 1, 1, 1], 0.0, Split { with: 2, against: 1, neutral: 1 }),

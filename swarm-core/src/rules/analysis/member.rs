@@ -1,46 +1,29 @@
 //! How a member compares with the other members of its sessions.
 
-use crate::domain::{MemberId, Session, Stance};
-use crate::rules::aggregate::{Position, number, score};
+use crate::domain::{Figures, Stance};
+use crate::rules::aggregate::{Position, number};
 
-/// What the record says about a member over some sessions.
+/// Figures about a member over some sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemberFigures {
-    /// The sessions with a snapshot whose roster expected the member, and of those the ones in which its
-    /// take counted.
-    pub expected: usize,
-    /// See [`expected`](Self::expected).
-    pub filed: usize,
-    /// The mean [`distance_from_others`], regardless of its sign, over the sessions where there is one.
+    /// The mean [`distance_from_others`], regardless of its sign, over the sessions if there is one.
     pub distance: Option<f64>,
-    /// The sessions in which [`is_against`] can be said.
+    /// The number of sessions in which [`is_against`] is `Some`.
     pub decided: usize,
-    /// Those of them in which the member was against the consensus.
+    /// The number of those sessions in which it is `Some(true)`.
     pub against: usize,
 }
 
-/// The figures of a member over these sessions. Those without a snapshot are ignored.
+/// The figures of a member, from its positions that count, each with the figures of its session.
 pub fn member_figures<'a>(
-    member: &MemberId,
-    sessions: impl IntoIterator<Item = &'a Session>,
+    counted: impl IntoIterator<Item = (Position, &'a Figures)>,
 ) -> MemberFigures {
     let mut figures = MemberFigures::default();
     let mut distances = Vec::new();
-    for session in sessions {
-        let Some(snapshot) = session.snapshot.as_deref() else { continue };
-        let own = snapshot.quotes.iter().position(|quote| quote.member_id == *member);
-        let entry = session.roster.as_ref().and_then(|roster| roster.entry(member));
-        if entry.is_some_and(|entry| !entry.excused) {
-            figures.expected += 1;
-            figures.filed += usize::from(own.is_some());
-        }
-        let quoted = own.and_then(|own| snapshot.quotes.get(own));
-        let Some(position) = quoted.and_then(Position::of_quote) else { continue };
-        let others = snapshot.quotes.iter().filter(|quote| quote.member_id != *member);
-        let others: Vec<_> = others.filter_map(Position::of_quote).collect();
-        distances.extend(distance_from_others(position, &others).map(f64::abs));
-        let consensus = snapshot.consensus.as_ref();
-        if let Some(against) = consensus.and_then(|it| is_against(position, it.stance)) {
+    for (own, session) in counted {
+        distances.extend(distance_from_others(own, session).map(f64::abs));
+        let consensus = session.consensus.as_ref();
+        if let Some(against) = consensus.and_then(|it| is_against(own, it.stance)) {
             figures.decided += 1;
             figures.against += usize::from(against);
         }
@@ -49,13 +32,38 @@ pub fn member_figures<'a>(
     MemberFigures { distance: (!distances.is_empty()).then_some(mean), ..figures }
 }
 
-/// How far a member is from the score of the others, with its own take left out: −4 to 4, positive where
-/// the member is more bullish. `None` without others.
-pub fn distance_from_others(own: Position, others: &[Position]) -> Option<f64> {
-    Some(f64::from(own.rank) - score(others)?)
+/// How far a position that counts in these figures is from the score of the others: −4 to 4, positive where it is more
+/// bullish. `None` without others.
+///
+/// The score of the others follows from that of all: both are means weighted by confidence.
+pub fn distance_from_others(own: Position, figures: &Figures) -> Option<f64> {
+    /// The figures are rounded to 12 decimals: smaller sums of confidences are none, and smaller parts of the distance
+    /// mean nothing.
+    const PRECISION: f64 = 1e-9;
+    let consensus = figures.consensus.as_ref()?;
+    let stances = &figures.stances;
+    let counts = [
+        (-2.0, stances.bearish),
+        (-1.0, stances.cautious),
+        (0.0, stances.neutral),
+        (1.0, stances.constructive),
+        (2.0, stances.bullish),
+    ];
+    let members: usize = counts.iter().map(|(_, count)| count).sum();
+    let others = number(members.checked_sub(1).filter(|others| *others > 0)?);
+    let rank = f64::from(own.rank);
+    let total = consensus.confidence * number(members);
+    let of_others = total - own.confidence;
+    let score = if of_others > PRECISION * number(members) {
+        (consensus.score * total - rank * own.confidence) / of_others
+    } else {
+        // All of the others have a confidence of 0.
+        (counts.iter().map(|(rank, count)| rank * number(*count)).sum::<f64>() - rank) / others
+    };
+    Some(((rank - score) / PRECISION).round() * PRECISION)
 }
 
-/// Whether a position is on the other side of the consensus. `None` where the consensus is neutral: it
+/// Whether a position is on the other side of the consensus. `None` if the consensus is neutral: it
 /// has no other side. A neutral position is never against.
 pub fn is_against(own: Position, consensus: &str) -> Option<bool> {
     match consensus {
@@ -77,14 +85,6 @@ mod tests {
 
     fn position(rank: i8, confidence: f64) -> Position {
         Position { rank, confidence }
-    }
-
-    #[test]
-    fn distance_leaves_out_the_members_own_take() {
-        let others = [position(-1, 0.5), position(1, 0.5)];
-        assert_eq!(distance_from_others(position(2, 1.0), &others), Some(2.0));
-        assert_eq!(distance_from_others(position(-1, 0.0), &others), Some(-1.0));
-        assert_eq!(distance_from_others(position(2, 1.0), &[]), None);
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! others. All of it measures agreement, not accuracy: no outcome is on record.
 
 mod agreement;
+mod counting;
 mod member;
 mod movement;
 mod stage;
 
 pub use agreement::{Agreement, agreement, dissent};
+pub use counting::{Counting, counting, counting_by_time};
 pub use member::{MemberFigures, distance_from_others, is_against, member_figures, stance_changes};
 pub use movement::{Crossing, Movement, movement};
 pub use stage::{Stage, stage};

@@ -6,7 +6,7 @@ use crate::rules::aggregate::Position;
 /// What changed from one session of a subject to the next. Both have a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Movement {
-    /// The score before and after; `None` where one of them has no consensus.
+    /// The score before and after; `None` if one of them has no consensus.
     pub score: Option<(f64, f64)>,
     /// The members that changed sides.
     pub crossings: Vec<Crossing>,
@@ -29,7 +29,7 @@ pub struct Crossing {
 /// What changed; `None` unless both sessions have a snapshot.
 pub fn movement(before: &Session, after: &Session) -> Option<Movement> {
     let (from, to) = (before.snapshot.as_deref()?, after.snapshot.as_deref()?);
-    let scores = from.consensus.as_ref().zip(to.consensus.as_ref());
+    let scores = from.figures.consensus.as_ref().zip(to.figures.consensus.as_ref());
     let is_quoted = |member: &MemberId| to.quotes.iter().any(|quote| quote.member_id == *member);
     let expected: Vec<_> = match &after.roster {
         Some(roster) => {

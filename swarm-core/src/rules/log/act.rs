@@ -1,7 +1,8 @@
-//! The entry of a commit, some of whose fields may be known only when it is made.
+//! The log entry of a commit, which may contain values that only the commit assigns.
 
 use std::sync::Arc;
 
+use crate::domain::json::write;
 use crate::domain::{
     Actor, Attribution, Digest, LogBefore, LogEntry, LoggedSession, MemberId, Memo, MemoAct,
     MemoDraft, MemoEntry, MemoId, Operation, Session, SessionAct, SessionDraft, SessionEntry,
@@ -10,8 +11,8 @@ use crate::domain::{
 
 /// What a change appends to the log, made by the rules that judged it.
 ///
-/// Most entries are [known](Self::known) before the commit. Those of what the commit gives an id
-/// and a time are made by it, with [`entry`](Self::entry): a store appends what that returns.
+/// Most entries are [known](Self::known) before the commit. An entry that contains an id or a time which the
+/// commit assigns is made during the commit, by [`entry`](Self::entry). A store appends what that returns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Act(Kind);
 
@@ -29,7 +30,7 @@ impl Act {
         Self(kind)
     }
 
-    /// The entry, where nothing in it is left to the commit.
+    /// The entry, if it contains nothing that the commit assigns.
     pub fn known(&self) -> Option<&Arc<LogEntry>> {
         match &self.0 {
             Kind::Known(entry) => Some(entry),
@@ -37,8 +38,8 @@ impl Act {
         }
     }
 
-    /// The entry of a commit at this time that mints this id: of a session or a document, or the
-    /// number of the log that begins. Where the entry is [known](Self::known), neither matters.
+    /// The entry of a commit at the time `at` that assigned the number `minted`: the id of a session or of a
+    /// document, or the number of a new log. A [known](Self::known) entry depends on neither.
     pub fn entry(&self, minted: u64, at: Timestamp) -> Arc<LogEntry> {
         let entry = match &self.0 {
             Kind::Known(entry) => return Arc::clone(entry),
@@ -56,7 +57,19 @@ impl Act {
         Arc::new(entry)
     }
 
-    /// The session that is acted on, where it has an id already.
+    /// The JSON text whose digest is in the [entry](Self::entry), where that text has the id and the time
+    /// of the commit. A store whose commits assign both can complete text and entry by itself.
+    pub fn digested(&self, minted: u64, at: Timestamp) -> Option<String> {
+        match &self.0 {
+            Kind::MemoPublished(author, draft) => Some(write(&memo(author, draft, minted, at))),
+            Kind::SnapshotAdded(subject, draft, _) => {
+                Some(write(&snapshot(subject, draft, minted, at)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The session that is acted on, if it has an id already.
     pub fn session(&self) -> Option<SessionId> {
         self.known().and_then(|entry| entry.session())
     }
@@ -78,7 +91,7 @@ fn convened(draft: &SessionDraft, by: &Attribution, id: SessionId, at: Timestamp
     }))
 }
 
-/// The record of a session as the log has it: digests in place of what may be long.
+/// The record of a session in the log, with digests in place of the fields that may be long.
 pub fn logged(session: &Session) -> LoggedSession {
     LoggedSession {
         id: session.id,
@@ -90,21 +103,37 @@ pub fn logged(session: &Session) -> LoggedSession {
         quorum: session.quorum,
         buckets_digest: session.buckets.as_ref().map(Digest::of_json),
         roster_digest: session.roster.as_ref().map(Digest::of_json),
+        blind: session.blind,
+        opened_at: session.opened_at,
         published_at: session.published_at,
         snapshot_digest: session.snapshot.as_ref().map(Digest::of_json),
     }
 }
 
-fn memo_published(author: &MemberId, draft: &MemoDraft, id: u64, at: Timestamp) -> LogEntry {
+fn memo(author: &MemberId, draft: &MemoDraft, id: u64, at: Timestamp) -> Memo {
     let (id, member_id) = (MemoId(id), author.clone());
-    let memo = Memo { id, member_id, draft: draft.clone(), published_at: at };
+    Memo { id, member_id, draft: draft.clone(), published_at: at }
+}
+
+fn memo_published(author: &MemberId, draft: &MemoDraft, id: u64, at: Timestamp) -> LogEntry {
+    let memo = memo(author, draft, id, at);
     LogEntry::Memo(MemoEntry {
         act: MemoAct::Published,
         by: None,
-        id,
+        id: memo.id,
         digest: Digest::of_json(&memo),
         member_id: memo.member_id,
     })
+}
+
+fn snapshot(
+    subject: &SubjectId,
+    draft: &SubjectSnapshotDraft,
+    id: u64,
+    at: Timestamp,
+) -> SubjectSnapshot {
+    let (id, subject_id) = (SubjectSnapshotId(id), subject.clone());
+    SubjectSnapshot { id, subject_id, draft: draft.clone(), created_at: at }
 }
 
 fn snapshot_added(
@@ -114,11 +143,10 @@ fn snapshot_added(
     id: u64,
     at: Timestamp,
 ) -> LogEntry {
-    let (id, subject_id) = (SubjectSnapshotId(id), subject.clone());
-    let snapshot = SubjectSnapshot { id, subject_id, draft: draft.clone(), created_at: at };
+    let snapshot = snapshot(subject, draft, id, at);
     LogEntry::SubjectSnapshot {
         by: by.clone(),
-        id,
+        id: snapshot.id,
         digest: Digest::of_json(&snapshot),
         subject_id: snapshot.subject_id,
     }

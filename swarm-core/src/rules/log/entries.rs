@@ -49,7 +49,7 @@ fn session_entry(
     LogEntry::Session(Box::new(SessionEntry { act, by, note, session, excuse })).into()
 }
 
-/// A member is changed, by an operator or, where `by` is `None`, by itself.
+/// A member is changed, by an operator or, if `by` is `None`, by itself.
 pub(in crate::rules) fn member_changed(act: MemberAct, member: &Member, by: Option<&Actor>) -> Act {
     let is_active = member.state.is_active();
     LogEntry::Member(MemberEntry {
@@ -65,6 +65,18 @@ pub(in crate::rules) fn member_changed(act: MemberAct, member: &Member, by: Opti
 /// A memo is published.
 pub fn memo_published(member: &MemberId, draft: &MemoDraft) -> Act {
     Act::new(Kind::MemoPublished(member.clone(), draft.clone()))
+}
+
+/// A memo is shown that was held while its session was sealed.
+pub fn memo_shown(memo: &Memo) -> Act {
+    LogEntry::Memo(MemoEntry {
+        act: MemoAct::Published,
+        by: None,
+        id: memo.id,
+        member_id: memo.member_id.clone(),
+        digest: Digest::of_json(memo),
+    })
+    .into()
 }
 
 /// A memo is retracted.
@@ -108,8 +120,8 @@ pub fn clock_accepted(by: &Actor) -> Act {
     LogEntry::Operation(Operation::ClockAccepted { by: by.clone() }).into()
 }
 
-/// An operator accepts the store as it is, and a new log begins, whose number the commit mints.
-/// `before` is what is known of the one before.
+/// An operator accepts the store as it is, and a new log begins. The commit assigns its number. `before`
+/// describes the previous log.
 pub fn store_accepted(before: LogBefore, by: &Actor) -> Act {
     Act::new(Kind::StoreAccepted(before, by.clone()))
 }

@@ -9,15 +9,15 @@
 //! revision, one must be refused (API.md, 5.4). If another one was filed since this one began, the
 //! commit failed because of the race, not because of an outdated cache.
 
+mod in_progress;
 mod recent;
-mod under_way;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(super) use self::under_way::UnderWay;
+pub(super) use self::in_progress::SubmitInProgress;
 
+use self::in_progress::{SessionKey, SubmitsInProgress};
 use self::recent::{Bytes, Recent};
-use self::under_way::{SessionKey, SubmitsUnderWay};
 use crate::domain::{
     Member, Revision, SessionId, SessionTerms, Take, TenantId, Timestamp, TokenHash,
 };
@@ -40,7 +40,7 @@ pub(super) type SharedFacts = Arc<Mutex<Facts>>;
 pub(super) struct Facts {
     members: Recent<MemberKey, CachedMember>,
     sessions: Recent<SessionKey, CachedSession>,
-    under_way: SubmitsUnderWay,
+    in_progress: SubmitsInProgress,
 }
 
 /// The key of a member: tenant and token.
@@ -75,8 +75,8 @@ impl BasisCache {
 
     /// Begins a submission, which is in progress until the returned guard is dropped; `None` when
     /// caching is off.
-    pub(super) fn begin(&self, query: &BasisQuery<'_>) -> Option<UnderWay> {
-        let all = self.edit(|facts| facts.under_way.clone())?;
+    pub(super) fn begin(&self, query: &BasisQuery<'_>) -> Option<SubmitInProgress> {
+        let all = self.edit(|facts| facts.in_progress.clone())?;
         Some(all.begin((*query.token, self.session_key(query))))
     }
 

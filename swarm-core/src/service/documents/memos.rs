@@ -2,39 +2,58 @@
 
 use super::read;
 use crate::domain::json;
-use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, TokenHash};
+use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
 use crate::rules::{self, CountedDocuments, DocumentQuota, Quota, QuotaReached, Refusal, Resource};
 use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant};
-use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
+use crate::store::{Act, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
 
 impl Tenant {
-    /// Publishes a memo of the member whose bearer token hashes to `token`.
+    /// Publishes a memo of the member whose bearer token hashes to `token`. A memo that names a sealed session is
+    /// held: others see it once that session is opened (API.md, 5.8).
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`], which is checked first, so that strangers learn nothing;
     /// [`Refusal::NotFound`] for a subject or session that the memo names;
     /// [`Refusal::QuotaReached`].
     pub async fn publish_memo(&self, token: &TokenHash, draft: MemoDraft) -> Result<Memo, Error> {
-        self.bearer(token).await?;
+        let author = self.bearer(token).await?;
         if let Some(subject) = &draft.subject_id {
             self.subject(subject).await?;
         }
-        if let Some(session) = draft.session_id {
-            self.load(session).await?;
+        let is_held = match draft.session_id {
+            Some(session) => self.load(session).await?.record.is_sealed(),
+            None => false,
+        };
+        if let Some(session) = draft.session_id.filter(|_| is_held) {
+            self.note_held_memo(session, &author.id).await?;
         }
+        let memo = self.put_memo(token, draft, is_held).await?;
+        if is_held && !self.is_withheld(&memo).await? {
+            // The session was opened meanwhile, and the opening may have missed the memo.
+            self.is_shown_once_decided(&memo).await?;
+        }
+        Ok(memo)
+    }
+
+    async fn put_memo(
+        &self,
+        token: &TokenHash,
+        draft: MemoDraft,
+        is_held: bool,
+    ) -> Result<Memo, Error> {
         until_committed("publish memo", || async {
             let author = self.bearer_at(token).await?;
             let now = self.store.now().await?;
             let member_id = author.record.id.clone();
-            let kept = KeptMemo { member_id: &member_id, draft: &draft, retracted: false };
+            let kept = KeptMemo { held: is_held, ..KeptMemo::of(&member_id, &draft) };
             let json = json::write(&kept);
             // Guard the member's version: a token that was replaced meanwhile must not publish.
             let guard = Some(DocumentGuard::Member(member_id.clone(), author.version));
             let (key, group) = (None, member_id.as_str().to_owned());
             let quota =
                 Some(DocumentQuota::today(CountedDocuments::Group, self.quotas.memos_per_day, now));
-            let act = Some(rules::memo_published(&member_id, &draft));
+            let act = (!is_held).then(|| rules::memo_published(&member_id, &draft));
             let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
             match self.put(Collection::Memos, &added).await? {
                 Put::Created(document) => Ok(Some(memo(member_id, draft.clone(), &document))),
@@ -63,8 +82,26 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there has never been one with this id.
     pub async fn find_memo(&self, id: MemoId) -> Result<Option<Memo>, Error> {
-        let (memo, retracted) = self.kept_memo(id).await?;
-        Ok((!retracted).then_some(memo))
+        let stored = self.kept_memo(id).await?;
+        if stored.held && self.is_withheld(&stored.memo).await? {
+            return Err(Refusal::NotFound(Resource::Memo).into());
+        }
+        Ok((!stored.retracted).then_some(stored.memo))
+    }
+
+    /// A memo as the active member whose bearer token hashes to `token` sees it: its own memos also while the
+    /// session that they name is sealed, other memos as the public does.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id, it was retracted, or is not shown yet.
+    pub async fn memo_for(&self, token: &TokenHash, id: MemoId) -> Result<Memo, Error> {
+        let stored = self.kept_memo(id).await?;
+        let member = self.store.bearer(token).await?.filter(|member| member.state.is_active());
+        let is_own = member.is_some_and(|member| member.id == stored.memo.member_id);
+        if is_own && !stored.retracted {
+            return Ok(stored.memo);
+        }
+        self.memo(id).await
     }
 
     /// All published memos, newest first.
@@ -72,9 +109,9 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn memos(&self) -> Result<Vec<Memo>, Error> {
-        let documents = self.store.documents(Collection::Memos, None).await?;
-        let memos = documents.iter().rev().map(kept).collect::<Result<Vec<_>, _>>()?;
-        Ok(memos.into_iter().filter(|(_, retracted)| !retracted).map(|(memo, _)| memo).collect())
+        let mut documents = self.store.documents(Collection::Memos, None).await?;
+        documents.reverse();
+        self.shown_memos(&documents).await
     }
 
     /// The published memos of a member, oldest first.
@@ -83,8 +120,88 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn memos_of(&self, member: &MemberId) -> Result<Vec<Memo>, Error> {
         let documents = self.store.documents(Collection::Memos, Some(member.as_str())).await?;
-        let memos = documents.iter().map(kept).collect::<Result<Vec<_>, _>>()?;
-        Ok(memos.into_iter().filter(|(_, retracted)| !retracted).map(|(memo, _)| memo).collect())
+        self.shown_memos(&documents).await
+    }
+
+    /// The memos among these that the public sees.
+    async fn shown_memos(&self, documents: &[Document]) -> Result<Vec<Memo>, Error> {
+        let mut shown = Vec::new();
+        for stored in documents.iter().map(StoredMemo::read) {
+            let StoredMemo { memo, retracted, held } = stored?;
+            let is_hidden = retracted || held && self.is_withheld(&memo).await?;
+            if !is_hidden {
+                shown.push(memo);
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Whether the session that a held memo names is still sealed.
+    async fn is_withheld(&self, memo: &Memo) -> Result<bool, Error> {
+        let Some(id) = memo.draft.session_id else { return Ok(false) };
+        let session = self.store.session(id).await?;
+        Ok(session.is_some_and(|session| session.record.is_sealed()))
+    }
+
+    /// Notes that this member has memos that are held until this session is opened, before the first of them is
+    /// written. So an opening reads the memos of these members alone.
+    async fn note_held_memo(&self, session: SessionId, author: &MemberId) -> Result<(), Error> {
+        let group = group_of_held(session);
+        let (key, json) = (Some(format!("{group} {author}")), author.as_str().to_owned());
+        let (guard, quota, act) = (None, None, None);
+        let note = DocumentDraft { key, group, json, replace: false, guard, quota, act };
+        match self.put(Collection::HeldMemos, &note).await? {
+            Put::Created(_) | Put::Exists => Ok(()),
+            other => Err(StoreError::corrupt("note held memo", format!("{other:?}")).into()),
+        }
+    }
+
+    /// Appends the entries of memos that were held until this session was opened, each once. Several servers may do
+    /// this concurrently, and again after a failure.
+    pub(in crate::service) async fn show_held_memos(
+        &self,
+        session: SessionId,
+    ) -> Result<(), Error> {
+        let group = group_of_held(session);
+        for note in self.store.documents(Collection::HeldMemos, Some(&group)).await? {
+            for document in self.store.documents(Collection::Memos, Some(&note.json)).await? {
+                let StoredMemo { memo, retracted, held } = StoredMemo::read(&document)?;
+                let is_waiting = held && !retracted && memo.draft.session_id == Some(session);
+                if is_waiting && !self.is_withheld(&memo).await? {
+                    self.is_shown_once_decided(&memo).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a held memo was shown. If that is undecided, decides it by whether the session is sealed now. The
+    /// commit that decides that the memo is shown appends its entry.
+    async fn is_shown_once_decided(&self, memo: &Memo) -> Result<bool, Error> {
+        let key = memo.id.to_string();
+        let is_shown = !self.is_withheld(memo).await?;
+        let (json, act) = (is_shown.to_string(), is_shown.then(|| rules::memo_shown(memo)));
+        let (group, guard, quota) = (memo.member_id.as_str().to_owned(), None, None);
+        let key_of_draft = Some(key.clone());
+        let draft =
+            DocumentDraft { key: key_of_draft, group, json, replace: false, guard, quota, act };
+        match self.put(Collection::HeldMemos, &draft).await? {
+            Put::Created(_) => Ok(is_shown),
+            _ => {
+                let decided = self.store.document(Collection::HeldMemos, &key).await?;
+                Ok(decided.is_some_and(|decided| decided.json == true.to_string()))
+            }
+        }
+    }
+
+    async fn replace_memo(&self, memo: &Memo, json: String, act: Option<Act>) -> Result<(), Error> {
+        let (key, group) = (Some(memo.id.to_string()), memo.member_id.as_str().to_owned());
+        let (guard, quota) = (None, None);
+        let draft = DocumentDraft { key, group, json, replace: true, guard, quota, act };
+        match self.put(Collection::Memos, &draft).await? {
+            Put::Replaced(_) => Ok(()),
+            other => Err(StoreError::corrupt("replace memo", format!("{other:?}")).into()),
+        }
     }
 
     /// Retracts a memo: from now on it is not found. Retracting it again has no effect.
@@ -92,19 +209,18 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn retract_memo(&self, id: MemoId, by: &Actor) -> Result<(), Error> {
-        let (memo, retracted) = self.kept_memo(id).await?;
+        let StoredMemo { memo, retracted, held } = self.kept_memo(id).await?;
         if retracted {
             return Ok(());
         }
-        let kept = KeptMemo { member_id: &memo.member_id, draft: &memo.draft, retracted: true };
-        let text = json::write(&kept);
-        let group = memo.member_id.as_str().to_owned();
-        let act = rules::memo_retracted(&memo, by);
-        self.replace(Collection::Memos, id.to_string(), group, text, act).await?;
-        Ok(())
+        let kept = KeptMemo { retracted: true, ..KeptMemo::of(&memo.member_id, &memo.draft) };
+        // A memo that was never shown has no entry.
+        let was_shown = !held || self.is_shown_once_decided(&memo).await?;
+        let act = was_shown.then(|| rules::memo_retracted(&memo, by));
+        self.replace_memo(&memo, json::write(&kept), act).await
     }
 
-    /// Erases the texts of all memos of a member, retracted ones too: from now on none is found.
+    /// Erases the texts of all memos of a member, including retracted ones. None is found from then on.
     pub(in crate::service) async fn erase_memos(
         &self,
         member: &MemberId,
@@ -113,40 +229,49 @@ impl Tenant {
         let erased = || rules::ERASED.to_owned();
         let draft =
             MemoDraft { title: erased(), body: erased(), subject_id: None, session_id: None };
-        let json = json::write(&KeptMemo { member_id: member, draft: &draft, retracted: true });
+        let json = json::write(&KeptMemo { retracted: true, ..KeptMemo::of(member, &draft) });
         for document in self.store.documents(Collection::Memos, Some(member.as_str())).await? {
             if document.json == json {
                 continue;
             }
-            let (memo, was_retracted) = kept(&document)?;
-            let act = rules::memo_erased(&memo, was_retracted, by);
-            let (key, group) = (Some(document.key), member.as_str().to_owned());
-            let (json, guard, quota) = (json.clone(), None, None);
-            let erasing = DocumentDraft { key, group, json, replace: true, guard, quota, act };
-            match self.put(Collection::Memos, &erasing).await? {
-                Put::Replaced(_) => {}
-                other => return Err(StoreError::corrupt("erase memo", format!("{other:?}")).into()),
-            }
+            let StoredMemo { memo, retracted, held } = StoredMemo::read(&document)?;
+            let was_shown = !retracted && (!held || self.is_shown_once_decided(&memo).await?);
+            let act = rules::memo_erased(&memo, !was_shown, by);
+            self.replace_memo(&memo, json.clone(), act).await?;
         }
         Ok(())
     }
 
-    /// A memo, and whether it was retracted.
-    async fn kept_memo(&self, id: MemoId) -> Result<(Memo, bool), Error> {
+    async fn kept_memo(&self, id: MemoId) -> Result<StoredMemo, Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
         let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
-        Ok(kept(&document)?)
+        Ok(StoredMemo::read(&document)?)
     }
 }
 
-/// Parses a stored memo, and whether it was retracted.
-pub(in crate::service) fn kept(document: &Document) -> Result<(Memo, bool), StoreError> {
-    let (author, draft, retracted) = read(document, |fields| {
-        let author = MemberId::parse(fields.text("memberId")?)?;
-        let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);
-        Ok((author, MemoDraft::read(fields)?, retracted))
-    })?;
-    Ok((memo(author, draft, document), retracted))
+/// The group of the notes of members whose memos are held until this session is opened.
+fn group_of_held(session: SessionId) -> String {
+    format!("session {session}")
+}
+
+/// A memo, with the field that only stores keep.
+pub(in crate::service) struct StoredMemo {
+    pub(in crate::service) memo: Memo,
+    pub(in crate::service) retracted: bool,
+    /// Whether it was sent while the session that it names was sealed: see [`Collection::HeldMemos`].
+    held: bool,
+}
+
+impl StoredMemo {
+    pub(in crate::service) fn read(document: &Document) -> Result<Self, StoreError> {
+        let (author, draft, retracted, held) = read(document, |fields| {
+            let author = MemberId::parse(fields.text("memberId")?)?;
+            let retracted = fields.bool_if_any("retracted")?.unwrap_or(false);
+            let held = fields.bool_if_any("held")?.unwrap_or(false);
+            Ok((author, MemoDraft::read(fields)?, retracted, held))
+        })?;
+        Ok(Self { memo: memo(author, draft, document), retracted, held })
+    }
 }
 
 /// The stored form of a memo.
@@ -157,6 +282,15 @@ struct KeptMemo<'a> {
     #[serde(flatten)]
     draft: &'a MemoDraft,
     retracted: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    held: bool,
+}
+
+impl<'a> KeptMemo<'a> {
+    /// The stored form of a memo that is shown at once.
+    fn of(member_id: &'a MemberId, draft: &'a MemoDraft) -> Self {
+        Self { member_id, draft, retracted: false, held: false }
+    }
 }
 
 fn memo(member_id: MemberId, draft: MemoDraft, document: &Document) -> Memo {

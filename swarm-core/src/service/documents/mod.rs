@@ -1,9 +1,9 @@
-//! Subjects, their snapshots, and what briefs go by; memos and briefs below.
+//! Subjects, their snapshots, regimes and research signals. Memos and briefs have modules of their own.
 
 mod briefs;
 mod memos;
 
-pub(super) use memos::kept as kept_memo;
+pub(super) use memos::StoredMemo;
 
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
@@ -19,7 +19,7 @@ use crate::store::{
     self, Collection, Document, DocumentDraft, DocumentPage, DocumentQuery, Put, StoreError,
 };
 
-/// A page of subjects ends before its records exceed so many bytes.
+/// Maximum size of the records in a page of subjects, in bytes.
 const PAGE_BYTES: usize = 4 << 20;
 
 /// Whether a write created or replaced a document.

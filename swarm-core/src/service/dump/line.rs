@@ -14,7 +14,7 @@ use crate::proof::log_line;
 use crate::store::records::{Record, Unreadable};
 use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
 
-/// The version of the format. Another one gets another number.
+/// The name and version of the format. A change of the format changes the version.
 pub(super) const FORMAT: &str = "swarm-dump/1";
 
 /// A line of a dump.
@@ -59,7 +59,7 @@ impl Line {
     /// Reads the text of a line.
     ///
     /// # Errors
-    /// What is wrong with it. It must be exactly what this version writes: then nothing in it is lost.
+    /// What is wrong with it. It must be exactly what this version writes, so that reading loses nothing.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
         let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.place))?;
         let line = read(json.into_object())?;
@@ -69,7 +69,7 @@ impl Line {
         Err("is not written as this version of Swarm writes it".to_owned())
     }
 
-    /// The kinds that it counts as.
+    /// The kinds under which the totals count it.
     pub(super) fn kinds(&self) -> &'static [&'static str] {
         match self {
             Self::Format(_) | Self::End(_) => &[],

@@ -1,23 +1,25 @@
-//! The checks of a log: it has no gap, each entry agrees with the record that it is of, and each take is
-//! one that could be filed then.
+//! The checks of a log: it has no gap, each entry agrees with its record, and each take could be filed at its
+//! time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::fault::{Checked, Fault, check};
+use super::take_index::{TakeIndex, key};
 use crate::domain::committee::{CommitteeMemberId, CommitteeTake};
 use crate::domain::{
     Day, Digest, LogEntry, LogLine, LogRow, Logged, LoggedSession, Member, MemberEntry, MemberId,
-    MemberStatus, Operation, PublicKey, Revision, Seq, Session, SessionAct, SessionEntry,
-    SessionId, Take, TakeId, Timestamp,
+    MemberStatus, OpeningEntry, Operation, PublicKey, Revision, Seq, Session, SessionAct,
+    SessionEntry, SessionId, Take, TakeId, TenantId, Timestamp,
 };
-use crate::proof::{canonical, holds, log_line};
+use crate::proof::{canonical, holds, log_line, opening_entry};
 use crate::rules::logged;
 use crate::store::{Collection, StoredDocument};
 
 /// What is known of a log so far.
 #[derive(Debug)]
 pub(super) struct LogChecks {
+    tenant: TenantId,
     size: Seq,
     head_line: u64,
     last: Seq,
@@ -29,14 +31,15 @@ pub(super) struct LogChecks {
     /// Sessions that the dump does not have: whether the last entry withdraws it, and its line.
     missing: HashMap<SessionId, (bool, u64)>,
     documents: HashMap<(Collection, String), DocumentFacts>,
-    /// Fingerprints of the nonces that each member has used: 16 bytes of a SHA-256.
-    nonces: HashSet<[u8; 16]>,
+    /// The opening entries that must come next: an act opened their session.
+    openings: VecDeque<OpeningEntry>,
 }
 
-/// What the checks of the log know from other records.
-pub(super) struct Logs<'a> {
-    pub(super) seats: &'a HashSet<CommitteeMemberId>,
+/// What the checks of the log know from other records and from earlier takes.
+pub(super) struct Known<'a> {
+    pub(super) committee_members: &'a HashSet<CommitteeMemberId>,
     pub(super) days: &'a HashSet<Day>,
+    pub(super) takes: &'a mut dyn TakeIndex,
 }
 
 #[derive(Debug)]
@@ -56,19 +59,24 @@ struct SessionFacts {
     record: LoggedSession,
     /// The last entry, and its line.
     entry: Option<(LoggedSession, u64)>,
-    revisions: HashMap<MemberId, Revision>,
+    /// The opening entries of its sealed takes that are not opened yet.
+    sealed: VecDeque<OpeningEntry>,
 }
 
 #[derive(Debug)]
 struct DocumentFacts {
     line: u64,
-    /// `None` where it says nothing: it is not readable, or was erased.
+    /// `None` if there is nothing to compare: the document is unreadable or erased.
     digest: Option<Digest>,
     entry: Option<(Digest, u64)>,
 }
 
 impl SessionFacts {
     fn fault(&self, id: SessionId) -> Option<Fault> {
+        if let Some(take) = self.sealed.front().filter(|_| self.record.opened_at.is_some()) {
+            let what = format!("the session is opened, but no entry opens its take {}", take.id);
+            return Some(Fault { line: self.line, what });
+        }
         let (_, line) = self.entry.as_ref().filter(|(entry, _)| *entry != self.record)?;
         let what = format!("the entry disagrees with session {id} in line {}", self.line);
         Some(Fault { line: *line, what })
@@ -94,8 +102,9 @@ impl DocumentFacts {
 }
 
 impl LogChecks {
-    pub(super) fn new(size: Seq, head_line: u64) -> Self {
+    pub(super) fn new(tenant: &TenantId, size: Seq, head_line: u64) -> Self {
         Self {
+            tenant: tenant.clone(),
             size,
             head_line,
             last: Seq(0),
@@ -106,7 +115,7 @@ impl LogChecks {
             sessions: HashMap::new(),
             missing: HashMap::new(),
             documents: HashMap::new(),
-            nonces: HashSet::new(),
+            openings: VecDeque::new(),
         }
     }
 
@@ -123,7 +132,7 @@ impl LogChecks {
             subject: session.subject_id.clone(),
             record: logged(session),
             entry: None,
-            revisions: HashMap::new(),
+            sealed: VecDeque::new(),
         };
         self.sessions.insert(session.id, facts);
     }
@@ -139,7 +148,7 @@ impl LogChecks {
         row: &LogRow,
         text: &LogLine,
         line: u64,
-        known: &Logs<'_>,
+        known: &mut Known<'_>,
     ) -> Checked<()> {
         let next = Seq(self.last.0.saturating_add(1));
         check(row.seq == next, || format!("entry {next} of the log is missing before this one"))?;
@@ -155,8 +164,9 @@ impl LogChecks {
                 .to_owned()
         })?;
         self.at = Some(row.at);
+        self.expect_opening(&row.logged)?;
         match &row.logged {
-            Logged::Take(take) => self.take(take, row),
+            Logged::Take(take) => self.take(take, row, known.takes),
             Logged::CommitteeTake(take) => submission(take, row.at, known),
             Logged::Entry(entry) => self.entry(entry, line),
         }?;
@@ -169,6 +179,10 @@ impl LogChecks {
             let (last, size) = (self.last, self.size);
             let head = self.head_line;
             let what = format!("the log ends with entry {last}, but line {head} says {size}");
+            return Err(Fault { line: self.last_line, what });
+        }
+        if let Some(take) = self.openings.front() {
+            let what = format!("the log ends here, before the entry that opens take {}", take.id);
             return Err(Fault { line: self.last_line, what });
         }
         let missing = self.missing.iter().filter(|(_, (is_withdrawn, _))| !is_withdrawn);
@@ -184,7 +198,7 @@ impl LogChecks {
         first.map_or(Ok(()), Err)
     }
 
-    fn take(&mut self, take: &Arc<Take>, row: &LogRow) -> Checked<()> {
+    fn take(&mut self, take: &Arc<Take>, row: &LogRow, takes: &mut dyn TakeIndex) -> Checked<()> {
         let (id, draft) = (take.id, take.draft());
         let next = TakeId(self.last_take.0.saturating_add(1));
         check(id == next, || format!("take {id} follows take {}", self.last_take))?;
@@ -205,17 +219,26 @@ impl LogChecks {
         check(in_force.is_none_or(|key| key == Some(&take.public_key)), || {
             format!("take {id} is not signed with the key that its member had then")
         })?;
-        let before = session.revisions.get(&draft.member_id).copied();
+        let author = draft.member_id.as_str();
+        let in_session = key(&self.tenant, ["revision", author, &take.session_id.to_string()]);
+        let before = takes.set(in_session, take.revision.get())?;
+        let before = before.and_then(Revision::new);
         check(Revision::after(before) == Some(take.revision), || {
             format!("revision {} of take {id} does not follow the one before", take.revision.get())
         })?;
-        session.revisions.insert(draft.member_id.clone(), take.revision);
         let deadline = session.entry.as_ref().and_then(|(entry, _)| entry.window_closes_at);
         check(deadline.is_none_or(|deadline| take.filed_at <= deadline), || {
             format!("take {id} was filed after the deadline that was in force")
         })?;
-        let is_new = self.nonces.insert(fingerprint(&draft.member_id, draft.nonce.as_str()));
-        check(is_new, || format!("the nonce of take {id} was used before by the same member"))
+        if let Some(opening) = opening_entry(take) {
+            let is_opened = session.entry.as_ref().is_some_and(|(it, _)| it.opened_at.is_some());
+            check(!is_opened, || format!("take {id} is sealed, and was filed after the opening"))?;
+            session.sealed.push_back(opening);
+        }
+        let before = takes.set(key(&self.tenant, ["nonce", author, draft.nonce.as_str()]), 1)?;
+        check(before.is_none(), || {
+            format!("the nonce of take {id} was used before by the same member")
+        })
     }
 
     fn entry(&mut self, entry: &LogEntry, line: u64) -> Checked<()> {
@@ -242,8 +265,30 @@ impl LogChecks {
                 let key = format!("{date}{signal_key}");
                 self.document_entry(Collection::Signals, key, *digest, line)
             }
+            LogEntry::Opening(entry) => self.opening(entry),
             LogEntry::Operation(_) | LogEntry::CommitteeDay(_) => Ok(()),
         }
+    }
+
+    /// After the act that opens a session, an entry for each of its sealed takes must come, in order.
+    fn expect_opening(&self, logged: &Logged) -> Checked<()> {
+        let Some(expected) = self.openings.front() else { return Ok(()) };
+        let found = match logged {
+            Logged::Entry(entry) => match &**entry {
+                LogEntry::Opening(opening) => Some(opening),
+                _ => None,
+            },
+            Logged::Take(_) | Logged::CommitteeTake(_) => None,
+        };
+        check(found == Some(expected), || {
+            format!("the entry that opens take {} must come here", expected.id)
+        })
+    }
+
+    fn opening(&mut self, entry: &OpeningEntry) -> Checked<()> {
+        // If an entry is expected, this is the one.
+        let expected = self.openings.pop_front();
+        check(expected.is_some(), || format!("no act opens take {}", entry.id))
     }
 
     fn session_entry(&mut self, entry: &SessionEntry, line: u64) -> Checked<()> {
@@ -251,7 +296,12 @@ impl LogChecks {
         let is_withdrawn = entry.act == SessionAct::Withdrawn;
         match self.sessions.get_mut(&id) {
             Some(_) if is_withdrawn => Err(format!("session {id} is withdrawn, and in the dump"))?,
-            Some(session) => session.entry = Some((entry.session.clone(), line)),
+            Some(session) => {
+                session.entry = Some((entry.session.clone(), line));
+                if entry.act == SessionAct::Opened {
+                    self.openings = std::mem::take(&mut session.sealed);
+                }
+            }
             None => drop(self.missing.insert(id, (is_withdrawn, line))),
         }
         Ok(())
@@ -279,22 +329,15 @@ impl LogChecks {
     }
 }
 
-fn submission(take: &CommitteeTake, at: Timestamp, known: &Logs<'_>) -> Checked<()> {
+fn submission(take: &CommitteeTake, at: Timestamp, known: &Known<'_>) -> Checked<()> {
     let member = &take.member_id;
-    check(known.seats.contains(member), || format!("the committee has no member {member}"))?;
+    check(known.committee_members.contains(member), || {
+        format!("the committee has no member {member}")
+    })?;
     check(known.days.contains(&take.date), || format!("the dump has no day {}", take.date))?;
     check(take.received_at == at, || "received_at is not the time of the entry".to_owned())
 }
 
 fn status(is_active: bool) -> MemberStatus {
     if is_active { MemberStatus::Active } else { MemberStatus::Inactive }
-}
-
-fn fingerprint(member: &MemberId, nonce: &str) -> [u8; 16] {
-    // An id is preceded by its length, so that no two pairs have the same text.
-    let member = member.as_str();
-    let digest = Digest::of(format!("{} {member}{nonce}", member.len()).as_bytes());
-    let mut fingerprint = [0; 16];
-    fingerprint.iter_mut().zip(digest.as_bytes()).for_each(|(to, from)| *to = *from);
-    fingerprint
 }

@@ -1,17 +1,18 @@
 //! Reads the lines of a dump, and checks them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::fault::{Checked, Fault, check};
 use super::line::Line;
+use super::take_index::TakeIndex;
 use super::tenant::TenantChecks;
 use super::totals::Totals;
 use crate::domain::{RunningDigest, TenantId};
 use crate::store::Stored;
 
 /// Reads a dump, line by line, and stops at the first fault. It needs memory for each member, each
-/// session and each document, and about 40 bytes for each take, to know the nonces that are used.
-#[derive(Debug, Default)]
+/// session and each document; what it needs for each take is in its [`TakeIndex`].
+#[derive(Debug)]
 pub struct DumpReader {
     lines: u64,
     counts: BTreeMap<String, u64>,
@@ -20,22 +21,36 @@ pub struct DumpReader {
     tenants: BTreeSet<TenantId>,
     current: Option<(TenantId, TenantChecks)>,
     totals: Option<Totals>,
+    takes: Box<dyn TakeIndex>,
 }
 
 /// A record to restore, and its tenant.
 pub type Restorable = (TenantId, Stored);
 
 impl DumpReader {
-    /// A reader before the first line.
+    /// A reader before the first line, which keeps all it has to know in memory.
     pub fn new() -> Self {
-        Self::default()
+        Self::with_index(HashMap::new())
     }
 
-    /// Reads the next line, with or without its line feed. Returns the record in it, if it is one of a
-    /// record.
+    /// A reader before the first line, with an empty index.
+    pub fn with_index(takes: impl TakeIndex + 'static) -> Self {
+        Self {
+            lines: 0,
+            counts: BTreeMap::new(),
+            digest: RunningDigest::default(),
+            is_begun: false,
+            tenants: BTreeSet::new(),
+            current: None,
+            totals: None,
+            takes: Box::new(takes),
+        }
+    }
+
+    /// Reads the next line, with or without its line feed. Returns the record in it, if the line has one.
     ///
     /// # Errors
-    /// The first [`Fault`]. The dump is worthless then, whatever follows.
+    /// The first [`Fault`]. The dump is invalid then, whatever follows.
     pub fn line(&mut self, text: &[u8]) -> Result<Option<Restorable>, Fault> {
         let number = self.lines.saturating_add(1);
         let text = text.strip_suffix(b"\n").unwrap_or(text);
@@ -83,13 +98,13 @@ impl DumpReader {
             Line::Tenant(id, head) => {
                 self.end_tenant()?;
                 check(self.tenants.insert(id.clone()), || format!("tenant {id} stands twice"))?;
-                self.current = Some((id.clone(), TenantChecks::new(head.clone(), number)));
+                self.current = Some((id.clone(), TenantChecks::new(&id, head.clone(), number)));
                 Ok(Some((id, Stored::Head(head))))
             }
             Line::Record(record, log) => {
                 let (id, checks) =
                     self.current.as_mut().ok_or("a record before the line of its tenant")?;
-                checks.record(&record, log.as_ref(), number)?;
+                checks.record(&record, log.as_ref(), number, &mut *self.takes)?;
                 Ok(Some((id.clone(), record)))
             }
             Line::End(_) => Ok(None),
@@ -112,6 +127,12 @@ impl DumpReader {
         check(totals.sha256 == found, || {
             format!("the SHA-256 of the lines before is {found}, not {}", totals.sha256)
         })
+    }
+}
+
+impl Default for DumpReader {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -4,53 +4,55 @@ use std::collections::{HashMap, HashSet};
 
 use super::document::digest;
 use super::fault::{Checked, Fault, check};
-use super::log::{LogChecks, Logs};
+use super::log::{Known, LogChecks};
+use super::take_index::TakeIndex;
 use crate::domain::committee::{CommitteeMember, CommitteeMemberId};
-use crate::domain::{Day, LogLine, Member, PublicKey, Session, TokenHash};
+use crate::domain::{Day, LogLine, Member, PublicKey, Session, TenantId, TokenHash};
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
 /// What is known of a tenant so far.
 #[derive(Debug)]
 pub(super) struct TenantChecks {
     head: TenantHead,
-    /// Where the last record belongs: its kind, and its place within it.
+    /// The position of the last record.
     last: Place,
     keys: HashMap<PublicKey, u64>,
     tokens: HashSet<TokenHash>,
     names: HashSet<(Collection, String)>,
-    seats: HashSet<CommitteeMemberId>,
-    seat_keys: HashSet<[u8; 32]>,
+    committee_members: HashSet<CommitteeMemberId>,
+    committee_keys: HashSet<[u8; 32]>,
     days: HashSet<Day>,
     log: LogChecks,
 }
 
-/// The order of the records: the kind, then a text or a number.
+/// The position of a record in the order of a dump: its kind, then a text or a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(u8, String, u64);
 
 impl TenantChecks {
     /// The checks of the tenant whose head is in this line.
-    pub(super) fn new(head: TenantHead, line: u64) -> Self {
-        let log = LogChecks::new(head.log, line);
+    pub(super) fn new(id: &TenantId, head: TenantHead, line: u64) -> Self {
+        let log = LogChecks::new(id, head.log, line);
         Self {
             head,
             last: Place(0, String::new(), 0),
             keys: HashMap::new(),
             tokens: HashSet::new(),
             names: HashSet::new(),
-            seats: HashSet::new(),
-            seat_keys: HashSet::new(),
+            committee_members: HashSet::new(),
+            committee_keys: HashSet::new(),
             days: HashSet::new(),
             log,
         }
     }
 
-    /// Checks a record, and remembers what later ones must fit.
+    /// Checks a record, and keeps what later records are compared with.
     pub(super) fn record(
         &mut self,
         record: &Stored,
         log: Option<&LogLine>,
         line: u64,
+        takes: &mut dyn TakeIndex,
     ) -> Checked<()> {
         let place = place(record);
         check(place > self.last, || {
@@ -64,18 +66,23 @@ impl TenantChecks {
             Stored::Message(message) => within("message", message.id.0, self.head.messages.0),
             Stored::Document(document) => self.document(document, line),
             Stored::Session(session) => self.session(session, line),
-            Stored::CommitteeMember(member) => self.seat(member),
+            Stored::CommitteeMember(member) => self.committee_member(member),
             Stored::CommitteeDay(day) => {
                 self.days.insert(day.date);
                 Ok(())
             }
             Stored::CommitteeBrief(day, brief) => {
                 check(self.days.contains(day), || format!("the dump has no day {day}"))?;
-                self.check_seat(&brief.member_id)
+                self.check_committee_member(&brief.member_id)
             }
             Stored::Log(row) => {
                 let log = log.ok_or("a row of the log without its entry")?;
-                self.log.row(row, log, line, &Logs { seats: &self.seats, days: &self.days })
+                let known = &mut Known {
+                    committee_members: &self.committee_members,
+                    days: &self.days,
+                    takes,
+                };
+                self.log.row(row, log, line, known)
             }
         }
     }
@@ -115,19 +122,19 @@ impl TenantChecks {
         Ok(())
     }
 
-    fn seat(&mut self, member: &CommitteeMember) -> Checked<()> {
-        let is_new = self.seat_keys.insert(*member.key.as_bytes());
+    fn committee_member(&mut self, member: &CommitteeMember) -> Checked<()> {
+        let is_new = self.committee_keys.insert(*member.key.as_bytes());
         check(is_new, || "another member of the committee has the same key".to_owned())?;
-        self.seats.insert(member.id.clone());
+        self.committee_members.insert(member.id.clone());
         Ok(())
     }
 
-    fn check_seat(&self, id: &CommitteeMemberId) -> Checked<()> {
-        check(self.seats.contains(id), || format!("the committee has no member {id}"))
+    fn check_committee_member(&self, id: &CommitteeMemberId) -> Checked<()> {
+        check(self.committee_members.contains(id), || format!("the committee has no member {id}"))
     }
 }
 
-/// Checks an id against the last that the head says.
+/// Checks an id against the last id in the head.
 fn within(what: &str, id: u64, last: u64) -> Checked<()> {
     check((1..=last).contains(&id), || {
         format!("{what} {id} is not among the {last} that the line of the tenant says")

@@ -1,4 +1,4 @@
-//! The last checkpoint of a log: as the store keeps it, and as it is remembered outside of the store.
+//! The last checkpoint of a log, in the store and in the memory outside of the store.
 
 use crate::domain::{Invalid, Seq};
 use crate::proof::checkpoint::Checkpoint;
@@ -32,7 +32,7 @@ impl SignedCheckpoint {
         Ok(Self { key, note, checkpoint })
     }
 
-    /// As the store keeps it: the key in a line, then the note.
+    /// The stored form: the key on a line, then the note.
     pub(super) fn text(&self) -> String {
         format!("{}\n{}", self.key, self.note)
     }
@@ -50,7 +50,7 @@ pub struct LastSigned {
 }
 
 impl LastSigned {
-    /// How far it is: the number of the log, then the size.
+    /// Its progress: the number of the log, then the size.
     pub(super) fn progress(&self) -> (u64, Seq) {
         (self.log, self.size)
     }

@@ -1,21 +1,21 @@
-//! The right edge of a tree that grows: the tiles that are not full yet.
+//! The right edge of a growing tree: its partial tiles.
 
 use crate::domain::Seq;
 use crate::proof::tile::{TileId, WIDTH, hashes_tile};
 use crate::proof::tree::TreeHash;
 
-/// What it takes to append to a tree: at each level, the hashes of the tile that is not full.
+/// What is needed to append to a tree: for each level, the hashes of the partial tile.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edge {
     size: u64,
     levels: Vec<Vec<TreeHash>>,
-    /// The tiles that have become full since they were taken.
+    /// The tiles that have become full since the last [`take_tiles`](Self::take_tiles).
     full: Vec<(TileId, Vec<u8>)>,
 }
 
 impl Edge {
-    /// The tiles that a tree of this size ends with, from the lowest level on; those that are full end
-    /// in none.
+    /// The partial tiles at the right edge of a tree of this size, from the lowest level up. A level whose last
+    /// tile is full has none.
     pub(super) fn tiles(size: Seq) -> Vec<TileId> {
         let levels = (0_u8..8).map_while(|level| {
             let hashes = size.0 >> (8 * u32::from(level));
@@ -24,7 +24,7 @@ impl Edge {
         levels.collect()
     }
 
-    /// The edge of a tree of this size, from its [tiles](Self::tiles); `None` where one has too few
+    /// The edge of a tree of this size, from its [tiles](Self::tiles); `None` if a tile has too few
     /// hashes.
     pub(super) fn of(size: Seq, tiles: Vec<Vec<TreeHash>>) -> Option<Self> {
         let mut levels = Vec::new();
@@ -33,7 +33,7 @@ impl Edge {
             if hashes.len() < width {
                 return None;
             }
-            // It may have grown since.
+            // The stored tile may have grown since.
             hashes.truncate(width);
             levels.push(hashes);
         }

@@ -1,22 +1,27 @@
 //! The log of a tenant as a signed tree: it proves that none of its entries is missing or changed
 //! (API.md, 11.6).
 //!
-//! No commit touches the tree. [`SignedLog::sign`] reads the entries that came since, stores the tiles that they
-//! complete, and signs a checkpoint, if it continues all that was signed before. Any server may do it: the
-//! version of the stored tree lets one of them save.
+//! No commit touches the tree. [`SignedLog::sign`] reads the entries since the last signature, stores the tiles
+//! that they complete, and signs a checkpoint if it continues all that was signed before. Any server may do it:
+//! the version of the stored tree is a guard, so that only one of them saves.
 
+mod acceptance;
 mod checkpoints;
 mod edge;
+mod entry_check;
 mod reading;
 mod signing;
+mod witnesses;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use checkpoints::{CheckpointMemory, LastSigned, SignedCheckpoint};
+pub use entry_check::{Damage, EntryCheck};
 pub use signing::Signing;
+pub use witnesses::{Offered, Witness, WitnessAnswer};
 
 use super::Tenant;
-use crate::domain::Invalid;
+use crate::domain::{Invalid, Seq};
 use crate::proof::log_key::ServerSecret;
 use crate::proof::note::NoteSigner;
 use crate::store::Store;
@@ -29,7 +34,7 @@ pub struct LogSigner {
 }
 
 impl LogSigner {
-    /// A signer with this secret, which remembers the last checkpoint of each log here.
+    /// A signer with this secret, which remembers the last checkpoint of each log in `memory`.
     pub fn new(secret: ServerSecret, memory: impl CheckpointMemory) -> Self {
         Self { secret, memory: Arc::new(memory) }
     }
@@ -61,13 +66,17 @@ pub struct SignedLog {
 struct State {
     /// The keys of the logs signed last, by their numbers.
     keys: Vec<(u64, Arc<NoteSigner>)>,
-    /// What was remembered outside of the store and found to be continued.
+    /// The remembered checkpoint that the store was found to continue.
     checked: Option<LastSigned>,
-    /// Up to where the log, by its number, was searched for the acceptance of this server's key; and
-    /// whether it was found.
+    /// How far a log was searched for an acceptance of this server's key: the number of the log, the last entry
+    /// searched, and whether one was found.
     searched: Option<(u64, u64, bool)>,
     /// Whether the last checkpoint was signed by another key.
     is_foreign: bool,
+    /// The last entry read that closed a session.
+    closing: Option<Seq>,
+    /// The damage found in the entries.
+    damage: Option<Damage>,
 }
 
 impl Tenant {
@@ -77,7 +86,7 @@ impl Tenant {
     /// [`Invalid`] when the host is not that of a URL.
     pub fn signed_log(&self, host: &str, signer: &LogSigner) -> Result<SignedLog, Invalid> {
         let origin = format!("{host}/swarm/log/{}", self.id());
-        // Any name that cannot name a key is refused here, so that signing cannot fail later.
+        // A host that cannot be part of the name of a key is refused here, so that signing cannot fail later.
         signer.secret.log_key(&origin)?;
         Ok(SignedLog {
             store: Arc::clone(&self.store),
@@ -100,11 +109,13 @@ impl SignedLog {
     }
 
     /// The number in the origin of a log of this tenant; `None` for another origin.
-    fn number_of(&self, origin: &str) -> Option<u64> {
-        match origin.strip_prefix(&*self.origin)? {
-            "" => Some(1),
-            rest => rest.strip_prefix('/')?.parse().ok().filter(|log| *log > 1),
-        }
+    pub fn number_of(&self, origin: &str) -> Option<u64> {
+        let number = match origin.strip_prefix(&*self.origin)? {
+            "" => 1,
+            rest => rest.strip_prefix('/')?.parse().ok()?,
+        };
+        // There is one way to write each.
+        (self.origin(number) == origin).then_some(number)
     }
 
     /// This server's key of the log with this number.

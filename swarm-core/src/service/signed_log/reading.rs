@@ -7,14 +7,14 @@ use super::{SignedCheckpoint, SignedLog};
 use crate::domain::{LogRow, Logged, Seq, TakeId};
 use crate::proof::log_line;
 use crate::proof::note::{Note, NoteSigner, VerifierKey};
-use crate::proof::tile::{TileId, TilePath, entries_tile, hash_in, read_hashes_tile};
+use crate::proof::tile::{TileId, TilePath, entries_tile, hash_in, hashes_tile, read_hashes_tile};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
-use crate::service::Error;
+use crate::service::{Error, log_rows};
 use crate::store::{StoreError, TreeState, Versioned};
 
-/// The most rows of the log that are read to find a take between others.
-const NEAR: u64 = 64;
+/// Maximum number of rows of the log read at a time to find the next take.
+const MAX_ROWS: u64 = 64;
 
 impl SignedLog {
     /// The last checkpoint that was signed, if any.
@@ -38,7 +38,7 @@ impl SignedLog {
         Ok(key.verifier().clone())
     }
 
-    /// The key that answers are signed with: that of the log, unless it is another server's.
+    /// The key that responses are signed with: that of the log, unless it is another server's.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -49,28 +49,61 @@ impl SignedLog {
         Ok((*key.verifier() == verifier).then_some(key))
     }
 
-    /// The bytes of a tile; `None` unless the last checkpoint has all of it.
+    /// The bytes of a tile; `None` unless the last checkpoint has all of it, and each of its entries can be
+    /// read.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn tile(&self, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
         let Some(signed) = self.signed_tree().await? else { return Ok(None) };
-        let (level, width) = (path.level.unwrap_or(0), usize::from(path.width));
-        let id = TileId { level, index: path.index };
+        let id = TileId { level: path.level.unwrap_or(0), index: path.index };
         if id.width(signed.size.0) < path.width {
             return Ok(None);
         }
         if path.level.is_none() {
-            let rows = self.store.log(Seq(path.index * 256), width).await?;
-            let texts: Vec<_> = rows.iter().map(|row| log_line(row).text()).collect();
-            return Ok((texts.len() == width).then(|| entries_tile(&texts)));
+            return Ok(self.texts(path).await?.map(|texts| entries_tile(&texts)));
         }
-        let tile = self.store.tiles(signed.log, &[id]).await?.into_iter().next().flatten();
+        self.hashes(signed.log, path).await
+    }
+
+    /// The bytes of a tile of the log with this number. Of a log that another one has replaced, it is `None`
+    /// unless the store still has its hashes and, for a tile of entries, the very entries that these are of.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn tile_of(&self, log: u64, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
+        if self.signed_tree().await?.is_some_and(|signed| signed.log == log) {
+            return self.tile(path).await;
+        }
+        let is_replaced = log < self.store.log_position().await?.log;
+        if !is_replaced || path.level.is_some() {
+            return if is_replaced { self.hashes(log, path).await } else { Ok(None) };
+        }
+        let leaves = self.hashes(log, TilePath { level: Some(0), ..path }).await?;
+        let texts = self.texts(path).await?.filter(|texts| {
+            let hashes: Vec<_> = texts.iter().map(|it| TreeHash::leaf(it.as_bytes())).collect();
+            leaves == Some(hashes_tile(&hashes))
+        });
+        Ok(texts.map(|texts| entries_tile(&texts)))
+    }
+
+    /// A tile of hashes, as wide as the path says, if the store has that much of it.
+    async fn hashes(&self, log: u64, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
+        let id = TileId { level: path.level.unwrap_or(0), index: path.index };
+        let tile = self.store.tiles(log, &[id]).await?.into_iter().next().flatten();
         Ok(tile.and_then(|mut hashes| {
-            let bytes = width * 32;
+            let bytes = usize::from(path.width) * 32;
             hashes.truncate(bytes);
             (hashes.len() == bytes).then_some(hashes)
         }))
+    }
+
+    /// The texts of the entries of a tile, if all of them can be read.
+    async fn texts(&self, path: TilePath) -> Result<Option<Vec<String>>, Error> {
+        let (first, width) = (Seq(path.index.saturating_mul(256)), usize::from(path.width));
+        let rows = log_rows::rows(&*self.store, first, width).await?;
+        let texts: Vec<_> = rows.iter().flatten().map(|row| log_line(row).text()).collect();
+        Ok(Some(texts).filter(|texts| texts.len() == width))
     }
 
     /// The proof that the entry of a take is in the log; `None` until a checkpoint has it.
@@ -88,7 +121,7 @@ impl SignedLog {
         }
     }
 
-    /// The proof of an entry under the last checkpoint; `None` until it has it.
+    /// The proof of an entry under the last checkpoint; `None` until that covers it.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -96,7 +129,7 @@ impl SignedLog {
         Ok(self.proofs(&[seq]).await?.and_then(|mut proofs| proofs.pop()))
     }
 
-    /// The proofs of entries, all under one checkpoint; `None` unless it has each of them.
+    /// The proofs of entries, all under one checkpoint; `None` unless it covers all of them.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -108,7 +141,7 @@ impl SignedLog {
         self.proofs_under(&signed, &checkpoint.note, seqs).await.map(Some)
     }
 
-    /// The proofs of entries that this checkpoint has, in the order of `seqs`.
+    /// The proofs of entries that this checkpoint covers, in the order of `seqs`.
     async fn proofs_under(
         &self,
         signed: &TreeState,
@@ -148,7 +181,7 @@ impl SignedLog {
     }
 
     /// The log and the size of the last checkpoint, with it; `None` while its tiles are not stored.
-    async fn signed(&self) -> Result<Option<(TreeState, SignedCheckpoint)>, Error> {
+    pub(super) async fn signed(&self) -> Result<Option<(TreeState, SignedCheckpoint)>, Error> {
         let stored = self.store.tree().await?;
         let signed = checkpoint_of(stored.as_ref())?;
         let (Some(stored), Some(signed)) = (stored, signed) else { return Ok(None) };
@@ -166,12 +199,12 @@ impl SignedLog {
     /// The number of the entry of a take, up to `size`. Entries of takes are in the order of their ids,
     /// with others between them.
     async fn seq_of(&self, take: TakeId, size: Seq) -> Result<Option<Seq>, Error> {
-        // Each take before it has an entry, so its own is not before this one.
+        // All takes with lower ids have entries before it, so its number is at least its id.
         let (mut low, mut high) = (take.0, size.0);
         let mut middle = low;
         while low <= high {
             let Some((seq, found)) = self.next_take(middle, high).await? else {
-                // No take from there on: it is before, if anywhere.
+                // There is no take from here on. If the take has an entry, that is before.
                 let Some(before) = middle.checked_sub(1) else { return Ok(None) };
                 high = before;
                 middle = low.midpoint(high);
@@ -185,7 +218,7 @@ impl SignedLog {
                     high = before;
                 }
             }
-            // Usually there are few other entries between: the first guess is next to it.
+            // Usually there are few entries of other kinds, so the first guess is close.
             middle = if found < take { low } else { low.midpoint(high) };
         }
         Ok(None)
@@ -196,17 +229,17 @@ impl SignedLog {
         let (mut after, mut count) = (from.saturating_sub(1), 1);
         while after < last {
             let limit = usize::try_from(count).unwrap_or(1);
-            let rows = self.store.log(Seq(after), limit).await?;
+            let rows = log_rows::rows(&*self.store, Seq(after), limit).await?;
             let take_of = |row: &LogRow| match &row.logged {
                 Logged::Take(take) => Some((row.seq, take.id)),
                 _ => None,
             };
             let Some(end) = rows.last() else { return Ok(None) };
-            after = end.seq.0;
-            if let Some(found) = rows.iter().find_map(take_of) {
+            after = log_rows::seq(end).0;
+            if let Some(found) = rows.iter().flatten().find_map(take_of) {
                 return Ok(Some(found).filter(|(seq, _)| seq.0 <= last));
             }
-            count = (count * 4).min(NEAR);
+            count = (count * 4).min(MAX_ROWS);
         }
         Ok(None)
     }
@@ -221,7 +254,7 @@ impl SignedLog {
     }
 }
 
-/// The checkpoint of a stored tree, if it was signed.
+/// The checkpoint of a stored tree, if there is one.
 pub(super) fn checkpoint_of(
     stored: Option<&Versioned<TreeState>>,
 ) -> Result<Option<SignedCheckpoint>, Error> {
@@ -230,7 +263,7 @@ pub(super) fn checkpoint_of(
     Ok(parsed.map_err(|error| StoreError::corrupt("tree", error))?)
 }
 
-/// Notes which hashes are read.
+/// Records which hashes are read.
 fn noting(
     wanted: &mut BTreeSet<Node>,
 ) -> impl FnMut(Node) -> Result<TreeHash, std::convert::Infallible> {

@@ -1,30 +1,30 @@
-//! Building the tree, and signing it.
+//! Builds the tree and signs it.
 
 use std::sync::Arc;
 
 use super::edge::Edge;
 use super::reading::checkpoint_of;
 use super::{LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::{Actor, Invalid, LogBefore, LogEntry, LogRow, Logged, Operation, Seq};
+use crate::domain::{Invalid, LogRow, Seq};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
-use crate::proof::tile::read_hashes_tile;
-use crate::proof::tree::TreeHash;
-use crate::rules;
+use crate::proof::tile::{TileId, hash_in, read_hashes_tile};
+use crate::proof::tree::{Node, TreeHash};
 use crate::service::Error;
+use crate::service::log_rows::{self, UnreadableRow};
 use crate::store::{Saved, StoreError, TreeChange, TreeState, Versioned};
 
-/// Rows that are read at once.
-const BATCH: usize = 500;
+/// Number of rows read at once.
+pub(super) const BATCH: usize = 500;
 
-/// Rows after which a tree that is behind is saved.
-const SAVED_EVERY: u64 = 8_192;
+/// Number of rows after which a tree that is catching up is saved.
+const ROWS_PER_SAVE: u64 = 8_192;
 
-/// What a round of signing came to.
+/// The outcome of a round of signing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Signing {
-    /// The last checkpoint has all entries.
+    /// The last checkpoint covers all entries.
     Current,
     /// A checkpoint was signed.
     Signed(Checkpoint),
@@ -39,7 +39,7 @@ pub enum Signing {
 type Stored = Option<Versioned<TreeState>>;
 
 impl SignedLog {
-    /// Signs the log as it is now, unless that was done, or would contradict what was signed before.
+    /// Signs the log as it is now, unless that is done already, or would contradict what was signed before.
     ///
     /// # Errors
     /// [`Error::Store`], also when what was signed last cannot be read.
@@ -53,13 +53,9 @@ impl SignedLog {
                 return self.went_back(last).await;
             }
         }
-        let is_foreign = match &signed {
-            Some(signed) => !self.is_own(signed, in_store.as_ref(), position.log).await?,
-            None => false,
-        };
-        self.lock().is_foreign = is_foreign;
-        if is_foreign {
-            return Ok(Signing::ForeignKey);
+        let mut key = self.key_in_force(signed.as_ref(), in_store.as_ref(), position.log).await?;
+        if key.is_foreign() {
+            return Ok(self.foreign(true));
         }
 
         let (mut stored, mut edge) =
@@ -84,7 +80,7 @@ impl SignedLog {
             if edge.size() >= position.size {
                 break;
             }
-            if edge.size().0 - saved.0 >= SAVED_EVERY {
+            if edge.size().0 - saved.0 >= ROWS_PER_SAVE {
                 let checkpoint = stored.as_ref().and_then(|it| it.record.checkpoint.clone());
                 let state = TreeState { log: position.log, size: edge.size(), checkpoint };
                 if !self.save(&mut stored, state, &mut edge).await? {
@@ -95,17 +91,30 @@ impl SignedLog {
             let next_check = expected.iter().map(|last| last.size).filter(|it| *it > edge.size());
             let end = next_check.min().unwrap_or(position.size).min(position.size);
             let rows = usize::try_from(end.0 - edge.size().0).unwrap_or(BATCH).min(BATCH);
-            let rows = self.store.log(edge.size(), rows).await?;
+            let rows = log_rows::rows(&*self.store, edge.size(), rows).await?;
             if rows.is_empty() {
                 return Ok(Signing::Contended);
             }
-            rows.iter().for_each(|row| edge.push(leaf(row)));
+            for row in &rows {
+                match row {
+                    Ok(row) => {
+                        key.pass(row);
+                        self.note_closing(row);
+                        edge.push(leaf(row));
+                    }
+                    Err(row) => edge.push(self.signed_leaf(position.log, row).await?),
+                }
+            }
             yield_once().await;
         }
+        if key.is_foreign() {
+            return Ok(self.foreign(true));
+        }
+        self.foreign(false);
         self.finish(stored, edge, position.log, in_store.as_ref(), remembered.as_ref()).await
     }
 
-    /// Compares the store with what is remembered outside of it, if anything is: for a server that starts.
+    /// Compares the store with the checkpoint that is remembered outside of it, if any. For the start of a server.
     ///
     /// # Errors
     /// As [`sign`](Self::sign).
@@ -116,7 +125,7 @@ impl SignedLog {
         Ok(())
     }
 
-    /// Signs the tree, unless the last checkpoint has it already.
+    /// Signs the tree, unless the last checkpoint covers it already.
     async fn finish(
         &self,
         mut stored: Stored,
@@ -172,8 +181,8 @@ impl SignedLog {
         Ok(stored.as_ref().is_some_and(|stored| *stored.record == change.state))
     }
 
-    /// The edge of the stored tree; that of an empty one where none of this log is stored, or tiles are
-    /// missing: it is built again then.
+    /// The edge of the stored tree. If no tree of this log is stored, or tiles are missing, the edge of an empty
+    /// tree, from which it is built again.
     async fn edge(&self, stored: Option<&Versioned<TreeState>>, log: u64) -> Result<Edge, Error> {
         let Some(stored) = stored.filter(|stored| stored.record.log == log) else {
             return Ok(Edge::default());
@@ -185,7 +194,20 @@ impl SignedLog {
         Ok(edge.unwrap_or_default())
     }
 
-    fn last_of(
+    /// The leaf of an entry that cannot be read any more, from the tiles of this log or of one before it.
+    async fn signed_leaf(&self, log: u64, row: &UnreadableRow) -> Result<TreeHash, Error> {
+        let node = Node { level: 0, index: row.seq.0.saturating_sub(1) };
+        for log in (1..=log).rev() {
+            let tiles = self.store.tiles(log, &[TileId::of(node)]).await?;
+            let hashes = tiles.first().and_then(|tile| read_hashes_tile(tile.as_deref()?));
+            if let Some(hash) = hashes.and_then(|hashes| hash_in(&hashes, node)) {
+                return Ok(hash);
+            }
+        }
+        Err(StoreError::corrupt("sign", row.why.clone()).into())
+    }
+
+    pub(super) fn last_of(
         &self,
         signed: &SignedCheckpoint,
         stored: Option<&Versioned<TreeState>>,
@@ -196,7 +218,7 @@ impl SignedLog {
         LastSigned { log, size: Seq(*size), root: *root }
     }
 
-    fn remembered(&self) -> Result<Option<LastSigned>, Error> {
+    pub(super) fn remembered(&self) -> Result<Option<LastSigned>, Error> {
         let last = self.signer.memory.last(&self.origin);
         Ok(last.map_err(|error| StoreError::unavailable("last checkpoint", error))?)
     }
@@ -205,81 +227,27 @@ impl SignedLog {
         self.lock().checked.as_ref() == Some(last)
     }
 
+    fn foreign(&self, is_foreign: bool) -> Signing {
+        self.lock().is_foreign = is_foreign;
+        Signing::ForeignKey
+    }
+
     async fn went_back(&self, last: &LastSigned) -> Result<Signing, Error> {
         self.store.mistrust(last.log, last.size).await?;
         Ok(Signing::WentBack)
     }
-
-    /// Whether this server's key signed the checkpoint, or was accepted since.
-    async fn is_own(
-        &self,
-        signed: &SignedCheckpoint,
-        last: Option<&LastSigned>,
-        log: u64,
-    ) -> Result<bool, Error> {
-        let own = self.signer.secret.log_key(&signed.checkpoint.origin).map_err(unsignable)?;
-        if signed.note.is_signed_by(own.verifier()) {
-            return Ok(true);
-        }
-        let key = self.key(log).map_err(unsignable)?.verifier().to_string();
-        let begin = last.filter(|last| last.log == log).map_or(0, |last| last.size.0);
-        let known = self.lock().searched.filter(|(of, to, _)| *of == log && *to >= begin);
-        let (mut to, mut is_accepted) = known.map_or((begin, false), |(_, to, found)| (to, found));
-        loop {
-            let rows = self.store.log(Seq(to), BATCH).await?;
-            let Some(end) = rows.last() else { break };
-            to = end.seq.0;
-            is_accepted |= rows.iter().any(|row| accepts(row, &key));
-        }
-        self.lock().searched = Some((log, to, is_accepted));
-        Ok(is_accepted)
-    }
-
-    /// Accepts the store as [`Tenant::accept_store`](crate::service::Tenant::accept_store) does; the entry
-    /// names the last checkpoint.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn accept_store(&self, by: &Actor) -> Result<(), Error> {
-        let stored = self.store.tree().await?;
-        let signed = checkpoint_of(stored.as_ref())?;
-        let in_store = signed.as_ref().map(|signed| self.last_of(signed, stored.as_ref()));
-        let last = [in_store, self.remembered()?].into_iter().flatten();
-        let before = match last.max_by_key(LastSigned::progress) {
-            Some(last) => LogBefore {
-                origin: Some(self.origin(last.log)),
-                size: last.size,
-                root: Some(last.root.to_string()),
-            },
-            None => LogBefore::seen(self.store.seen_log().await?.size),
-        };
-        // The number of the log that begins is higher than any that is known here.
-        if let Some(last) = self.remembered()? {
-            let seen = self.store.seen_log().await?;
-            if last.log > seen.log {
-                self.store.mistrust(last.log, last.size).await?;
-            }
-        }
-        Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
-    }
 }
 
 /// The leaf of an entry.
-fn leaf(row: &LogRow) -> TreeHash {
+pub(super) fn leaf(row: &LogRow) -> TreeHash {
     TreeHash::leaf(log_line(row).text().as_bytes())
 }
 
-/// Whether an operator accepts this key with a row.
-fn accepts(row: &LogRow, key: &str) -> bool {
-    let Logged::Entry(entry) = &row.logged else { return false };
-    matches!(&**entry, LogEntry::Operation(Operation::KeyAccepted { log_key, .. }) if log_key == key)
-}
-
-fn unsignable(error: Invalid) -> StoreError {
+pub(super) fn unsignable(error: Invalid) -> StoreError {
     StoreError::misconfigured("sign", error)
 }
 
-/// Lets other tasks run, also where the store answers at once.
+/// Lets other tasks run, even if the store answers at once.
 async fn yield_once() {
     let mut has_yielded = false;
     std::future::poll_fn(|context| {

@@ -68,12 +68,12 @@ pub(super) fn revision(fields: &mut Object) -> Result<Revision, Invalid> {
     Revision::new(number).ok_or_else(|| Invalid::new("revision", "is too large"))
 }
 
-/// A contact, or `null` where it was erased.
+/// A contact, or `null` if it was erased.
 pub(super) fn contact(contact: &Contact) -> Json {
     text((!contact.is_erased()).then_some(contact))
 }
 
-/// A contact, erased where it is `null`.
+/// A contact; erased if it is `null`.
 pub(super) fn contact_if_any(fields: &mut Object, field: &'static str) -> Result<Contact, Invalid> {
     fields.text_if_any(field)?.map_or_else(|| Ok(Contact::erased()), Contact::parse)
 }

@@ -14,7 +14,11 @@ mod takes;
 
 pub use keys::public_key;
 pub use old_entries::OldEntry;
-pub use sessions::{BEFORE_SNAPSHOT, without_snapshot};
+pub use sessions::{
+    BEFORE_BUCKETS, BEFORE_PUBLICATION, BEFORE_ROSTER, BEFORE_SNAPSHOT, BEFORE_WEIGHTS,
+    MAX_SUMMARY_PART, expecting, without_snapshot,
+};
+pub use takes::{proof_text, read_proof};
 
 use crate::domain::Invalid;
 use crate::domain::json::{Json, NotJson, Object};

@@ -1,7 +1,7 @@
 //! Log entries as an earlier version kept them, for the migrations of stores.
 //!
-//! It kept the text of an entry with control characters in place of what the commit gave
-//! it: an id, a time and the digest of a document. JSON text contains none of them.
+//! Control characters stood in place of what the commit assigned: an id, a time and the digest of a document. JSON
+//! text contains none of them.
 
 use super::Unreadable;
 use crate::domain::json::Json;
@@ -27,7 +27,7 @@ pub struct OldEntry<'a> {
 }
 
 impl OldEntry<'_> {
-    /// The key of the document whose digest the entry has, where that is missing in the text.
+    /// The key of the document whose digest the entry contains, if it is missing in the text.
     pub fn document(&self) -> Option<(Collection, String)> {
         if !self.text.contains(DIGEST) {
             return None;
@@ -40,7 +40,7 @@ impl OldEntry<'_> {
     /// The whole entry. `document` is the one that [`document`](Self::document) names.
     ///
     /// # Errors
-    /// [`Unreadable`] when the text is no entry, or the document is missing or none.
+    /// [`Unreadable`] when the text is not an entry, or the document is missing or not of that kind.
     pub fn complete(&self, document: Option<&Document>) -> Result<LogEntry, Unreadable> {
         let id = self.minted.map(|id| id.to_string()).unwrap_or_default();
         let text = self.text.replace(ID, &id).replace(TIME, &self.at.to_string());

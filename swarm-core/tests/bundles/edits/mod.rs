@@ -1,4 +1,4 @@
-//! Bundles that were edited after the service gave them: the log is as it was.
+//! Bundles that were edited after they were downloaded. The log is unchanged.
 
 mod log;
 mod session;

@@ -1,8 +1,8 @@
-//! What `Accept-Signature` asks for (RFC 9421, section 5; API.md, 11.7).
+//! The signatures that `Accept-Signature` requests (RFC 9421, section 5; API.md, 11.7).
 
 use http::{HeaderMap, HeaderName};
 
-use super::dictionary::{self, Bare, Value};
+use swarm_core::proof::structured_fields::{self, Bare, Item, Value, dictionary};
 
 const ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature");
 
@@ -46,7 +46,7 @@ pub(super) enum Parameter {
 }
 
 impl Asked {
-    /// What these headers ask for, if an answer can fulfil any of it.
+    /// The signatures that these headers request, if an answer can fulfil any of them.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         if !headers.contains_key(&ACCEPT_SIGNATURE) {
             return None;
@@ -56,7 +56,8 @@ impl Asked {
         if lines.iter().map(|line| line.len()).sum::<usize>() > MAX_BYTES {
             return None;
         }
-        let members = dictionary::parse(&lines.join(", "))?;
+        let lines = lines.join(", ");
+        let members = dictionary(&lines)?;
         if members.len() > MAX_MEMBERS {
             return None;
         }
@@ -66,8 +67,8 @@ impl Asked {
 }
 
 impl Member {
-    fn of((label, value): (String, Value)) -> Option<Self> {
-        let Value::List(items, parameters) = value else { return None };
+    fn of(member: structured_fields::Member<'_>) -> Option<Self> {
+        let Value::List(items, parameters) = member.value else { return None };
         let mut components = Vec::with_capacity(items.len());
         for item in &items {
             let component = Component::ALL.into_iter().find(|it| it.is(item))?;
@@ -77,7 +78,7 @@ impl Member {
             components.push(component);
         }
         let parameters = parameters.into_iter().map(Parameter::of).collect::<Option<_>>()?;
-        Some(Self { label, components, parameters })
+        Some(Self { label: member.key, components, parameters })
     }
 }
 
@@ -110,13 +111,13 @@ impl Component {
         matches!(self, Self::Method | Self::Path | Self::Query)
     }
 
-    fn is(self, (name, parameters): &(Bare, Vec<(String, Bare)>)) -> bool {
-        let is_of_request = match parameters.as_slice() {
+    fn is(self, item: &Item) -> bool {
+        let is_of_request = match item.parameters.as_slice() {
             [] => false,
             [(name, Bare::Boolean(true))] if name == "req" => true,
             _ => return false,
         };
-        matches!(name, Bare::String(name) if name == self.name())
+        matches!(&item.bare, Bare::String(name) if name == self.name())
             && is_of_request == self.is_of_request()
     }
 

@@ -1,7 +1,6 @@
 //! Receipts: answers that are signed on request (RFC 9421; API.md, 11.7).
 
 mod asked;
-mod dictionary;
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
@@ -13,11 +12,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use swarm_core::audit::content_digest;
 use swarm_core::domain::Timestamp;
 use swarm_core::proof::note::NoteSigner;
+use swarm_core::proof::structured_fields::quoted;
 
 use super::Answer;
 pub(crate) use asked::Asked;
 use asked::{Component, Member, Parameter};
-use dictionary::quoted;
 
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const SIGNATURE_INPUT: HeaderName = HeaderName::from_static("signature-input");

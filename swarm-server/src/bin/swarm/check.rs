@@ -10,9 +10,10 @@ use crate::arguments::CheckOptions;
 use crate::mail::Smtp;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
+use crate::store::Opened;
 use crate::stored_tenants::Served;
-use crate::tenants::admin_tokens;
-use crate::{Failure, console, failure, in_force, serve, store, tenants};
+use crate::tenants::{admin_tokens, default_tenant};
+use crate::{Failure, console, failure, in_force, serve, store};
 
 pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     let config = options.options.resolve()?;
@@ -55,11 +56,11 @@ async fn connect(store: &str, served: &Served) -> Result<(), Failure> {
     if store == "memory" {
         return Ok(console::print("store: memory is empty at each start")?);
     }
-    let services = store::open_read_only(store).await?;
-    let site = Site::single(services, tenants::default_tenant(Some("-".repeat(16)))?);
+    let Opened { services, tenants } = store::open_read_only(store).await?;
+    let site = Site::single(services, default_tenant(Some("-".repeat(16)))?);
     let ready = site.ready().await.map_err(|error| failure::with_causes("store", &error))?;
     console::print("store: answers")?;
-    for warning in ready.warnings.into_iter().chain(served.warning(store).await?) {
+    for warning in ready.warnings.into_iter().chain(served.warning(&*tenants).await) {
         console::print(&format!("store: warning: {warning}"))?;
     }
     Ok(())

@@ -55,6 +55,8 @@ pub(crate) struct TenantTable {
     pub(crate) mail_from: Option<String>,
     pub(crate) retention_days: Option<u32>,
     #[serde(default)]
+    pub(crate) witnesses: Vec<WitnessTable>,
+    #[serde(default)]
     pub(crate) quotas: QuotasTable,
     #[serde(default)]
     pub(crate) schedule: Vec<ScheduleTable>,
@@ -69,6 +71,14 @@ pub(crate) struct AdminTokenTable {
     pub(crate) name: String,
     pub(crate) hash: String,
     pub(crate) role: Option<String>,
+}
+
+/// One of a tenant's `witnesses`, not yet checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WitnessTable {
+    pub(crate) url: String,
+    pub(crate) key: String,
 }
 
 /// A tenant's `[tenants.quotas]`.

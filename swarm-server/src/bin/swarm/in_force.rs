@@ -78,6 +78,9 @@ pub(crate) fn of_tenant(tenant: &TenantConfig, table: &TenantTable) -> Vec<Strin
     if let Some(from) = &tenant.mail_from {
         lines.push(format!("mail from: {from}"));
     }
+    for witness in &tenant.witnesses {
+        lines.push(format!("witness: {} at {}", witness.key.name(), witness.url));
+    }
     // Written by `Debug`, so that no quota can be forgotten.
     let quotas = format!("{:?}", tenant.quotas);
     let quotas = quotas.trim_start_matches("Quotas").trim_matches([' ', '{', '}']);

@@ -1,26 +1,32 @@
 //! The log on standard error, filtered by `RUST_LOG`.
 
+use std::env::{self, VarError};
 use std::io::{self, Write};
 use std::panic;
 
 use tracing::Dispatch;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
 
 use crate::arguments::LogFormat;
 use crate::{Failure, console};
 
 pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
-    let filter = EnvFilter::builder().with_default_directive(default.into()).from_env()?;
+    let filter = match env::var("RUST_LOG") {
+        Ok(directives) if !directives.is_empty() => directives.parse()?,
+        Ok(_) | Err(VarError::NotPresent) => Targets::new().with_default(default),
+        Err(error) => return Err(error.into()),
+    };
     let lines = tracing_subscriber::fmt()
         // Lines contain no escape sequences, so no colours.
         .with_ansi(false)
         .log_internal_errors(false)
-        .with_env_filter(filter)
+        // The filter decides.
+        .with_max_level(LevelFilter::TRACE)
         .with_writer(move || Escaped { out: console::log(), format });
     let log = match format {
-        LogFormat::Text => Dispatch::new(lines.finish()),
-        LogFormat::Json => Dispatch::new(lines.json().finish()),
+        LogFormat::Text => Dispatch::new(lines.finish().with(filter)),
+        LogFormat::Json => Dispatch::new(lines.json().finish().with(filter)),
     };
     tracing::dispatcher::set_global_default(log)?;
     // Log panics: the default hook could block on standard error.

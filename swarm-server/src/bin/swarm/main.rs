@@ -28,6 +28,7 @@ mod tls_files;
 mod transfer;
 mod verify;
 mod watch;
+mod witnesses;
 
 use std::process::ExitCode;
 

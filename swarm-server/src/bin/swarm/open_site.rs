@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use swarm_http::{HostTable, ServedTenant, Services, Site, TenantConfig};
-use swarm_maintenance::{DeliverMail, LogQueuedMail, Maintenance};
+use swarm_maintenance::{DeliverMail, LogQueuedMail, Maintenance, OfferCheckpoints};
 
 use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
-use crate::{Failure, console, tenants};
+use crate::{Failure, console, tenants, witnesses};
 
 /// The consequence of a changed `key_prefix`.
 pub(crate) const OTHER_PREFIXES: &str =
@@ -87,7 +87,9 @@ impl OpenSite {
     pub(crate) fn maintenance(&self) -> Maintenance<Site> {
         let exports = Arc::clone(&self.exports);
         let maintenance = self.site.maintenance();
-        let maintenance = maintenance.with(move || ExportBriefs::new(Arc::clone(&exports)));
+        let maintenance = maintenance
+            .with(move || ExportBriefs::new(Arc::clone(&exports)))
+            .with(|| OfferCheckpoints::new(|served: &ServedTenant| witnesses::of(served.config())));
         match self.smtp.clone() {
             Some(smtp) => maintenance.with(move || {
                 let smtp = smtp.clone();

@@ -49,9 +49,6 @@ pub(crate) fn schedule(tables: &[ScheduleTable]) -> Result<Schedule, (String, St
 }
 
 fn entry(table: &ScheduleTable) -> Result<ScheduleEntry, Invalid> {
-    if table.blind {
-        return Err(Invalid::new("blind", "must be false: blind sessions are not available yet"));
-    }
     let buckets = table.buckets.as_deref();
     Ok(ScheduleEntry {
         subjects: subjects(table)?,
@@ -67,6 +64,7 @@ fn entry(table: &ScheduleTable) -> Result<ScheduleEntry, Invalid> {
         brief: table.brief,
         aggregate: table.aggregate,
         publish: table.publish,
+        blind: table.blind,
     })
 }
 
@@ -136,14 +134,14 @@ mod tests {
             brief = true
             aggregate = true
             publish = true
-            blind = false"#,
+            blind = true"#,
         );
         let [entry] = complete.unwrap().entries().to_vec().try_into().unwrap();
         assert_eq!(entry.subjects.len(), 2);
         assert_eq!(entry.days.to_string(), "mon fri");
         assert_eq!(entry.window_millis(), 5 * 60 * 60_000);
         assert!(matches!(entry.roster, Some(ScheduledRoster::Members(ids)) if ids.len() == 2));
-        assert!(entry.brief && entry.aggregate && entry.publish);
+        assert!(entry.brief && entry.aggregate && entry.publish && entry.blind);
     }
 
     #[test]
@@ -152,7 +150,7 @@ mod tests {
         let [entry] = read(text).unwrap().entries().to_vec().try_into().unwrap();
         assert_eq!((entry.days, entry.closes), (Weekdays::ALL, Closes::After(18_000_000)));
         assert_eq!((entry.roster, entry.quorum, entry.buckets), (None, None, None));
-        assert!(!(entry.brief || entry.aggregate || entry.publish));
+        assert!(!(entry.brief || entry.aggregate || entry.publish || entry.blind));
     }
 
     #[test]
@@ -181,7 +179,6 @@ mod tests {
             (after("roster = ['a', 'a']"), "roster"),
             (after("quorum = 1000001"), "quorum"),
             (after("buckets = []"), "buckets"),
-            (after("blind = true"), "blind"),
             ("subject = 'good'\nopens = '01:00'\ncloses_after = '2h'".to_owned(), "subjects"),
         ] {
             assert_eq!(fault(&lines), format!("schedule.{key}"), "{lines}");

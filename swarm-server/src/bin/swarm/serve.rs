@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::Error;
-use swarm_core::store::StoreErrorKind;
+use swarm_core::store::{StoreErrorKind, Transfer};
 use swarm_http::{Services, Site};
 use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
@@ -21,6 +21,7 @@ use crate::arguments::Options;
 use crate::failure::with_causes;
 use crate::in_force::ServerSettings;
 use crate::open_site::OpenSite;
+use crate::store::Opened;
 use crate::stored_tenants::Served;
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, descriptors, log, open_site, secrets, signing_key, store};
@@ -43,25 +44,28 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let tls = config.tls.clone().map(TlsFiles::read).transpose()?;
     let (read_only, over_tls) = (config.read_only, tls.is_some());
     let key = config.signing_key.take();
+    let mut stored = None;
     let open_store = async |store: &str| {
         let signer = match read_only {
             // It signs nothing, and makes no file.
             true => signing_key::in_process()?,
             false => signing_key::signer(key.as_deref(), store::is_memory(store))?,
         };
-        let services = match read_only {
+        let Opened { services, tenants } = match read_only {
             true => store::open_read_only(store).await?,
             false => store::open(store).await?,
         };
+        stored = Some(tenants);
         Ok(Services { signer: Some(signer), ..services })
     };
-    let store = config.store.clone();
     let open = open_site::open(config, admin_token()?, open_store).await?;
     if !read_only {
         check_logs(&open.site).await;
     }
     count_warnings(&open.site).await?;
-    warn_of_unserved(&served, &store).await;
+    if let Some(stored) = stored {
+        warn_of_unserved(&served, &*stored).await;
+    }
     say_address(&listener, over_tls)?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let maintenance = async move {
@@ -146,11 +150,9 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
 }
 
 /// Warns of tenants in the store that are not served.
-async fn warn_of_unserved(served: &Served, store: &str) {
-    match served.warning(store).await {
-        Ok(Some(warning)) => tracing::warn!("{warning}"),
-        Ok(None) => {}
-        Err(error) => tracing::warn!(%error, "the tenants of the store cannot be listed"),
+async fn warn_of_unserved(served: &Served, store: &dyn Transfer) {
+    if let Some(warning) = served.warning(store).await {
+        tracing::warn!("{warning}");
     }
 }
 

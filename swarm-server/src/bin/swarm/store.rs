@@ -45,24 +45,32 @@ pub(crate) fn is_memory(store: &str) -> bool {
     store == MEMORY
 }
 
-/// Both interfaces on an in-memory store.
-pub(crate) fn in_memory() -> Services {
-    on(MemoryStore::new())
+/// A store that is open.
+pub(crate) struct Opened {
+    /// Both interfaces.
+    pub(crate) services: Services,
+    /// To list its tenants, and to move them.
+    pub(crate) tenants: Arc<dyn Transfer>,
 }
 
 /// Opens the store at this address (API.md, 13.1). A missing file is created, which is logged.
-pub(crate) async fn open(store: &str) -> Result<Services, Failure> {
+pub(crate) async fn open(store: &str) -> Result<Opened, Failure> {
     check(store)?;
     if store == MEMORY {
-        return Ok(in_memory());
+        return Ok(to_serve(MemoryStore::new(), on));
     }
     if let Some(path) = store.strip_prefix(SQLITE) {
-        return Ok(with_basis_cache(sqlite(Path::new(path)).await?));
+        return Ok(to_serve(sqlite(Path::new(path)).await?, with_basis_cache));
     }
     if has_scheme(store, &POSTGRES) {
-        return Ok(with_basis_cache(connected(store, PostgresStore::connect(store).await)?));
+        let opened = connected(store, PostgresStore::connect(store).await)?;
+        return Ok(to_serve(opened, with_basis_cache));
     }
-    Ok(with_basis_cache(connected(store, RedisStore::connect(store).await)?))
+    Ok(to_serve(connected(store, RedisStore::connect(store).await)?, with_basis_cache))
+}
+
+fn to_serve<T: Transfer + Clone + 'static>(store: T, serve: impl Fn(T) -> Services) -> Opened {
+    Opened { services: serve(store.clone()), tenants: Arc::new(store) }
 }
 
 fn has_scheme(store: &str, schemes: &[&str]) -> bool {
@@ -75,43 +83,27 @@ fn connected<T>(store: &str, connected: Result<T, StoreError>) -> Result<T, Fail
 }
 
 /// Opens an existing store for reads only.
-pub(crate) async fn open_read_only(store: &str) -> Result<Services, Failure> {
+pub(crate) async fn open_read_only(store: &str) -> Result<Opened, Failure> {
     check(store)?;
     exists(store)?;
     if let Some(path) = store.strip_prefix(SQLITE) {
-        return Ok(read_only(sqlite(Path::new(path)).await?));
+        return Ok(to_serve(sqlite(Path::new(path)).await?, read_only));
     }
     if has_scheme(store, &POSTGRES) {
-        return Ok(read_only(connected(store, PostgresStore::connect(store).await)?));
+        return Ok(to_serve(connected(store, PostgresStore::connect(store).await)?, read_only));
     }
-    Ok(read_only(connected(store, RedisStore::connect(store).await)?))
+    Ok(to_serve(connected(store, RedisStore::connect(store).await)?, read_only))
 }
 
-/// Opens an existing store.
+/// Both interfaces of an existing store.
 pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
     exists(store)?;
-    open(store).await
-}
-
-/// Opens a store to move tenants from it, or to it.
-pub(crate) async fn open_to_transfer(store: &str) -> Result<Arc<dyn Transfer>, Failure> {
-    if let Some(path) = store.strip_prefix(SQLITE) {
-        return Ok(Arc::new(sqlite(Path::new(path)).await?));
-    }
-    Ok(Arc::new(connected(store, RedisStore::connect(store).await)?))
+    Ok(open(store).await?.services)
 }
 
 /// The file that opening this store would create, if it would.
 pub(crate) fn new_file(store: &str) -> Option<PathBuf> {
     store.strip_prefix(SQLITE).map(PathBuf::from).filter(|path| !path.exists())
-}
-
-/// Checks that tenants can be moved from and to a store.
-pub(crate) fn moves(store: &str) -> Result<(), Failure> {
-    if has_scheme(store, &POSTGRES) {
-        return Err("store: tenants on PostgreSQL cannot be dumped or restored yet".into());
-    }
-    Ok(())
 }
 
 /// Checks that what is written to a store outlives this program.

@@ -1,15 +1,12 @@
 //! The tenants that a store holds although they are not served.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use swarm_core::TenantId;
 use swarm_core::store::Transfer;
-use swarm_store_sqlite::SqliteStore;
-use tokio::task::spawn_blocking;
 
-use crate::Failure;
 use crate::config::Config;
+use crate::failure::with_causes;
 
 /// The ids of the tenants that a configuration serves.
 pub(crate) struct Served(BTreeSet<String>);
@@ -21,19 +18,17 @@ impl Served {
     }
 
     /// A warning that names the tenants in the store that are not served, if there are any.
-    pub(crate) async fn warning(&self, store: &str) -> Result<Option<String>, Failure> {
-        let held = held(store).await?;
+    pub(crate) async fn warning(&self, store: &dyn Transfer) -> Option<String> {
+        let held = match store.tenants().await {
+            Ok(held) => held,
+            Err(error) => {
+                return Some(with_causes("the tenants of the store are not listed", &error));
+            }
+        };
         let unserved: Vec<_> =
             held.iter().map(TenantId::as_str).filter(|id| !self.0.contains(*id)).collect();
         let ids = unserved.join(", ");
         let warning = || format!("the store holds tenants that are not served: {ids}");
-        Ok((!unserved.is_empty()).then(warning))
+        (!unserved.is_empty()).then(warning)
     }
-}
-
-/// The tenants that a store holds. Those of a store without [`Transfer`] are not known.
-async fn held(store: &str) -> Result<Vec<TenantId>, Failure> {
-    let Some(path) = store.strip_prefix("sqlite:").map(PathBuf::from) else { return Ok(vec![]) };
-    let store = spawn_blocking(|| SqliteStore::open(path)).await??;
-    Ok(store.tenants().await?)
 }

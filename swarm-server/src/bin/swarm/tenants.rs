@@ -10,7 +10,7 @@ use swarm_http::{AdminTokens, Host, Operator, PublicOrigin, Role, TenantConfig};
 use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, sender};
 use crate::schedule::schedule;
 use crate::secrets::{check_token, mint_token};
-use crate::{Failure, console};
+use crate::{Failure, console, witnesses};
 
 /// The only tenant of a server without configured tenants, on every host.
 pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
@@ -63,6 +63,8 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
         sender(from).map_err(|rule| bad("mail_from", rule))?;
         tenant.mail_from = Some(from.clone());
     }
+    tenant.witnesses =
+        witnesses::configured(&table.witnesses).map_err(|fault| bad("witnesses", &fault))?;
     tenant.quotas = quotas(&table.quotas);
     if table.retention_days == Some(0) {
         return Err(bad("retention_days", "must be at least 1").into());

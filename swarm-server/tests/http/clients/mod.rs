@@ -126,7 +126,31 @@ fn journey(interpreter: String, script: &str) {
     assert!(verified.contains("\"constructive\", confidence 1e-7"), "{verified}");
     assert_eq!(client.run(&["verify", "--url", &client.url, "3"]).status.code(), Some(2));
     reads(&client);
+    blind(&program, &client, &fields);
     committee(&program, &client);
+}
+
+/// Files a take in a blind session, and verifies its seal once it is opened.
+fn blind(program: &Program, client: &ClientProgram, fields: &[&str]) {
+    let session = json!({ "date": "2026-11-22", "subjectId": "aurora", "blind": true });
+    program.client.operate("/sessions", &session).expect(201);
+    let fields: Vec<_> = fields
+        .iter()
+        .filter(|it| !it.starts_with("--nonce"))
+        .map(|it| if it.starts_with("--date") { "--date=2026-11-22" } else { it })
+        .collect();
+    let filed = client.asks("submit", &fields);
+    assert_eq!(filed["recommendationId"], 3);
+    let verify = ["verify", "--url", &client.url, "3"];
+    assert_eq!(client.run(&verify).status.code(), Some(2));
+    program.client.operate("/sessions/2/state", &json!({ "state": "aggregated" })).expect(200);
+    let take = program.client.get("/api/swarm/takes/3").expect(200).json();
+    assert_eq!(take["salt"], filed["salt"]);
+    let said = client.says(&verify);
+    assert!(
+        said.contains(&format!("the seal {} is of", take["sealed"].as_str().unwrap())),
+        "{said}"
+    );
 }
 
 /// Reads the brief, and publishes a memo.

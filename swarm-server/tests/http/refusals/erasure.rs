@@ -185,7 +185,7 @@ fn messages_to_others_at_the_same_contact_stay(backend: &Backend) {
 fn old_applications_are_erased(backend: &Backend) {
     const DAY: i64 = 24 * 60 * 60 * 1_000;
     let fixture = Fixture::on(backend);
-    let tenant = fixture.tenant().with_retention_days(Some(3));
+    let tenant = fixture.tenant().with_application_retention(Some(3));
     let run = || crate::backend::now(tenant.erase_old_applications()).unwrap().done;
     let (pending, _) = Author::apply(&fixture.client, "Pending");
     let (rejected, _) = Author::apply(&fixture.client, "Turned down");

@@ -199,6 +199,7 @@ impl Desk {
         for _ in 0..8 {
             let session = self.answers.some_session(|sides| self.chaos.roll(sides));
             if let Ok((session, takes)) = self.tenant().session_filed(session.id).await {
+                let takes: Vec<_> = takes.iter().filter_map(|take| take.open().cloned()).collect();
                 self.answers.saw(&session, &takes);
             }
             let member = self.some_member();

@@ -26,7 +26,7 @@ use desk::{Desk, Tally};
 /// The default schedules.
 const USUAL: Range<u64> = 0..400;
 
-/// The most schedules until a planted fault must show: some seconds.
+/// The maximum number of schedules until a planted fault must be detected: some seconds.
 const PATIENCE: u64 = 5_000;
 
 #[test]

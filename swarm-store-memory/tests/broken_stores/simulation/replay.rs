@@ -14,10 +14,10 @@ pub(super) async fn replay(
     sessions: &[Arc<Session>],
     on_file: HashMap<TakeId, Arc<Take>>,
 ) -> Result<(), String> {
-    let entries = tenant.log(Seq(0), 100_000).await.map_err(|error| error.to_string())?.entries;
+    let page = tenant.log(Seq(0), 100_000).await.map_err(|error| error.to_string())?;
     let sealed = sessions.iter().map(|session| (session.id.0, Arc::clone(session))).collect();
     let mut past = Past { on_file, sealed, ..Past::default() };
-    for text in entries.iter().map(LogLine::text) {
+    for text in page.lines().map(LogLine::text) {
         let entry = serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
         past.goes_on(&entry).map_err(|broken| format!("{broken}: {text}"))?;
     }
@@ -101,7 +101,7 @@ impl Past {
         } else if is_sealed(&session.record) {
             let record = self.sealed.get(&id).ok_or("not on file")?;
             let snapshot = record.snapshot.as_ref().ok_or("no snapshot is on file")?;
-            let computed = aggregate(record, &session.takes, snapshot.aggregated_at);
+            let computed = aggregate(record, &session.takes, snapshot.figures.aggregated_at);
             holds(**snapshot == computed, "its snapshot is not that of its takes")?;
         }
         holds(

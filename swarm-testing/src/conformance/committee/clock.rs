@@ -47,6 +47,8 @@ pub async fn committee_refuses_commits_while_the_clock_is_far_behind(
     let world = CommitteeWorld::fresh(tenants).await;
     let key = world.seat("ada").await;
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+    let before = world.judged(&key, day(DATE), "before").await;
+    let filed = world.store().file_committee(&before).await.unwrap();
     let filing = world.judged(&key, day(DATE), "plain").await;
     let again = next_save(&world.day(day(DATE)).await.unwrap(), open_day(DATE, "basalt"));
 
@@ -54,7 +56,9 @@ pub async fn committee_refuses_commits_while_the_clock_is_far_behind(
     refused(world.store().file_committee(&filing).await);
     refused(world.store().save_committee_day(&again).await);
     refused(world.store().save_committee_member(&creation(&member("grace"))).await);
-    promised!((world.log_size().await, world.members().await.len()), (Seq(1), 1));
+    let resent = world.store().file_committee(&before).await.unwrap();
+    promised!(resent, filed, "an attempt that is sent again");
+    promised!((world.log_size().await, world.members().await.len()), (Seq(2), 1));
 }
 
 fn refused<T: Debug>(outcome: Result<T>) {

@@ -19,7 +19,7 @@ use swarm_core::store::{
 const DATE: &str = "2026-11-21";
 
 pub async fn committee_members_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, mark) in both(&worlds) {
         promised!(world.save_member(&creation(&marked(mark))).await, Saved::Saved);
     }
@@ -32,7 +32,7 @@ pub async fn committee_members_are_isolated_by_tenant(tenants: Arc<dyn Committee
 }
 
 pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let [one, other] = &worlds;
     for (world, _) in both(&worlds) {
         promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
@@ -55,7 +55,7 @@ pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn Comm
 }
 
 pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, mark) in both(&worlds) {
         let briefs = Some(vec![brief("ada", mark)]);
         world.put_day(&CommitteeDayChange { briefs, ..first_save(&open_day(DATE, mark)) }).await;
@@ -77,7 +77,7 @@ pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
 }
 
 pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let [one, other] = &worlds;
     let briefs = |mark| Some(vec![brief("ada", mark)]);
     for (world, mark) in both(&worlds) {
@@ -98,7 +98,7 @@ pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>
 
 /// Attempts, versions and takes of the other committee have no effect.
 pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let mut own = Vec::new();
     for (world, mark) in both(&worlds) {
         promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
@@ -119,7 +119,7 @@ pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTe
     }
 }
 
-async fn twins(tenants: Arc<dyn CommitteeTenants>) -> [CommitteeWorld; 2] {
+async fn two_tenants(tenants: Arc<dyn CommitteeTenants>) -> [CommitteeWorld; 2] {
     let one = CommitteeWorld::fresh(Arc::clone(&tenants)).await;
     let other = TenantId::parse(format!("{}-x", one.id)).unwrap();
     let other = CommitteeWorld::open(tenants, other);

@@ -102,7 +102,7 @@ pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
     for collection in [Subjects, SubjectSnapshots, Signals] {
         promised!(put(collection, "g", 2, 10).await, Put::NoRoom, "of {collection}");
     }
-    // One that is replaced makes room for the other, and none is needed for what gets no longer.
+    // A replaced text frees its size, and a replacement that is not longer needs no room.
     promised!(put(Subjects, "a", 5, 10).await, Put::NoRoom);
     replaced(&put(Subjects, "a", 4, 5).await);
     replaced(&put(Subjects, "a", 2, 5).await);
@@ -143,7 +143,7 @@ fn draft(group: &str, quota: Option<DocumentQuota>) -> DocumentDraft {
     DocumentDraft { key: None, group, json, replace: false, guard: None, quota, act: None }
 }
 
-/// A document with this key and a text of this length, in a collection limited to so many bytes.
+/// A document with this key and a text of this length, in a collection limited to `most` bytes.
 fn sized(key: &str, length: usize, most: u64) -> DocumentDraft {
     let quota = Some(DocumentQuota { count: None, bytes: Some(most) });
     let (key, json) = (Some(key.to_owned()), "1".repeat(length));

@@ -107,7 +107,7 @@ pub async fn member_pages_are_complete(tenants: Arc<dyn Tenants>) {
     }
     names.sort();
     let states = MemberState::ALL.to_vec();
-    let mut query = MemberQuery { states, after: None, limit: 7 };
+    let mut query = MemberQuery { states, ids: None, after: None, limit: 7 };
     for page in names.chunks(7) {
         let members = world.found_members(&query).await;
         promised!(members.iter().map(|it| it.id.to_string()).collect::<Vec<_>>(), page);
@@ -118,6 +118,31 @@ pub async fn member_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let members = world.found_members(&query).await;
     ensure!(members.iter().all(|it| it.id > id("nobody")), "those after an id of nobody", members);
     ensure!(members.iter().all(|it| it.state == Approved), "those in the state", members);
+}
+
+pub async fn members_are_found_by_id(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let mut names = odd_texts();
+    for (name, state) in names.iter().zip([Applied, Approved, Claimed].into_iter().cycle()) {
+        world.create(&Member { state, ..applicant(name) }).await;
+    }
+    let ids = |names: &[String]| Some(names.iter().rev().map(|name| id(name)).collect::<Vec<_>>());
+    let all = MemberQuery::in_states(&MemberState::ALL);
+    let found = async |query: MemberQuery| {
+        let members = world.found_members(&query).await;
+        members.iter().map(|member| member.id.to_string()).collect::<Vec<_>>()
+    };
+    let unknown = [&names[..], &["nobody".to_owned()]].concat();
+    let some = MemberQuery { ids: ids(&names[..4]), ..all.clone() };
+    let mut first = names[..4].to_vec();
+    first.sort();
+    promised!(found(some.clone()).await, first);
+    promised!(found(MemberQuery { limit: 2, ..some.clone() }).await, first[..2]);
+    promised!(found(MemberQuery { after: Some(id(&first[0])), ..some.clone() }).await, first[1..]);
+    promised!(found(MemberQuery { states: vec![Applied], ..some }).await.len(), 2);
+    promised!(found(MemberQuery { ids: Some(Vec::new()), ..all.clone() }).await, NOBODY);
+    names.sort();
+    promised!(found(MemberQuery { ids: ids(&unknown), ..all }).await, names);
 }
 
 pub async fn member_is_listed_in_its_latest_state(tenants: Arc<dyn Tenants>) {

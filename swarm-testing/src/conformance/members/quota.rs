@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::promise::promised;
-use crate::{World, applicant, count, creation, id, key, race};
+use crate::{World, applicant, count, creation, id, key, race, secret};
 use swarm_core::domain::Member;
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed};
 use swarm_core::store::MemberSaved::{Full, KeyHeld, Saved, Stale};
@@ -20,6 +20,9 @@ pub async fn quota_of_members_in_a_state_is_enforced(tenants: Arc<dyn Tenants>) 
         promised!(world.save_member(&within(2, &applicant(name))).await, outcome, "for {name}");
     }
     promised!(world.member(&id("hedy")).await.member, None);
+    let ada = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
+    let ada = MemberChange { quota: Some(2), ..ada };
+    promised!(world.save_member(&ada).await, Saved, "itself is not counted");
     let same_key = Member { public_key: Some(key("ada")), ..applicant("hedy") };
     promised!(world.save_member(&within(2, &same_key)).await, KeyHeld(id("ada")));
     promised!(world.save_member(&within(2, &applicant("ada"))).await, Stale);

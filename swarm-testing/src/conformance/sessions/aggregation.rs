@@ -40,7 +40,7 @@ pub async fn session_is_aggregated_once(tenants: Arc<dyn Tenants>) {
     promised!(world.log(before, 9).await, rows);
 }
 
-/// Its snapshot is of the takes that were on file, however fast others arrive.
+/// Its snapshot contains exactly the takes that were filed before, even while others arrive.
 pub async fn aggregation_ends_while_takes_arrive(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let session = world.convened("subject").await;

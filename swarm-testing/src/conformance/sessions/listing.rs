@@ -37,9 +37,22 @@ pub async fn sessions_are_listed_without_snapshots(tenants: Arc<dyn Tenants>) {
     }
 }
 
-/// One writer saves each session in turn, the newest first; whoever lists them meanwhile sees no save
-/// without those before it.
 pub async fn session_list_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+    list_is_read_in_one_snapshot(tenants, |world, reader| async move {
+        let query = SessionQuery { without_snapshots: reader.is_multiple_of(2), ..ALL };
+        world.sessions(&query).await.iter().map(|it| it.quorum).collect()
+    })
+    .await;
+}
+
+/// One writer saves each session in turn, the newest first, and no reader sees a save without those before it.
+/// `quorums` is a reader: it lists the quorums of all sessions, the newest session first.
+pub(super) async fn list_is_read_in_one_snapshot<F>(
+    tenants: Arc<dyn Tenants>,
+    quorums: impl Fn(World, u32) -> F + Copy + Send + 'static,
+) where
+    F: Future<Output = Vec<Option<u32>>> + Send,
+{
     let world = World::fresh(tenants).await;
     for _ in 0..SESSIONS {
         world.convened("subject").await;
@@ -55,9 +68,8 @@ pub async fn session_list_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
             }
             done.fetch_or(racer == 0, Ordering::SeqCst);
             while !done.load(Ordering::SeqCst) {
-                let query = SessionQuery { without_snapshots: racer.is_multiple_of(2), ..ALL };
-                let sessions = world.sessions(&query).await;
-                let rounds: Vec<_> = sessions.iter().map(|it| it.quorum.unwrap_or(0)).collect();
+                let quorums = quorums(world.clone(), racer).await;
+                let rounds: Vec<_> = quorums.iter().map(|quorum| quorum.unwrap_or(0)).collect();
                 let together = rounds.first().zip(rounds.last());
                 let in_order = rounds.is_sorted_by(|newer, older| newer >= older)
                     && together.is_some_and(|(newest, oldest)| newest - oldest <= 1);

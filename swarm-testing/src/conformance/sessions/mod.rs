@@ -1,10 +1,12 @@
 //! Sessions.
 
 mod aggregation;
+mod blind;
 mod deadlines;
 mod listing;
 mod occasions;
 mod published;
+mod summaries;
 mod take_counts;
 mod withdrawals;
 
@@ -16,18 +18,20 @@ use swarm_core::domain::SessionState::{
     Aggregated, Collecting, Published, Scheduled, WindowClosed,
 };
 use swarm_core::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Participation, Quorum, Quote, Revision,
-    Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances, SubjectId,
-    TakeId, Timestamp, Version,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Figures, Participation, Quorum, Quote,
+    Revision, Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances,
+    SubjectId, TakeId, Timestamp, Version,
 };
 use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{SessionChange, SessionQuery, Tenants, Versioned};
 
 pub use aggregation::*;
+pub use blind::*;
 pub use deadlines::*;
 pub use listing::*;
 pub use occasions::*;
 pub use published::*;
+pub use summaries::*;
 pub use take_counts::*;
 pub use withdrawals::*;
 
@@ -90,6 +94,7 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
         quorum: Some(u32::MAX),
         buckets: Some(odd_texts().into_iter().map(|name| Bucket::parse(name).unwrap()).collect()),
         roster: Some(odd_roster()),
+        blind: true,
     };
     let empty = SessionDraft {
         date: day("9999-12-31"),
@@ -120,6 +125,8 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
         quorum: Some(7),
         buckets: Some(vec![Bucket::parse("\u{0}").unwrap()]),
         roster: Some(odd_roster()),
+        blind: true,
+        opened_at: Some(moment("2026-11-21T12:00:00.001Z")),
         snapshot: Some(Arc::new(full_snapshot())),
         ..Session::clone(&bare)
     };
@@ -266,7 +273,8 @@ pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>
             takes: None,
             none_filed_after: None,
             withdrawn: false,
-            act,
+            acts: vec![act],
+            opens: false,
         };
         promised!(world.save_session(&change).await, Stale);
     }
@@ -316,7 +324,7 @@ fn full_snapshot() -> Snapshot {
         confidence: Confidence::parse(5e-324).unwrap(),
         body: Body::parse("\u{1f680}\u{0}\r\n\"\\\u{2028}").unwrap(),
     };
-    Snapshot {
+    let figures = Figures {
         aggregated_at: moment("2026-11-21T22:45:00.001Z"),
         participation: Participation { members: 3, expected: Some(9), rate: Some(1.0 / 3.0) },
         quorum: Some(Quorum { required: 4, met: false }),
@@ -329,19 +337,21 @@ fn full_snapshot() -> Snapshot {
             other: 6,
         },
         consensus: Some(Consensus { stance: "cautious", score: -1.1, confidence: 0.1 + 0.2 }),
+    };
+    Snapshot {
+        figures,
         weights: Some([("b", 5e-324), ("a", 0.1 + 0.2), ("\0", 1.0)].map(bucket).into()),
         quotes: vec![quote.clone(), Quote { member_id: id("a"), ..quote }],
     }
 }
 
 fn sparse_snapshot() -> Snapshot {
-    Snapshot {
+    let figures = Figures {
         aggregated_at: Timestamp::EPOCH,
         participation: Participation { members: 0, expected: None, rate: None },
         quorum: None,
         stances: Stances::default(),
         consensus: None,
-        weights: None,
-        quotes: vec![],
-    }
+    };
+    Snapshot { figures, weights: None, quotes: vec![] }
 }

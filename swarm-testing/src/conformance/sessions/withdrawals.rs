@@ -10,11 +10,12 @@ use swarm_core::domain::{Attribution, SessionId};
 use swarm_core::rules::withdraw;
 use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{
-    Countable, Filed, Saved as Outcome, SessionChange, SessionQuery, TakeQuery, Tenants,
+    Countable, Filed, Saved as Outcome, SessionChange, SessionList, SessionQuery, SummaryQuery,
+    TakeQuery, Tenants,
 };
 
 /// No read finds it, and its id is not used again, whether or not it was the highest.
-pub async fn withdrawn_session_is_as_if_it_had_not_been(tenants: Arc<dyn Tenants>) {
+pub async fn withdrawn_session_is_found_by_no_read(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let first = world.convened("subject").await;
@@ -35,6 +36,10 @@ pub async fn withdrawn_session_is_as_if_it_had_not_been(tenants: Arc<dyn Tenants
     promised!(world.found(&ALL).await, [1]);
     promised!(world.found(&on("subject")).await, [1]);
     promised!(world.found(&SessionQuery { state: Some(Published), ..ALL }).await, NONE);
+    let all = SummaryQuery { limit: 9, ..SummaryQuery::default() };
+    promised!(world.session_summaries(&all).await.len(), 1);
+    let about = SummaryQuery { list: SessionList::About(second.subject_id.clone()), ..all };
+    promised!(world.session_summaries(&about).await.len(), 1);
     promised!(world.published(10).await, []);
     promised!(world.count(Countable::Sessions(Published)).await, 0);
     promised!(world.count(Countable::Sessions(Collecting)).await, 1);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::promise::{ensure, promised};
-use crate::{World, count, day, filed, judged, odd_texts, session_draft};
+use crate::{SALT, World, count, day, filed, judged, odd_texts, session_draft};
 use swarm_core::domain::MemberState::{Claimed, Inactive};
 use swarm_core::domain::{AttemptId, Revision, SessionDraft, SessionState, SessionTerms, TakeId};
 use swarm_core::rules::judge;
@@ -35,13 +35,13 @@ pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
     let submission = author.submission(&session, "nonce");
     let attempt = AttemptId([7; 16]);
     let facts = world.facts(&author, &submission).await;
-    let take = filed(world.file(&judge(&facts, &submission, attempt).unwrap()).await);
+    let take = filed(world.file(&judge(&facts, &submission, attempt, SALT).unwrap()).await);
     let deadline = facts.now;
     world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
     world.pass(deadline).await;
     // The same attempt, judged with a deadline that has passed.
     let session = world.terms(session.id).await;
-    let again = judge(&Basis { session, ..facts }, &submission, attempt).unwrap();
+    let again = judge(&Basis { session, ..facts }, &submission, attempt, SALT).unwrap();
     promised!(filed(world.file(&again).await), take);
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::World;
 use crate::promise::promised;
-use swarm_core::domain::{SessionId, Take, TakeId};
-use swarm_core::store::{TakeQuery, Tenants};
+use crate::{World, odd_texts};
+use swarm_core::domain::{Roster, RosterEntry, SessionId, Take, TakeId};
+use swarm_core::store::{MemberTake, MemberTakeQuery, TakeContext, TakeQuery, Tenants};
 
 pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
@@ -48,6 +48,104 @@ pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
     for (after, first) in [(1, 3), (2, 3), (4, 6), (u64::MAX, 0)] {
         let takes = page(&world, session.id, after, 1).await;
         promised!(takes.first().map_or(0, |take| take.id.0), first);
+    }
+}
+
+pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let [ada, grace, hedy] =
+        [world.author("ada").await, world.author("grace").await, world.author("a:b").await];
+    let (session, other) = (world.convened("subject").await, world.convened("other").await);
+    promised!(world.take_context(TakeId(1)).await, None);
+    let mut takes = Vec::new();
+    // Takes 1 to 7; the fifth is in another session.
+    for (author, session) in [
+        (&grace, &session),
+        (&ada, &session),
+        (&hedy, &session),
+        (&ada, &session),
+        (&hedy, &other),
+        (&grace, &session),
+        (&ada, &session),
+    ] {
+        let nonce = format!("nonce {}", takes.len());
+        takes.push(world.filed(author, session, &nonce).await);
+    }
+    for (id, revisions, previous, next) in [
+        (1, &[1, 6][..], None, Some(3)),
+        (2, &[2, 4, 7], None, Some(3)),
+        (3, &[3], None, Some(6)),
+        (4, &[2, 4, 7], Some(3), Some(6)),
+        (5, &[5], None, None),
+        (6, &[1, 6], Some(3), Some(7)),
+        (7, &[2, 4, 7], Some(6), None),
+    ] {
+        let take = |id: &usize| Arc::clone(&takes[id - 1]);
+        let (previous, next) = (previous.as_ref().map(take), next.as_ref().map(take));
+        let context =
+            TakeContext { revisions: revisions.iter().map(take).collect(), previous, next };
+        promised!(world.take_context(TakeId(id)).await, Some(context), "of take {id}");
+    }
+    promised!(world.take_context(TakeId(8)).await, None);
+}
+
+pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let [ada, grace] = [world.author("ada").await, world.author("grace").await];
+    let mut sessions = Vec::new();
+    for subject in ["one", "two", "three"] {
+        sessions.push(world.convened(subject).await);
+    }
+    // The newest session is filed in first.
+    let mut own = Vec::new();
+    for (place, revisions) in [(2, 2), (0, 3)] {
+        for revision in 1..=revisions {
+            world.filed(&grace, &sessions[place], &format!("{place} {revision}")).await;
+            let take = world.filed(&ada, &sessions[place], &format!("{place} {revision}")).await;
+            own.retain(|(there, _)| *there != place);
+            own.push((place, take));
+        }
+    }
+    world.filed(&grace, &sessions[1], "nonce").await;
+    let mut expected: Vec<MemberTake> = Vec::new();
+    for (place, take) in own {
+        let session = Arc::new(sessions[place].summary());
+        expected.push(MemberTake { take, session, expected: false });
+    }
+    let query = MemberTakeQuery { member: ada.id.clone(), before: None, limit: usize::MAX };
+    promised!(world.member_takes(&query).await, expected);
+    for (before, limit, shown) in [
+        (None, 1, &expected[..1]),
+        (Some(3), 9, &expected[1..]),
+        (Some(2), 9, &expected[1..]),
+        (Some(1), 9, &[]),
+        (Some(u64::MAX), 9, &expected),
+    ] {
+        let query = MemberTakeQuery { before: before.map(SessionId), limit, ..query.clone() };
+        promised!(world.member_takes(&query).await, shown, "{query:?}");
+    }
+    let nobody = MemberTakeQuery { member: world.author("hedy").await.id.clone(), ..query };
+    promised!(world.member_takes(&nobody).await, []);
+}
+
+pub async fn member_takes_say_whether_they_were_expected(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = world.convened("subject").await;
+    let mut entries = Vec::new();
+    for (number, name) in odd_texts().into_iter().enumerate() {
+        let author = world.author(&name).await;
+        world.filed(&author, &session, "nonce").await;
+        let entry = RosterEntry { member_id: author.id.clone(), excused: number % 3 == 1 };
+        entries.push((entry, number % 3 != 2));
+    }
+    let listed = entries.iter().filter(|(_, is_listed)| *is_listed);
+    let roster = Roster::parse(listed.map(|(entry, _)| entry.clone()).collect()).unwrap();
+    world.amend(session.id, |session| session.roster = Some(roster)).await;
+    for (RosterEntry { member_id, excused }, is_listed) in entries {
+        let query = MemberTakeQuery { member: member_id, before: None, limit: 9 };
+        let takes = world.member_takes(&query).await;
+        let expected: Vec<_> = takes.iter().map(|take| take.expected).collect();
+        promised!(expected, [is_listed && !excused], "{query:?}");
     }
 }
 

@@ -63,7 +63,8 @@ fn refusals(world: &World, late: Filing) -> Vec<Racer> {
                 takes: None,
                 none_filed_after: None,
                 withdrawn: false,
-                act: act("stale"),
+                acts: vec![act("stale")],
+                opens: false,
             };
             promised!(three.save_session(&change).await, Saved::Stale);
         }),

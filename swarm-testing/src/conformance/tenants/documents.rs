@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::twins::{both, twins};
+use super::two_tenants::{both, two_tenants};
 use crate::promise::promised;
 use crate::{applicant, id};
 use swarm_core::domain::Version;
@@ -12,7 +12,7 @@ use swarm_core::store::{
 };
 
 pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let mut own = [vec![], vec![]];
     for key in ["a", "b"] {
         for ((world, mark), own) in both(&worlds).into_iter().zip(&mut own) {
@@ -33,7 +33,7 @@ pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 
 /// Keys, ids and versions of members of the other tenant have no effect.
 pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let [one, other] = twins(tenants).await;
+    let [one, other] = two_tenants(tenants).await;
     for world in [&one, &other] {
         world.create(&applicant("ada")).await;
     }
@@ -53,7 +53,7 @@ pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn document_sizes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let quota = Some(DocumentQuota::default().within(8));
     for (world, _) in both(&worlds) {
         let draft = DocumentDraft { quota, ..draft("a", "mark") };

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::twins::{both, twins};
+use super::two_tenants::{both, two_tenants};
 use crate::promise::promised;
 use swarm_core::domain::{Seq, SessionId};
 use swarm_core::store::Tenants;
 
 pub async fn log_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for ((world, _), saves) in both(&worlds).into_iter().zip([1, 2]) {
         let session = world.convened("subject").await;
         for _ in 0..saves {

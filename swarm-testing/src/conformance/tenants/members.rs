@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::twins::{both, twins};
+use super::two_tenants::{both, two_tenants};
 use crate::promise::promised;
 use crate::{applicant, claimed, creation, id, key, secret, seed};
 use swarm_core::domain::MemberState::{Claimed, Rejected};
@@ -14,7 +14,7 @@ use swarm_core::store::{
 };
 
 pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, mark) in both(&worlds) {
         world.create(&marked(mark)).await;
     }
@@ -29,7 +29,7 @@ pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 
 /// Writes and versions of the other tenant have no effect.
 pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let [one, other] = twins(tenants).await;
+    let [one, other] = two_tenants(tenants).await;
     for world in [&one, &other] {
         world.create(&applicant("ada")).await;
     }
@@ -51,7 +51,7 @@ pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, mark) in both(&worlds) {
         world.create(&marked(mark)).await;
     }
@@ -62,7 +62,7 @@ pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let [one, other] = twins(tenants).await;
+    let [one, other] = two_tenants(tenants).await;
     let with_the_key =
         |name: &str| creation(&Member { public_key: Some(key("ada")), ..applicant(name) });
     promised!(one.save_member(&with_the_key("ada")).await, Saved);
@@ -75,7 +75,7 @@ pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let [one, other] = twins(tenants).await;
+    let [one, other] = two_tenants(tenants).await;
     for world in [&one, &other] {
         world.create(&claimed("ada")).await;
     }
@@ -86,7 +86,7 @@ pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, mark) in both(&worlds) {
         world.create(&applicant("ada")).await;
         world
@@ -113,7 +113,7 @@ pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn reusable_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for _ in 0..2 {
         for (world, mark) in both(&worlds) {
             let reusable_until = world.now().await.plus_millis(600_000);

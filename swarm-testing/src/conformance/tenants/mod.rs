@@ -6,7 +6,7 @@ mod members;
 mod outbox;
 mod sessions;
 mod takes;
-mod twins;
+mod two_tenants;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::twins::{both, twins};
+use super::two_tenants::{both, two_tenants};
 use crate::promise::promised;
 use crate::{applicant, creation, mail};
 use swarm_core::domain::{MailState, Message, MessageId};
 use swarm_core::store::{MemberChange, MemberSaved, MessageChange, Saved, Tenants};
 
 pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, mark) in both(&worlds) {
         for name in ["ada", "grace"] {
             let change = MemberChange { mail: Some(mail(mark)), ..creation(&applicant(name)) };

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use super::twins::{both, twins};
+use super::two_tenants::{both, two_tenants};
 use crate::promise::promised;
 use crate::{Author, World, session_draft};
 use swarm_core::domain::SessionState::{Aggregated, Collecting, Published};
 use swarm_core::domain::{Attribution, Session, SessionDraft, SessionId, Version};
 use swarm_core::store::Saved::{Saved, Stale};
-use swarm_core::store::{Aggregation, SessionChange, SessionQuery, Tenants};
+use swarm_core::store::{Aggregation, SessionChange, SessionQuery, SummaryQuery, Tenants};
 
 const ALL: SessionQuery =
     SessionQuery { on: None, state: None, before: None, limit: 9, without_snapshots: false };
 
 pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let mut own = [vec![], vec![]];
     for number in [1, 2] {
         for ((world, _), own) in both(&worlds).into_iter().zip(&mut own) {
@@ -29,6 +29,9 @@ pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         let about: Vec<_> =
             own.iter().filter(|it| it.subject_id.as_str() == "subject").cloned().collect();
         promised!(world.sessions(&ALL).await, *own, "of tenant {mark}");
+        let summaries: Vec<_> = own.iter().map(|session| Arc::new(session.summary())).collect();
+        let all = SummaryQuery { limit: 9, ..SummaryQuery::default() };
+        promised!(world.session_summaries(&all).await, summaries, "of tenant {mark}");
         promised!(world.sessions(&on).await, about, "by subject of tenant {mark}");
         let collecting = SessionQuery { state: Some(Collecting), ..ALL };
         promised!(world.sessions(&collecting).await, *own, "by state of tenant {mark}");
@@ -43,7 +46,7 @@ pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, _) in both(&worlds) {
         for number in [1, 2] {
             marked(world, number).await;
@@ -55,13 +58,13 @@ pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>
     }
     for ((world, mark), id) in both(&worlds).into_iter().zip([1, 2]) {
         let own = world.session(SessionId(id)).await.unwrap().record;
-        promised!(world.published(9).await, [own], "of tenant {mark}");
+        promised!(world.published(9).await, [Arc::new(own.summary())], "of tenant {mark}");
     }
 }
 
 /// Writes, versions and takes of the other tenant have no effect.
 pub async fn session_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let [one, other] = &worlds;
     for (world, _) in both(&worlds) {
         marked(world, 1).await;
@@ -80,7 +83,7 @@ pub async fn session_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, _) in both(&worlds) {
         marked(world, 1).await;
         world.author("ada").await;
@@ -105,7 +108,7 @@ pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn aggregations_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     for (world, _) in both(&worlds) {
         marked(world, 1).await;
     }

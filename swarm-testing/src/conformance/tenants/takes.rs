@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::twins::{both, twins};
+use super::two_tenants::{both, two_tenants};
 use crate::promise::promised;
-use crate::{Author, World, filed, id, session_draft};
+use crate::{Author, SALT, World, filed, id, session_draft};
 use swarm_core::domain::{
     AttemptId, Body, Lens, Member, Revision, Session, SessionDraft, SessionId, Take, TakeDraft,
     TakeId, TakeOnFile,
 };
 use swarm_core::rules::judge;
-use swarm_core::store::{TakeQuery, Tenants};
+use swarm_core::store::{MemberTakeQuery, TakeQuery, Tenants};
 
 /// Each fact of a basis differs between the two tenants.
 pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
-    let ada = furnished(&worlds).await;
+    let worlds = two_tenants(tenants).await;
+    let ada = filled(&worlds).await;
     worlds[1].edit(&id("ada"), |ada| ada.lens = Lens::parse("other").unwrap()).await;
     let sessions = [session(&worlds[0], 1).await, session(&worlds[1], 2).await];
     let mut takes = [vec![], vec![]];
@@ -39,8 +39,8 @@ pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 
 /// Attempts, nonces, revisions, versions and newer sessions of the other tenant have no effect.
 pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
-    let ada = furnished(&worlds).await;
+    let worlds = two_tenants(tenants).await;
+    let ada = filled(&worlds).await;
     let [one, other] = &worlds;
     for world in &worlds {
         world.convened("subject").await;
@@ -63,7 +63,7 @@ pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = twins(tenants).await;
+    let worlds = two_tenants(tenants).await;
     let mut own = [vec![], vec![]];
     for (((world, mark), own), nonces) in
         both(&worlds).into_iter().zip(&mut own).zip([&["a"][..], &["a", "b"]])
@@ -83,6 +83,12 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         let latest = world.session_takes(&latest).await.unwrap();
         promised!(latest.takes, own[own.len() - 1..], "of tenant {mark}");
         promised!(Some(latest.session), world.session(SessionId(1)).await, "of tenant {mark}");
+        let context = world.take_context(TakeId(1)).await;
+        promised!(context.map(|it| it.revisions).as_ref(), Some(own), "of tenant {mark}");
+        let by_ada = MemberTakeQuery { member: id("ada"), before: None, limit: 9 };
+        let by_ada: Vec<_> =
+            world.member_takes(&by_ada).await.into_iter().map(|it| it.take).collect();
+        promised!(by_ada, own[own.len() - 1..], "of tenant {mark}");
         for (place, take) in own.iter().enumerate() {
             let superseded_by = own.get(place + 1).map(|next| next.id);
             let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
@@ -93,7 +99,7 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 /// Creates the member `ada` in both tenants, one session in the first and two in the other.
-async fn furnished(worlds: &[World; 2]) -> Author {
+async fn filled(worlds: &[World; 2]) -> Author {
     let ada = Author::named("ada");
     for ((world, mark), sessions) in both(worlds).into_iter().zip([1, 2]) {
         world.create(&Member { lens: Lens::parse(mark).unwrap(), ..ada.member() }).await;
@@ -117,7 +123,7 @@ async fn land(
 ) -> Arc<Take> {
     let submission = ada.submission(session, nonce);
     let facts = world.facts(ada, &submission).await;
-    let filing = judge(&facts, &submission, AttemptId([attempt; 16]));
+    let filing = judge(&facts, &submission, AttemptId([attempt; 16]), SALT);
     match filing {
         Ok(filing) => filed(world.file(&filing).await),
         Err(rejection) => panic!("facts of another tenant: {:?} of {facts:?}", rejection.reason),

@@ -1,16 +1,15 @@
 //! Cases of dump and restore.
 
-mod furnished;
-mod moving;
+mod filled_tenant;
 mod reads;
+mod transfer_store;
 
 use std::sync::Arc;
 
 use crate::committee;
 use crate::promise::{ensure, promised};
 use crate::{World, act, applicant, creation, id, judged, key, mail};
-use furnished::{Furnished, document};
-pub use moving::Moving;
+use filled_tenant::{FilledTenant, document};
 use swarm_core::TenantId;
 use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{Member, MessageId, Seq, SessionId, TakeId};
@@ -18,9 +17,10 @@ use swarm_core::store::{
     Basis, Collection, CommitteeDayChange, CommitteeFiled, DocumentDraft, DocumentQuota, Filed,
     MemberChange, MemberSaved, Put, Restored, Stored,
 };
+pub use transfer_store::TransferStore;
 
-/// Challenges do not count: anybody may ask for one.
-pub async fn unused_tenant_has_only_a_head(store: Arc<impl Moving>) {
+/// Challenges do not count: anybody may request one.
+pub async fn unused_tenant_has_only_a_head(store: Arc<impl TransferStore>) {
     let world = World::fresh(store.clone()).await;
     let challenge = world.live_challenge("challenge").await;
     world.set_challenge(&swarm_core::store::ChallengeSlot::Decoy, &challenge).await;
@@ -32,7 +32,7 @@ pub async fn unused_tenant_has_only_a_head(store: Arc<impl Moving>) {
     ensure!(!store.tenants().await.unwrap().contains(&world.id), "not listed", world.id);
 }
 
-pub async fn used_tenants_are_listed_by_id(store: Arc<impl Moving>) {
+pub async fn used_tenants_are_listed_by_id(store: Arc<impl TransferStore>) {
     let applied = World::fresh(store.clone()).await;
     applied.create(&applicant("ada")).await;
     let convened = World::fresh(store.clone()).await;
@@ -47,29 +47,29 @@ pub async fn used_tenants_are_listed_by_id(store: Arc<impl Moving>) {
     }
 }
 
-pub async fn restored_tenant_dumps_the_same(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let before = dumped(&*store, &furnished.world.id).await;
-    let moved = moved(&store, &furnished.world.id).await;
+pub async fn restored_tenant_dumps_the_same(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let before = dumped(&*store, &filled.world.id).await;
+    let moved = moved(&store, &filled.world.id).await;
     promised!(dumped(&*store, &moved).await, before);
     ensure!(store.tenants().await.unwrap().contains(&moved), "listed", moved);
 }
 
-pub async fn restored_tenant_reads_the_same(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let moved = World::open(store.clone(), moved(&store, &furnished.world.id).await);
-    let before = reads::of(&store, &furnished.world, &furnished).await;
-    let after = reads::of(&store, &moved, &furnished).await;
+pub async fn restored_tenant_reads_the_same(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let moved = World::open(store.clone(), moved(&store, &filled.world.id).await);
+    let before = reads::of(&store, &filled.world, &filled).await;
+    let after = reads::of(&store, &moved, &filled).await;
     promised!(after.len(), before.len());
     for (after, before) in after.iter().zip(&before) {
         promised!(after, before);
     }
 }
 
-pub async fn restored_tenant_keeps_its_guards(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let moved = World::open(store.clone(), moved(&store, &furnished.world.id).await);
-    let Furnished { author, session, .. } = &furnished;
+pub async fn restored_tenant_keeps_its_guards(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let moved = World::open(store.clone(), moved(&store, &filled.world.id).await);
+    let FilledTenant { author, session, .. } = &filled;
     let spent = author.submission(session, "2");
     let facts = Basis { spent: None, ..moved.facts(author, &spent).await };
     promised!(moved.file(&judged(&facts, &spent)).await, Filed::NonceUsed);
@@ -80,24 +80,24 @@ pub async fn restored_tenant_keeps_its_guards(store: Arc<impl Moving>) {
     promised!(exists, Put::Exists);
 }
 
-pub async fn restored_tenant_goes_on(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let moved = moved(&store, &furnished.world.id).await;
-    let before = next(&store, &furnished.world.id, &furnished).await;
-    let after = next(&store, &moved, &furnished).await;
+pub async fn restored_tenant_continues_its_ids(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let moved = moved(&store, &filled.world.id).await;
+    let before = next(&store, &filled.world.id, &filled).await;
+    let after = next(&store, &moved, &filled).await;
     promised!(after, before);
 }
 
 /// The ids, revisions and numbers that the next commits get.
 async fn next(
-    store: &Arc<impl Moving>,
+    store: &Arc<impl TransferStore>,
     tenant: &TenantId,
-    furnished: &Furnished,
+    filled: &FilledTenant,
 ) -> (TakeId, u8, u64, SessionId, MessageId, u64, Seq) {
     let world = World::open(store.clone(), tenant.clone());
-    let (author, session) = (&furnished.author, &furnished.session);
+    let (author, session) = (&filled.author, &filled.session);
     let take = world.filed(author, session, "next").await;
-    let superseded = world.take(furnished.last.id).await.and_then(|last| last.superseded_by);
+    let superseded = world.take(filled.last.id).await.and_then(|last| last.superseded_by);
     promised!(superseded, Some(take.id));
     let change =
         MemberChange { mail: Some(mail("next")), ..creation(&applicant("next applicant")) };
@@ -122,8 +122,8 @@ async fn next(
         panic!("no document was created");
     };
     let committee = committee::CommitteeWorld::open(store.clone(), tenant.clone());
-    committee.filed(&furnished.seat, furnished.day, "next").await;
-    let submitted = committee.takes_on(furnished.day).await.len();
+    committee.filed(&filled.seat, filled.day, "next").await;
+    let submitted = committee.takes_on(filled.day).await.len();
     (
         take.id,
         take.revision.get(),
@@ -136,12 +136,12 @@ async fn next(
 }
 
 /// The quota counts submissions of before the move.
-pub async fn restored_committee_keeps_its_quotas(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let moved = moved(&store, &furnished.world.id).await;
+pub async fn restored_committee_keeps_its_quotas(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let moved = moved(&store, &filled.world.id).await;
     let committee = committee::CommitteeWorld::open(store.clone(), moved);
     // The member has filed two on that day.
-    let judged = async || committee.judged(&furnished.seat, furnished.day, "over").await;
+    let judged = async || committee.judged(&filled.seat, filled.day, "over").await;
     let over = judged().await.within(2);
     promised!(outcome(committee.file(&over).await), None);
     let within = judged().await.within(3);
@@ -156,12 +156,12 @@ fn outcome(filed: CommitteeFiled) -> Option<Arc<CommitteeTake>> {
 }
 
 /// Commits made after the dump began do not show, whatever they change.
-pub async fn dump_shows_one_moment(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let Furnished { world, author, session, .. } = &furnished;
+pub async fn dump_shows_one_moment(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let FilledTenant { world, author, session, .. } = &filled;
     let before = dumped(&*store, &world.id).await;
     let mut dump = store.dump(&world.id).await.unwrap();
-    next(&store, &world.id, &furnished).await;
+    next(&store, &world.id, &filled).await;
     world.edit(&author.id, |member| member.token = None).await;
     world.edit(&id("applied"), |member| member.public_key = Some(key("another"))).await;
     world.amend(session.id, |session| session.quorum = Some(7)).await;
@@ -181,9 +181,9 @@ pub async fn dump_shows_one_moment(store: Arc<impl Moving>) {
     promised!(read_all(&mut *dump).await, before);
 }
 
-pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let records = dumped(&*store, &furnished.world.id).await;
+pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let records = dumped(&*store, &filled.world.id).await;
     for kind in ["member", "session", "committee"] {
         let occupied = World::fresh(store.clone()).await;
         match kind {
@@ -208,9 +208,9 @@ pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl Moving>) {
 }
 
 /// A store may block other commits for the duration instead: then they fail.
-pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let records = dumped(&*store, &furnished.world.id).await;
+pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let records = dumped(&*store, &filled.world.id).await;
     let tenant = fresh(&store).await;
     let mut restore = store.restore().await.unwrap();
     restore.write(&tenant, records.clone()).await.unwrap();
@@ -227,9 +227,9 @@ pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl Moving>)
 }
 
 /// Neither before the commit, nor after it is discarded or dropped.
-pub async fn restore_without_commit_leaves_nothing(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
-    let records = dumped(&*store, &furnished.world.id).await;
+pub async fn restore_without_commit_leaves_nothing(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
+    let records = dumped(&*store, &filled.world.id).await;
     let tenant = World::open(store.clone(), fresh(&store).await);
     for discard in [true, false] {
         let mut restore = store.restore().await.unwrap();
@@ -250,11 +250,11 @@ pub async fn restore_without_commit_leaves_nothing(store: Arc<impl Moving>) {
     promised!(dumped(&*store, &tenant.id).await, records);
 }
 
-pub async fn tenants_restored_together_are_separate(store: Arc<impl Moving>) {
-    let furnished = Furnished::of(&store).await;
+pub async fn tenants_restored_together_are_separate(store: Arc<impl TransferStore>) {
+    let filled = FilledTenant::of(&store).await;
     let other = World::fresh(store.clone()).await;
     other.author("other").await;
-    let sources = [furnished.world.id.clone(), other.id];
+    let sources = [filled.world.id.clone(), other.id];
     let targets = [fresh(&store).await, fresh(&store).await];
     let mut restore = store.restore().await.unwrap();
     for (source, target) in sources.iter().zip(&targets) {
@@ -269,7 +269,7 @@ pub async fn tenants_restored_together_are_separate(store: Arc<impl Moving>) {
 }
 
 /// Moves a tenant to a new one of the same store, in small batches.
-async fn moved(store: &Arc<impl Moving>, from: &TenantId) -> TenantId {
+async fn moved(store: &Arc<impl TransferStore>, from: &TenantId) -> TenantId {
     let to = fresh(store).await;
     let mut restore = store.restore().await.unwrap();
     for batch in dumped(&**store, from).await.chunks(7) {
@@ -280,12 +280,12 @@ async fn moved(store: &Arc<impl Moving>, from: &TenantId) -> TenantId {
 }
 
 /// The id of a tenant that is not used.
-async fn fresh(store: &Arc<impl Moving>) -> TenantId {
+async fn fresh(store: &Arc<impl TransferStore>) -> TenantId {
     World::fresh(store.clone()).await.id
 }
 
 /// All records of a tenant.
-async fn dumped(store: &impl Moving, tenant: &TenantId) -> Vec<Stored> {
+async fn dumped(store: &impl TransferStore, tenant: &TenantId) -> Vec<Stored> {
     read_all(&mut *store.dump(tenant).await.unwrap()).await
 }
 

@@ -3,14 +3,15 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::furnished::Furnished;
-use super::moving::Moving;
+use super::filled_tenant::FilledTenant;
+use super::transfer_store::TransferStore;
 use crate::World;
 use crate::committee::CommitteeWorld;
 use swarm_core::domain::{MailState, Member, MemberState, Seq, SessionId, SessionState};
 use swarm_core::store::{
     Collection, CommitteeSessionQuery, CommitteeTakesQuery, Countable, DocumentQuery, LogPosition,
-    MemberBasis, Revisions, SessionQuery, TakeQuery, Versioned,
+    MemberBasis, MemberTakeQuery, Revisions, SessionList, SessionQuery, SummaryQuery, TakeQuery,
+    Versioned,
 };
 
 const STATES: [SessionState; 5] = [
@@ -23,15 +24,15 @@ const STATES: [SessionState; 5] = [
 
 /// The results as text, without versions, the time and the mark of the log.
 pub(super) async fn of(
-    store: &Arc<impl Moving>,
+    store: &Arc<impl TransferStore>,
     world: &World,
-    furnished: &Furnished,
+    filled: &FilledTenant,
 ) -> Vec<String> {
     let mut found = Found(Vec::new());
-    members(world, furnished, &mut found).await;
-    sessions(world, furnished, &mut found).await;
+    members(world, filled, &mut found).await;
+    sessions(world, filled, &mut found).await;
     documents(world, &mut found).await;
-    committee(&CommitteeWorld::open(store.clone(), world.id.clone()), furnished, &mut found).await;
+    committee(&CommitteeWorld::open(store.clone(), world.id.clone()), filled, &mut found).await;
     let LogPosition { log, size, .. } = world.log_position().await;
     found.add("log position", (log, size));
     found.add("log", world.log(Seq(0), usize::MAX).await);
@@ -50,11 +51,15 @@ fn records<T>(found: impl IntoIterator<Item = Versioned<T>>) -> Vec<Arc<T>> {
     found.into_iter().map(|found| found.record).collect()
 }
 
-async fn members(world: &World, furnished: &Furnished, found: &mut Found) {
+async fn members(world: &World, filled: &FilledTenant, found: &mut Found) {
     let all = world.all_members().await;
     for member in &all {
         let MemberBasis { member, .. } = world.member(&member.id).await;
         found.add("member", records(member));
+    }
+    for Member { id, .. } in all.iter().map(AsRef::as_ref) {
+        let query = MemberTakeQuery { member: id.clone(), before: None, limit: usize::MAX };
+        found.add("takes", world.member_takes(&query).await);
     }
     let tokens: Vec<_> = all.iter().filter_map(|member: &Arc<Member>| member.token).collect();
     for token in &tokens {
@@ -69,12 +74,12 @@ async fn members(world: &World, furnished: &Furnished, found: &mut Found) {
         found.add("messages", world.count(Countable::Messages(state)).await);
     }
     found.add("outbox", records(world.messages(None, None).await));
-    let Furnished { author, session, .. } = furnished;
+    let FilledTenant { author, session, .. } = filled;
     let facts = world.facts(author, &author.submission(session, "2")).await;
     found.add("basis", (records(facts.member), records(facts.session), facts.latest, facts.spent));
 }
 
-async fn sessions(world: &World, furnished: &Furnished, found: &mut Found) {
+async fn sessions(world: &World, filled: &FilledTenant, found: &mut Found) {
     let all = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
     let listed = world.sessions(&all).await;
     for session in &listed {
@@ -90,6 +95,9 @@ async fn sessions(world: &World, furnished: &Furnished, found: &mut Found) {
         }
         let on = Some((session.date, session.subject_id.clone()));
         found.add("on", world.found(&SessionQuery { on, ..all.clone() }).await);
+        let list = SessionList::About(session.subject_id.clone());
+        let about = SummaryQuery { list, limit: usize::MAX, ..SummaryQuery::default() };
+        found.add("about", world.session_summaries(&about).await);
     }
     found.add("sessions", listed);
     for state in STATES {
@@ -98,7 +106,7 @@ async fn sessions(world: &World, furnished: &Furnished, found: &mut Found) {
         found.add("count", world.count(Countable::Sessions(state)).await);
     }
     found.add("published", world.published(usize::MAX).await);
-    found.add("unknown", world.session(SessionId(furnished.session.id.0 + 1)).await);
+    found.add("unknown", world.session(SessionId(filled.session.id.0 + 1)).await);
 }
 
 async fn documents(world: &World, found: &mut Found) {
@@ -116,21 +124,21 @@ async fn documents(world: &World, found: &mut Found) {
     }
 }
 
-async fn committee(world: &CommitteeWorld, furnished: &Furnished, found: &mut Found) {
+async fn committee(world: &CommitteeWorld, filled: &FilledTenant, found: &mut Found) {
     let members = records(world.members().await);
     for member in &members {
         let facts = world.basis(&member.key).await;
         found.add("basis", (records(facts.member), records(facts.session)));
         found.add("member", records(world.member(&member.id).await));
-        let briefs = world.briefs(furnished.day, Some(&member.id)).await;
+        let briefs = world.briefs(filled.day, Some(&member.id)).await;
         found.add("brief", briefs);
         let before = crate::day("9999-12-31");
         let latest = CommitteeTakesQuery::Latest { member: &member.id, before, limit: usize::MAX };
         found.add("latest", world.takes(&latest).await);
     }
     found.add("committee", members);
-    found.add("briefs", world.briefs(furnished.day, None).await);
-    found.add("takes", world.takes_on(furnished.day).await);
+    found.add("briefs", world.briefs(filled.day, None).await);
+    found.add("takes", world.takes_on(filled.day).await);
     let all = CommitteeSessionQuery { limit: usize::MAX, ..CommitteeSessionQuery::default() };
     let days = records(world.sessions(&all).await);
     for subject in days.iter().filter_map(|day| day.generation.as_ref()).map(|it| &it.subject_id) {

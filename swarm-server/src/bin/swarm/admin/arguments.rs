@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use swarm_core::domain::MemberState;
 
 use super::committee::CommitteeVerb;
 use super::sessions::SessionOptions;
@@ -20,10 +21,10 @@ pub(crate) struct AdminOptions {
     /// Print the API's own answer, as JSON
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Say what a change would do, and change nothing
+    /// Dry run: print what a change would do, without making it
     #[arg(long, global = true)]
     pub(super) dry_run: bool,
-    /// Do not ask before what cannot be undone
+    /// Do not ask for confirmation of changes that cannot be undone
     #[arg(long, global = true)]
     pub(super) yes: bool,
     #[command(subcommand)]
@@ -52,20 +53,20 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: ContextVerb,
     },
-    /// Show what waits: applications, sessions that collect takes, failed mail, warnings; and how much is filed
+    /// Show what needs attention: applications, sessions that collect takes, failed mail, warnings; and how much is filed
     #[command(after_help = "Example: swarm admin status")]
     Status,
     /// List applications
     #[command(after_help = "Example: swarm admin applications --state applied")]
     Applications {
-        /// applied, approved, claimed, rejected or inactive
-        #[arg(long)]
+        /// Those in this state only
+        #[arg(long, value_parser = MemberState::ALL.map(MemberState::as_str))]
         state: Option<String>,
     },
     /// List members, with their last take and how many they filed in 30 days
     #[command(after_help = "Example: swarm admin members")]
     Members,
-    /// Let applicants in, or members in again
+    /// Activate applicants, or deactivated members again
     #[command(after_help = "Example: swarm admin activate Zoë")]
     Activate {
         /// Ids or names
@@ -75,26 +76,26 @@ pub(super) enum Verb {
         #[arg(long, conflicts_with = "members")]
         all: bool,
     },
-    /// Turn applicants down
+    /// Reject applicants
     #[command(after_help = "Example: swarm admin reject Mallory")]
     Reject {
         /// Ids or names
         #[arg(value_name = "MEMBER", required = true)]
         members: Vec<String>,
     },
-    /// Shut a member out: its token resolves no more
+    /// Deactivate a member: its token stops working
     #[command(after_help = "Example: swarm admin deactivate Zoë")]
     Deactivate {
         /// An id or a name
         member: String,
     },
-    /// Let a member that lost its token claim a new one; the old one is dead at once
+    /// Let a member that lost its token claim a new one; the old one stops working at once
     #[command(after_help = "Example: swarm admin reset-claim Zoë")]
     ResetClaim {
         /// An id or a name
         member: String,
     },
-    /// Give a member a new token, shown once; the old one is dead at once
+    /// Give a member a new token, shown once; the old one stops working at once
     #[command(after_help = "Example: swarm admin rotate-key Zoë --yes")]
     RotateKey {
         /// An id or a name
@@ -142,7 +143,7 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: OutboxVerb,
     },
-    /// Accept a clock, a store or a signing key that the server refuses to go on with
+    /// Accept a clock, a store or a signing key that the server refused to continue with
     #[command(after_help = "Example: swarm admin accept clock --yes")]
     Accept {
         /// What to accept
@@ -166,7 +167,7 @@ pub(super) enum ContextVerb {
         /// Its name
         name: String,
     },
-    /// Use a context where no flag and no variable says otherwise
+    /// Make a context the default, if neither flag nor environment variable names a service
     #[command(after_help = "Example: swarm admin context use desk")]
     Use {
         /// Its name
@@ -206,7 +207,7 @@ pub(super) enum SubjectVerb {
 
 #[derive(Subcommand)]
 pub(super) enum MemoVerb {
-    /// Retract a memo: it reads 404
+    /// Retract a memo: reading it then gives 404
     #[command(after_help = "Example: swarm admin memo retract 7")]
     Retract {
         /// Its id
@@ -216,16 +217,16 @@ pub(super) enum MemoVerb {
 
 #[derive(Subcommand)]
 pub(super) enum OutboxVerb {
-    /// List the messages, and what became of them
+    /// List the messages with their delivery state
     #[command(after_help = "Example: swarm admin outbox list")]
     List,
-    /// Queue a message again that was not sent
+    /// Queue an unsent message again
     #[command(after_help = "Example: swarm admin outbox retry 7")]
     Retry {
         /// Its id
         id: u64,
     },
-    /// Give up a message that was not sent
+    /// Cancel an unsent message
     #[command(after_help = "Example: swarm admin outbox cancel 7")]
     Cancel {
         /// Its id

@@ -71,7 +71,7 @@ pub(super) enum MemberVerb {
     /// List the members
     #[command(after_help = "Example: swarm admin committee member list")]
     List,
-    /// Give a member a new API key, shown once; the old one is dead at once
+    /// Give a member a new API key, shown once; the old one stops working at once
     #[command(after_help = "Example: swarm admin committee member rotate-key chair --yes")]
     RotateKey { id: String },
     /// Let a member take part, or not
@@ -97,7 +97,7 @@ pub(super) fn run(operator: &Operator, verb: CommitteeVerb) -> Result<(), Comman
             operator.post(&format!("{API}/day"), &body, &done)
         }
         CommitteeVerb::Withdraw { day } => {
-            operator.confirm(&format!("{day}: withdraws its briefs and its deadline"))?;
+            operator.confirm(&format!("{day}: its briefs and its deadline are withdrawn"))?;
             let done = format!("{day} is withdrawn; its submissions stay on record");
             let body = Json::from([("date", Json::Text(day))]);
             operator.post(&format!("{API}/day/withdraw"), &body, &done)
@@ -135,7 +135,7 @@ fn members(operator: &Operator, verb: MemberVerb) -> Result<(), CommandError> {
             operator.output.rows(&members, "members", &["id", "name", "status", "lens"])
         }
         MemberVerb::RotateKey { id } => {
-            operator.confirm(&format!("{id}: its API key is dead at once"))?;
+            operator.confirm(&format!("{id}: its API key stops working at once"))?;
             let done = format!("{id}: the new API key is shown this once");
             operator.post(
                 &path(&id, "rotate-key"),

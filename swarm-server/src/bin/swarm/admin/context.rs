@@ -68,7 +68,7 @@ pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError>
                     return Err(CommandError::Credential(text.to_owned()));
                 }
                 _ => {
-                    let text = "no service: give --url, or swarm admin context use NAME";
+                    let text = "no service: give --url URL, set SWARM_URL, or run swarm admin context add NAME";
                     return Err(CommandError::Usage(text.to_owned()));
                 }
             }
@@ -108,9 +108,13 @@ pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<
             let url = client(&url)?.url().to_owned();
             let context = Json::from([("url", Json::Text(url)), ("token", Json::Text(token))]);
             contexts.by_name.set(&name, context);
-            contexts.in_use.get_or_insert_with(|| name.clone());
+            let is_in_use = *contexts.in_use.get_or_insert_with(|| name.clone()) == name;
             contexts.write()?;
-            note(&format!("context {name} is remembered; next: swarm admin context use {name}"));
+            if is_in_use {
+                note(&format!("context {name} is stored, and in use; next: swarm admin status"));
+            } else {
+                note(&format!("context {name} is stored; next: swarm admin context use {name}"));
+            }
             Ok(())
         }
         ContextVerb::Use { name } => {

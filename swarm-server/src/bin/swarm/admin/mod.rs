@@ -17,7 +17,7 @@ pub(crate) use arguments::AdminOptions;
 use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
 use operator::{Operator, read_json};
 
-use crate::command::{CommandError, Output, cell, text_of};
+use crate::command::{CommandError, Output, cell, note, text_of};
 
 /// Runs one command of an operator.
 ///
@@ -46,6 +46,9 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         }
         Verb::Activate { members, all } => {
             let members = if all { applied(operator)? } else { operator.member_ids(&members)? };
+            if members.is_empty() {
+                note("no application waits");
+            }
             review(operator, &members, "activate")
         }
         Verb::Reject { members } => review(operator, &operator.member_ids(&members)?, "reject"),
@@ -58,12 +61,12 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Erase { member } => {
             let id = operator.member_id(&member)?;
             operator
-                .confirm(&format!("{id}: erases its name, contact, lens and memos for good"))?;
+                .confirm(&format!("{id}: its name, contact, lens and memos are erased for good"))?;
             review(operator, &[id], "erase")
         }
         Verb::RotateKey { member, public_key } => {
             let id = operator.member_id(&member)?;
-            operator.confirm(&format!("{id}: its token is dead at once"))?;
+            operator.confirm(&format!("{id}: its token stops working at once"))?;
             let done = format!("{id}: the new token is shown this once");
             let key = public_key.map(|key| ("publicKey", Json::Text(key)));
             let body = [("memberId", Json::Text(id))].into_iter().chain(key).collect();
@@ -91,7 +94,7 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             operator.post(&format!("{API}/outbox/{id}/retry"), &empty(), &done)
         }
         Verb::Outbox { verb: OutboxVerb::Cancel { id } } => {
-            let done = format!("message {id} is given up");
+            let done = format!("message {id} is cancelled");
             operator.post(&format!("{API}/outbox/{id}/cancel"), &empty(), &done)
         }
         Verb::Accept { what } => accept(operator, what),
@@ -121,7 +124,7 @@ fn applications(operator: &Operator, state: Option<&str>) -> Result<(), CommandE
     operator.output.rows(&answer, "applications", &columns)
 }
 
-/// The ids of everyone in state applied.
+/// The ids of all applicants in state applied.
 fn applied(operator: &Operator) -> Result<Vec<String>, CommandError> {
     let path = format!("{API}/applications?state=applied");
     let mut answer = operator.pages(&path, "applications")?.into_object();
@@ -129,12 +132,31 @@ fn applied(operator: &Operator) -> Result<Vec<String>, CommandError> {
     Ok(applications.iter().map(|row| text_of(row, "id")).collect())
 }
 
+/// Changes the state of members, one after another. If one of several is refused, the others are changed all the same.
 fn review(operator: &Operator, members: &[String], verb: &str) -> Result<(), CommandError> {
+    let mut refused = 0;
     for member in members {
         let body = Json::from([("memberId", Json::from(member.as_str()))]);
-        let answer = operator.change("POST", &format!("{API}/{verb}"), &body)?;
-        operator.output.fields(&answer)?;
-        operator.done(&format!("{member}: {}", cell(&answer, "state")));
+        match operator.change("POST", &format!("{API}/{verb}"), &body) {
+            Ok(answer) => {
+                operator.output.record(&answer)?;
+                let state = cell(&answer, "state");
+                let state = if verb == "erase" { "erased" } else { &state };
+                operator.done(&format!("{member} is {state}"));
+            }
+            Err(CommandError::Refused(why)) if members.len() > 1 => {
+                note(&format!("{member}: {why}"));
+                refused += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if refused > 0 {
+        let text = format!("{refused} of {} were refused, the others are changed", members.len());
+        return Err(CommandError::Refused(text));
+    }
+    if !members.is_empty() && matches!(verb, "activate" | "reset-claim") {
+        operator.next("the member runs swarm member claim");
     }
     Ok(())
 }
@@ -144,8 +166,10 @@ fn subjects(operator: &Operator, verb: SubjectVerb) -> Result<(), CommandError> 
         SubjectVerb::Put { file } => {
             let subject = read_json(&file)?;
             let id = cell(&subject, "id");
-            let done = format!("next: swarm admin session convene --subject {id}");
-            operator.post(&format!("{API}/subjects"), &subject, &done)
+            let done = format!("subject {id} is stored");
+            operator.post(&format!("{API}/subjects"), &subject, &done)?;
+            operator.next(&format!("swarm admin session convene --subject {id}"));
+            Ok(())
         }
         SubjectVerb::Snapshot { id, file } => {
             let path = format!("{API}/subjects/{}/snapshots", path_segment(&id));
@@ -168,7 +192,9 @@ fn accept(operator: &Operator, what: Accepted) -> Result<(), CommandError> {
         Accepted::Store => "store",
         Accepted::Key => "key",
     };
-    operator.confirm(&format!("accepts the {what} as it is now; the log keeps that for ever"))?;
+    operator.confirm(&format!(
+        "the {what} is accepted as it is now, and the log keeps an entry of it for ever"
+    ))?;
     let body = Json::from([("what", Json::from(what))]);
     operator.post(&format!("{API}/accept"), &body, &format!("the {what} is accepted"))
 }

@@ -64,7 +64,7 @@ impl Operator {
     /// Sends a change, shows the answer, and says what was done.
     pub(super) fn post(&self, path: &str, body: &Json, done: &str) -> Result<(), CommandError> {
         let answer = self.change("POST", path, body)?;
-        self.output.fields(&answer)?;
+        self.output.record(&answer)?;
         self.done(done);
         Ok(())
     }
@@ -75,6 +75,13 @@ impl Operator {
             note(&format!("dry run, nothing was changed; it would be: {text}"));
         } else {
             note(text);
+        }
+    }
+
+    /// Says which command comes next.
+    pub(super) fn next(&self, command: &str) {
+        if !self.dry_run {
+            note(&format!("next: {command}"));
         }
     }
 

@@ -23,8 +23,8 @@ enum SessionVerb {
     /// List the sessions, newest first
     #[command(after_help = "Example: swarm admin session list --state collecting")]
     List {
-        /// Those in this state alone
-        #[arg(long)]
+        /// Those in this state only
+        #[arg(long, value_parser = STATES)]
         state: Option<String>,
     },
     /// Show a session
@@ -96,8 +96,8 @@ struct ConveneOptions {
     /// The deadline: +3h, 19:00 (UTC) or an RFC 3339 time
     #[arg(long, value_name = "TIME")]
     closes: Option<String>,
-    /// scheduled or collecting
-    #[arg(long)]
+    /// The state to begin in
+    #[arg(long, value_parser = ["scheduled", "collecting"])]
     state: Option<String>,
     /// Ids or names of members; active lists all active members
     #[arg(long, value_name = "MEMBER", value_delimiter = ',')]
@@ -108,7 +108,13 @@ struct ConveneOptions {
     /// The buckets of a bucket-weight session
     #[arg(long, value_name = "BUCKET", value_delimiter = ',')]
     buckets: Vec<String>,
+    /// Seal takes until the session is opened, after its deadline or by its aggregation
+    #[arg(long)]
+    blind: bool,
 }
+
+/// The states of a session.
+const STATES: [&str; 5] = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
 
 const COLUMNS: [&str; 5] = ["id", "date", "subjectId", "state", "windowClosesAt"];
 
@@ -119,35 +125,41 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
         SessionVerb::List { state } => list(operator, state.as_deref()),
         SessionVerb::Show { id } => {
             let session = operator.get(&format!("/api/swarm/sessions/{id}"))?;
-            operator.output.answer(&session, |answer| {
-                let session = answer.clone().into_object().take("session").unwrap_or(Json::Null);
-                operator.output.fields(&session)
-            })
+            operator.output.record(&session)
         }
         SessionVerb::Convene(options) => convene(&change, options),
         SessionVerb::Open { id } => change.state(id, "collecting", "close"),
         SessionVerb::Close { id } => change.state(id, "window_closed", "aggregate"),
         SessionVerb::Aggregate { id } => {
             if deadline(operator, id)?.is_none_or(|deadline| now() <= deadline) {
-                operator.confirm(&format!("session {id}: aggregates before a deadline is over"))?;
+                operator.confirm(&format!(
+                    "session {id}: its window may still be open, and takes filed later will not count"
+                ))?;
             }
             change.state(id, "aggregated", "publish")
         }
         SessionVerb::Publish { id } => change.state(id, "published", "show"),
-        SessionVerb::Withdraw { id } => change.send(id, "/withdraw", [], "withdrawn"),
+        SessionVerb::Withdraw { id } => change.send(id, "/withdraw", [], "is withdrawn"),
         SessionVerb::Deadline { id, time } => move_deadline(&change, id, &time),
         SessionVerb::Roster { id, members } => {
             let members = roster(operator, &members)?;
-            change.send(id, "/roster", [("members", members)], "its roster is frozen")
+            change.send(
+                id,
+                "/roster",
+                [("members", members)],
+                "has its roster, which cannot be set again",
+            )
         }
         SessionVerb::Excuse { id, member, undo } => {
             let member = operator.member_id(&member)?;
+            let done = if undo { "expects" } else { "excuses" };
+            let done = format!("{done} {member}");
             let body = [("memberId", Json::Text(member)), ("excused", Json::Bool(!undo))];
-            change.send(id, "/roster/excuse", body, if undo { "expected again" } else { "excused" })
+            change.send(id, "/roster/excuse", body, &done)
         }
         SessionVerb::Brief { id, prompt } => {
             let prompt = prompt.as_deref().map(read_json).transpose()?.unwrap_or(Json::Null);
-            change.send(id, "/brief", [("prompt", prompt)], "its brief is published")
+            change.send(id, "/brief", [("prompt", prompt)], "has its brief")
         }
     }
 }
@@ -172,23 +184,12 @@ impl Change<'_> {
         done: &str,
     ) -> Result<(), CommandError> {
         let path = format!("/api/swarm/admin/sessions/{id}{path}");
-        let answer = self.operator.change("POST", &path, &self.body(members))?;
-        self.show(&answer, &format!("session {id}: {done}"))
+        self.operator.post(&path, &self.body(members), &format!("session {id} {done}"))
     }
 
     fn state(&self, id: u64, state: &str, next: &str) -> Result<(), CommandError> {
-        let done = format!("{state}; next: swarm admin session {next} {id}");
-        self.send(id, "/state", [("state", Json::from(state))], &done)
-    }
-
-    /// Shows the session of an answer, or the whole of another answer.
-    fn show(&self, answer: &Json, done: &str) -> Result<(), CommandError> {
-        let output = self.operator.output;
-        output.answer(answer, |answer| {
-            let session = answer.clone().into_object().take("session");
-            output.fields(session.as_ref().unwrap_or(answer))
-        })?;
-        self.operator.done(done);
+        self.send(id, "/state", [("state", Json::from(state))], &format!("is {state}"))?;
+        self.operator.next(&format!("swarm admin session {next} {id}"));
         Ok(())
     }
 }
@@ -230,12 +231,18 @@ fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandEr
     if !options.buckets.is_empty() {
         body.push(("buckets", options.buckets.into_iter().map(Json::Text).collect()));
     }
+    if options.blind {
+        body.push(("blind", Json::Bool(true)));
+    }
     body.extend(change.note.clone().map(|note| ("note", Json::Text(note))));
     let body: Json = body.into_iter().collect();
     let answer = operator.change("POST", "/api/swarm/admin/sessions", &body)?;
     let session = answer.clone().into_object().take("session").unwrap_or(Json::Null);
     let id = cell(&session, "id");
-    change.show(&answer, &format!("convened session {id}; next: swarm admin session brief {id}"))
+    operator.output.record(&answer)?;
+    operator.done(&format!("session {id} is convened"));
+    operator.next(&format!("swarm admin session brief {id}"));
+    Ok(())
 }
 
 fn move_deadline(change: &Change<'_>, id: u64, time: &str) -> Result<(), CommandError> {
@@ -247,12 +254,18 @@ fn move_deadline(change: &Change<'_>, id: u64, time: &str) -> Result<(), Command
     if let Some(time) = time
         && deadline(operator, id)?.is_none_or(|before| time < before)
     {
-        operator.confirm(&format!("session {id}: brings its deadline forward to {time}"))?;
+        operator.confirm(&format!("session {id}: its window closes earlier, at {time}"))?;
     }
+    let done = match time {
+        Some(time) => format!("session {id} closes at {time}"),
+        None => format!("session {id} has no deadline"),
+    };
     let closes = time.map_or(Json::Null, |time| Json::Text(time.to_string()));
     let path = format!("/api/swarm/admin/sessions/{id}");
     let answer = operator.change("PATCH", &path, &change.body([("windowClosesAt", closes)]))?;
-    change.show(&answer, &format!("session {id}: its deadline is moved"))
+    operator.output.record(&answer)?;
+    operator.done(&done);
+    Ok(())
 }
 
 /// The deadline that a session has now.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use swarm_core::domain::Day;
-use swarm_core::json::Json;
+use swarm_core::json::{self, Json};
 
 use super::activity::Activity;
 use super::operator::Operator;
@@ -83,10 +83,16 @@ fn text(answer: &Json) -> String {
     lines.extend(of("applications").iter().map(named));
     lines.push(format!("sessions that collect takes: {}", of("sessions").len()));
     lines.extend(of("sessions").iter().map(|row| {
-        let [id, subject, closes, takes, silent] =
-            ["id", "subjectId", "windowClosesAt", "takes", "silent"].map(|name| cell(row, name));
+        let [id, subject, closes, takes] =
+            ["id", "subjectId", "windowClosesAt", "takes"].map(|name| cell(row, name));
         let closes = if closes.is_empty() { "no deadline".to_owned() } else { closes };
-        format!("  {id}  {subject}  {closes}  takes: {takes}  not filed: {silent}")
+        let silent: Vec<_> = list(row.clone(), "silent").iter().map(json::write).collect();
+        let silent = if silent.is_empty() {
+            String::new()
+        } else {
+            format!("  not filed: {}", silent.join(", "))
+        };
+        format!("  {id}  {subject}  {closes}  takes: {takes}{silent}")
     }));
     let days = of("takesPerDay");
     let days: Vec<_> =

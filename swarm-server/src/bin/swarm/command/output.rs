@@ -60,27 +60,44 @@ impl Output {
     ///
     /// # Errors
     /// [`CommandError::Refused`] when standard output cannot be written.
-    pub(crate) fn fields(self, answer: &Json) -> Result<(), CommandError> {
+    pub(crate) fn fields(self, object: &Json) -> Result<(), CommandError> {
+        self.answer(object, |object| Ok(console::print(&table(&[], &fields(object)))?))
+    }
+
+    /// Prints the record in the answer to a change, which names it as the session in `{ok, status, session}`; of any
+    /// other answer what it says.
+    ///
+    /// # Errors
+    /// [`CommandError::Refused`] when standard output cannot be written.
+    pub(crate) fn record(self, answer: &Json) -> Result<(), CommandError> {
         self.answer(answer, |answer| {
             let object = answer.clone().into_object();
-            let rows: Vec<Vec<String>> = object
-                .members()
-                .filter(|(name, _)| !matches!(*name, "ok" | "status"))
-                .map(|(name, _)| vec![name.to_owned(), cell(answer, name)])
-                .collect();
-            Ok(console::print(&table(&[], &rows))?)
+            let record = object.members().find(|(_, value)| matches!(value, Json::Object(_)));
+            let rows = match record {
+                Some((_, record)) => fields(record),
+                None => fields(answer)
+                    .into_iter()
+                    .filter(|row| !matches!(&*row[0], "ok" | "status"))
+                    .collect(),
+            };
+            if rows.is_empty() { Ok(()) } else { Ok(console::print(&table(&[], &rows))?) }
         })
     }
 }
 
-fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
+fn fields(object: &Json) -> Vec<[String; 2]> {
+    let members = object.clone().into_object();
+    members.members().map(|(name, _)| [name.to_owned(), cell(object, name)]).collect()
+}
+
+fn table<R: AsRef<[String]>>(columns: &[&str], rows: &[R]) -> String {
     if !io::stdout().is_terminal() {
         let header = (!columns.is_empty()).then(|| columns.join("\t"));
-        let lines = rows.iter().map(|row| row.join("\t"));
+        let lines = rows.iter().map(|row| row.as_ref().join("\t"));
         return header.into_iter().chain(lines).collect::<Vec<_>>().join("\n");
     }
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).add_rows(rows);
+    table.load_preset(presets::NOTHING).add_rows(rows.iter().map(AsRef::as_ref));
     if !columns.is_empty() {
         table.set_header(columns);
     }

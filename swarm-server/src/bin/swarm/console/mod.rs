@@ -23,13 +23,18 @@ pub(crate) fn say(text: &str) {
     OUTPUT.put(format!("{text}\n").as_bytes());
 }
 
-/// Writes lines to standard output and waits: for the result of a command.
+/// Writes lines to standard output and waits: for the result of a command. A reader that wants no more, as `head`, is
+/// no failure.
 ///
 /// # Errors
 /// If they cannot be written.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     let written = writeln!(output, "{text}").and_then(|()| output.flush());
+    let written = match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    };
     written.map_err(|error| io::Error::new(error.kind(), format!("standard output: {error}")))
 }
 

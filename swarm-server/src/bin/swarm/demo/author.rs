@@ -63,7 +63,7 @@ impl Author {
             memo_url: MemoUrl::parse("")?,
             weights: if weights.is_empty() { None } else { Some(Weights::parse(weights)?) },
         });
-        Ok(client.submit(&self.token, &take)?)
+        Ok(client.submit(&self.token, &take)?.id)
     }
 
     /// Publishes a memo on a subject.

@@ -1,10 +1,11 @@
 //! `swarm demo`: a server on an in-memory store, filled through the public API with some weeks of sample
-//! data: three subjects, 25 members, sessions of every state, memos and a committee.
+//! data: three subjects, 25 members, sessions of every state, blind ones too, memos and a committee.
 
 mod author;
 mod clock;
 mod committee;
 mod desk;
+mod requests;
 mod sessions;
 mod words;
 
@@ -12,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use swarm_client::Client;
-use swarm_core::{Committees, Swarm, SystemEntropy, TakeId};
+use swarm_core::{Committees, SessionId, Swarm, SystemEntropy, TakeId};
 use swarm_http::{Services, Site};
 use swarm_maintenance::LogQueuedMail;
 use swarm_store_memory::MemoryStore;
@@ -84,8 +85,10 @@ fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<()
     let mut desk = Desk { client, server, admin_token, clock, end, members: Vec::new() };
     sessions::begin(&mut desk)?;
     let keys = committee::create_members(&desk)?;
+    let mut opened = None;
     for days_ago in (1..=words::DAYS).rev() {
-        sessions::past(&mut desk, days_ago)?;
+        let session = sessions::past(&mut desk, days_ago)?;
+        opened = opened.or((days_ago == sessions::BLIND).then_some(session));
         match days_ago {
             2 => committee::session(&desk, &keys, 0, days_ago)?,
             1 => committee::session(&desk, &keys, 1, days_ago)?,
@@ -93,14 +96,15 @@ fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<()
         }
     }
     sessions::pending(&desk)?;
+    let sealed = sessions::sealed(&desk)?;
     let takes = sessions::open(&desk)?;
     desk.clock.resume();
     let key = desk.members.first().map_or_else(String::new, Author::public_key);
-    print(&desk, takes, &key);
+    print(&desk, takes, [sealed, opened.ok_or("no blind session")?], &key);
     Ok(())
 }
 
-fn print(desk: &Desk, [first, amended]: [TakeId; 2], key: &str) {
+fn print(desk: &Desk, [first, amended]: [TakeId; 2], [sealed, opened]: [SessionId; 2], key: &str) {
     let Desk { server, admin_token, .. } = desk;
     console::say(&format!(
         "
@@ -109,12 +113,15 @@ Sample data: some weeks of sessions, {} members. Open:
   http://{server}/swarm/sessions   all sessions
   http://{server}/swarm/takes/{amended}   an amended take
   http://{server}/swarm/takes/{first}   the first revision of it
+  http://{server}/swarm/sessions/{sealed}   a blind session, its takes sealed
+  http://{server}/swarm/sessions/{opened}   one whose takes were opened
   http://{server}/api/swarm/open-session   the open session, as JSON
 
 Verify the take with its author's own key:
   swarm verify http://{server}/swarm/takes/{amended} --key {key}
 
-For the operator's API, send the header X-Admin-Token: {admin_token}
+The operators' console: http://{server}/operate
+  its token, which is also the X-Admin-Token of the API: {admin_token}
 
 Press Ctrl-C to stop. The data is lost then.",
         desk.members.len()

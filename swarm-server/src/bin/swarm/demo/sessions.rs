@@ -1,12 +1,13 @@
 //! The sessions of the demonstration.
 
-use serde::Serialize;
 use swarm_core::domain::Day;
-use swarm_core::json::Object;
-use swarm_core::{MemberId, SessionId, TakeId, Timestamp};
+use swarm_core::{SessionId, TakeId};
 
 use super::author::{Author, Opinion};
 use super::desk::Desk;
+use super::requests::{
+    Deadline, Session, convene, excused, finish, has_buckets, operate, session, snapshot, subject,
+};
 use super::words::{
     ANALYSTS, BUCKETS, DAYS, FOUNDERS, JOINED, LONG, MEMOS, STANCES, THEMES, Theme, WRITER, prose,
     pseudo_random,
@@ -17,6 +18,9 @@ const DAY: i64 = 24 * 60;
 
 /// Minutes before the current time of day at which a past session convenes.
 const CONVENES: i64 = 12 * 60;
+
+/// How many days ago a session was blind.
+pub(super) const BLIND: i64 = 4;
 
 /// Minutes from convening to the deadline, and from there to aggregation.
 const OPEN: i64 = 390;
@@ -44,29 +48,8 @@ fn join(desk: &mut Desk, which: std::ops::Range<usize>, start: i64) -> Result<()
     Ok(())
 }
 
-fn subject(
-    desk: &Desk,
-    theme: &'static Theme,
-    linked_member_id: Option<MemberId>,
-) -> Result<(), Failure> {
-    let wallet = |chain| Wallet { chain, address: theme.wallet };
-    let subject = Subject {
-        id: theme.id,
-        name: theme.name,
-        status: "active",
-        operator: theme.operator,
-        thesis_blurb: theme.thesis,
-        homepage: format!("https://{}.example/", theme.id),
-        structural_notes: ["Figures are taken from the chain at midnight, UTC."],
-        wallets: [wallet("ethereum"), wallet("base")],
-        nft_contracts: [wallet("ethereum")],
-        linked_member_id,
-    };
-    operate(desk, "/subjects", &subject).map(drop)
-}
-
-/// Runs the session of a past day, up to its publication.
-pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<(), Failure> {
+/// Runs the session of a past day, up to its publication. Returns its id.
+pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<SessionId, Failure> {
     let start = days_ago * DAY + CONVENES;
     if days_ago == JOINED {
         join(desk, FOUNDERS..ANALYSTS.len(), start + 200)?;
@@ -74,7 +57,12 @@ pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<(), Failure> {
     let theme = theme(days_ago);
     let convened = desk.at(start);
     snapshot(desk, theme, days_ago, convened.day())?;
-    let id = convene(desk, theme, convened, days_ago, OPEN)?;
+    let deadline = convened.plus_millis(OPEN * 60_000);
+    let session = Session {
+        blind: days_ago == BLIND,
+        ..session(desk, theme, convened.day(), deadline, days_ago)
+    };
+    let id = convene(desk, &session)?;
     let moved = days_ago % 7 == 3;
     // One session is aggregated before its deadline: later takes are not counted.
     let early = days_ago == 5;
@@ -106,7 +94,8 @@ pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<(), Failure> {
     desk.at(start - OPEN - AGGREGATED);
     let states =
         if early { &["published"][..] } else { &["window_closed", "aggregated", "published"] };
-    finish(desk, id, states)
+    finish(desk, id, states)?;
+    Ok(id)
 }
 
 /// Runs two sessions of today that are over: one is aggregated and not published, one only closed.
@@ -118,7 +107,8 @@ pub(super) fn pending(desk: &Desk) -> Result<(), Failure> {
     ] {
         let convened = desk.at(start);
         let date = desk.end.day();
-        let id = convene_on(desk, theme, date, convened.plus_millis(290 * 60_000), 0)?;
+        let deadline = convened.plus_millis(290 * 60_000);
+        let id = convene(desk, &session(desk, theme, date, deadline, 0))?;
         for (nth, author) in (0..).zip(&desk.members) {
             if !is_absent(seed, nth) && nth != excused(0) {
                 desk.at(start - 5 - 11 * nth);
@@ -131,6 +121,24 @@ pub(super) fn pending(desk: &Desk) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Convenes a blind session on tomorrow, in which some members file, and one amends its take. Returns its id.
+pub(super) fn sealed(desk: &Desk) -> Result<SessionId, Failure> {
+    let convened = desk.at(5 * 60);
+    let [_, _, theme] = &THEMES;
+    let date = desk.end.plus_millis(DAY * 60_000).day();
+    let deadline = convened.plus_millis((5 * 60 + 380) * 60_000);
+    let session = Session { blind: true, ..session(desk, theme, date, deadline, 0) };
+    let id = convene(desk, &session)?;
+    for (nth, author) in (0..).zip(desk.members.iter().take(9)) {
+        desk.at(290 - 5 * nth);
+        author.file(&desk.client, &opinion(author, theme, 0, nth, date, 0))?;
+    }
+    desk.at(245);
+    let author = desk.members.first().ok_or("no members")?;
+    author.file(&desk.client, &opinion(author, theme, 0, 0, date, 1))?;
+    Ok(id)
+}
+
 /// Runs today's session: fourteen members file, one of them twice. Returns the ids of its two takes.
 pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     let convened = desk.at(4 * 60);
@@ -138,7 +146,7 @@ pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     let date = desk.end.day();
     snapshot(desk, theme, 0, date)?;
     let deadline = convened.plus_millis((4 * 60 + 192) * 60_000);
-    convene_on(desk, theme, date, deadline, 0)?;
+    convene(desk, &session(desk, theme, date, deadline, 0))?;
     let mut first = None;
     for (nth, author) in (0..).zip(desk.members.iter().take(15)) {
         if nth == excused(0) {
@@ -166,63 +174,6 @@ pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     };
     let amended = author.file(&desk.client, &second)?;
     Ok([first.ok_or("no takes")?, amended])
-}
-
-fn convene(
-    desk: &Desk,
-    theme: &Theme,
-    convened: Timestamp,
-    days_ago: i64,
-    minutes: i64,
-) -> Result<SessionId, Failure> {
-    let deadline = convened.plus_millis(minutes * 60_000);
-    convene_on(desk, theme, convened.day(), deadline, days_ago)
-}
-
-/// Convenes a session that expects all members but one, and publishes its brief.
-fn convene_on(
-    desk: &Desk,
-    theme: &Theme,
-    date: Day,
-    deadline: Timestamp,
-    days_ago: i64,
-) -> Result<SessionId, Failure> {
-    let session = session(desk, theme, date, deadline, days_ago);
-    let mut answer = operate(desk, "/sessions", &session)?;
-    let session = answer.take("session").ok_or("the answer has no session")?;
-    let id = session.into_object().whole_if_any("id")?.ok_or("the session has no id")?;
-    operate(desk, &format!("/sessions/{id}/brief"), &Nothing {})?;
-    Ok(SessionId(id))
-}
-
-fn session(
-    desk: &Desk,
-    theme: &Theme,
-    date: Day,
-    deadline: Timestamp,
-    days_ago: i64,
-) -> Session<'static> {
-    let expected = |(nth, author): (i64, &Author)| Expected {
-        member_id: author.id.clone(),
-        excused: nth == excused(days_ago),
-    };
-    Session {
-        date,
-        subject_id: theme.id,
-        state: "collecting",
-        window_closes_at: deadline,
-        // One session misses its quorum: one of its twelve members is excused.
-        quorum: if days_ago == 6 { 12 } else { 7 },
-        buckets: has_buckets(theme).then_some(BUCKETS),
-        roster: (0..).zip(&desk.members).map(expected).collect(),
-    }
-}
-
-fn finish(desk: &Desk, session: SessionId, states: &[&'static str]) -> Result<(), Failure> {
-    for state in states {
-        operate(desk, &format!("/sessions/{session}/state"), &State { state })?;
-    }
-    Ok(())
 }
 
 /// A member's opinion on a day; `revision` 1 is its amendment.
@@ -259,32 +210,6 @@ fn opinion<'a>(
     }
 }
 
-/// Adds a snapshot of the subject for that day.
-fn snapshot(desk: &Desk, theme: &Theme, days_ago: i64, date: Day) -> Result<(), Failure> {
-    let turn =
-        f64::from(i32::try_from(pseudo_random(days_ago, theme.drift)).unwrap_or_default()) / 100.0;
-    let passed = f64::from(i32::try_from(DAYS - days_ago).unwrap_or_default());
-    let trend = f64::from(i32::try_from(theme.drift).unwrap_or_default()) * 0.012 * passed;
-    let total = (theme.value * (1.0 + trend + (turn - 0.5) * 0.09)).round();
-    let position = |token, chain, pct: f64| Position {
-        token,
-        chain,
-        value_usd: (total * pct / 100.0).round(),
-        pct,
-    };
-    let snapshot = Snapshot {
-        date,
-        total_value_usd: total,
-        positions: [
-            position("stETH", "ethereum", 46.0),
-            position("USDC", "ethereum", 31.5),
-            position("GOV", "base", 22.5),
-        ],
-        notable: ["No position moved by more than a tenth."],
-    };
-    operate(desk, &format!("/subjects/{}/snapshots", theme.id), &snapshot).map(drop)
-}
-
 fn memos(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     for (author, when, theme, title, body) in MEMOS {
         if let (true, Some(author), Some(theme)) =
@@ -296,10 +221,6 @@ fn memos(desk: &Desk, days_ago: i64) -> Result<(), Failure> {
     Ok(())
 }
 
-fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
-    desk.operate(&format!("/api/swarm/admin{path}"), body)
-}
-
 fn theme(days_ago: i64) -> &'static Theme {
     let [first, second, third] = &THEMES;
     match days_ago % 3 {
@@ -309,90 +230,7 @@ fn theme(days_ago: i64) -> &'static Theme {
     }
 }
 
-/// Whether sessions on this subject have buckets.
-fn has_buckets(theme: &Theme) -> bool {
-    theme.id == "cygnus"
-}
-
-/// The member that is excused that day.
-fn excused(days_ago: i64) -> i64 {
-    (days_ago * 5 + 11) % 12
-}
-
 /// Whether a member does not file that day: it is excused, or misses the session.
 fn is_absent(days_ago: i64, nth: i64) -> bool {
     nth == excused(days_ago) || pseudo_random(days_ago * 13, nth) < 14
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Subject<'a> {
-    id: &'a str,
-    name: &'a str,
-    status: &'a str,
-    operator: &'a str,
-    thesis_blurb: &'a str,
-    homepage: String,
-    structural_notes: [&'a str; 1],
-    wallets: [Wallet<'a>; 2],
-    nft_contracts: [Wallet<'a>; 1],
-    linked_member_id: Option<MemberId>,
-}
-
-#[derive(Serialize)]
-struct Wallet<'a> {
-    chain: &'a str,
-    address: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Session<'a> {
-    date: Day,
-    subject_id: &'a str,
-    state: &'a str,
-    window_closes_at: Timestamp,
-    quorum: u32,
-    buckets: Option<[&'a str; 4]>,
-    roster: Vec<Expected>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Expected {
-    member_id: MemberId,
-    excused: bool,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Deadline<'a> {
-    window_closes_at: Timestamp,
-    note: &'a str,
-}
-
-#[derive(Serialize)]
-struct State {
-    state: &'static str,
-}
-
-#[derive(Serialize)]
-struct Nothing {}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Snapshot<'a> {
-    date: Day,
-    total_value_usd: f64,
-    positions: [Position<'a>; 3],
-    notable: [&'a str; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Position<'a> {
-    token: &'a str,
-    chain: &'a str,
-    value_usd: f64,
-    pct: f64,
 }

@@ -53,7 +53,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "TEXT", default_value = "")]
         lens: String,
     },
-    /// Say how far the application is
+    /// Show the state of the application
     #[command(after_help = "Example: swarm member status")]
     Status,
     /// Claim the token, once an operator has activated the application
@@ -105,7 +105,7 @@ pub(crate) enum Verb {
 
 #[derive(Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Make a key, where the profile has none
+    /// Generate a key, if the profile has none
     #[command(after_help = "Example: swarm member --profile second key new")]
     New,
 }

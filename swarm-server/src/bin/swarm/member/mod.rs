@@ -48,7 +48,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
         }
         Verb::Brief { session } => brief(&client, session),
         Verb::Submit(options) => submit::run(&profile, &client, output, &options),
-        Verb::Takes { sessions } => takes(&client, output, &profile.member()?, sessions),
+        Verb::Takes { sessions } => takes(&profile, &client, output, sessions),
         Verb::Memo { title, subject, session, file } => {
             let about = (subject.map(SubjectId::parse).transpose()?, session.map(SessionId));
             memo(&profile, &client, output, &title, about, &file)
@@ -77,7 +77,7 @@ fn apply(
     profile.remember(client.url(), &member)?;
     let answer = Json::from([("memberId", Json::from(member.as_str()))]);
     output.answer(&answer, |_| Ok(console::print(member.as_str())?))?;
-    note("an operator decides now; next: swarm member status");
+    note("an operator decides; next: swarm member status");
     Ok(())
 }
 
@@ -95,7 +95,14 @@ fn status(client: &Client, output: Output, member: &MemberId) -> Result<(), Comm
 
 fn claim(profile: &Profile, client: &Client) -> Result<(), CommandError> {
     let (key, member) = (profile.key()?, profile.member()?);
-    profile.claim(|| Ok(client.claim(&key, &member)?))?;
+    // The refusal of a claim is not about a token.
+    let refused = |error| match error {
+        Error::Refused(refused) => {
+            CommandError::Refused(format!("{refused}; see: swarm member status"))
+        }
+        error => error.into(),
+    };
+    profile.claim(|| client.claim(&key, &member).map_err(refused))?;
     note("the token is claimed; next: swarm member submit");
     Ok(())
 }
@@ -109,12 +116,14 @@ fn brief(client: &Client, session: Option<u64>) -> Result<(), CommandError> {
     }
 }
 
+/// The member's takes; those that are sealed are read with its token.
 fn takes(
+    profile: &Profile,
     client: &Client,
     output: Output,
-    member: &MemberId,
     sessions: u64,
 ) -> Result<(), CommandError> {
+    let member = profile.member()?;
     let mut own = Vec::new();
     for session in client.sessions(sessions.try_into().unwrap_or(100), None)?.sessions {
         let mut answer = client.get(&format!("/api/swarm/sessions/{}", session.id))?.into_object();
@@ -124,8 +133,23 @@ fn takes(
             );
         }
     }
-    let columns =
-        ["id", "sessionId", "date", "subjectId", "revision", "stance", "confidence", "filedAt"];
+    for take in &mut own {
+        if !text_of(take, "sealed").is_empty() && text_of(take, "signature").is_empty() {
+            let path = format!("/api/swarm/takes/{}", text_of(take, "id"));
+            *take = client.get_for(&profile.token()?, &path)?;
+        }
+    }
+    let columns = [
+        "id",
+        "sessionId",
+        "date",
+        "subjectId",
+        "revision",
+        "stance",
+        "confidence",
+        "filedAt",
+        "sealed",
+    ];
     output.rows(&Json::from([("takes", Json::List(own))]), "takes", &columns)
 }
 

@@ -1,14 +1,15 @@
-//! A profile: a folder with `profile.json` (URL and member), `key`, `token`, and `pending.json`, a take that
-//! was sent and not answered. All are of mode 0600.
+//! A profile: a folder with `profile.json` (URL and member), `key`, `token`, `pending.json`, a take that was
+//! sent and not answered, and of each sealed take `sealed-ID-SEAL.json`. All are of mode 0600.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use swarm_client::Client;
-use swarm_core::MemberId;
+use swarm_core::domain::Digest;
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{KeyPair, hex};
+use swarm_core::{MemberId, TakeId};
 
 use crate::command::{
     CommandError, check_name, configuration_folder, create_private, note, read_private,
@@ -86,9 +87,9 @@ impl Profile {
         claim: impl FnOnce() -> Result<String, CommandError>,
     ) -> Result<PathBuf, CommandError> {
         let path = self.token_path();
-        note(&format!("writing the token to {} (mode 0600)", path.display()));
         let mut file = create_private(&path)?;
         let written = claim().and_then(|token| {
+            note(&format!("writing the token to {} (mode 0600)", path.display()));
             file.write_all(token.as_bytes())?;
             Ok(file.sync_all()?)
         });
@@ -105,6 +106,13 @@ impl Profile {
     /// Where the take is that was sent and not answered.
     pub(super) fn pending(&self) -> PathBuf {
         self.folder.join("pending.json")
+    }
+
+    /// Where a sealed take is kept. The name has the first bytes of its seal: another service, or one whose store was
+    /// restored, may give another take the same id, and what was kept proves what the first one said.
+    pub(super) fn sealed(&self, take: TakeId, seal: &Digest) -> PathBuf {
+        let (start, _) = seal.as_bytes().split_at(8);
+        self.folder.join(format!("sealed-{take}-{}.json", hex(start)))
     }
 
     fn absent(&self, what: &str, verb: &str) -> CommandError {

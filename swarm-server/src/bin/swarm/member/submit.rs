@@ -1,10 +1,12 @@
 //! `swarm member submit`: the signed take is kept in the profile until the service has answered, so that a
 //! take whose answer was lost is sent again with the same bytes.
 
-use swarm_client::{Client, Error, TakeFields, printable, sign_take, signed_text};
+use std::path::PathBuf;
+
+use swarm_client::{Client, Error, Filed, TakeFields, printable, sign_take, signed_text};
 use swarm_core::domain::{Bucket, Weight, Weights};
-use swarm_core::json::{Json, Object};
-use swarm_core::{Session, SessionId, TakeId};
+use swarm_core::json::{self, Json, Object};
+use swarm_core::{Session, SessionId, Submission};
 
 use super::arguments::SubmitOptions;
 use super::profile::{Profile, forget};
@@ -37,9 +39,15 @@ pub(super) fn run(
     }
     replace_private(&path, &text)?;
     match client.submit_text(&token, &text) {
-        Ok(id) => {
+        Ok(filed) => {
+            let filed = with_salt(client, &token, filed, &session)?;
+            let kept = keep(profile, &filed, &text)?;
             forget(&path)?;
-            filed(client, output, id, &session)
+            show(client, output, &filed, &session)?;
+            if let Some(kept) = kept {
+                note(&format!("it is sealed; kept with its salt: {}", kept.display()));
+            }
+            Ok(())
         }
         Err(Error::NoAnswer(reason)) => Err(CommandError::Unreached(format!(
             "no answer: {reason}; the take is kept: run the same command again"
@@ -53,16 +61,47 @@ pub(super) fn run(
     }
 }
 
-fn filed(
+/// The answer to a replay has no salt: a take that is sealed is read for it.
+fn with_salt(
+    client: &Client,
+    token: &str,
+    mut filed: Filed,
+    session: &Session,
+) -> Result<Filed, CommandError> {
+    if filed.salt.is_none() && session.is_sealed() {
+        filed.salt = client.take_for(token, filed.id)?.open().and_then(|take| take.salt);
+    }
+    Ok(filed)
+}
+
+/// Keeps a sealed take with its seal and its salt: with both, the seal can be checked later.
+fn keep(profile: &Profile, filed: &Filed, text: &str) -> Result<Option<PathBuf>, CommandError> {
+    let Some(salt) = filed.salt else { return Ok(None) };
+    let seal = salt.seal(Submission::from_json(text.as_bytes())?.signed());
+    let mut take = Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object();
+    take.set("sealed", Json::from(&*seal.to_string()));
+    take.set("salt", Json::from(&*salt.to_string()));
+    let path = profile.sealed(filed.id, &seal);
+    replace_private(&path, &json::write(&take))?;
+    Ok(Some(path))
+}
+
+fn show(
     client: &Client,
     output: Output,
-    id: TakeId,
+    filed: &Filed,
     session: &Session,
 ) -> Result<(), CommandError> {
-    let receipt = Json::from([("recommendationId", Json::from(id.0 as f64))]);
-    output.answer(&receipt, |_| Ok(console::print(&id.to_string())?))?;
+    let id = filed.id;
+    let mut receipt = Json::from([("recommendationId", Json::from(id.0 as f64))]).into_object();
+    if let Some(salt) = filed.salt {
+        receipt.set("salt", Json::from(&*salt.to_string()));
+    }
+    output.answer(&Json::Object(receipt), |_| Ok(console::print(&id.to_string())?))?;
     note(&format!("take {id} is on file in session {}", session.id));
-    note(&format!("check it: swarm verify {}/api/swarm/takes/{id}", client.service()));
+    if filed.salt.is_none() {
+        note(&format!("check it: swarm verify {}/api/swarm/takes/{id}", client.service()));
+    }
     Ok(())
 }
 
@@ -85,11 +124,11 @@ fn preflight(
     let answer = Json::from([("ok", Json::Bool(found.ok)), ("findings", findings)]);
     if found.ok {
         output.answer(&answer, |_| Ok(()))?;
-        note("nothing was filed; the take would be");
+        note("dry run, nothing was filed; the take would be accepted");
         return Ok(());
     }
     output.rows(&answer, "findings", &["status", "error", "detail"])?;
-    Err(CommandError::Refused("nothing was filed; the take would be refused".to_owned()))
+    Err(CommandError::Refused("dry run, nothing was filed; the take would be refused".to_owned()))
 }
 
 /// The session of that id, else the newest that collects takes.

@@ -6,6 +6,7 @@ mod dump;
 mod opened;
 mod progress;
 mod restore;
+mod takes_on_disk;
 mod target;
 
 use swarm_core::{StoreError, StoreErrorKind, TenantId};

@@ -11,9 +11,8 @@ use crate::{Failure, store};
 
 /// Opens an existing store to dump its tenants.
 pub(super) async fn to_dump(address: &str) -> Result<Arc<dyn Transfer>, CommandError> {
-    let checked = store::check(address).and_then(|()| store::moves(address));
-    checked.and_then(|()| store::exists(address)).map_err(usage)?;
-    store::open_to_transfer(address).await.map_err(unreached)
+    store::check(address).and_then(|()| store::exists(address)).map_err(usage)?;
+    Ok(store::open(address).await.map_err(unreached)?.tenants)
 }
 
 /// A store that tenants are restored into.
@@ -26,10 +25,9 @@ pub(super) struct OpenedTarget {
 impl OpenedTarget {
     /// Opens a store. A missing file is created.
     pub(super) async fn open(address: &str) -> Result<Self, CommandError> {
-        let checked = store::check(address).and_then(|()| store::moves(address));
-        checked.and_then(|()| store::outlives(address)).map_err(usage)?;
+        store::check(address).and_then(|()| store::outlives(address)).map_err(usage)?;
         let new_file = store::new_file(address);
-        Ok(Self { store: store::open_to_transfer(address).await.map_err(unreached)?, new_file })
+        Ok(Self { store: store::open(address).await.map_err(unreached)?.tenants, new_file })
     }
 
     pub(super) fn store(&self) -> &dyn Transfer {

@@ -4,6 +4,7 @@ use swarm_core::TenantId;
 use swarm_core::service::dump::{DumpReader, Fault, Totals};
 use swarm_core::store::{Restore, Restored, Stored, Transfer};
 
+use super::takes_on_disk::TakesOnDisk;
 use super::{no_such_tenant, store_failed};
 use crate::command::CommandError;
 
@@ -32,7 +33,7 @@ impl<'a> Target<'a> {
             Some(store) => Some(store.restore().await.map_err(|error| store_failed(&error))?),
             None => None,
         };
-        let (reader, batch) = (DumpReader::new(), (None, Vec::new()));
+        let (reader, batch) = (DumpReader::with_index(TakesOnDisk::new()?), (None, Vec::new()));
         Ok(Self { reader, store, restore, only, has_only: false, batch })
     }
 
@@ -57,8 +58,7 @@ impl<'a> Target<'a> {
     /// Checks that the dump is complete, and commits.
     pub(super) async fn finish(mut self) -> Result<Totals, CommandError> {
         self.flush().await?;
-        let reader = std::mem::take(&mut self.reader);
-        let totals = reader.finish().map_err(|fault| faulty(&fault))?;
+        let totals = self.reader.finish().map_err(|fault| faulty(&fault))?;
         if let Some(only) = self.only.as_ref().filter(|_| !self.has_only) {
             return Err(no_such_tenant("the dump", only));
         }
@@ -99,7 +99,7 @@ impl<'a> Target<'a> {
 }
 
 fn faulty(fault: &Fault) -> CommandError {
-    CommandError::Refused(format!("the dump is not valid: {fault}"))
+    CommandError::Refused(format!("the dump is refused: {fault}"))
 }
 
 fn occupied(tenant: &TenantId) -> CommandError {

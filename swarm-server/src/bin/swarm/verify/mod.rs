@@ -72,6 +72,11 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
     if fields.has("session") && fields.has("takes") {
         return Err("this is a session: verify its bundle, which is at …/bundle".into());
     }
+    if fields.has("sealed") && !fields.has("signature") {
+        return Err(
+            "this take is sealed until its session is opened; its author reads it whole".into()
+        );
+    }
     let verdict = verify(&fields, options.key.as_deref(), source.take())?;
     Ok(Lines { text: verdict.sentences, holds: verdict.holds })
 }

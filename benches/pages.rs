@@ -1,0 +1,258 @@
+//! Processor time of pages on a large store: fills one with sessions, members and takes, then asks for pages that no
+//! cache holds, in this process. Prints the mean processor time of this process and the size of each.
+//!
+//! The arguments are the number of sessions (10,000 by default), of takes in each (100), of members (2,000), and `sqlite`,
+//! `redis` or `postgres` for another store than memory. A million takes take some minutes to sign and file.
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Bytes;
+use hyper::header::{ACCEPT, HOST};
+use hyper::service::Service as _;
+use hyper::{Request, StatusCode};
+use hyper_util::service::TowerToHyperService;
+use rustix::time::{ClockId, clock_gettime};
+use swarm_core::domain::{
+    Actor, AdminTokenHash, Attribution, Body, Confidence, Contact, Day, Lens, Member, MemberId,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, Roster, RosterEntry, SessionDraft, SessionState,
+    Stance, Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
+};
+use swarm_core::json::Json;
+use swarm_core::proof::KeyPair;
+use swarm_core::store::{MemberChange, Tenants};
+use swarm_core::{Session, Submission, Swarm, SystemEntropy, Tenant};
+use swarm_http::{AdminTokens, Site, SiteService, TenantConfig};
+use swarm_store_memory::MemoryStore;
+use swarm_store_postgres::PostgresStore;
+use swarm_store_redis::RedisStore;
+use swarm_store_sqlite::SqliteStore;
+
+/// The characters of each write-up.
+const CHARACTERS: usize = 600;
+
+const SUBJECTS: usize = 200;
+
+/// Sessions that are still open.
+const OPEN: usize = 5;
+
+/// Requests of each kind.
+const ROUNDS: usize = 40;
+
+fn main() {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let mut numbers = arguments.iter().filter_map(|argument| argument.parse().ok());
+    let mut number = |default: usize| numbers.next().unwrap_or(default);
+    let size = Size { sessions: number(10_000), takes: number(100), members: number(2_000) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let store = arguments.last().map_or("", String::as_str);
+    match store {
+        "sqlite" => {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = SqliteStore::open(folder.path().join("pages.db")).expect("a file");
+            runtime.block_on(measure(store, &size));
+        }
+        "redis" => {
+            let server = swarm_redis_testing::Server::start(&[]);
+            let url = server.url();
+            let store = runtime.block_on(RedisStore::connect(&url)).expect("it answers");
+            runtime.block_on(measure(store, &size));
+        }
+        "postgres" => {
+            let server = swarm_postgres_testing::Server::start(&[]);
+            let url = server.url();
+            let store = runtime.block_on(PostgresStore::connect(&url)).expect("it answers");
+            runtime.block_on(measure(store, &size));
+        }
+        _ => runtime.block_on(measure(MemoryStore::new(), &size)),
+    }
+}
+
+struct Size {
+    sessions: usize,
+    takes: usize,
+    members: usize,
+}
+
+async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
+    let id = TenantId::parse("default").expect("an id");
+    let swarm = Swarm::new(store.clone(), SystemEntropy);
+    let tenant = swarm.tenant(&id);
+    fill(&store, &tenant, size).await;
+    let operators = AdminTokens::single(AdminTokenHash::of(b"of the benchmark"));
+    let site = Arc::new(Site::single(swarm, TenantConfig::new(id, operators)));
+    let pages = Pages { service: TowerToHyperService::new(swarm_http::service(&site)), tenant };
+    let Size { sessions, takes, members } = *size;
+    println!("{sessions} sessions, {takes} takes in each, {members} members");
+    println!("{:>14} {:>10} {:>10}", "page", "ms", "bytes");
+    let of = |round: usize, count: usize| round * count / ROUNDS;
+    pages.print("home", |_| "/".to_owned()).await;
+    pages.print("sessions", |_| "/swarm/sessions".to_owned()).await;
+    pages.print("session", |round| format!("/swarm/sessions/{}", of(round, sessions) + 1)).await;
+    pages.print("open session", |_| format!("/swarm/sessions/{sessions}")).await;
+    pages
+        .print("member", |round| format!("/swarm/members/{}", author_id(of(round, members))))
+        .await;
+    pages.print("take", |round| format!("/swarm/takes/{}", of(round, sessions * takes) + 1)).await;
+    pages
+        .print("subject", |round| format!("/swarm/subjects/subject-{}", of(round, SUBJECTS)))
+        .await;
+    pages.print("members", |_| "/swarm/members".to_owned()).await;
+    pages.print("feed", |_| "/feed.xml".to_owned()).await;
+    pages.print("guide", |_| "/skill.md".to_owned()).await;
+}
+
+struct Pages {
+    service: TowerToHyperService<SiteService>,
+    tenant: Tenant,
+}
+
+impl Pages {
+    async fn print(&self, name: &str, path: impl Fn(usize) -> String) {
+        let (mut used, mut bytes) = (Duration::ZERO, 0);
+        for round in 0..ROUNDS {
+            // A commit, so that no cached answer is valid.
+            put_subject(&self.tenant, round % SUBJECTS).await;
+            let start = clock_gettime(ClockId::ProcessCPUTime);
+            let length = self.ask(&path(round)).await;
+            let end = clock_gettime(ClockId::ProcessCPUTime);
+            let nanos = (end.tv_sec - start.tv_sec) * 1_000_000_000 + end.tv_nsec - start.tv_nsec;
+            // The first one fills caches of the process.
+            if round > 0 {
+                used += Duration::from_nanos(nanos.unsigned_abs());
+            }
+            bytes += length;
+        }
+        let count = u32::try_from(ROUNDS - 1).expect("a small number");
+        let millis = (used / count).as_secs_f64() * 1_000.0;
+        println!("{name:>14} {millis:>10.2} {:>10}", bytes / ROUNDS);
+    }
+
+    async fn ask(&self, path: &str) -> usize {
+        let request = Request::get(path).header(HOST, "localhost").header(ACCEPT, "text/html");
+        let request = request.body(Empty::<Bytes>::new()).expect("a request");
+        let answer = self.service.call(request).await.expect("an answer");
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        answer.into_body().collect().await.expect("a body").to_bytes().len()
+    }
+}
+
+async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) {
+    let port = store.open(tenant.id());
+    for number in 0..SUBJECTS {
+        put_subject(tenant, number).await;
+    }
+    let authors: Vec<_> = (0..size.members).map(Author::new).collect();
+    for author in &authors {
+        let joins = MemberChange::creation(author.member());
+        let _ = port.save_member(&joins).await.expect("it answers");
+    }
+    for number in 0..size.sessions {
+        let listed: Vec<_> = (0..size.takes)
+            .filter_map(|place| authors.get((number * 7 + place) % size.members))
+            .collect();
+        let draft = draft(number, &listed);
+        let session = tenant.convene(&draft, &Attribution::SCHEDULE).await.expect("a session");
+        let is_open = number + OPEN >= size.sessions;
+        for (place, author) in listed.iter().enumerate() {
+            // Of an open session, some have not filed.
+            if is_open && place % 10 == 9 {
+                continue;
+            }
+            let take = author.take(&session, place);
+            tenant.submit(&author.token, &take).await.expect("nothing refuses");
+        }
+        if !is_open {
+            for state in [SessionState::Aggregated, SessionState::Published] {
+                let by = &Attribution::SCHEDULE;
+                tenant.advance(session.id, state, by).await.expect("it moves");
+            }
+        }
+    }
+}
+
+async fn put_subject(tenant: &Tenant, number: usize) {
+    let text = format!(
+        r#"{{"id":"subject-{number}","name":"Subject {number}","thesisBlurb":"{}"}}"#,
+        "Lending grows. ".repeat(20)
+    );
+    let fields = Json::read(text.as_bytes()).expect("JSON");
+    let subject = Subject::read(&mut fields.into_object()).expect("a subject");
+    tenant.put_subject(&subject, &Actor::OPERATOR).await.expect("it answers");
+}
+
+fn draft(number: usize, listed: &[&Author]) -> SessionDraft {
+    let entry = |author: &&Author| RosterEntry { member_id: author.id.clone(), excused: false };
+    let roster = Roster::parse(listed.iter().map(entry).collect()).expect("a roster");
+    let (year, day) = (2_000 + number / SUBJECTS / 336, number / SUBJECTS % 336);
+    let date = format!("{year}-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
+    SessionDraft {
+        blind: false,
+        date: Day::parse(&date).expect("a day"),
+        subject_id: SubjectId::parse(format!("subject-{}", number % SUBJECTS)).expect("an id"),
+        state: SessionState::Collecting,
+        window_closes_at: Some(Timestamp::parse("t", "9999-12-31T23:59:59Z").expect("a time")),
+        quorum: Some(3),
+        buckets: None,
+        roster: Some(roster),
+    }
+}
+
+struct Author {
+    id: MemberId,
+    keys: KeyPair,
+    token: TokenHash,
+}
+
+fn author_id(number: usize) -> MemberId {
+    MemberId::parse(format!("3b241101-e2bb-4255-8caf-{number:012}")).expect("an id")
+}
+
+impl Author {
+    fn new(number: usize) -> Self {
+        let token = TokenHash::of(&number.to_be_bytes());
+        Self { id: author_id(number), keys: KeyPair::from_seed(token.as_bytes()), token }
+    }
+
+    fn member(&self) -> Member {
+        let now = Some(Timestamp::EPOCH);
+        let name =
+            format!("Ada {}", self.id.as_str().trim_start_matches("3b241101-e2bb-4255-8caf-"));
+        Member {
+            id: self.id.clone(),
+            name: Name::parse(name).expect("a name"),
+            contact: Contact::parse("ada@example.org").expect("a contact"),
+            lens: Lens::parse("macro first, then what the order book says").expect("a lens"),
+            public_key: Some(PublicKey::parse(&self.keys.public_key()).expect("a strong key")),
+            state: MemberState::Claimed,
+            applied_at: Timestamp::EPOCH,
+            reviewed_at: now,
+            joined_at: now,
+            claimed_at: now,
+            token: Some(self.token),
+        }
+    }
+
+    fn take(&self, session: &Session, place: usize) -> Submission {
+        const STANCES: [&str; 5] = ["bearish", "cautious", "neutral", "constructive", "bullish"];
+        let stance = STANCES.get((place + self.id.as_str().len()) % 5).expect("five");
+        let line = "Liquidity is *easing*, breadth is not; the \"soft landing\" is priced. ";
+        let confidence = f64::from(u32::try_from(place % 90).expect("small")) / 100.0 + 0.05;
+        let body: String = line.chars().cycle().take(CHARACTERS).collect();
+        let draft = TakeDraft {
+            member_id: self.id.clone(),
+            date: session.date,
+            subject_id: session.subject_id.clone(),
+            nonce: Nonce::parse(format!("nonce-{}", session.id)).expect("a nonce"),
+            stance: Stance::parse(*stance).expect("a stance"),
+            confidence: Confidence::parse(confidence).expect("a confidence"),
+            body: Body::parse(body).expect("a body"),
+            memo_url: MemoUrl::parse("").expect("an address"),
+            weights: None,
+        };
+        Submission::new(self.keys.sign(draft))
+    }
+}

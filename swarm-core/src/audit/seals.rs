@@ -1,0 +1,87 @@
+//! The seals of a blind session: what the log withheld of its takes until the session was opened.
+
+use std::collections::BTreeMap;
+
+use super::entries::BundledEntry;
+use super::finding::{Check, Report, count};
+use super::history::ActOnSession;
+use super::records::BundledTake;
+use crate::domain::{LogEntry, OpeningEntry, Seq, Session, SessionAct, TakeId};
+use crate::proof::opening_entry;
+
+/// Checks that each take that was filed before the session was opened is what its seal was made of: the entry of
+/// its filing has the seal, and one entry after the session was opened has the salt. That the seal is the
+/// digest of both was checked with the record, and with the entry of the filing.
+pub(super) fn check(
+    session: &Session,
+    takes: &[BundledTake],
+    entries: &[BundledEntry],
+    places: &BTreeMap<TakeId, Seq>,
+    acts: &[ActOnSession<'_>],
+    report: &mut Report,
+) {
+    let openings: Vec<_> = entries.iter().filter_map(opening).collect();
+    if !session.blind && openings.is_empty() && takes.iter().all(|it| it.take.salt.is_none()) {
+        return;
+    }
+    let opened = acts.iter().find(|act| act.entry.act == SessionAct::Opened).map(|act| act.seq);
+    let was_sealed =
+        |id| opened.is_none_or(|opened| places.get(&id).is_some_and(|it| *it < opened));
+    let mut faults = Vec::new();
+    if !session.blind {
+        faults.push("takes are sealed, and the session is not blind".to_owned());
+    }
+    let mut expected = Vec::new();
+    for it in takes {
+        let id = it.take.id;
+        match opening_entry(&it.take) {
+            Some(opening) => expected.push(opening),
+            None if was_sealed(id) => {
+                faults.push(format!(
+                    "take {id} was filed before the session was opened, without a seal"
+                ));
+            }
+            None => {}
+        }
+    }
+    faults.extend(order_fault(&expected, &openings, opened));
+    let sealed = count(expected.len(), "take is", "takes are");
+    let holds =
+        format!("{sealed} what the seals in the log were made of, and were opened together");
+    report.conclude(Check::Seal, faults, holds);
+}
+
+fn opening(entry: &BundledEntry) -> Option<(Seq, &OpeningEntry)> {
+    match &entry.entry {
+        Some(LogEntry::Opening(opening)) => Some((entry.seq, opening)),
+        _ => None,
+    }
+}
+
+/// How the openings differ from those expected, which follow the act that opened the session one after another;
+/// `None` if they do not.
+fn order_fault(
+    expected: &[OpeningEntry],
+    openings: &[(Seq, &OpeningEntry)],
+    opened: Option<Seq>,
+) -> Option<String> {
+    let Some(opened) = opened else {
+        return Some("no entry opens the session".to_owned());
+    };
+    for (place, opening) in (opened.0.saturating_add(1)..).zip(expected) {
+        let found = openings.iter().find(|(seq, _)| seq.0 == place);
+        match found {
+            None => return Some(format!("entry {place} does not open take {}", opening.id)),
+            Some((_, found)) if *found != opening => {
+                return Some(format!(
+                    "entry {place} opens take {} otherwise than its record",
+                    opening.id
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    let extra = openings.len().saturating_sub(expected.len());
+    (extra > 0)
+        .then(|| format!("{} that no take was sealed for", count(extra, "opening", "openings")))
+}

@@ -1,0 +1,95 @@
+//! The entries of takes, of either interface.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::committee::CommitteeMemberId;
+use crate::domain::{
+    Day, Digest, MemberId, PublicKey, Revision, Salt, SessionId, Signature, SubjectId, TakeId,
+};
+
+/// A take that was filed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakeEntry {
+    /// The take.
+    pub id: TakeId,
+    /// Its session.
+    pub session_id: SessionId,
+    /// Its author.
+    pub member_id: MemberId,
+    /// Its number among the author's takes in the session.
+    pub revision: Revision,
+    /// What it says, or its seal.
+    #[serde(flatten)]
+    pub content: TakeContent,
+    /// The key that verified it.
+    pub public_key: PublicKey,
+}
+
+/// How the entry of a take shows what it says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "ContentFields")]
+pub enum TakeContent {
+    /// It was public when it was filed.
+    Open {
+        /// The digest of the canonical bytes that were signed.
+        digest: Digest,
+        /// The signature.
+        signature: Signature,
+    },
+    /// It was filed in a blind session that was not opened yet (API.md, 5.8).
+    Sealed {
+        /// Its seal.
+        sealed: Digest,
+    },
+}
+
+/// The fields of both kinds of [`TakeContent`], as they are parsed.
+#[derive(Deserialize)]
+struct ContentFields {
+    digest: Option<Digest>,
+    signature: Option<Signature>,
+    sealed: Option<Digest>,
+}
+
+impl TryFrom<ContentFields> for TakeContent {
+    type Error = &'static str;
+
+    fn try_from(fields: ContentFields) -> Result<Self, Self::Error> {
+        match fields {
+            ContentFields { digest: Some(digest), signature: Some(signature), sealed: None } => {
+                Ok(Self::Open { digest, signature })
+            }
+            ContentFields { digest: None, signature: None, sealed: Some(sealed) } => {
+                Ok(Self::Sealed { sealed })
+            }
+            _ => Err("a take has digest and signature, or sealed"),
+        }
+    }
+}
+
+/// A take that was opened: what its entry withheld, and the salt that its seal was made with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpeningEntry {
+    /// The take.
+    pub id: TakeId,
+    /// The salt.
+    pub salt: Salt,
+    /// The digest of the canonical bytes that were signed.
+    pub digest: Digest,
+    /// The signature.
+    pub signature: Signature,
+}
+
+/// A submission to the committee that was filed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommitteeTakeEntry {
+    /// Its author.
+    pub member_id: CommitteeMemberId,
+    /// Its day.
+    pub date: Day,
+    /// Its subject.
+    pub subject_id: SubjectId,
+    /// The reference of the stored record.
+    pub commit: Digest,
+}

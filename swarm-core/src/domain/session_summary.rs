@@ -1,0 +1,51 @@
+//! What lists show of a session.
+
+use serde::Serialize;
+
+use super::{Day, Figures, Session, SessionId, SessionState, SubjectId, Timestamp};
+
+/// What lists show of a session: all of it but buckets, roster, and the parts of its snapshot that grow with
+/// the number of takes. So its size is constant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionSummary {
+    /// Its id.
+    pub id: SessionId,
+    /// Its day.
+    pub date: Day,
+    /// Its subject.
+    pub subject_id: SubjectId,
+    /// Its state.
+    pub state: SessionState,
+    /// The last moment for takes, itself included; `None`: no deadline yet.
+    pub window_closes_at: Option<Timestamp>,
+    /// When it was convened, by the store's clock.
+    pub convened_at: Timestamp,
+    /// The number of members required for a quorum.
+    pub quorum: Option<u32>,
+    /// Whether it has a roster, so that only the members on it may file.
+    pub has_roster: bool,
+    /// When it was published, by the store's clock.
+    pub published_at: Option<Timestamp>,
+    /// The figures of its snapshot; `None` until it is aggregated.
+    #[serde(rename = "snapshot")]
+    pub figures: Option<Figures>,
+}
+
+impl Session {
+    /// What lists show of it.
+    pub fn summary(&self) -> SessionSummary {
+        SessionSummary {
+            id: self.id,
+            date: self.date,
+            subject_id: self.subject_id.clone(),
+            state: self.state,
+            window_closes_at: self.window_closes_at,
+            convened_at: self.convened_at,
+            quorum: self.quorum,
+            has_roster: self.roster.is_some(),
+            published_at: self.published_at,
+            figures: self.snapshot.as_ref().map(|snapshot| snapshot.figures.clone()),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The guides `/skill.md` and `/llms.txt`, with the origin in use and the state of the tenant (API.md, 9.1).
+
+use std::sync::Arc;
+
+use askama::Template;
+use http::StatusCode;
+use swarm_core::domain::{SessionState, SessionSummary};
+use swarm_core::store::SessionList;
+use swarm_core::wire::{Audience, Problem};
+use swarm_core::{SessionId, json};
+
+use crate::request::RequestContext;
+use crate::response::{Answer, ApiError, Reply};
+
+pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
+/// `/skill.md`: how an agent becomes a member and files takes.
+pub(crate) async fn skill(request: RequestContext) -> Reply {
+    let State { tenant, name, origin, open, subjects, more_subjects, .. } = state(&request).await?;
+    let service = request.public_origin();
+    markdown(&Skill {
+        tenant,
+        name,
+        origin,
+        service,
+        open,
+        subjects,
+        more_subjects,
+        problems: problems_of(Audience::Everyone),
+        committee: problems_of(Audience::Committee),
+    })
+}
+
+/// `/llms.txt`: what the service is, with links (llmstxt.org).
+pub(crate) async fn llms(request: RequestContext) -> Reply {
+    let State { name, about, origin, open, subjects, more_subjects, .. } = state(&request).await?;
+    markdown(&Llms { name, about, origin, open, subjects, more_subjects })
+}
+
+#[derive(Template)]
+#[template(path = "discovery/skill.md", escape = "none")]
+struct Skill {
+    tenant: String,
+    name: String,
+    origin: String,
+    /// The origin that challenges name.
+    service: String,
+    open: Vec<OpenSession>,
+    subjects: Vec<String>,
+    more_subjects: bool,
+    problems: Vec<Problem>,
+    committee: Vec<Problem>,
+}
+
+#[derive(Template)]
+#[template(path = "discovery/llms.txt", escape = "none")]
+struct Llms {
+    name: String,
+    about: String,
+    origin: String,
+    open: Vec<OpenSession>,
+    subjects: Vec<String>,
+    more_subjects: bool,
+}
+
+/// What the guides say of a tenant.
+struct State {
+    tenant: String,
+    name: String,
+    about: String,
+    origin: String,
+    open: Vec<OpenSession>,
+    /// The first ids.
+    subjects: Vec<String>,
+    more_subjects: bool,
+}
+
+struct OpenSession {
+    id: SessionId,
+    date: String,
+    subject: String,
+    deadline: String,
+    /// Whether only the members on its roster may file.
+    has_roster: bool,
+}
+
+async fn state(request: &RequestContext) -> Result<State, ApiError> {
+    let (subjects, more_subjects) = request.tenant().subject_ids(MAX_SUBJECTS, None).await?;
+    let config = request.served.config();
+    Ok(State {
+        tenant: config.id.to_string(),
+        name: one_line(&config.name),
+        about: one_line(&config.about),
+        origin: request.origin(),
+        open: open_sessions(request).await?.iter().map(|session| open_session(session)).collect(),
+        subjects: subjects.iter().map(|id| code(id.as_str())).collect(),
+        more_subjects,
+    })
+}
+
+fn open_session(session: &SessionSummary) -> OpenSession {
+    OpenSession {
+        id: session.id,
+        date: session.date.to_string(),
+        subject: code(session.subject_id.as_str()),
+        deadline: session.window_closes_at.map_or("not set".to_owned(), |it| it.to_string()),
+        has_roster: session.has_roster,
+    }
+}
+
+/// The maximum number of subjects in a guide.
+const MAX_SUBJECTS: usize = 100;
+
+/// The maximum number of open sessions in a guide.
+const MAX_SESSIONS: usize = 100;
+
+/// The sessions in state `collecting`, newest first, at most [`MAX_SESSIONS`].
+pub(super) async fn open_sessions(
+    request: &RequestContext,
+) -> Result<Vec<Arc<SessionSummary>>, ApiError> {
+    let list = SessionList::InState(SessionState::Collecting);
+    Ok(request.tenant().summaries(list, MAX_SESSIONS, None).await?.sessions)
+}
+
+/// An operator's text as a Markdown code span without the backticks: as JSON if it has unusual characters.
+fn code(text: &str) -> String {
+    if text.chars().all(|c| c != '`' && is_plain(c)) {
+        return text.to_owned();
+    }
+    let mut escaped = String::new();
+    for c in json::write(text).chars() {
+        if c != '`' && is_plain(c) {
+            escaped.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    escaped
+}
+
+/// An operator's text as one line of Markdown.
+fn one_line(text: &str) -> String {
+    let plain: String = text.chars().filter(|c| c.is_whitespace() || is_plain(*c)).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a character is no control character, line separator or bidirectional control. The last could make an id look
+/// like another.
+fn is_plain(c: char) -> bool {
+    let is_bidirectional =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}');
+    !c.is_control() && !is_bidirectional && !matches!(c, '\u{2028}'..='\u{202e}')
+}
+
+/// The errors that this audience can get.
+fn problems_of(audience: Audience) -> Vec<Problem> {
+    Problem::ALL.iter().copied().filter(|problem| problem.audience() == audience).collect()
+}
+
+fn markdown(page: &impl Template) -> Reply {
+    // Rendering to a string fails only if the `Display` of a field fails, and none does.
+    let text = page.render().unwrap_or_default();
+    Ok(Answer::new(StatusCode::OK, MARKDOWN, text))
+}

@@ -1,0 +1,76 @@
+//! Acts on the committee's members and days.
+
+use swarm_core::json::Json;
+
+use super::super::act::Act;
+use super::super::body::{Body, nothing};
+use super::super::place::Place::Committee;
+
+const STATUS_ROUTE: &str = "/api/ic/admin/members/{id}/status";
+
+pub(in crate::pages::console) static ADD_COMMITTEE_MEMBER: Act = Act::post(
+    "/operate/committee/members",
+    "/api/ic/admin/members",
+    |_, sent| Body::of(sent).texts(&["id", "name", "lens", "voice"]).json(),
+    Committee,
+    ("Create the member", "Key"),
+)
+.minting("api_key");
+
+pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
+    "/operate/committee/members/{id}/rotate-key",
+    "/api/ic/admin/members/{id}/rotate-key",
+    nothing,
+    Committee,
+    ("Replace the key", "New key"),
+)
+.warning("The key in use stops working at once. The new one is shown once, on the next page.")
+.minting("api_key");
+
+pub(in crate::pages::console) static SET_MEMBER_ACTIVE: Act = Act::post(
+    "/operate/committee/members/{id}/active",
+    STATUS_ROUTE,
+    |_, _| Json::from([("status", Json::from("active"))]),
+    Committee,
+    ("Set active", "The member is active"),
+);
+
+pub(in crate::pages::console) static SET_MEMBER_INACTIVE: Act = Act::post(
+    "/operate/committee/members/{id}/inactive",
+    STATUS_ROUTE,
+    |_, _| Json::from([("status", Json::from("inactive"))]),
+    Committee,
+    ("Set inactive", "The member is inactive"),
+);
+
+pub(in crate::pages::console) static SET_DAY: Act = Act::post(
+    "/operate/committee/day",
+    "/api/ic/admin/day",
+    |_, sent| Body::of(sent).texts(&["date", "subject_id"]).json(),
+    Committee,
+    ("Set the subject", "The subject of the day is set"),
+);
+
+pub(in crate::pages::console) static GENERATE_BRIEFS: Act = Act::post(
+    "/operate/committee/briefs",
+    "/api/ic/admin/briefs",
+    |_, sent| Body::of(sent).text("subject_id").time("deadline_utc").json(),
+    Committee,
+    ("Generate the briefs", "The briefs are generated"),
+);
+
+pub(in crate::pages::console) static SET_SYNTHESIS: Act = Act::post(
+    "/operate/committee/synthesis",
+    "/api/ic/admin/synthesis",
+    |_, sent| Body::of(sent).texts(&["date", "synthesis"]).json(),
+    Committee,
+    ("Set the synthesis", "The synthesis is set"),
+);
+
+pub(in crate::pages::console) static WITHDRAW_DAY: Act = Act::post(
+    "/operate/committee/withdraw",
+    "/api/ic/admin/day/withdraw",
+    |_, sent| Body::of(sent).text("date").json(),
+    Committee,
+    ("Withdraw the day", "The day is withdrawn"),
+);

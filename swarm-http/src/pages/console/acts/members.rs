@@ -1,0 +1,137 @@
+//! Acts on members, their mail, and the store.
+
+use swarm_core::json::Json;
+
+use super::super::act::Act;
+use super::super::body::{Body, nothing};
+use super::super::form::Sent;
+use super::super::place::Place::{Applications, Member, Outbox, Store};
+
+const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
+const REJECT_ROUTE: &str = "/api/swarm/admin/reject";
+
+/// The member that the path or the field names.
+fn member(parts: &[String], sent: &Sent) -> Json {
+    let body = Body::of(sent);
+    match parts.first() {
+        Some(id) => body.set("memberId", Json::from(id.as_str())).json(),
+        None => body.json(),
+    }
+}
+
+pub(in crate::pages::console) static ACTIVATE_ALL: Act = Act::post(
+    "/operate/applications/activate",
+    ACTIVATE_ROUTE,
+    member,
+    Applications,
+    ("Activate", "Activated"),
+)
+.for_each("memberId");
+
+pub(in crate::pages::console) static REJECT_ALL: Act = Act::post(
+    "/operate/applications/reject",
+    REJECT_ROUTE,
+    member,
+    Applications,
+    ("Reject", "Rejected"),
+)
+.for_each("memberId");
+
+pub(in crate::pages::console) static ACTIVATE: Act = Act::post(
+    "/operate/members/{id}/activate",
+    ACTIVATE_ROUTE,
+    member,
+    Member,
+    ("Activate", "The member is activated"),
+);
+
+pub(in crate::pages::console) static REJECT: Act = Act::post(
+    "/operate/members/{id}/reject",
+    REJECT_ROUTE,
+    member,
+    Member,
+    ("Reject", "The application is rejected"),
+);
+
+pub(in crate::pages::console) static DEACTIVATE: Act = Act::post(
+    "/operate/members/{id}/deactivate",
+    "/api/swarm/admin/deactivate",
+    member,
+    Member,
+    ("Deactivate", "The member is deactivated"),
+);
+
+pub(in crate::pages::console) static RESET_CLAIM: Act = Act::post(
+    "/operate/members/{id}/reset-claim",
+    "/api/swarm/admin/reset-claim",
+    member,
+    Member,
+    ("Reset the claim", "The token is dead, and the member may claim another with its key"),
+);
+
+pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
+    "/operate/members/{id}/rotate-key",
+    "/api/swarm/admin/rotate-key",
+    |parts, sent| {
+        let id = parts.first().map_or("", String::as_str);
+        Body::of(sent).set("memberId", Json::from(id)).text("publicKey").json()
+    },
+    Member,
+    ("Replace the token", "New token"),
+)
+.warning("The token in use stops working at once. The new one is shown once, on the next page.")
+.minting("token");
+
+pub(in crate::pages::console) static ERASE: Act = Act::post(
+    "/operate/members/{id}/erase",
+    "/api/swarm/admin/erase",
+    member,
+    Member,
+    ("Erase the member", "Erased"),
+)
+.warning("Name, contact, lens and memos are gone for good. Signed takes stay.");
+
+pub(in crate::pages::console) static RETRY_MESSAGE: Act = Act::post(
+    "/operate/outbox/retry",
+    "/api/swarm/admin/outbox/{id}/retry",
+    nothing,
+    Outbox,
+    ("Queue again", "The message is queued again"),
+)
+.at("message");
+
+pub(in crate::pages::console) static CANCEL_MESSAGE: Act = Act::post(
+    "/operate/outbox/cancel",
+    "/api/swarm/admin/outbox/{id}/cancel",
+    nothing,
+    Outbox,
+    ("Give up", "The message is given up"),
+)
+.at("message");
+
+pub(in crate::pages::console) static ACCEPT_CLOCK: Act = Act::post(
+    "/operate/store/clock",
+    "/api/swarm/admin/accept",
+    |_, _| Json::from([("what", Json::from("clock"))]),
+    Store,
+    ("Accept the clock", "The clock is accepted"),
+)
+.warning("Commits use the store's clock again, also where it is behind the log. The log says so.");
+
+pub(in crate::pages::console) static ACCEPT_STORE: Act = Act::post(
+    "/operate/store/store",
+    "/api/swarm/admin/accept",
+    |_, _| Json::from([("what", Json::from("store"))]),
+    Store,
+    ("Accept the store", "The store is accepted"),
+)
+.warning("What the store holds now counts. A new log begins, which says so.");
+
+pub(in crate::pages::console) static ACCEPT_KEY: Act = Act::post(
+    "/operate/store/key",
+    "/api/swarm/admin/accept",
+    |_, _| Json::from([("what", Json::from("key"))]),
+    Store,
+    ("Accept the key", "The key is accepted"),
+)
+.warning("This server's key signs the log from now on. The log says so.");

@@ -1,0 +1,162 @@
+//! Acts on sessions.
+
+use swarm_core::json::Json;
+
+use super::super::act::{Act, Care, Made};
+use super::super::body::Body;
+use super::super::form::Sent;
+use super::super::place::Place::{self, Session, Sessions};
+
+const SESSION_ROUTE: &str = "/api/swarm/admin/sessions/{id}";
+const STATE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/state";
+const EXCUSE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/roster/excuse";
+
+const fn patch(path: &'static str, body: Made, said: (&'static str, &'static str)) -> Act {
+    Act::new(path, ("PATCH", SESSION_ROUTE), body, Session, said)
+}
+
+fn noted(_: &[String], sent: &Sent) -> Json {
+    Body::noted(sent).json()
+}
+
+fn state(sent: &Sent, state: &str) -> Json {
+    Body::noted(sent).set("state", Json::from(state)).json()
+}
+
+fn convened(_: &[String], sent: &Sent) -> Json {
+    let body = Body::noted(sent).texts(&["date", "subjectId", "state"]).time("windowClosesAt");
+    let body = body.value("quorum").lines("buckets");
+    let body = if sent.has("blind") { body.flag("blind") } else { body };
+    match sent.text("rosterKind") {
+        "listed" => body.set("roster", listed(sent)).json(),
+        _ => body.json(),
+    }
+}
+
+/// The rows of a roster: the chosen members, or those whose ids stand on the lines of the field.
+fn listed(sent: &Sent) -> Json {
+    let ids = sent.all("roster").flat_map(str::lines).map(str::trim).filter(|id| !id.is_empty());
+    ids.map(|id| Json::from([("memberId", Json::from(id))])).collect()
+}
+
+fn excused(sent: &Sent, excused: bool) -> Json {
+    Body::noted(sent).text("memberId").set("excused", Json::Bool(excused)).json()
+}
+
+fn brief(_: &[String], sent: &Sent) -> Json {
+    let prompt = Body::of(sent).texts(&["system", "user"]).json();
+    let body = Body::noted(sent);
+    match prompt == Json::from([]) {
+        true => body.json(),
+        false => body.set("prompt", prompt).json(),
+    }
+}
+
+pub(in crate::pages::console) static CONVENE: Act = Act::post(
+    "/operate/convene",
+    "/api/swarm/admin/sessions",
+    convened,
+    Place::Convene,
+    ("Convene", "The session is convened"),
+)
+.leading_to(Sessions);
+
+pub(in crate::pages::console) static OPEN: Act = Act::post(
+    "/operate/sessions/{id}/open",
+    STATE_ROUTE,
+    |_, sent| state(sent, "collecting"),
+    Session,
+    ("Open", "The session collects takes"),
+);
+
+pub(in crate::pages::console) static CLOSE: Act = Act::post(
+    "/operate/sessions/{id}/close",
+    STATE_ROUTE,
+    |_, sent| state(sent, "window_closed"),
+    Session,
+    ("Close", "The session is closed"),
+);
+
+pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
+    "/operate/sessions/{id}/aggregate",
+    STATE_ROUTE,
+    |_, sent| state(sent, "aggregated"),
+    Session,
+    ("Aggregate", "The snapshot is written"),
+)
+.with(Care::EarlyResult);
+
+pub(in crate::pages::console) static PUBLISH: Act = Act::post(
+    "/operate/sessions/{id}/publish",
+    STATE_ROUTE,
+    |_, sent| state(sent, "published"),
+    Session,
+    ("Publish", "The session is published"),
+);
+
+pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
+    "/operate/sessions/{id}/deadline",
+    |_, sent| {
+        let body = Body::noted(sent).time("windowClosesAt");
+        // An empty field is no deadline to lift: that has a form of its own.
+        if sent.text("windowClosesAt").is_empty() {
+            return body.set("windowClosesAt", Json::from("")).json();
+        }
+        body.json()
+    },
+    ("Move the deadline", "The deadline is moved"),
+)
+.with(Care::EarlierDeadline);
+
+pub(in crate::pages::console) static CLEAR_DEADLINE: Act = patch(
+    "/operate/sessions/{id}/no-deadline",
+    |_, sent| Body::noted(sent).set("windowClosesAt", Json::Null).json(),
+    ("Lift the deadline", "The session has no deadline"),
+);
+
+pub(in crate::pages::console) static SET_QUORUM: Act = patch(
+    "/operate/sessions/{id}/quorum",
+    |_, sent| Body::noted(sent).set("quorum", Json::Null).value("quorum").json(),
+    ("Set the quorum", "The quorum is set"),
+);
+
+pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
+    "/operate/sessions/{id}/roster",
+    "/api/swarm/admin/sessions/{id}/roster",
+    |_, sent| Body::noted(sent).set("members", listed(sent)).json(),
+    Session,
+    ("Freeze the roster", "The roster is frozen"),
+);
+
+pub(in crate::pages::console) static EXCUSE: Act = Act::post(
+    "/operate/sessions/{id}/excuse",
+    EXCUSE_ROUTE,
+    |_, sent| excused(sent, true),
+    Session,
+    ("Excuse", "The member is excused"),
+);
+
+pub(in crate::pages::console) static UNEXCUSE: Act = Act::post(
+    "/operate/sessions/{id}/expect",
+    EXCUSE_ROUTE,
+    |_, sent| excused(sent, false),
+    Session,
+    ("Expect again", "The member is expected again"),
+);
+
+pub(in crate::pages::console) static PUBLISH_BRIEF: Act = Act::post(
+    "/operate/sessions/{id}/brief",
+    "/api/swarm/admin/sessions/{id}/brief",
+    brief,
+    Session,
+    ("Publish the brief", "The brief is published"),
+);
+
+pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
+    "/operate/sessions/{id}/withdraw",
+    "/api/swarm/admin/sessions/{id}/withdraw",
+    noted,
+    Session,
+    ("Withdraw the session", "The session is withdrawn"),
+)
+.leading_to(Sessions);

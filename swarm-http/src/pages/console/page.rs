@@ -1,0 +1,139 @@
+//! The layout of the console, and what its pages are made of.
+
+use askama::Template;
+use http::{HeaderName, HeaderValue, StatusCode};
+
+use super::form::{FormView, Kind};
+use super::table::Table;
+use crate::pages::markup::escape;
+use crate::pages::{Markup, html};
+use crate::response::Answer;
+
+/// A page of the console.
+#[derive(Template, Default)]
+#[template(path = "console/page.html")]
+pub(crate) struct Page {
+    pub(crate) title: String,
+    pub(crate) lead: Option<Markup>,
+    /// Paths and names of the pages above it.
+    pub(crate) crumbs: Vec<(String, String)>,
+    pub(crate) blocks: Vec<Block>,
+    /// The name of the tenant.
+    pub(crate) tenant: String,
+    /// Who is signed in: the name, and the role.
+    pub(crate) who: Option<(String, &'static str)>,
+    /// Paths, names, and whether the page is there.
+    pub(crate) sections: Vec<(&'static str, &'static str, bool)>,
+    /// What was just done.
+    pub(crate) notice: Option<String>,
+    /// Why what was sent was refused.
+    pub(crate) fault: Option<String>,
+}
+
+/// A part of a page.
+pub(crate) enum Block {
+    Heading(String),
+    Text(Markup),
+    /// Names and values.
+    Record(Vec<(&'static str, Markup)>),
+    Table(Table),
+    Form(Box<FormView>),
+    /// Forms of one button each.
+    Buttons(Vec<FormView>),
+    /// A text, and forms of one button each beside it.
+    Row(Markup, Vec<FormView>),
+    /// A text to be copied.
+    Secret(String),
+}
+
+impl Page {
+    pub(super) fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    pub(super) fn leading(self, lead: impl Into<String>) -> Self {
+        Self { lead: Some(Markup::text(&lead.into())), ..self }
+    }
+
+    pub(super) fn below(mut self, path: impl Into<String>, name: impl Into<String>) -> Self {
+        self.crumbs.push((path.into(), name.into()));
+        self
+    }
+
+    pub(super) fn heading(&mut self, heading: impl Into<String>) {
+        self.blocks.push(Block::Heading(heading.into()));
+    }
+
+    pub(super) fn text(&mut self, text: Markup) {
+        self.blocks.push(Block::Text(text));
+    }
+
+    pub(super) fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+
+    /// Adds a form, if there is one: there is none for a role that may not send it.
+    pub(super) fn form(&mut self, form: Option<FormView>) {
+        self.blocks.extend(form.map(|form| Block::Form(Box::new(form))));
+    }
+
+    /// Adds a heading and the forms below it, if there are any.
+    pub(super) fn forms(
+        &mut self,
+        heading: &str,
+        forms: impl IntoIterator<Item = Option<FormView>>,
+    ) {
+        let mut forms = forms.into_iter().flatten().peekable();
+        if forms.peek().is_some() {
+            self.heading(heading);
+            self.blocks.extend(forms.map(|form| Block::Form(Box::new(form))));
+        }
+    }
+
+    /// Adds forms of one button each, in a line.
+    pub(super) fn buttons(&mut self, forms: impl IntoIterator<Item = Option<FormView>>) {
+        let forms: Vec<_> = forms.into_iter().flatten().collect();
+        if !forms.is_empty() {
+            self.blocks.push(Block::Buttons(forms));
+        }
+    }
+
+    /// Renders it.
+    pub(super) fn answer(mut self, status: StatusCode) -> Answer {
+        let mut nth = 0;
+        for block in &mut self.blocks {
+            let forms: &mut [FormView] = match block {
+                Block::Form(form) => std::slice::from_mut(&mut **form),
+                Block::Buttons(forms) | Block::Row(_, forms) => forms,
+                _ => &mut [],
+            };
+            for form in forms {
+                nth += 1;
+                form.id = format!("form{nth}");
+            }
+        }
+        let mut answer = html(status, &self);
+        // A browser says no origin with a form of a page whose policy is no-referrer.
+        for (name, value) in
+            [("referrer-policy", "same-origin"), ("x-robots-tag", "noindex, nofollow")]
+        {
+            answer.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        answer
+    }
+}
+
+/// A link.
+pub(super) fn anchor(href: &str, text: &str) -> Markup {
+    Markup(format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text)))
+}
+
+/// Text of others, set apart.
+pub(super) fn quoted(text: &str) -> Markup {
+    Markup(format!("<bdi>{}</bdi>", escape(text)))
+}
+
+/// `1 take`, `2 takes`
+pub(super) fn count(number: usize, one: &str, more: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }
+}

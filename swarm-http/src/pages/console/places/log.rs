@@ -1,0 +1,82 @@
+//! The acts of the log, by operator, the newest first.
+
+use swarm_core::domain::{Actor, LogEntry, Operation, Seq};
+
+use super::super::form::Field;
+use super::super::page::Page;
+use super::super::table::Table;
+use super::super::visit::Visit;
+use crate::number::number;
+use crate::pages::links::part;
+use crate::pages::markup::escape;
+use crate::pages::{Markup, acts};
+use crate::response::ApiError;
+
+/// Acts on a page.
+const PER_PAGE: usize = 50;
+
+/// Entries read at once, and how often: there may be many takes between two acts.
+const AT_ONCE: u64 = 500;
+const MAX_READS: usize = 8;
+
+pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
+    let tenant = visit.request.tenant();
+    let by = visit.query("by");
+    let size = tenant.log_size().await?.0;
+    let before = visit.query("before").and_then(|seq| number(&seq));
+    let mut end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
+    let mut rows = Vec::new();
+    'reads: for _ in 0..MAX_READS {
+        let start = end.saturating_sub(AT_ONCE);
+        let count = usize::try_from(end - start).unwrap_or_default();
+        if count == 0 {
+            break;
+        }
+        for entry in tenant.log(Seq(start), count).await?.entries.iter().rev() {
+            let shown = entry.line().filter(|line| {
+                by_of(&line.entry)
+                    .is_some_and(|actor| by.as_deref().is_none_or(|by| actor.as_str() == by))
+            });
+            if let Some(line) = shown {
+                // A memo may be gone by now: what it was is said without a link.
+                let what = acts::describe(line, true, visit.reading);
+                rows.push(vec![visit.reading.time(line.at), what]);
+            }
+            end = entry.seq().0 - 1;
+            if rows.len() == PER_PAGE {
+                break 'reads;
+            }
+        }
+    }
+    let mut page = Page::new("Acts").leading("What operators did, as the public log says it.");
+    let field = Field::text("by", "Operator").valued(by.clone().unwrap_or_default());
+    page.form(Some(Visit::look_up("/operate/acts", "Show", vec![field])));
+    let (label, head) = ("Acts", vec!["When", "What"]);
+    page.table(Table { label, head, rows, empty: "None found." });
+    if end > 0 {
+        let by = by.map(|by| format!("by={}&", part(&by))).unwrap_or_default();
+        let href = escape(&format!("/operate/acts?{by}before={}", end + 1));
+        page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Earlier acts</a>")));
+    }
+    Ok(page)
+}
+
+/// Who did it: an operator, or the schedule; `None` for what members do.
+fn by_of(entry: &LogEntry) -> Option<&Actor> {
+    match entry {
+        LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => None,
+        LogEntry::Session(entry) => Some(&entry.by),
+        LogEntry::Member(entry) => entry.by.as_ref(),
+        LogEntry::Memo(entry) => entry.by.as_ref(),
+        LogEntry::Subject { by, .. }
+        | LogEntry::SubjectSnapshot { by, .. }
+        | LogEntry::Regime { by, .. }
+        | LogEntry::Signal { by, .. } => Some(by),
+        LogEntry::Operation(
+            Operation::ClockAccepted { by }
+            | Operation::StoreAccepted { by, .. }
+            | Operation::KeyAccepted { by, .. },
+        ) => Some(by),
+        LogEntry::CommitteeDay(entry) => Some(&entry.by),
+    }
+}

@@ -1,0 +1,136 @@
+//! Members, and one of them.
+
+use std::sync::Arc;
+
+use futures_util::future::try_join_all;
+use swarm_core::domain::MemberState;
+use swarm_core::rules::Needle;
+use swarm_core::{Error, Member, MemberId, Refusal, Resource};
+
+use super::super::acts::{ACTIVATE, DEACTIVATE, ERASE, REJECT, RESET_CLAIM, ROTATE_KEY};
+use super::super::form::{Field, FormView, Kind};
+use super::super::page::{Block, Page, anchor, quoted};
+use super::super::table::Table;
+use super::super::visit::Visit;
+use crate::pages::Markup;
+use crate::pages::links::{self, part};
+use crate::pages::markup::escape;
+use crate::pages::people::member_name;
+use crate::response::ApiError;
+
+/// Members on a page.
+const PER_PAGE: usize = 100;
+
+pub(super) async fn list(visit: &Visit) -> Result<Page, ApiError> {
+    let text = visit.query("q").unwrap_or_default();
+    let needle = Needle::new(&text);
+    let after = visit.query("after").and_then(|id| MemberId::parse(id).ok());
+    let tenant = visit.request.tenant();
+    let mut members = Vec::new();
+    let mut next = after;
+    // Of a long list without a match a page ends after ten reads.
+    for _ in 0..10 {
+        let found = tenant.applications(None, next, PER_PAGE).await?;
+        let is_shown = |member: &Arc<Member>| {
+            let has = |it: &Needle| it.is_in(member.name.as_str()) || it.is_in(member.id.as_str());
+            let was_let_in = member.joined_at.is_some();
+            was_let_in && needle.as_ref().is_none_or(has)
+        };
+        members.extend(found.applications.into_iter().filter(is_shown));
+        next = found.next_after;
+        if next.is_none() || members.len() >= PER_PAGE {
+            break;
+        }
+    }
+    let last = try_join_all(members.iter().map(|member| last_take(visit, &member.id))).await?;
+    let mut page = Page::new("Members")
+        .leading("Everybody who was let in, with the take in the newest session of each.");
+    let search = Field::new(Kind::Input("search"), "q", "Name or id");
+    page.form(Some(Visit::look_up(
+        "/operate/members",
+        "Search",
+        vec![search.valued(text.as_str())],
+    )));
+    let rows = members.iter().zip(last).map(|(member, take)| {
+        vec![
+            anchor(&format!("/operate/members/{}", part(member.id.as_str())), &member_name(member)),
+            Markup::text(member.state.as_str()),
+            quoted(member.contact.as_str()),
+            take.unwrap_or_else(|| Markup::text("none")),
+        ]
+    });
+    let (label, head) = ("Members", vec!["Name", "State", "Contact", "Last take"]);
+    page.table(Table { label, head, rows: rows.collect(), empty: "No members found." });
+    if let Some(next) = next {
+        let query = format!("q={}&after={}", part(&text), part(next.as_str()));
+        page.text(Markup(format!(
+            "<a rel=\"next\" href=\"/operate/members?{}\">More members</a>",
+            escape(&query)
+        )));
+    }
+    Ok(page)
+}
+
+/// When the member filed in the newest session that it filed in, with a link to the take.
+async fn last_take(visit: &Visit, member: &MemberId) -> Result<Option<Markup>, Error> {
+    let last = visit.request.tenant().member_takes(member, 1, None).await?.takes.pop();
+    Ok(last.map(|last| {
+        let when = visit.reading.time(last.take.filed_at());
+        Markup(format!("<a href=\"{}\">{when}</a>", links::take(last.take.id())))
+    }))
+}
+
+pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
+    let absent = Refusal::NotFound(Resource::Member);
+    let id = MemberId::parse(visit.part(0).to_owned()).map_err(|_| absent)?;
+    let member = visit.request.tenant().application(&id).await?;
+    let last = last_take(visit, &id).await?;
+    let time = |at| visit.reading.time(at);
+    let mut record = vec![
+        ("State", Markup::text(member.state.as_str())),
+        ("Id", Markup(format!("<code>{}</code>", escape(id.as_str())))),
+        ("Contact", quoted(member.contact.as_str())),
+        ("Lens", quoted(member.lens.as_str())),
+        ("Applied", time(member.applied_at)),
+    ];
+    record.extend(member.joined_at.map(|at| ("Let in", time(at))));
+    record.extend(member.claimed_at.map(|at| ("Token claimed", time(at))));
+    record.extend(
+        member.public_key.iter().map(|key| {
+            ("Public key", Markup(format!("<code>{}</code>", escape(&key.to_string()))))
+        }),
+    );
+    record.extend(last.map(|take| ("Last take", take)));
+    if member.joined_at.is_some() {
+        record.push(("Public page", anchor(&links::member(&id), &links::member(&id))));
+    }
+    let mut page = Page::new(member_name(&member)).below("/operate/members", "Members");
+    page.blocks.push(Block::Record(record));
+    let parts = [id.as_str()];
+    let is_in = |states: &[MemberState]| states.contains(&member.state);
+    use MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
+    let simple = [
+        (&ACTIVATE, is_in(&[Applied, Rejected, Inactive]) && !member.is_erased()),
+        (&REJECT, is_in(&[Applied])),
+        (&RESET_CLAIM, is_in(&[Claimed])),
+        (&DEACTIVATE, is_in(&[Approved, Claimed])),
+    ];
+    let simple = simple.into_iter().filter(|(_, may)| *may);
+    page.buttons(simple.map(|(act, _)| visit.form(act, &parts, Vec::new())));
+    let key = Field::text("publicKey", "New public key")
+        .hinted("Base64 of 32 bytes. Empty: the key stays, and only the token is replaced.");
+    let led = |form: Option<FormView>, lead: &str| {
+        form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
+    };
+    if is_in(&[Claimed]) {
+        let form = visit.form(&ROTATE_KEY, &parts, vec![key]);
+        let lead = "The token in use stops working at once. The new one is shown once.";
+        page.forms("Replace the token", [led(form, lead)]);
+    }
+    if !is_in(&[Approved, Claimed]) && !member.is_erased() {
+        let form = visit.form(&ERASE, &parts, Vec::new());
+        let lead = "Name, contact, lens and memos are gone from every page and later dump. Signed takes stay.";
+        page.forms("Erase", [led(form, lead)]);
+    }
+    Ok(page)
+}

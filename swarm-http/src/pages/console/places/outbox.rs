@@ -1,0 +1,66 @@
+//! Messages to members, and what became of them.
+
+use swarm_core::domain::{MailState, MessageId};
+
+use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE};
+use super::super::form::Field;
+use super::super::page::{Page, quoted};
+use super::super::table::Table;
+use super::super::visit::Visit;
+use crate::number::number;
+use crate::pages::Markup;
+use crate::response::ApiError;
+
+/// Messages on a page.
+const PER_PAGE: usize = 50;
+
+pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
+    let tenant = visit.request.tenant();
+    let state = visit.query("state").and_then(|text| MailState::parse(&text));
+    let after = visit.query("after").and_then(|id| number(&id)).map(MessageId);
+    let (messages, next) = match state {
+        Some(state) => (tenant.messages_in(state, PER_PAGE).await?, None),
+        None => {
+            let found = tenant.outbox(after, PER_PAGE).await?;
+            (found.messages, found.next_after)
+        }
+    };
+    let mut page = Page::new("Outbox").leading("Messages to members, the oldest first.");
+    let any = ("".to_owned(), "all".to_owned(), state.is_none());
+    let options = MailState::ALL
+        .map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), state == Some(it)));
+    let choice = Field::choice("state", "State", [any].into_iter().chain(options).collect());
+    page.form(Some(Visit::look_up("/operate/outbox", "Show", vec![choice])));
+    let rows = messages.iter().map(|message| {
+        vec![
+            Markup::text(&message.id.to_string()),
+            quoted(message.mail.to.as_str()),
+            quoted(&message.mail.subject),
+            Markup::text(message.state.as_str()),
+            visit.reading.time(message.sent_at.unwrap_or(message.queued_at)),
+            Markup::text(message.last_error.as_deref().unwrap_or_default()),
+        ]
+    });
+    let (label, head) =
+        ("Messages", vec!["Number", "To", "Subject", "State", "When", "Last error"]);
+    page.table(Table { label, head, rows: rows.collect(), empty: "No messages." });
+    let unsent = messages.iter().filter(|message| message.state != MailState::Sent);
+    let options: Vec<_> = unsent
+        .map(|message| {
+            let label = format!("{} to {}", message.id, message.mail.to.as_str());
+            (message.id.to_string(), label, false)
+        })
+        .collect();
+    if !options.is_empty() {
+        let field = || vec![Field::choice("message", "Message", options.clone())];
+        let retry = visit.form(&RETRY_MESSAGE, &[], field());
+        let cancel = visit.form(&CANCEL_MESSAGE, &[], field());
+        page.forms("Not sent", [retry, cancel]);
+    }
+    if let Some(next) = next {
+        page.text(Markup(format!(
+            "<a rel=\"next\" href=\"/operate/outbox?after={next}\">More messages</a>"
+        )));
+    }
+    Ok(page)
+}

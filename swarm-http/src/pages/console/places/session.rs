@@ -1,0 +1,166 @@
+//! A session: who filed and who did not, and all that can be done with it.
+
+use std::collections::HashMap;
+
+use swarm_core::domain::{Session, SessionState};
+use swarm_core::rules;
+
+use super::super::acts::{
+    AGGREGATE, CLEAR_DEADLINE, CLOSE, EXCUSE, FREEZE_ROSTER, MOVE_DEADLINE, OPEN, PUBLISH,
+    PUBLISH_BRIEF, SET_QUORUM, UNEXCUSE, WITHDRAW,
+};
+use super::super::body::typed_time;
+use super::super::form::{Field, FormView, Options};
+use super::super::page::{Block, Page, anchor, quoted};
+use super::super::place::Place;
+use super::super::table::Table;
+use super::super::visit::Visit;
+use super::{convene, current, overview};
+use crate::pages::people::People;
+use crate::pages::{Markup, links, lists, stage_text};
+use crate::response::ApiError;
+
+pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
+    let tenant = visit.request.tenant();
+    let Some(session) = current::session(Place::Session, visit).await? else {
+        return Ok(Page::default());
+    };
+    let (_, takes) = tenant.session(session.id).await?;
+    let brief = tenant.brief(session.id).await?;
+    let subject = lists::subject(tenant, &session.subject_id).await?;
+    let roster = session.roster.iter().flat_map(|roster| roster.entries()).map(|it| &it.member_id);
+    let filed_by = takes.iter().map(|take| take.member_id());
+    let people = People::find(tenant, roster.chain(filed_by)).await?;
+    let silent = overview::silent(&session, &takes);
+    let title = format!("{}, {}", subject.1, session.date);
+    let mut page = Page::new(title).below("/operate/sessions", "Sessions");
+    let public = links::session(session.id);
+    let missing = match &session.roster {
+        None => Markup::text("no roster: every member may file"),
+        Some(_) if silent.is_empty() => Markup::text("nobody"),
+        Some(_) => {
+            let names: Vec<_> = silent.iter().map(|id| people.person(id).name).collect();
+            quoted(&names.join(", "))
+        }
+    };
+    page.blocks.push(Block::Record(vec![
+        ("Session", anchor(&public, &format!("{} (public page)", session.id))),
+        ("State", Markup::text(&session.state.as_str().replace('_', " "))),
+        ("Deadline", stage_text::deadline(&session.summary(), visit.reading)),
+        ("Filed", Markup::text(&takes.len().to_string())),
+        ("Has not filed", missing),
+        ("Quorum", Markup::text(&session.quorum.map_or("none".to_owned(), |it| it.to_string()))),
+        ("Brief", Markup::text(if brief.is_some() { "published" } else { "not published" })),
+    ]));
+    steps(visit, &session, &mut page);
+    deadline(visit, &session, &mut page);
+    let is_open = session.state < SessionState::Aggregated;
+    if is_open {
+        roster_forms(visit, &session, &people, &mut page).await?;
+    }
+    if is_open && brief.is_none() {
+        let fields = vec![
+            Field::lines("system", "System prompt", 3),
+            Field::lines("user", "User prompt", 3)
+                .hinted("Both, or neither: then the brief has the prompts of the service."),
+            Field::note(),
+        ];
+        page.forms("Brief", [visit.form(&PUBLISH_BRIEF, &[visit.part(0)], fields)]);
+    }
+    if takes.is_empty() {
+        let form = visit.form(&WITHDRAW, &[visit.part(0)], vec![Field::note()]);
+        let lead = "It is as if it had never been convened; its number is not used again.";
+        page.forms("Withdraw", [form.map(|form| led(form, lead))]);
+    }
+    if !takes.is_empty() {
+        page.heading("Takes");
+        let rows = takes.iter().map(|take| {
+            let who = people.person(take.member_id());
+            vec![
+                quoted(&who.name),
+                anchor(&links::take(take.id()), &format!("take {}", take.id())),
+                visit.reading.time(take.filed_at()),
+            ]
+        });
+        let (label, head) = ("Takes", vec!["Member", "Take", "Filed"]);
+        page.table(Table { label, head, rows: rows.collect(), empty: "" });
+    }
+    Ok(page)
+}
+
+fn led(form: FormView, lead: &str) -> FormView {
+    FormView { lead: Some(Markup::text(lead)), ..form }
+}
+
+/// The states that it can move to.
+fn steps(visit: &Visit, session: &Session, page: &mut Page) {
+    let steps: &[_] = match session.state {
+        SessionState::Scheduled => &[&OPEN, &CLOSE, &AGGREGATE],
+        SessionState::Collecting => &[&CLOSE, &AGGREGATE],
+        SessionState::WindowClosed => &[&AGGREGATE, &OPEN],
+        SessionState::Aggregated => &[&PUBLISH],
+        SessionState::Published => &[],
+    };
+    let form = |act: &&'static super::super::act::Act| {
+        visit.form(act, &[visit.part(0)], vec![Field::note()])
+    };
+    page.forms("Next step", steps.iter().map(form));
+}
+
+fn deadline(visit: &Visit, session: &Session, page: &mut Page) {
+    let part = [visit.part(0)];
+    let now = session.window_closes_at.map(typed_time).unwrap_or_default();
+    let time = Field::time("windowClosesAt", "New deadline, UTC").required().valued(now);
+    let moved = visit.form(&MOVE_DEADLINE, &part, vec![time, Field::note()]);
+    let is_open = rules::takes_may_come(session.window_closes_at, visit.reading.now);
+    let lead = if is_open {
+        "An earlier one asks for your token."
+    } else {
+        "A later one opens the window again."
+    };
+    let cleared = session
+        .window_closes_at
+        .and_then(|_| visit.form(&CLEAR_DEADLINE, &part, vec![Field::note()]));
+    page.forms("Deadline", [moved.map(|form| led(form, lead)), cleared]);
+    if session.state < SessionState::Aggregated {
+        let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
+        let quorum =
+            Field::number("quorum", "Members needed").valued(quorum).hinted("Empty: none.");
+        page.forms("Quorum", [visit.form(&SET_QUORUM, &part, vec![quorum, Field::note()])]);
+    }
+}
+
+async fn roster_forms(
+    visit: &Visit,
+    session: &Session,
+    people: &People,
+    page: &mut Page,
+) -> Result<(), ApiError> {
+    let part = [visit.part(0)];
+    let Some(roster) = &session.roster else {
+        let field = convene::members(visit, &HashMap::new(), true).await?;
+        let form = visit.form(&FREEZE_ROSTER, &part, vec![field, Field::note()]);
+        let lead = "Once. Only listed members may file from then on.";
+        page.forms("Roster", [form.map(|form| led(form, lead))]);
+        return Ok(());
+    };
+    let options = |excused: bool| -> Options {
+        let entries = roster.entries().iter().filter(|entry| entry.excused == excused);
+        let option = |entry: &swarm_core::domain::RosterEntry| {
+            let id = entry.member_id.as_str().to_owned();
+            (id, people.person(&entry.member_id).name, false)
+        };
+        entries.map(option).collect()
+    };
+    let form = |act, label: &str, options: Options| {
+        if options.is_empty() {
+            return None;
+        }
+        let member = Field::choice("memberId", label, options);
+        visit.form(act, &part, vec![member, Field::note()])
+    };
+    let excuse = form(&EXCUSE, "Expected", options(false));
+    let undo = form(&UNEXCUSE, "Excused", options(true));
+    page.forms("Roster", [excuse, undo]);
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Routes of the entry points and of the reference, which is generated from the route table.
+
+use std::sync::OnceLock;
+
+#[cfg(feature = "pages")]
+use swarm_core::wire::{Problem, RequestError};
+
+use crate::Site;
+use crate::discovery::reference::Reference;
+use crate::discovery::{guide, home, manifest};
+use crate::request::RequestContext;
+use crate::request::route::{Route, Section, Work, read};
+use crate::response::Reply;
+use crate::site::Parts;
+
+/// A function that returns all routes of a site with these parts.
+type SiteTable = fn(Parts) -> Vec<Route>;
+
+/// The routes; the reference describes `table`.
+pub(super) fn routes(table: SiteTable) -> Vec<Route> {
+    Section::Discovery.rows(vec![
+        read("/", home::home)
+            .about("The home page, or an index for programs")
+            .with(Work::Long)
+            .answers(200, &["text/html", "text/markdown", "Manifest"]),
+        read("/llms.txt", guide::llms)
+            .with(Work::Long)
+            .about("An index for language models (llmstxt.org)")
+            .answers(200, &["text/markdown"]),
+        read("/skill.md", guide::skill)
+            .with(Work::Long)
+            .about("A guide for agents: from key to first take, with runnable code")
+            .answers(200, &["text/markdown"]),
+        read("/openapi.json", move |request| openapi(table, request))
+            .with(Work::Long)
+            .about("This description")
+            .answers(200, &["OpenApi"]),
+        #[cfg(feature = "pages")]
+        read("/docs", move |request| docs(table, request))
+            .with(Work::Long)
+            .about("This description as pages, and the conventions")
+            .answers(200, &["text/html"]),
+        #[cfg(feature = "pages")]
+        read("/docs/{chapter}", move |request| chapter(table, request))
+            .with(Work::Long)
+            .about("A chapter of this description")
+            .part("Chapter")
+            .answers(200, &["text/html"])
+            .refuses(&[Problem::UnknownPath]),
+        read("/.well-known/swarm.json", manifest::manifest)
+            .with(Work::Long)
+            .about("The manifest: names and addresses, for programs")
+            .answers(200, &["Manifest"]),
+        read("/robots.txt", manifest::robots)
+            .about("Rules for crawlers")
+            .answers(200, &["text/plain"]),
+    ])
+}
+
+async fn openapi(table: SiteTable, request: RequestContext) -> Reply {
+    Ok(reference(table, &request.site).openapi(&request.origin()))
+}
+
+#[cfg(feature = "pages")]
+async fn docs(table: SiteTable, request: RequestContext) -> Reply {
+    Ok(reference(table, &request.site).docs(&request))
+}
+
+#[cfg(feature = "pages")]
+async fn chapter(table: SiteTable, request: RequestContext) -> Reply {
+    let name = request.path.first().map(String::as_str).unwrap_or_default();
+    let chapter = reference(table, &request.site).chapter(&request, name);
+    chapter.ok_or(RequestError::UnknownPath.into())
+}
+
+/// The reference of a site, which depends only on its [`Parts`].
+fn reference(table: SiteTable, site: &Site) -> &'static Reference {
+    static REFERENCES: [OnceLock<Reference>; 4] = [const { OnceLock::new() }; 4];
+    let parts = site.parts();
+    let [without, with_committees, with_operations, whole] = &REFERENCES;
+    let reference = match (parts.committees, parts.operations) {
+        (false, false) => without,
+        (true, false) => with_committees,
+        (false, true) => with_operations,
+        (true, true) => whole,
+    };
+    reference.get_or_init(|| Reference::of(&table(parts)))
+}

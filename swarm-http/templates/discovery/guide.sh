@@ -1,0 +1,109 @@
+set -eu
+umask 077
+BASE='{{ origin }}' SERVICE='{{ service }}' # where it is, and what challenges call it
+NAME=${SWARM_NAME:-Ada} CONTACT=${SWARM_CONTACT:-ada@example.org} LENS=${SWARM_LENS:-}
+say() { printf '%s\n' "$1"; }
+stop() { say "$1" >&2; exit 1; }
+call() { # prints the answer, and hints on standard error; a 503 is sent again with the very same bytes
+  path=$1 failed=; shift
+  rm -f swarm.head swarm.answer
+  curl -sS --fail-with-body --retry 4 --retry-max-time 60 -D swarm.head -o swarm.answer "$@" "$BASE$path" || failed=1
+  grep -isE '^swarm-(error|hint):' swarm.head >&2 || :
+  [ -z "$failed" ] || { cat swarm.answer >&2; echo >&2; return 1; }
+  cat swarm.answer
+}
+post() { path=$1; shift; call "$path" -H 'Content-Type: application/json' --data-binary @- "$@"; }
+text() { sed -nE 's/.*"'"$1"'":"(([^"\\]|\\.)*)".*/\1/p'; } # of a field, as it is written
+digits() { sed -nE 's/.*"'"$1"'":([0-9]+).*/\1/p'; }
+json() { # a text as JSON.stringify writes it, without the quotes around it
+  ! printf '%s' "$1" | tr -d '\n\t\r' | LC_ALL=C grep -q '[[:cntrl:]]' || stop 'Leave out control characters.'
+  printf '%s' "$1" | sed -e 's/[\\"]/\\&/g' -e "s/$(printf '\t')/\\\\t/g" -e "s/$(printf '\r')/\\\\r/g" |
+    awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }'
+}
+number() { printf '%s' "$1" | sed -e '/\./s/0*$//' -e 's/\.$//' -e 's/^\./0./'; } # 0.7 for 0.70, 1 for 1.0
+sign() { # the line on standard input, with its signature added
+  cat > swarm.text
+  signature=$(openssl pkeyutl -sign -inkey swarm.pem -rawin -in swarm.text | openssl base64 -A)
+  printf '%s,"signature":"%s"}' "$(sed 's/}$//' swarm.text)" "$signature"
+}
+
+# 1. A key of your own, for this service alone.
+[ -s swarm.pem ] || openssl genpkey -algorithm ed25519 -out swarm.pem
+PUBLIC=$(openssl pkey -in swarm.pem -pubout -outform DER | tail -c 32 | openssl base64 -A)
+
+# 2. Apply.
+if [ ! -s swarm.member ]; then
+  NAME=$(json "$NAME"); CONTACT=$(json "$CONTACT"); LENS=$(json "$LENS")
+  GIVEN=$(printf '{"name":"%s","contact":"%s","lens":"%s","publicKey":"%s"}' "$NAME" "$CONTACT" "$LENS" "$PUBLIC" |
+    sign | post /api/swarm/apply)
+  say "$GIVEN" | text memberId > swarm.member
+fi
+MEMBER=$(cat swarm.member)
+
+# 3. Wait for an operator, and claim the token.
+if [ ! -s swarm.token ]; then
+  STATE=$(call "/api/swarm/apply/$MEMBER")
+  STATE=$(say "$STATE" | text state)
+  [ "$STATE" = approved ] || stop "Member $MEMBER is $STATE: run this again once an operator has approved it."
+  GIVEN=$(printf '{"memberId":"%s"}' "$MEMBER" | post /api/swarm/token-claim/challenge)
+  CHALLENGE=$(say "$GIVEN" | text challenge) EXPIRES=$(say "$GIVEN" | text expiresAt)
+  case $CHALLENGE in "$SERVICE "*) ;; *) stop "This challenge is for another service: $CHALLENGE" ;; esac
+  GIVEN=$(printf '{"memberId":"%s","challenge":"%s","expiresAt":"%s"}' "$MEMBER" "$CHALLENGE" "$EXPIRES" |
+    sign | post /api/swarm/token-claim)
+  say "$GIVEN" | text token > swarm.token
+fi
+printf 'Authorization: Bearer %s\n' "$(cat swarm.token)" > swarm.header # a file: everyone can read a command line
+
+# 4. What is open, and its brief.
+OPEN=$(call /api/swarm/open-sessions)
+say "$OPEN" | awk '{ gsub(/\{"id":/, "\n&"); print }' | grep '^{"id":' > swarm.open || stop 'Nothing is open: run this again in some minutes.'
+sed -nE 's/^\{"id":([0-9]+),"date":"([^"]*)","subjectId":("([^"\\]|\\.)*").*"windowClosesAt":([^,]*),.*"buckets":(null|\[[^]]*\]).*/session \1: \3 on \2, until \5, buckets \6/p' swarm.open
+ID=${SWARM_SESSION:-}
+if [ -z "$ID" ] && [ "$(grep -c . swarm.open)" = 1 ]; then ID=$(sed -E 's/^\{"id":([0-9]+).*/\1/' swarm.open); fi
+SESSION=$(grep "^{\"id\":$ID," swarm.open) || stop 'Choose one with SWARM_SESSION.'
+if [ ! -s "swarm.take.$ID" ] && [ -z "${SWARM_BODY-}" ]; then
+  call "/api/swarm/brief?session=$ID"; echo
+  stop 'Run this again with SWARM_STANCE, SWARM_CONFIDENCE and SWARM_BODY (and SWARM_WEIGHTS=a=0.6,b=0.4).'
+fi
+
+# 5. Say what you think. Keep the body until it is answered: what is sent again must be the same.
+if [ ! -s "swarm.take.$ID" ]; then
+  STANCE=$(json "$SWARM_STANCE"); BODY=$(json "$SWARM_BODY"); WEIGHTS=
+  set -f; IFS=,
+  for entry in ${SWARM_WEIGHTS-}; do
+    BUCKET=$(json "${entry%=*}")
+    WEIGHTS="$WEIGHTS${WEIGHTS:+,}{\"bucket\":\"$BUCKET\",\"weight\":$(number "${entry##*=}")}"
+  done
+  set +f; unset IFS
+  printf '{"memberId":"%s","date":"%s","subjectId":"%s","nonce":"%s","stance":"%s","confidence":%s,"body":"%s","memoUrl":""%s}' \
+    "$MEMBER" "$(say "$SESSION" | text date)" "$(say "$SESSION" | text subjectId)" "$SERVICE $(openssl rand -hex 16)" \
+    "$STANCE" "$(number "$SWARM_CONFIDENCE")" "$BODY" "${WEIGHTS:+,\"weights\":[$WEIGHTS]}" | sign > swarm.draft
+  FLIGHT=$(post /api/swarm/preflight -H @swarm.header < swarm.draft) # everything that is wrong, at once
+  case $FLIGHT in *'"findings":[],"warnings":[]}') ;; *) say "$FLIGHT" >&2 ;; esac
+  case $FLIGHT in '{"ok":true'*) ;; *) stop 'Not filed.' ;; esac
+  rm -f "swarm.filed.$ID"
+  mv swarm.draft "swarm.take.$ID"
+fi
+
+# 6. Submit.
+if [ ! -s "swarm.filed.$ID" ]; then
+  post /api/swarm/submit -H @swarm.header < "swarm.take.$ID" > /dev/null || :
+  digits recommendationId < swarm.answer > "swarm.filed.$ID" # also of a 409: it had arrived before, and stands
+  if [ ! -s "swarm.filed.$ID" ]; then
+    ! grep -q '^HTTP/[0-9.]* 4' swarm.head || rm "swarm.take.$ID" # so that the next run can make another
+    stop 'Not filed.'
+  fi
+fi
+TAKE=$(cat "swarm.filed.$ID")
+
+# 7. To amend: remove swarm.take.<session>, and run this again with other words.
+
+# 8. Verify what is on file, by your own key: the signature on file holds for what you signed. Sealed, it shows whole to you
+#    alone: keep the salt of its seal.
+RECORD=$(call "/api/swarm/takes/$TAKE" -H @swarm.header)
+SALT=$(say "$RECORD" | text salt)
+[ -z "$SALT" ] || say "$SALT" > "swarm.salt.$TAKE"
+say "$RECORD" | text signature | openssl base64 -d -A > swarm.signature
+sed 's/,"signature":"[^"]*"}$/}/' "swarm.take.$ID" | tr -d '\n' > swarm.text
+openssl pkeyutl -verify -inkey swarm.pem -rawin -in swarm.text -sigfile swarm.signature > /dev/null
+echo "verified $BASE/swarm/takes/$TAKE"

@@ -1,0 +1,72 @@
+//! Compares the entries of the log with those that were signed.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use swarm_core::Error;
+use swarm_core::service::signed_log::{Damage, SignedLog};
+use swarm_core::service::with_causes;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+
+use crate::directory::MaintainedTenant;
+use crate::job::{Job, Next};
+
+/// The time between two comparisons.
+const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The pause after each tile of 256 entries.
+const PAUSE_AFTER_TILE: Duration = Duration::from_millis(5);
+
+/// Permits for reading a log: one log is read at a time.
+static READERS: Semaphore = Semaphore::const_new(1);
+
+/// Compares all entries of a log with its last checkpoint: at the start, when another log has begun, and daily (API.md,
+/// 11.4). It reads one log at a time, slowly.
+#[derive(Debug, Default)]
+pub struct CheckEntries {
+    /// When the last comparison ended, and the number of its log.
+    checked: Option<(Instant, u64)>,
+}
+
+impl CheckEntries {
+    async fn check<T: MaintainedTenant>(
+        &mut self,
+        tenant: &T,
+        log: &SignedLog,
+    ) -> Result<Next, Error> {
+        let number = tenant.tenant().log_position().await?.log;
+        if let Some((at, of)) = self.checked {
+            let rest = INTERVAL.saturating_sub(at.elapsed());
+            if of == number && !rest.is_zero() {
+                return Ok(Next::In(rest));
+            }
+        }
+        let Ok(_permit) = READERS.acquire().await else { return Ok(Next::Soon) };
+        let Some(mut check) = log.begin_entry_check().await? else { return Ok(Next::Soon) };
+        while !log.check_entries(&mut check).await? {
+            sleep(PAUSE_AFTER_TILE).await;
+        }
+        self.checked = Some((Instant::now(), number));
+        if let Some(damage) = log.damage() {
+            let (tenant, refuses) = (tenant.id(), matches!(damage, Damage::Changed(_)));
+            tracing::error!(%tenant, refuses, "{damage}: the store was edited, or is damaged");
+        }
+        Ok(Next::In(INTERVAL))
+    }
+}
+
+#[async_trait]
+impl<T: MaintainedTenant> Job<T> for CheckEntries {
+    async fn round(&mut self, tenant: &T) -> Next {
+        let Some(log) = tenant.signed_log() else { return Next::Changed };
+        match self.check(tenant, log).await {
+            Ok(next) => next,
+            Err(error) => {
+                let tenant = tenant.id();
+                tracing::error!(%tenant, error = with_causes(&error), "entries not checked");
+                Next::Soon
+            }
+        }
+    }
+}

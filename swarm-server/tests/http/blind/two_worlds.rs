@@ -1,0 +1,345 @@
+//! Two worlds that differ only in what the sealed takes and the held memos say: whatever others than their authors can fetch
+//! is the same in both, headers and lengths included.
+//!
+//! What cannot be the same is replaced by something of the same length: the seals, which are random, the date, ids of requests,
+//! and what the server computes of the bytes that are compared anyway: hashes of the tree, and signatures of its own key.
+//! An `ETag` is checked to be the digest of the body.
+
+use std::fmt::Write as _;
+use std::future::pending;
+use std::io::Error;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use swarm_core::domain::Digest;
+use swarm_core::proof::hex;
+use swarm_core::proof::log_key::ServerSecret;
+use swarm_core::service::signed_log::LogSigner;
+use swarm_core::store::{Store, Tenants as _};
+use swarm_core::{MemberId, TenantId};
+use swarm_http::{Services, Site};
+use swarm_redis_testing::wait_until;
+use swarm_server::Limits;
+use swarm_store_memory::MemoryStore;
+
+use crate::backend::now;
+use crate::clock::Clock;
+use crate::fixture::{insert_member, key_of, member};
+use crate::harness::{ADMIN, Answer, Author, Client, Server, services, tenant};
+
+const DAY: &str = "2026-11-21";
+const HOST: &str = "desk.example";
+const TAKES: [u64; 3] = [1, 2, 3];
+
+/// The paths of a stranger's reads; `SIZE` is the size of the log. Every path of `/openapi.json` that anyone may read is among
+/// them.
+const PATHS: [&str; 80] = [
+    "/",
+    "/.well-known/swarm.json",
+    "/api/ic/sessions",
+    "/api/ic/sessions/2026-11-21",
+    "/api/swarm/apply/ada",
+    "/api/swarm/brief?session=1",
+    "/api/swarm/log",
+    "/api/swarm/log?limit=2&after=3",
+    "/api/swarm/members",
+    "/api/swarm/members/ada",
+    "/api/swarm/memos/1",
+    "/api/swarm/open-session",
+    "/api/swarm/open-sessions",
+    "/api/swarm/sessions",
+    "/api/swarm/sessions/1",
+    "/api/swarm/sessions/1/bundle",
+    "/api/swarm/sessions/1?limit=1",
+    "/api/swarm/sessions/2026-11-21/aurora",
+    "/api/swarm/sessions?state=collecting",
+    "/api/swarm/subjects",
+    "/api/swarm/subjects/aurora",
+    "/api/swarm/subjects/aurora/snapshots",
+    "/api/swarm/takes/1",
+    "/api/swarm/takes/1/proof",
+    "/api/swarm/takes/2",
+    "/api/swarm/takes/3",
+    "/data/committee/briefs/today/ada.json",
+    "/docs",
+    "/docs/takes",
+    "/feed.xml",
+    "/llms.txt",
+    "/openapi.json",
+    "/robots.txt",
+    "/skill.md",
+    "/swarm/committee",
+    "/swarm/committee/2026-11-21",
+    "/swarm/console.css",
+    "/swarm/icon.svg",
+    "/swarm/log",
+    "/swarm/log/checkpoint",
+    "/swarm/log/default/1/checkpoint",
+    "/swarm/log/default/checkpoint",
+    "/swarm/log/default/1/tile/entries/000.p/SIZE",
+    "/swarm/log/default/tile/0/000.p/SIZE",
+    "/swarm/log/tile/0/000.p/SIZE",
+    "/swarm/log/tile/entries/000.p/SIZE",
+    "/swarm/members",
+    "/swarm/members/ada",
+    "/swarm/members/ada.csv",
+    "/swarm/members/ada.json",
+    "/swarm/members/ada/feed.xml",
+    "/swarm/members/grace",
+    "/swarm/members?q=rates",
+    "/swarm/memos",
+    "/swarm/memos/1",
+    "/swarm/sessions",
+    "/swarm/sessions/1",
+    "/swarm/sessions/1.csv",
+    "/swarm/sessions/1.json",
+    "/swarm/sessions/1/picture.png",
+    "/swarm/sessions/1?order=confidence",
+    "/swarm/sessions/1?order=stance",
+    "/swarm/sessions/2",
+    "/swarm/sessions?q=rates",
+    "/swarm/style.css",
+    "/swarm/subjects",
+    "/swarm/subjects/aurora",
+    "/swarm/subjects/aurora.csv",
+    "/swarm/subjects/aurora.json",
+    "/swarm/subjects/aurora/feed.xml",
+    "/swarm/takes",
+    "/swarm/takes/1",
+    "/swarm/takes/2",
+    "/swarm/takes/3",
+    "/swarm/takes?q=rates",
+    "/swarm/takes?session=1",
+    "/swarm/takes?stance=bullish",
+    "/swarm/takes?stance=bearish&member=grace",
+    "/healthz",
+    "/readyz",
+];
+
+/// A server with a blind session, in which ada filed twice and grace once, and a session that is not blind. The log is signed.
+struct World {
+    _server: Server,
+    client: Client,
+    lin: Author,
+    /// The digits of the seals.
+    seals: Vec<String>,
+    size: u64,
+}
+
+impl World {
+    /// `takes` are what the takes say; `memo` names the session.
+    fn filled(takes: [Value; 3], memo: Value) -> Self {
+        let store = Clock::noon().store();
+        let server = serve_signed(&store);
+        let client = server.client().at(HOST);
+        let port = store.open(&TenantId::parse("default").unwrap());
+        let [ada, grace, lin] = ["ada", "grace", "lin"].map(|name| author(&*port, name));
+        let session = |blind, subject| {
+            let members = ["ada", "grace", "lin"].map(|id| json!({ "memberId": id }));
+            let session = json!({
+                "date": DAY, "subjectId": subject, "blind": blind, "quorum": 2, "roster": members,
+            });
+            client.operate("/subjects", &json!({ "id": subject, "name": subject }));
+            client.operate("/sessions", &session).expect(201);
+        };
+        session(true, "aurora");
+        session(false, "basalt");
+        client.operate("/sessions/1/brief", &json!({})).expect(201);
+        let about = |subject| json!({ "date": DAY, "subjectId": subject });
+        for (author, say) in [&ada, &grace, &ada].into_iter().zip(takes) {
+            let mut fields = about("aurora");
+            fields.as_object_mut().unwrap().extend(say.as_object().unwrap().clone());
+            client.submit(author, author.draft_of(fields)).expect(201);
+        }
+        let mut open = about("basalt");
+        open["nonce"] = "the same in both worlds".into();
+        client.submit(&grace, grace.draft_of(open)).expect(201);
+        let bearer = grace.bearer();
+        let published =
+            client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo.to_string());
+        published.expect(201);
+        let size = signed(&*port);
+        let text =
+            |take: u64| client.get(&format!("/api/swarm/takes/{take}")).json()["sealed"].clone();
+        let seals = TAKES.map(|take| text(take).as_str().unwrap()["sha256:".len()..].to_owned());
+        Self { _server: server, client, lin, seals: seals.into(), size }
+    }
+
+    /// What is seen at a path with these headers.
+    fn seen(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> String {
+        let path = path.replace("SIZE", &self.size.to_string());
+        let answer = self.client.send(method, &path, headers, b"");
+        let mut seen = format!("{}\n", answer.status);
+        for (name, value) in &answer.headers {
+            writeln!(seen, "{name}: {}", shown(name.as_str(), value.to_str().unwrap(), &answer))
+                .unwrap();
+        }
+        seen + &self.body(&path, &answer)
+    }
+
+    fn body(&self, path: &str, answer: &Answer) -> String {
+        if path.contains("/tile/0/") {
+            return String::new();
+        }
+        let mut text = answer.text.clone();
+        for seal in &self.seals {
+            text = text.replace(seal, &"0".repeat(seal.len()));
+        }
+        if path.ends_with("/checkpoint") || path.ends_with("/proof") {
+            text = without_hashes(&text);
+        }
+        text
+    }
+}
+
+fn author(port: &dyn Store, name: &str) -> Author {
+    let (id, key) = (MemberId::parse(name).unwrap(), key_of(format!("{name:*<32}").as_bytes()));
+    let token = format!("token of {name}");
+    insert_member(port, member(name, &key.public_key(), &token));
+    Author { id, key, token }
+}
+
+/// A server with its background work, which signs the log.
+fn serve_signed(store: &MemoryStore) -> Server {
+    let signer = Some(LogSigner::without_memory(ServerSecret::new([1; 32])));
+    let services = Services { signer, ..Services::from(services(store)) };
+    let site = Arc::new(Site::single(services, tenant("default", ADMIN, &[])));
+    Server::running(|listener| async move {
+        let maintenance = site.maintenance();
+        let serve = swarm_server::serve_site(listener, &site, Limits::default(), pending());
+        tokio::select! {
+            served = serve => served,
+            ended = maintenance.run() => ended.map(|never| match never {}).map_err(Error::other),
+        }
+    })
+}
+
+/// The size of the log, once all of it is signed.
+fn signed(port: &dyn Store) -> u64 {
+    let size = now(port.log_position()).unwrap().size;
+    wait_until("the log is signed", || {
+        now(port.tree())
+            .unwrap()
+            .is_some_and(|tree| tree.record.size == size && tree.record.checkpoint.is_some())
+    });
+    size.0
+}
+
+/// A header as it is compared.
+fn shown(name: &str, value: &str, answer: &Answer) -> String {
+    match name {
+        // A number that all servers of this process count.
+        "x-request-id" => "·".to_owned(),
+        "date" | "signature" | "content-digest" => "·".repeat(value.len()),
+        "signature-input" => value.replace(|it: char| it.is_ascii_digit(), "0"),
+        "etag" if !answer.text.contains('\u{fffd}') && !answer.text.is_empty() => {
+            let digest = hex(&Digest::of(answer.text.as_bytes()).as_bytes()[..16]);
+            assert_eq!(value, format!("\"{digest}\""), "{answer:?}");
+            "the digest of the body".to_owned()
+        }
+        "etag" => "·".repeat(value.len()),
+        _ => value.to_owned(),
+    }
+}
+
+/// Without hashes and signatures in base64.
+fn without_hashes(text: &str) -> String {
+    let is_hash = |word: &&str| word.len() >= 44 && word.ends_with('=');
+    let words = text.split([' ', '\n']).map(|word| if is_hash(&word) { "·" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn worlds() -> [World; 2] {
+    let body = "Rates and liquidity: a long text. ".repeat(100);
+    let weights = json!([{ "bucket": "cash", "weight": 0.5 }, { "bucket": "gold", "weight": 2 }]);
+    let one = World::filled(
+        [
+            json!({ "nonce": "1", "stance": "bullish", "confidence": 0.25, "body": "Rates fall." }),
+            json!({ "nonce": "2", "stance": "bearish", "confidence": 1.0, "body": "", "weights": weights }),
+            json!({ "nonce": "3", "stance": "neutral", "confidence": 0.5, "body": body }),
+        ],
+        json!({ "title": "Why", "body": "Because.", "sessionId": 1 }),
+    );
+    let other = World::filled(
+        [
+            json!({ "nonce": "a longer nonce", "stance": "some stance of its own", "confidence": 0.123_456_789, "body": "" }),
+            json!({ "nonce": "b", "stance": "bullish", "confidence": 0.0, "body": "Everything rises, says grace." }),
+            json!({ "nonce": "3", "stance": "bullish", "confidence": 0.5, "body": "", "memoUrl": "https://memos.example/1" }),
+        ],
+        json!({ "title": "A longer title", "body": "rates ".repeat(200), "sessionId": 1 }),
+    );
+    [one, other]
+}
+
+#[test]
+fn worlds_with_other_sealed_takes_look_the_same() {
+    let [one, other] = worlds();
+    assert_eq!(one.size, other.size);
+    let lin = one.lin.bearer();
+    let as_whom: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("accept", "application/json")],
+        &[("authorization", &lin)],
+        &[("x-admin-token", ADMIN)],
+        &[("accept-signature", "swarm=()")],
+    ];
+    for path in PATHS {
+        for headers in as_whom {
+            let [here, there] = [&one, &other].map(|world| world.seen("GET", path, headers));
+            assert_eq!(here, there, "{path} {headers:?}");
+        }
+        let [here, there] = [&one, &other].map(|world| world.seen("HEAD", path, &[]));
+        assert_eq!(here, there, "HEAD {path}");
+    }
+    let as_operator = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    for path in ["/api/swarm/admin/applications", "/api/swarm/admin/outbox"] {
+        let [here, there] = [&one, &other].map(|world| world.seen("GET", path, &as_operator));
+        assert_eq!(here, there, "{path}");
+    }
+    let [here, there] = [&one, &other].map(metrics);
+    assert_eq!(here, there);
+}
+
+/// The metrics in the order of their names, without what is of the time and of connections, once everything is counted.
+fn metrics(world: &World) -> Vec<String> {
+    const OF_TIME: [&str; 3] =
+        ["swarm_connections ", "swarm_http_request_duration", "swarm_http_requests_in_flight"];
+    let counted = format!("swarm_log_size {}\n", world.size);
+    let read = || world.client.get("/metrics").expect(200).text;
+    wait_until("the records are counted", || read().contains(&counted));
+    let is_of_world = |line: &&str| {
+        !line.contains("\"/metrics\"") && !OF_TIME.iter().any(|name| line.starts_with(name))
+    };
+    let mut lines: Vec<_> = read().lines().filter(is_of_world).map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn every_public_read_is_compared() {
+    let server = Server::start();
+    let document = server.client().get("/openapi.json").expect(200).json();
+    for (template, methods) in document["paths"].as_object().unwrap() {
+        let is_public = methods
+            .get("get")
+            .is_some_and(|get| get["security"].as_array().is_none_or(Vec::is_empty));
+        let is_compared = PATHS.iter().any(|path| is_of(template, path.split('?').next().unwrap()));
+        assert!(!is_public || is_compared || template == "/metrics", "{template}");
+    }
+}
+
+/// Whether a path is of this template, whose last part may stand for several.
+fn is_of(template: &str, path: &str) -> bool {
+    let parts: Vec<_> = template.split('/').collect();
+    let matches = |(template, part): (&&str, &str)| match template.split_once('{') {
+        Some((before, rest)) => {
+            let after = rest.split_once('}').map_or("", |(_, after)| after);
+            part.starts_with(before) && part.ends_with(after)
+        }
+        None => *template == part,
+    };
+    let count = path.split('/').count();
+    let is_long_enough =
+        count == parts.len() || count > parts.len() && template.ends_with("{number}");
+    is_long_enough && parts.iter().zip(path.split('/')).all(matches)
+}

@@ -1,0 +1,278 @@
+//! Each attack on the console.
+
+use std::time::Duration;
+
+use serde_json::json;
+use swarm_http::Site;
+use swarm_store_memory::MemoryStore;
+
+use super::visitor::Visitor;
+use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
+
+/// Whether a subject with this id is on record.
+fn exists(client: &Client, id: &str) -> bool {
+    client.get(&format!("/api/swarm/subjects/{id}")).status == 200
+}
+
+#[test]
+fn forged_requests_change_nothing() {
+    let server = Server::start();
+    let client = server.client();
+    let visitor = Visitor::signed_in(&client);
+    let own = format!("http://{}", server.address);
+    let sites =
+        [None, Some("same-origin"), Some("same-site"), Some("cross-site"), Some("none"), Some("")];
+    let port = format!("http://{}:1", server.address.ip());
+    let origins =
+        [None, Some(&*own), Some("null"), Some("https://evil.example"), Some(&*port), Some("")];
+    let mut nth = 0;
+    for site in sites {
+        for origin in origins {
+            nth += 1;
+            let id = format!("s{nth}");
+            let headers = [("sec-fetch-site", site), ("origin", origin)];
+            let headers: Vec<_> =
+                headers.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+            let seen =
+                visitor.post_as("/operate/subjects", &headers, &[("id", &id), ("name", "a")]);
+            let is_own = match site {
+                Some(site) => site == "same-origin",
+                None => origin == Some(&*own),
+            };
+            assert_eq!(seen.status, if is_own { 303 } else { 403 }, "{site:?} {origin:?}");
+            assert_eq!(exists(&client, &id), is_own, "{site:?} {origin:?}");
+            if !is_own {
+                assert_eq!(seen.header("swarm-error"), Some("cross-site"));
+            }
+        }
+    }
+    // The sign-in and the sign-out too: nobody is signed in as somebody else, or out, by another site.
+    let cross = [("sec-fetch-site", "cross-site")];
+    let seen = Visitor::new(&client).post_as("/operate", &cross, &[("token", ADMIN)]).expect(403);
+    assert!(seen.header("set-cookie").is_none());
+    visitor.post_as("/operate/sign-out", &cross, &[]).expect(403);
+    visitor.get("/operate").expect(200).says("What waits");
+}
+
+#[test]
+fn change_by_get_or_in_another_format_is_none() {
+    let server = Server::start();
+    let client = server.client();
+    let visitor = Visitor::signed_in(&client);
+    assert_eq!(visitor.get("/operate/sign-out").status, 405);
+    let same = ("sec-fetch-site", "same-origin");
+    for kind in ["application/json", "text/plain", "multipart/form-data; boundary=x"] {
+        let headers = [same, ("content-type", kind)];
+        visitor.send("POST", "/operate/subjects", &headers, "id=a&name=a").expect(415);
+    }
+    assert!(!exists(&client, "a"));
+}
+
+#[test]
+fn session_cannot_be_fixed_or_guessed() {
+    let server = Server::start();
+    let client = server.client();
+    let mut visitor = Visitor::new(&client);
+    // A cookie that somebody planted before the sign-in is not the one of the session.
+    let planted = format!("swarm={}", "A".repeat(43));
+    visitor.cookie = Some(planted.clone());
+    visitor.sign_in(ADMIN).expect(303);
+    let first = visitor.cookie.clone().unwrap();
+    assert_ne!(first, planted);
+    // Signing in again ends the session before.
+    visitor.sign_in(ADMIN).expect(303);
+    assert_ne!(visitor.cookie, Some(first.clone()));
+    let signed_out = ["", "swarm=", "swarm=x", &planted, &first];
+    for cookie in signed_out {
+        let thief = Visitor { cookie: Some(cookie.to_owned()), ..visitor.clone() };
+        thief.get("/operate/members").expect(303);
+        thief.post("/operate/subjects", &[("id", "a"), ("name", "a")]).expect(401);
+    }
+    // Two cookies of the name are none.
+    let own = visitor.cookie.clone().unwrap();
+    let thief = Visitor { cookie: Some(format!("{planted}; {own}")), ..visitor.clone() };
+    thief.get("/operate/members").expect(303);
+    // A token is no session, and a session no token.
+    let header = ("x-admin-token".to_owned(), ADMIN.to_owned());
+    let with_token = Visitor { headers: vec![header], ..Visitor::new(&client) };
+    with_token.get("/operate/members").expect(303);
+    let headers = [("cookie", &*own)];
+    assert_eq!(client.send("GET", "/api/swarm/admin/outbox", &headers, b"").status, 401);
+}
+
+#[test]
+fn session_is_gone_after_the_sign_out() {
+    let server = Server::start();
+    let visitor = Visitor::signed_in(&server.client());
+    let copy = visitor.clone();
+    visitor.post("/operate/sign-out", &[]).expect(303);
+    copy.get("/operate/members").expect(303);
+}
+
+/// The seconds of `Retry-After`.
+fn retry_after(seen: &super::visitor::Seen) -> u64 {
+    seen.header("retry-after").unwrap().parse().unwrap()
+}
+
+#[test]
+fn guessing_waits_and_even_the_right_token_with_it() {
+    let services = services(&MemoryStore::new());
+    let site = Site::single(services, tenant("default", ADMIN, &[])).trust_forwarded(true);
+    let server = Server::of(site);
+    let from = |address: &str| Visitor {
+        headers: vec![("x-forwarded-for".to_owned(), format!("203.0.113.9, {address}"))],
+        ..Visitor::new(&server.client())
+    };
+    let mut guesser = from("192.0.2.7");
+    let seen = guesser.sign_in("wrong").expect(401);
+    assert_eq!(seen.header("swarm-error"), Some("admin-token-required"));
+    seen.says("not one of an operator");
+    let mut waits = Vec::new();
+    for _ in 0..3 {
+        // At once the right one is refused as well, unless so much time went by that the wait is over.
+        let seen = guesser.sign_in(ADMIN);
+        if seen.status == 303 {
+            return;
+        }
+        assert_eq!((seen.status, seen.header("swarm-error")), (429, Some("too-many-attempts")));
+        waits.push(retry_after(&seen));
+        std::thread::sleep(Duration::from_secs(retry_after(&seen)));
+        guesser.sign_in("wrong").expect(401);
+    }
+    assert!(waits.is_sorted() && waits[0] <= 1, "{waits:?}");
+    // Others do not wait, and what a guesser says about itself before the last address counts for nothing.
+    from("192.0.2.8").sign_in(ADMIN).expect(303);
+    let seen = guesser.sign_in(ADMIN);
+    if seen.status != 303 {
+        std::thread::sleep(Duration::from_secs(retry_after(&seen)));
+        guesser.sign_in(ADMIN).expect(303);
+    }
+}
+
+#[test]
+fn token_that_is_asked_again_counts_too() {
+    let server = Server::start();
+    let client = server.client();
+    let id = client.convene("2026-11-21", "aurora");
+    let visitor = Visitor::signed_in(&client);
+    let path = format!("/operate/sessions/{id}/aggregate");
+    let asked = visitor.fill_in(&format!("/operate/sessions/{id}"), &path, &[]).expect(200);
+    let form = asked.form(&path);
+    let seen = visitor.submit(&form, &[("token", "wrong")]).expect(401);
+    let form = seen.form(&path);
+    assert!(form.fields.contains(&("token".to_owned(), String::new())), "{form:?}");
+    let state =
+        || client.get(&format!("/api/swarm/sessions/{id}")).json()["session"]["state"].clone();
+    let mut seen = visitor.submit(&form, &[("token", ADMIN)]);
+    if seen.status == 429 {
+        assert_eq!(state(), "collecting");
+        // The next sign-in from here waits as well.
+        let again = Visitor::new(&client).sign_in(ADMIN);
+        assert!(matches!(again.status, 429 | 303), "{again:?}");
+        std::thread::sleep(Duration::from_secs(retry_after(&seen)));
+        seen = visitor.submit(&seen.form(&path), &[("token", ADMIN)]);
+    }
+    seen.expect(303);
+    assert_eq!(state(), "aggregated");
+}
+
+#[test]
+fn stale_form_is_refused_with_what_was_typed() {
+    let server = Server::start();
+    let client = server.client();
+    let id = client.convene("2026-11-21", "aurora");
+    let visitor = Visitor::signed_in(&client);
+    let page = format!("/operate/sessions/{id}");
+    let (quorum, record) = (format!("{page}/quorum"), "/operate/subjects/aurora");
+    let form = visitor.get(&page).expect(200).form(&quorum);
+    let other = visitor.get(record).expect(200).form(record);
+    let patch = json!({ "quorum": 3 }).to_string();
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    let path = format!("/api/swarm/admin/sessions/{id}");
+    client.send("PATCH", &path, &headers, patch.as_bytes()).expect(200);
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(200);
+    let fields = [("quorum", "7"), ("note", "a note")];
+    let seen = visitor.submit(&form, &fields).expect(409);
+    assert_eq!(seen.header("swarm-error"), Some("stale-form"));
+    let again = seen.form(&quorum);
+    for (name, value) in fields {
+        assert!(again.fields.contains(&(name.to_owned(), value.to_owned())), "{again:?}");
+    }
+    let quorum = || client.get(&path.replace("admin/", "")).json()["session"]["quorum"].clone();
+    assert_eq!(quorum(), 3);
+    visitor.submit(&again, &[]).expect(303);
+    assert_eq!(quorum(), 7);
+    visitor.submit(&other, &[("name", "old")]).expect(409);
+    assert_eq!(client.get("/api/swarm/subjects/aurora").json()["name"], "Aurora");
+}
+
+#[test]
+fn double_click_acts_once() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    let visitor = Visitor::signed_in(&client);
+    let form = visitor.get("/operate/convene?subject=aurora").expect(200).form("/operate/convene");
+    let clicks: Vec<_> = std::thread::scope(|scope| {
+        let clicks: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| visitor.submit(&form, &[("date", "2026-11-22")])))
+            .collect();
+        clicks.into_iter().map(|click| click.join().unwrap()).collect()
+    });
+    for seen in clicks {
+        assert_eq!((seen.status, seen.header("location")), (303, Some("/operate/sessions")));
+    }
+    let sessions = client.get("/api/swarm/sessions").json();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 2);
+    // A form of another page is another form.
+    let form = visitor.get("/operate/convene?subject=aurora").expect(200).form("/operate/convene");
+    visitor.submit(&form, &[("date", "2026-11-22")]).expect(303);
+    let sessions = client.get("/api/swarm/sessions").json();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn minted_secret_is_shown_once() {
+    let server = Server::start();
+    let client = server.client();
+    let author = Author::join(&client, "Ada");
+    let visitor = Visitor::signed_in(&client);
+    let page = format!("/operate/members/{}", author.id.as_str());
+    let path = format!("{page}/rotate-key");
+    let asked = visitor.fill_in(&page, &path, &[]).expect(200);
+    asked.says("stops working at once");
+    let valid = |token: &str| {
+        let bearer = format!("Bearer {token}");
+        client.send("GET", "/api/swarm/verify-token", &[("authorization", &bearer)], b"").status
+    };
+    assert_eq!(valid(&author.token), 200);
+    let form = asked.form(&path);
+    let seen = visitor.submit(&form, &[("token", ADMIN)]).expect(303);
+    // A second click mints no second one, and does not show the first again.
+    assert_eq!(
+        visitor.submit(&form, &[("token", ADMIN)]).expect(303).header("location"),
+        Some("/operate/secret")
+    );
+    let shown = visitor.follow(&seen);
+    let token = shown.text.split("<code>").nth(1).unwrap().split('<').next().unwrap();
+    assert_eq!((valid(token), valid(&author.token)), (200, 401));
+    visitor.get("/operate/secret").expect(200).is_silent_on(token);
+    // Another session never sees it.
+    Visitor::signed_in(&client).get("/operate/secret").expect(200).is_silent_on(token);
+}
+
+#[test]
+fn console_cannot_be_framed_and_is_not_indexed() {
+    let server = Server::start();
+    let client = server.client();
+    // `Visitor` checks the headers of each answer, signed in or not.
+    let visitor = Visitor::signed_in(&client);
+    for visitor in [Visitor::new(&client), visitor] {
+        for path in ["/operate", "/operate/members", "/operate/unknown", "/operate/sessions/9"] {
+            visitor.get(path);
+        }
+        visitor.post_as("/operate/subjects", &[("sec-fetch-site", "cross-site")], &[]).expect(403);
+    }
+    let answer = client.get("/openapi.json");
+    assert!(!answer.text.contains("/operate"), "the console is no API");
+}

@@ -1,0 +1,218 @@
+//! A desk's week through forms alone.
+
+use serde_json::json;
+
+use super::visitor::Visitor;
+use crate::harness::{ADMIN, Author, Client, Server};
+
+fn session(client: &Client, id: u64) -> serde_json::Value {
+    client.get(&format!("/api/swarm/sessions/{id}")).json()["session"].clone()
+}
+
+#[test]
+fn week_of_a_desk_needs_no_terminal() {
+    let server = Server::start();
+    let client = server.client();
+    let visitor = Visitor::signed_in(&client);
+    // A subject.
+    let fields = [("id", "aurora"), ("name", "Aurora"), ("structuralNotes", "one\r\ntwo")];
+    let seen = visitor.fill_in("/operate/subjects", "/operate/subjects", &fields);
+    visitor.follow(&seen).says("The subject is created.");
+    let subject = client.get("/api/swarm/subjects/aurora").json();
+    assert_eq!(subject["structuralNotes"], json!(["one", "two"]));
+    let record = "/operate/subjects/aurora";
+    let wallets = r#"[{"chain":"base","address":"0x1"}]"#;
+    let fields = [("wallets", wallets), ("thesisBlurb", "A thesis.")];
+    let seen = visitor.fill_in(record, record, &fields);
+    visitor.follow(&seen).says("The record is saved.");
+    let subject = client.get("/api/swarm/subjects/aurora").json();
+    assert_eq!(subject["wallets"], serde_json::from_str::<serde_json::Value>(wallets).unwrap());
+    assert_eq!(subject["structuralNotes"], json!(["one", "two"]), "the rest stays");
+    let fields = [("date", "2026-11-21"), ("totalValueUsd", "12.5"), ("notable", "a remark")];
+    visitor.fill_in(record, &format!("{record}/snapshots"), &fields).expect(303);
+    // Applications, two at once.
+    let [(ada, key), (bo, _), (cy, _)] =
+        ["Ada", "Bo", "Cy"].map(|name| Author::apply(&client, name));
+    visitor.get("/operate").expect(200).says("Review applications");
+    let form =
+        visitor.get("/operate/applications").expect(200).form("/operate/applications/activate");
+    let mut form = form;
+    form.fields.extend([&ada, &bo].map(|id| ("memberId".to_owned(), id.as_str().to_owned())));
+    let seen = visitor.submit(&form, &[]);
+    visitor.follow(&seen).says("Activated: 2.");
+    let state = |id: &swarm_core::MemberId| {
+        client.get(&format!("/api/swarm/apply/{}", id.as_str())).json()["state"].clone()
+    };
+    assert_eq!([&ada, &bo, &cy].map(state), ["approved", "approved", "applied"]);
+    let mut form =
+        visitor.get("/operate/applications").expect(200).form("/operate/applications/activate");
+    form.action = "/operate/applications/reject".to_owned();
+    form.fields.push(("memberId".to_owned(), cy.as_str().to_owned()));
+    visitor.submit(&form, &[]).expect(303);
+    assert_eq!(state(&cy), "rejected");
+    // A session, with a roster and a note.
+    let form = visitor.get("/operate/convene?subject=aurora").expect(200).form("/operate/convene");
+    let listed = form.fields.iter().filter(|(name, _)| name == "roster").count();
+    assert_eq!(listed, 2, "{form:?}");
+    let fields = [
+        ("date", "2026-11-21"),
+        ("windowClosesAt", "2099-01-02T03:04"),
+        ("rosterKind", "listed"),
+        ("quorum", "1"),
+        ("note", "the first"),
+    ];
+    let seen = visitor.submit(&form, &fields);
+    visitor.follow(&seen).says("The session is convened.");
+    assert_eq!(session(&client, 1)["windowClosesAt"], "2099-01-02T03:04:00.000Z");
+    assert_eq!(session(&client, 1)["roster"].as_array().unwrap().len(), 2);
+    let page = "/operate/sessions/1";
+    let act = |act: &str, fields: &[(&str, &str)]| {
+        let seen = visitor.fill_in(page, &format!("{page}/{act}"), fields);
+        assert_eq!(seen.status, 303, "{act}: {seen:?}");
+    };
+    let missing = || {
+        let page = visitor.get("/operate").expect(200).text;
+        ["Ada", "Bo"].map(|name| {
+            page.contains(&format!("{name}, ")) || page.contains(&format!("{name}</bdi></td></tr>"))
+        })
+    };
+    assert_eq!(missing(), [true, true]);
+    act("excuse", &[("memberId", bo.as_str()), ("note", "ill")]);
+    assert_eq!(missing(), [true, false]);
+    act("expect", &[("memberId", bo.as_str())]);
+    act("excuse", &[("memberId", bo.as_str())]);
+    act("brief", &[]);
+    act("quorum", &[("quorum", "")]);
+    act("deadline", &[("windowClosesAt", "2099-01-03T00:00"), ("note", "a day more")]);
+    let claimed = Author::claim(&client, &ada, &key).expect(201).json();
+    let author = Author { id: ada, key, token: claimed["token"].as_str().unwrap().to_owned() };
+    client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    act("close", &[]);
+    act("open", &[("note", "too early")]);
+    act("close", &[]);
+    // The deadline lies ahead: the snapshot is shown, and the token asked for.
+    let aggregate = format!("{page}/aggregate");
+    let asked = visitor.fill_in(page, &aggregate, &[("note", "all is in")]).expect(200);
+    asked.says("window closed becomes aggregated");
+    asked.says("neutral");
+    assert_eq!(session(&client, 1)["state"], "window_closed");
+    visitor.submit(&asked.form(&aggregate), &[("token", ADMIN)]).expect(303);
+    act("publish", &[]);
+    assert_eq!(session(&client, 1)["state"], "published");
+    // Each act stands in the log, with its note, by the name of the token.
+    let log = visitor.get("/operate/acts?by=operator").expect(200);
+    for text in ["the first", "ill", "a day more", "too early", "all is in"] {
+        log.says(text);
+    }
+    visitor.get("/operate/acts?by=nobody").expect(200).says("None found.");
+    // A session that was a mistake.
+    let form = visitor.get("/operate/convene?subject=aurora").expect(200).form("/operate/convene");
+    assert!(
+        form.fields.contains(&("rosterKind".to_owned(), "listed".to_owned())),
+        "as the last one"
+    );
+    visitor.submit(&form, &[]).expect(303);
+    let page = "/operate/sessions/2";
+    let seen = visitor.fill_in(page, &format!("{page}/withdraw"), &[("note", "a mistake")]);
+    visitor.follow(&seen).says("The session is withdrawn.");
+    assert_eq!(client.get("/api/swarm/sessions/2").status, 404);
+}
+
+#[test]
+fn member_is_shut_out_and_erased() {
+    let server = Server::start();
+    let client = server.client();
+    let author = Author::join(&client, "Ada");
+    let visitor = Visitor::signed_in(&client);
+    let page = format!("/operate/members/{}", author.id.as_str());
+    let act = |act: &str| visitor.fill_in(&page, &format!("{page}/{act}"), &[]);
+    act("reset-claim").expect(303);
+    assert_eq!(
+        visitor
+            .get(&page)
+            .expect(200)
+            .forms()
+            .iter()
+            .filter(|form| form.action.ends_with("/erase"))
+            .count(),
+        0
+    );
+    act("deactivate").expect(303);
+    act("activate").expect(303);
+    act("deactivate").expect(303);
+    let erase = format!("{page}/erase");
+    let asked = act("erase").expect(200);
+    asked.says("gone for good");
+    asked.says("Ada@test.example");
+    visitor.submit(&asked.form(&erase), &[]).expect(401);
+    let member =
+        || client.get(&format!("/api/swarm/members/{}", author.id.as_str())).json()["name"].clone();
+    assert_eq!(member(), "Ada");
+    let mut seen = visitor.submit(&asked.form(&erase), &[("token", ADMIN)]);
+    if seen.status == 429 {
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        seen = visitor.submit(&seen.form(&erase), &[("token", ADMIN)]);
+    }
+    seen.expect(303);
+    assert_eq!(member(), "erased");
+    visitor.get("/operate/members").expect(200).says("erased");
+}
+
+#[test]
+fn committee_and_outbox_are_operated() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    Author::join(&client, "Ada");
+    let visitor = Visitor::signed_in(&client);
+    let page = "/operate/committee";
+    let fields = [("id", "ada"), ("name", "Ada"), ("voice", "dry")];
+    let seen = visitor.fill_in(page, "/operate/committee/members", &fields);
+    let shown = visitor.follow(&seen);
+    shown.says("Key for ada");
+    shown.says("ic_ada_");
+    let path = "/operate/committee/members/ada/rotate-key";
+    let asked = visitor.fill_in(page, path, &[]).expect(200);
+    let seen = visitor.submit(&asked.form(path), &[("token", ADMIN)]);
+    let other = visitor.follow(&seen);
+    other.says("ic_ada_");
+    assert_ne!(shown.text, other.text);
+    let act = |path: &str, fields: &[(&str, &str)]| visitor.fill_in(page, path, fields).expect(303);
+    act("/operate/committee/members/ada/inactive", &[]);
+    act("/operate/committee/members/ada/active", &[]);
+    act("/operate/committee/day", &[("subject_id", "aurora")]);
+    let today = visitor.get(page).expect(200).form("/operate/committee/withdraw").fields;
+    let today = today.iter().find(|(name, _)| name == "date").unwrap().1.clone();
+    // Late in the day the deadline is over, and the briefs are refused.
+    let seen = visitor.fill_in(
+        page,
+        "/operate/committee/briefs",
+        &[("deadline_utc", &format!("{today}T23:59"))],
+    );
+    assert!(matches!(seen.status, 303 | 400 | 409), "{seen:?}");
+    if seen.status == 303 {
+        act("/operate/committee/synthesis", &[("synthesis", "A text.")]);
+        visitor.get(page).expect(200).says("A text.");
+        act("/operate/committee/withdraw", &[]);
+    }
+    // The outbox: the mail of the activation is queued, since nothing sends it.
+    let page = "/operate/outbox";
+    visitor.get(page).expect(200).says("Ada@test.example");
+    visitor.fill_in(page, "/operate/outbox/cancel", &[]).expect(303);
+    visitor.get("/operate/outbox?state=failed").expect(200).says("Ada@test.example");
+    visitor.get("/operate").expect(200).says("Ada@test.example");
+    visitor.fill_in(page, "/operate/outbox/retry", &[]).expect(303);
+    // Records, and what is no record.
+    let page = "/operate/records";
+    let regime = [("regime", "calm"), ("more", r#"{"composite_percentile": 12}"#)];
+    visitor.fill_in(page, "/operate/records/regime", &regime).expect(303);
+    visitor
+        .fill_in(page, "/operate/records/signal", &[("signal_key", "k"), ("payload", "[1]")])
+        .expect(303);
+    visitor.fill_in(page, "/operate/records/retract", &[("memo", "9")]).expect(404);
+    // The store is accepted only with the token.
+    let path = "/operate/store/clock";
+    let asked = visitor.fill_in("/operate/store", path, &[]).expect(200);
+    let seen = visitor.submit(&asked.form(path), &[("token", ADMIN)]);
+    visitor.follow(&seen).says("The clock is accepted.");
+}

@@ -1,0 +1,124 @@
+//! Refused forms, and times.
+
+use serde_json::json;
+
+use super::visitor::Visitor;
+use crate::harness::{ADMIN, Author, Server};
+
+#[test]
+fn refused_form_comes_back_with_what_was_typed() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    let visitor = Visitor::signed_in(&client);
+    let hostile = "<script>\"'&é\n</textarea>";
+    let fields = [
+        ("id", ""),
+        ("name", "A & B <i>"),
+        ("thesisBlurb", hostile),
+        ("wallets", "no json"),
+        ("lastReviewed", "2026-02-31"),
+    ];
+    let seen = visitor.fill_in("/operate/subjects", "/operate/subjects", &fields).expect(400);
+    assert_eq!(seen.header("swarm-error"), Some("invalid-request"));
+    seen.says("role=\"alert\"");
+    seen.says("id is missing");
+    let form = seen.form("/operate/subjects");
+    for (name, value) in fields {
+        assert!(form.fields.contains(&(name.to_owned(), value.to_owned())), "{name} in {form:?}");
+    }
+    // It can be sent again.
+    let rest = [("id", "b"), ("wallets", ""), ("lastReviewed", "")];
+    visitor.submit(&form, &rest).expect(303);
+    assert_eq!(client.get("/api/swarm/subjects/b").json()["thesisBlurb"], hostile);
+    // A choice and boxes come back too.
+    let members = ["Ada", "Bo"].map(|name| Author::join(&client, name).id);
+    let form = visitor.get("/operate/convene?subject=aurora").expect(200).form("/operate/convene");
+    let fields = [("state", "scheduled"), ("rosterKind", "listed"), ("quorum", "many")];
+    let mut form = form;
+    form.fields.retain(|(_, value)| value != members[0].as_str());
+    let seen = visitor.submit(&form, &fields).expect(400);
+    seen.says("quorum must be");
+    let form = seen.form("/operate/convene");
+    for (name, value) in fields.into_iter().chain([("roster", members[1].as_str())]).take(4) {
+        if name != "quorum" {
+            assert!(
+                form.fields.contains(&(name.to_owned(), value.to_owned())),
+                "{name} in {form:?}"
+            );
+        }
+    }
+    assert!(!form.fields.iter().any(|(_, value)| value == members[0].as_str()), "{form:?}");
+}
+
+#[test]
+fn refusals_of_the_rules_have_their_status() {
+    let server = Server::start();
+    let client = server.client();
+    let id = client.convene("2026-11-21", "aurora");
+    let author = Author::join(&client, "Ada");
+    client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    let visitor = Visitor::signed_in(&client);
+    let page = format!("/operate/sessions/{id}");
+    let publish = visitor.post(&format!("{page}/publish"), &[]).expect(409);
+    assert_eq!(publish.header("swarm-error"), Some("session-state"));
+    let withdrawn = visitor.post(&format!("{page}/withdraw"), &[("note", "a mistake")]).expect(409);
+    assert_eq!(withdrawn.header("swarm-error"), Some("takes-on-file"));
+    visitor.post("/operate/sessions/99/close", &[]).expect(404);
+    visitor.post("/operate/members/nobody/activate", &[]).expect(404);
+    let long = "x".repeat(501);
+    let fields = [("quorum", "2"), ("note", &*long)];
+    visitor.fill_in(&page, &format!("{page}/quorum"), &fields).expect(400).says("note must");
+    visitor.fill_in(&page, &format!("{page}/deadline"), &[("windowClosesAt", "")]).expect(400);
+    assert_eq!(
+        client.get(&format!("/api/swarm/sessions/{id}")).json()["session"]["windowClosesAt"],
+        json!(null)
+    );
+}
+
+#[test]
+fn earlier_deadline_asks_for_the_token_and_a_later_one_does_not() {
+    let server = Server::start();
+    let client = server.client();
+    let id = client.convene("2026-11-21", "aurora");
+    let visitor = Visitor::signed_in(&client);
+    let page = format!("/operate/sessions/{id}");
+    let path = format!("{page}/deadline");
+    let closes = || {
+        let session = client.get(&format!("/api/swarm/sessions/{id}")).json()["session"].clone();
+        session["windowClosesAt"].as_str().map(str::to_owned)
+    };
+    let send =
+        |time: &str| visitor.fill_in(&page, &path, &[("windowClosesAt", time), ("note", "n")]);
+    // Any deadline is earlier than none.
+    let asked = send("2099-01-02T00:00").expect(200);
+    asked.says("New deadline");
+    assert_eq!(closes(), None);
+    visitor.submit(&asked.form(&path), &[("token", ADMIN)]).expect(303);
+    assert_eq!(closes().as_deref(), Some("2099-01-02T00:00:00.000Z"));
+    send("2099-01-03T00:00").expect(303);
+    let asked = send("2099-01-02T00:00").expect(200);
+    // A confirmation of what has changed meanwhile is stale.
+    let lifted = visitor.fill_in(&page, &format!("{page}/no-deadline"), &[]);
+    visitor.follow(&lifted);
+    visitor.submit(&asked.form(&path), &[("token", ADMIN)]).expect(409);
+    assert_eq!(closes(), None);
+    // One that the rules refuse is refused at once.
+    let author = Author::join(&client, "Ada");
+    client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    assert_eq!(send("2001-01-01T00:00").expect(409).header("swarm-error"), Some("filed-later"));
+}
+
+#[test]
+fn several_applications_are_judged_one_by_one() {
+    let server = Server::start();
+    let client = server.client();
+    let (ada, _) = Author::apply(&client, "Ada");
+    let visitor = Visitor::signed_in(&client);
+    let fields = [("memberId", ada.as_str()), ("memberId", "nobody")];
+    let seen = visitor.post("/operate/applications/activate", &fields).expect(404);
+    seen.says("1 of 2 done");
+    let state = client.get(&format!("/api/swarm/apply/{}", ada.as_str())).json()["state"].clone();
+    assert_eq!(state, "approved");
+    visitor.post("/operate/applications/activate", &[]).expect(400);
+}

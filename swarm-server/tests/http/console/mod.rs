@@ -1,0 +1,9 @@
+//! The operators' console, over sockets.
+
+mod attacks;
+mod desk;
+mod forms;
+mod pages;
+mod roles;
+mod sessions;
+mod visitor;

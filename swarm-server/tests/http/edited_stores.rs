@@ -1,0 +1,371 @@
+//! Stores that somebody edited by hand: the server finds entries that are not those that were signed, and whoever
+//! verifies a bundle or watches the log finds the rest (API.md, 11.4 and 11.9).
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use swarm_redis_testing::{Server, wait_until};
+use tempfile::TempDir;
+
+use crate::backend::POSTGRES;
+use crate::harness::{ADMIN, Author, Client};
+use crate::program::{Program, swarm};
+
+const DAY: &str = "2026-11-21";
+const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
+const DEADLINE: &str = "2036-01-01T12:00:00.000Z";
+const EARLIER: &str = "2036-01-01T11:00:00.000Z";
+
+/// What is done to a store.
+enum Edit {
+    /// A take is deleted, its entry is not.
+    TakeDeleted,
+    TakeAndEntryDeleted,
+    /// The entries of takes 1 and 2 are swapped.
+    EntriesSwapped,
+    EntriesReworded(&'static str, &'static str),
+    RecordReworded(&'static str, &'static str),
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Sqlite,
+    Redis,
+    Postgres,
+}
+
+/// Makes a test on each store of each function.
+macro_rules! on_each {
+    ($($name:ident)*) => {
+        mod sqlite {
+            $(#[test] fn $name() { super::$name(super::Kind::Sqlite); })*
+        }
+        mod redis {
+            $(#[test] fn $name() { super::$name(super::Kind::Redis); })*
+        }
+        mod postgres {
+            $(#[test] fn $name() { super::$name(super::Kind::Postgres); })*
+        }
+    };
+}
+
+on_each! {
+    deleted_take_is_named
+    take_deleted_with_its_entry_is_found
+    deadline_moved_back_in_entries_is_found
+    swapped_entries_are_found
+    changed_digit_of_a_snapshot_is_found
+    edited_roster_is_found
+    untouched_store_is_ready
+}
+
+fn deleted_take_is_named(kind: Kind) {
+    let desk = Desk::edited(kind, &Edit::TakeDeleted);
+    let named =
+        |ready: &Value| ready["warnings"].to_string().contains("take 2 of the log is missing");
+    let ready = desk.ready_once(200, named);
+    let warning = ready["warnings"].to_string();
+    assert!(warning.contains("default: entry 8 of the log cannot be read"), "{warning}");
+    assert_eq!(desk.file(), 201, "the desk goes on");
+    desk.reads_go_on_without_take_2();
+    desk.fails_verification(&["snapshot"]);
+    let watched = desk.watch();
+    assert!(watched.0 == Some(1) && watched.1.contains("a gap: "), "{}", watched.1);
+    // The tree of a new log keeps the hash of what was signed.
+    desk.accept();
+    desk.reads_go_on_without_take_2();
+}
+
+fn take_deleted_with_its_entry_is_found(kind: Kind) {
+    let desk = Desk::edited(kind, &Edit::TakeAndEntryDeleted);
+    desk.is_refused_for("default: entry 8 of the log is not the one that was signed");
+    desk.fails_verification(&[]);
+}
+
+fn deadline_moved_back_in_entries_is_found(kind: Kind) {
+    let desk = Desk::edited(kind, &Edit::EntriesReworded(DEADLINE, EARLIER));
+    desk.is_refused_for("default: entry 6 of the log is not the one that was signed");
+    desk.fails_verification(&["inclusion", "history"]);
+    let watched = desk.watch();
+    assert_eq!(watched.0, Some(1), "{}", watched.1);
+    assert!(watched.1.contains("the entries are not those of the tree that was signed"));
+
+    desk.accept();
+    assert_eq!(desk.file(), 201, "once it was accepted");
+    desk.ready_once(200, |ready| ready.get("warnings").is_none());
+    // Of the log before, what is still what was signed is served: all hashes, and entries 1 to 5.
+    for (path, status) in [
+        ("default/tile/0/000.p/11", 200),
+        ("default/tile/entries/000.p/5", 200),
+        ("default/tile/entries/000.p/6", 404),
+        ("default/tile/0/000.p/12", 404),
+        ("default/checkpoint", 404),
+        ("default/2/tile/entries/000.p/11", 200),
+        ("default/02/tile/0/000.p/1", 404),
+        ("default/3/tile/0/000.p/1", 404),
+    ] {
+        assert_eq!(desk.status(&format!("/swarm/log/{path}")), status, "{path}");
+    }
+}
+
+fn swapped_entries_are_found(kind: Kind) {
+    let desk = Desk::edited(kind, &Edit::EntriesSwapped);
+    desk.is_refused_for("default: entry 7 of the log is not the one that was signed");
+    desk.fails_verification(&["inclusion"]);
+}
+
+fn changed_digit_of_a_snapshot_is_found(kind: Kind) {
+    let desk = Desk::edited(kind, &Edit::RecordReworded("\"members\":2", "\"members\":3"));
+    desk.fails_verification(&["snapshot"]);
+}
+
+fn edited_roster_is_found(kind: Kind) {
+    let desk = Desk::edited(kind, &Edit::RecordReworded("\"excused\":false", "\"excused\":true"));
+    desk.fails_verification(&["roster"]);
+}
+
+fn untouched_store_is_ready(kind: Kind) {
+    let desk = Desk::edited(kind, &Edit::RecordReworded("nothing", "of this"));
+    assert_eq!(desk.file(), 201);
+    desk.ready_once(200, |ready| ready.get("warnings").is_none());
+    let (status, said) = desk.swarm(&["verify", &desk.url("/api/swarm/sessions/1/bundle")]);
+    assert_eq!(status, Some(0), "{said}");
+}
+
+/// A server that was started on a store after an edit.
+struct Desk {
+    program: Program,
+    folder: Arc<TempDir>,
+    ada: Author,
+    _redis: Option<Server>,
+}
+
+impl Desk {
+    /// Two members file into a session with roster and deadline, which is published: entries 6 to 11. Then the
+    /// store is edited, and the server started again.
+    fn edited(kind: Kind, edit: &Edit) -> Self {
+        let redis = matches!(kind, Kind::Redis).then(|| Server::start(&[]));
+        let store = match (kind, &redis) {
+            (_, Some(redis)) => redis.url(),
+            (Kind::Postgres, _) => POSTGRES.url(),
+            _ => "sqlite:swarm.db".to_owned(),
+        };
+        let serve = ["serve", "--store", &store];
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let program = Program::start_in(Arc::clone(&folder), &serve, TOKEN);
+        let ada = published(&program.client);
+        program.stop("TERM");
+        match (kind, &redis) {
+            (_, Some(redis)) => edit_redis(redis, edit),
+            (Kind::Postgres, _) => edit_postgres(&store, edit),
+            _ => edit_sqlite(&folder, edit),
+        }
+        let program = Program::start_in(Arc::clone(&folder), &serve, TOKEN);
+        Self { program, folder, ada, _redis: redis }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.program.client.address)
+    }
+
+    /// Files into a session of its own; returns the status.
+    fn file(&self) -> u16 {
+        let client = &self.program.client;
+        let session = json!({ "date": "2026-11-22", "subjectId": "aurora" });
+        let convened = client.operate("/sessions", &session).status;
+        if convened == 201 {
+            return client.submit(&self.ada, self.ada.draft("2026-11-22", "aurora")).status;
+        }
+        convened
+    }
+
+    /// Waits until `/readyz` answers like this.
+    fn ready_once(&self, status: u16, is_so: impl Fn(&Value) -> bool) -> Value {
+        let ready = || self.program.client.get("/readyz");
+        wait_until("the entries are compared", || {
+            let answer = ready();
+            answer.status == status && is_so(&answer.json())
+        });
+        ready().json()
+    }
+
+    /// Accepts the store, and waits until the log that begins with that is signed.
+    fn accept(&self) {
+        let client = &self.program.client;
+        client.operate("/accept", &json!({ "what": "store" })).expect(200);
+        wait_until("another log is signed", || {
+            client.get("/swarm/log/checkpoint").text.starts_with("localhost/swarm/log/default/2\n")
+        });
+    }
+
+    fn reads_go_on_without_take_2(&self) {
+        let client = &self.program.client;
+        let log = client.get("/api/swarm/log?after=6&limit=3").expect(200).json();
+        let unreadable = json!({ "seq": 8, "at": null, "kind": "unreadable" });
+        assert_eq!((&log["entries"][0]["id"], &log["entries"][1]), (&json!(1), &unreadable));
+        assert_eq!((&log["entries"][2]["act"], &log["next"]), (&json!("state"), &json!(9)));
+        let bundle = "/api/swarm/sessions/1/bundle";
+        wait_until("the last entry is signed", || client.get(bundle).status == 200);
+        for (path, status) in [
+            ("/", 200),
+            ("/swarm/log", 200),
+            ("/swarm/sessions/1", 200),
+            ("/swarm/takes/1", 200),
+            ("/swarm/takes/2", 404),
+            ("/api/swarm/sessions/1", 200),
+            ("/api/swarm/takes/1", 200),
+            ("/api/swarm/takes/1/proof", 200),
+            ("/api/swarm/takes/2", 404),
+            ("/api/swarm/takes/2/proof", 404),
+            ("/swarm/log/tile/0/000.p/11", 200),
+            ("/swarm/log/tile/entries/000.p/7", 200),
+            ("/swarm/log/tile/entries/000.p/8", 404),
+        ] {
+            assert_eq!(self.status(path), status, "{path}");
+        }
+    }
+
+    /// The status of an answer, whose body may be no text.
+    fn status(&self, path: &str) -> u16 {
+        let agent = ureq::Agent::new_with_config(
+            ureq::Agent::config_builder().http_status_as_error(false).build(),
+        );
+        agent
+            .get(self.url(path))
+            .header("accept", "text/html, */*")
+            .call()
+            .unwrap()
+            .status()
+            .as_u16()
+    }
+
+    fn watch(&self) -> (Option<i32>, String) {
+        let state = self.folder.path().join("watched");
+        self.swarm(&["watch", &self.url(""), "--state", state.to_str().unwrap()])
+    }
+
+    fn is_refused_for(&self, why: &str) {
+        self.ready_once(503, |ready| ready["detail"].to_string().contains(why));
+        assert_eq!(self.file(), 503);
+    }
+
+    /// Checks that the bundle of the session is found to be wrong, for these checks among others.
+    fn fails_verification(&self, checks: &[&str]) {
+        let (status, said) = self.swarm(&["verify", &self.url("/api/swarm/sessions/1/bundle")]);
+        assert_eq!(status, Some(1), "{said}");
+        for check in checks {
+            assert!(said.contains(&format!("does not hold: {check}")), "{check}: {said}");
+        }
+    }
+
+    fn swarm(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = swarm(arguments, &[]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    }
+}
+
+fn published(client: &Client) -> Author {
+    let ada = Author::join(client, "Ada");
+    let grace = Author::join(client, "Grace");
+    let subject = json!({ "id": "aurora", "name": "Aurora" });
+    client.operate("/subjects", &subject).expect(201);
+    let roster = json!([{ "memberId": ada.id }, { "memberId": grace.id }]);
+    let session = json!({
+        "date": DAY, "subjectId": "aurora", "windowClosesAt": DEADLINE, "roster": roster,
+    });
+    client.operate("/sessions", &session).expect(201);
+    client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+    client.submit(&grace, grace.draft(DAY, "aurora")).expect(201);
+    for state in ["window_closed", "aggregated", "published"] {
+        client.operate("/sessions/1/state", &json!({ "state": state })).expect(200);
+    }
+    wait_until("everything is signed", || {
+        client.get("/swarm/log/checkpoint").text.contains("\n11\n")
+    });
+    ada
+}
+
+fn edit_sqlite(folder: &TempDir, edit: &Edit) {
+    let db = Connection::open(folder.path().join("swarm.db")).unwrap();
+    db.execute_batch(&statements(edit)).unwrap();
+}
+
+fn edit_postgres(url: &str, edit: &Edit) {
+    let (_, schema) = url.split_once("schema=").unwrap();
+    let mut statements = statements(edit);
+    if let Edit::RecordReworded(from, to) = edit {
+        statements +=
+            &format!("; UPDATE sessions SET snapshot = replace(snapshot, '{from}', '{to}')");
+    }
+    POSTGRES.psql(&format!("SET search_path TO {schema}; {statements}"));
+}
+
+/// What SQL stores have in common.
+fn statements(edit: &Edit) -> String {
+    match edit {
+        Edit::TakeDeleted => "DELETE FROM takes WHERE id = 2".to_owned(),
+        Edit::TakeAndEntryDeleted => {
+            "DELETE FROM takes WHERE id = 2; DELETE FROM log WHERE take = 2".to_owned()
+        }
+        Edit::EntriesSwapped => "UPDATE log SET take = 3 - take WHERE take IS NOT NULL".to_owned(),
+        Edit::EntriesReworded(from, to) => {
+            format!("UPDATE log SET act = replace(act, '{from}', '{to}') WHERE act IS NOT NULL")
+        }
+        Edit::RecordReworded(from, to) => {
+            format!("UPDATE sessions SET record = replace(record, '{from}', '{to}')")
+        }
+    }
+}
+
+fn edit_redis(redis: &Server, edit: &Edit) {
+    const KEYS: &str = "
+        local key = 'swarm:{default}:'
+        local log = redis.call('LRANGE', key .. 'log', 0, -1)
+        local function replaced(text)
+          local from = string.gsub(ARGV[1], '%p', '%%%0')
+          return (string.gsub(text, from, ARGV[2]))
+        end
+        local function row(take)
+          for place, row in ipairs(log) do
+            if string.find(row, '^t ' .. take .. ' ') then return place, row end
+          end
+        end\n";
+    let run = |script: &str, arguments: &[&str]| {
+        let script = format!("{KEYS}{script}");
+        let said = redis.cli(&[&["EVAL", &script, "0"], arguments].concat());
+        assert_eq!(said.trim(), "done");
+    };
+    match edit {
+        Edit::TakeDeleted => run("redis.call('HDEL', key .. 'takes', 2) return 'done'", &[]),
+        Edit::TakeAndEntryDeleted => run(
+            "local _, row = row(2)
+            redis.call('HDEL', key .. 'takes', 2)
+            redis.call('LREM', key .. 'session:1:takes', 1, 2)
+            redis.call('LREM', key .. 'log', 1, row)
+            return 'done'",
+            &[],
+        ),
+        Edit::EntriesSwapped => run(
+            "local one, first = row(1)
+            local other, second = row(2)
+            redis.call('LSET', key .. 'log', one - 1, second)
+            redis.call('LSET', key .. 'log', other - 1, first)
+            return 'done'",
+            &[],
+        ),
+        Edit::EntriesReworded(from, to) => run(
+            "for place, row in ipairs(log) do redis.call('LSET', key .. 'log', place - 1, replaced(row)) end
+            local acts = redis.call('HGET', key .. 'log:sessions', 1)
+            redis.call('HSET', key .. 'log:sessions', 1, replaced(acts))
+            return 'done'",
+            &[from, to],
+        ),
+        Edit::RecordReworded(from, to) => run(
+            "local session = redis.call('HGET', key .. 'sessions', 1)
+            redis.call('HSET', key .. 'sessions', 1, replaced(session))
+            return 'done'",
+            &[from, to],
+        ),
+    }
+}

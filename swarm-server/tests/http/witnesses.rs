@@ -1,0 +1,230 @@
+//! Witnesses of the log: one that is written in Go, from C2SP `tlog-witness` (API.md, 11.6).
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use serde_json::json;
+use swarm_core::domain::AdminTokenHash;
+use swarm_core::proof::note::{Note, VerifierKey};
+use swarm_core::proof::tlog_proof::TlogProof;
+use swarm_redis_testing::wait_until;
+use tempfile::TempDir;
+
+use crate::harness::{ADMIN, Author, Client};
+use crate::program::{Program, refusal, swarm};
+
+const DAY: &str = "2026-11-21";
+
+#[test]
+fn closed_session_is_cosigned_by_a_witness_written_in_go() {
+    let Some(program) = compiled() else { return };
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let key = log_key(&folder);
+    let keys = folder.path().join("logs");
+    fs::write(&keys, format!("{key}\n")).unwrap();
+    let witness = GoWitness::start(program, &keys);
+
+    let server = serve(&folder, &witness.table());
+    let client = &server.client;
+    let cosigned = || checkpoint(client).filter(|note| note.cosigned_at(&witness.key).is_some());
+    wait_until("the checkpoint is cosigned at the start", || cosigned().is_some());
+
+    client.convene(DAY, "aurora");
+    let ada = Author::join(client, "Ada");
+    client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+    client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    let size = client.get("/api/swarm/log?limit=1000").expect(200).json()["entries"]
+        .as_array()
+        .unwrap()
+        .len();
+    wait_until("the closed session is cosigned", || {
+        cosigned().is_some_and(|note| note.text().contains(&format!("\n{size}\n")))
+    });
+    let shown = checkpoint(client).unwrap();
+    assert!(shown.is_signed_by(&key));
+    let time = checked(program, &witness.key, &shown.to_string()).unwrap();
+    assert_eq!(Some(time), shown.cosigned_at(&witness.key));
+    let forged = shown.to_string().replacen(&format!("\n{size}\n"), "\n1\n", 1);
+    assert_eq!(checked(program, &witness.key, &forged), None, "Go sees a forged one");
+
+    let proof = client.get("/api/swarm/takes/1/proof").expect(200).text;
+    assert_eq!(TlogProof::parse(&proof).unwrap().checkpoint, shown);
+    let bundle = client.get("/api/swarm/sessions/1/bundle").expect(200).json();
+    assert_eq!(bundle["checkpoint"], shown.to_string());
+    let file = folder.path().join("bundle.json");
+    fs::write(&file, bundle.to_string()).unwrap();
+    let verify = ["verify", file.to_str().unwrap(), "--key", &key.to_string()];
+    let said = String::from_utf8(swarm(&verify, &[]).output().unwrap().stdout).unwrap();
+    assert!(said.contains("witness.example/w1"), "{said}");
+
+    // The witness goes on from the size that it has seen, also with a server that knows nothing of it.
+    drop(server);
+    let server = serve(&folder, &witness.table());
+    let client = &server.client;
+    client.convene(DAY, "borealis");
+    client.operate("/sessions/2/state", &json!({ "state": "window_closed" })).expect(200);
+    wait_until("the next closed session is cosigned", || {
+        checkpoint(client).is_some_and(|note| {
+            note.cosigned_at(&witness.key).is_some()
+                && !note.text().contains(&format!("\n{size}\n"))
+        })
+    });
+    let (_, log) = server.stop("TERM");
+    assert!(!log.contains("not cosigned"), "{log}");
+}
+
+#[test]
+fn witness_that_does_not_answer_holds_up_nothing() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let table = table(&format!("http://{}/log", listener.local_addr().unwrap()), KEY);
+    let server = serve(&folder, &table);
+    let client = &server.client;
+    client.convene(DAY, "aurora");
+    let ada = Author::join(client, "Ada");
+    let asked = listener.accept().unwrap();
+    client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+    client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    wait_until("the take is proved", || client.get("/api/swarm/takes/1/proof").status == 200);
+    let (status, _) = server.stop("TERM");
+    assert!(status.success());
+    drop(asked);
+}
+
+#[test]
+fn witnesses_are_checked_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("swarm.toml");
+    let check = |table: &str| {
+        fs::write(&file, configuration(table)).unwrap();
+        refusal(&["check", "--config", file.to_str().unwrap()], &[])
+    };
+    let log = "acme.example/log+2ca1d1ff+AeKZHXaif+qy/9K7gJuzV5/dF5rztZs7watiqdyhxut0";
+    for (table, fault) in [
+        (table("witness.example", KEY), "\"witness.example\""),
+        (table("https://witness.example/log", log), "key: must be the verifier key of a witness"),
+        (
+            format!("witnesses = [{0}, {0}]\n", row("https://witness.example", KEY)),
+            "is that of another witness too",
+        ),
+    ] {
+        let said = check(&table);
+        assert!(said.contains("witnesses: ") && said.contains(fault), "{said}");
+    }
+    fs::write(&file, configuration(&table("https://witness.example/log/", KEY))).unwrap();
+    let output = swarm(&["check", "--config", file.to_str().unwrap()], &[]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let line = "acme: witness: witness.example/w1 at https://witness.example/log\n";
+    assert!(said.contains(line), "{said}");
+}
+
+/// A key of a witness, from the tests of notes.
+const KEY: &str = "witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
+
+/// The witness, running.
+struct GoWitness {
+    child: Child,
+    key: VerifierKey,
+    url: String,
+}
+
+impl GoWitness {
+    fn start(program: &Path, keys: &Path) -> Self {
+        let mut child =
+            Command::new(program).arg("serve").arg(keys).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let key = VerifierKey::parse(&lines.next().unwrap()).unwrap();
+        let url = lines.next().unwrap();
+        Self { child, key, url }
+    }
+
+    fn table(&self) -> String {
+        table(&format!("{}/log", self.url), &self.key.to_string())
+    }
+}
+
+impl Drop for GoWitness {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The compiled witness; `None` where Go is not installed.
+fn compiled() -> Option<&'static Path> {
+    static COMPILED: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let compile = || {
+        if Command::new("go").arg("version").output().is_err() {
+            eprintln!("SKIPPED: go is not installed; ./check installs it");
+            return None;
+        }
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let program = target.join(format!("witness-{}", std::process::id()));
+        // The packages of Debian: found by path, not by module.
+        let output = Command::new("go")
+            .arg("build")
+            .arg("-o")
+            .arg(&program)
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/witness.go"))
+            .env("GO111MODULE", "off")
+            .env("GOPATH", "/usr/share/gocode")
+            .env("GOCACHE", target.join("go"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Some(program)
+    };
+    COMPILED.get_or_init(compile).as_deref()
+}
+
+/// When a witness cosigned a note, as Go's `sumdb/note` has it; `None` where it did not.
+fn checked(program: &Path, key: &VerifierKey, note: &str) -> Option<u64> {
+    let mut child = Command::new(program)
+        .args(["check", &key.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(note.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let time = String::from_utf8(output.stdout).unwrap();
+    output.status.success().then(|| time.trim().parse().unwrap())
+}
+
+fn row(url: &str, key: &str) -> String {
+    format!("{{ url = {url:?}, key = {key:?} }}")
+}
+
+fn table(url: &str, key: &str) -> String {
+    format!("witnesses = [{}]\n", row(url, key))
+}
+
+fn configuration(witnesses: &str) -> String {
+    let hash = AdminTokenHash::of(ADMIN.as_bytes());
+    let hash: String = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "[[tenants]]\nid = \"acme\"\nhosts = [\"127.0.0.1\"]\npublic_origin = \"https://acme.example\"\n\
+         admin_token_hash = \"sha256:{hash}\"\n{witnesses}"
+    )
+}
+
+fn serve(folder: &Arc<TempDir>, witnesses: &str) -> Program {
+    fs::write(folder.path().join("swarm.toml"), configuration(witnesses)).unwrap();
+    Program::start_in(Arc::clone(folder), &["serve", "--config=swarm.toml"], &[])
+}
+
+/// The key of the log that servers in this folder sign.
+fn log_key(folder: &Arc<TempDir>) -> VerifierKey {
+    let server = serve(folder, "");
+    let manifest = server.client.get("/.well-known/swarm.json").expect(200).json();
+    VerifierKey::parse(manifest["logKey"].as_str().unwrap()).unwrap()
+}
+
+fn checkpoint(client: &Client) -> Option<Note> {
+    let answer = client.get("/swarm/log/checkpoint");
+    (answer.status == 200).then(|| Note::parse(&answer.text).unwrap())
+}

@@ -1,0 +1,257 @@
+//! Blind sessions with a log that is signed, memos that wait for the opening, and several servers (API.md, 5.8).
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test panics")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use swarm_core::domain::{
+    Actor, Attribution, LogEntry, MemoAct, MemoDraft, MemoId, Seq, Session, SessionAct,
+    SessionDraft, SessionPatch, SessionState, TakeContent,
+};
+use swarm_core::proof::log_key::ServerSecret;
+use swarm_core::service::BlindSessions;
+use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
+use swarm_core::store::{
+    Collection, DocumentDraft, Documents, Intercepted, Interceptor, Put, Result, StoreError,
+    Tenants, async_trait,
+};
+use swarm_core::{SessionId, Tenant, Timestamp};
+use swarm_store_memory::MemoryStore;
+use swarm_testing::{Author, ManualClock, World, moment, race, session_draft};
+
+use SessionState::{Aggregated, Collecting, WindowClosed};
+
+#[tokio::test]
+async fn entries_of_sealed_takes_have_the_same_text_after_the_opening() {
+    let (_, world) = at("2026-11-24T12:00:00Z").await;
+    let (desk, ada) = (world.service(), world.author("ada").await);
+    let session = blind(&desk, None).await;
+    for nonce in ["1", "2"] {
+        desk.submit(&ada.token, &ada.submission(&session, nonce)).await.unwrap();
+    }
+    let sealed = texts(&desk).await;
+    let log = log(&desk);
+    assert!(matches!(log.sign().await.unwrap(), Signing::Signed(_)));
+    let proof = log.proof(Seq(2)).await.unwrap().unwrap();
+    assert!(is_undamaged(&log).await);
+
+    desk.advance(session.id, Aggregated, &operator()).await.unwrap();
+    let opened = texts(&desk).await;
+    assert_eq!(opened[..sealed.len()], sealed);
+    assert!(proof.proves(&opened[1]), "it was proved before the opening");
+    assert!(is_undamaged(&log).await, "compared with the checkpoint from before the opening");
+    assert!(matches!(log.sign().await.unwrap(), Signing::Signed(_)));
+    assert!(is_undamaged(&log).await);
+    for (text, seq) in opened.iter().zip(1..) {
+        assert!(log.proof(Seq(seq)).await.unwrap().unwrap().proves(text), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn session_closed_before_its_deadline_is_opened_after_it() {
+    let (clock, world) = at("2026-11-24T12:00:00Z").await;
+    let (desk, ada) = (world.service(), world.author("ada").await);
+    let deadline = moment("2026-11-24T13:00:00Z");
+    for subject in 0..150 {
+        world.convened(&format!("not blind {subject}")).await;
+    }
+    let session = blind(&desk, Some(deadline)).await;
+    desk.submit(&ada.token, &ada.submission(&session, "1")).await.unwrap();
+    let mut job = BlindSessions::default();
+    assert_eq!(desk.open_due_sessions(&mut job).await.unwrap().next_in, None);
+    desk.advance(session.id, WindowClosed, &operator()).await.unwrap();
+    let round = desk.open_due_sessions(&mut job).await.unwrap();
+    assert_eq!((round.done, round.next_in.unwrap().as_millis()), (0, 3_600_001));
+
+    clock.set(deadline.plus_millis(1));
+    let mut other = BlindSessions::default();
+    assert_eq!(desk.open_due_sessions(&mut other).await.unwrap().done, 1);
+    assert_eq!(desk.open_due_sessions(&mut job).await.unwrap().done, 0);
+    let (session, takes) = desk.session(session.id).await.unwrap();
+    assert!(session.opened_at.is_some() && !takes[0].is_sealed());
+    assert_eq!(texts(&desk).await.iter().filter(|text| text.contains("\"opened\"")).count(), 1);
+}
+
+/// The server that opens a session fails before it appends the entry of a memo. The others append it, once.
+#[tokio::test]
+async fn held_memo_has_its_entry_once() {
+    let faults = Arc::new(Faults::default());
+    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&faults));
+    let world = World::fresh(Arc::new(store)).await;
+    let (desk, ada) = (world.service(), world.author("ada").await);
+    let session = blind(&desk, None).await;
+    let memo = publish(&desk, &ada, session.id).await;
+    let retracted = publish(&desk, &ada, session.id).await;
+    desk.retract_memo(retracted, &Actor::OPERATOR).await.unwrap();
+    let mut jobs: Vec<_> = (0..4).map(|_| BlindSessions::default()).collect();
+    desk.open_due_sessions(&mut jobs[0]).await.unwrap();
+    assert!(desk.memo(memo).await.is_err());
+    assert_eq!(memo_acts(&desk).await, []);
+
+    faults.are_on.store(true, Ordering::Relaxed);
+    desk.advance(session.id, Aggregated, &operator()).await.unwrap();
+    desk.open_due_sessions(&mut jobs[0]).await.unwrap_err();
+    assert_eq!(desk.memo(memo).await.unwrap().id, memo, "it is shown");
+    assert_eq!(memo_acts(&desk).await, []);
+
+    faults.are_on.store(false, Ordering::Relaxed);
+    let round = |mut job| {
+        let desk = world.service();
+        async move { desk.open_due_sessions(&mut job).await.unwrap() }
+    };
+    race(jobs.into_iter().map(round)).await;
+    assert_eq!(memo_acts(&desk).await, [(memo, MemoAct::Published)]);
+    desk.retract_memo(memo, &Actor::OPERATOR).await.unwrap();
+    desk.open_due_sessions(&mut BlindSessions::default()).await.unwrap();
+    let both = [(memo, MemoAct::Published), (memo, MemoAct::Retracted)];
+    assert_eq!(memo_acts(&desk).await, both);
+}
+
+/// Two servers: members file and amend, memos come in, and the deadline moves, while the session is closed, opened and
+/// aggregated.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn takes_that_race_with_the_opening_are_sealed_or_open() {
+    for round in 0..8 {
+        let (clock, world) = at("2026-11-24T12:00:00Z").await;
+        let deadline = moment("2026-11-24T13:00:00Z");
+        let session = blind(&world.service(), Some(deadline)).await;
+        let servers = [world.service(), world.cached_service()];
+        let mut racers: Vec<std::pin::Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::new();
+        for (number, author) in world.authors(8).await.into_iter().enumerate() {
+            let (server, session) = (servers[number % 2].clone(), Arc::clone(&session));
+            racers.push(Box::pin(async move {
+                for nonce in ["1", "2", "3"] {
+                    let _ = server.submit(&author.token, &author.submission(&session, nonce)).await;
+                }
+                publish(&server, &author, session.id).await;
+            }));
+        }
+        for server in servers.clone() {
+            let (clock, id) = (clock.clone(), session.id);
+            racers.push(Box::pin(async move {
+                let mut job = BlindSessions::default();
+                if round % 2 == 0 {
+                    clock.set(deadline.plus_millis(1));
+                }
+                let _ = server.advance(id, WindowClosed, &operator()).await;
+                let later = Some(Some(deadline.plus_millis(60_000)));
+                let patch = SessionPatch { window_closes_at: later, quorum: None };
+                let _ = server.amend_session(id, &patch, &operator()).await;
+                let _ = server.close_due_sessions().await;
+                let _ = server.open_due_sessions(&mut job).await;
+                let _ = server.advance(id, Collecting, &operator()).await;
+                let _ = server.advance(id, Aggregated, &operator()).await;
+                server.open_due_sessions(&mut job).await.unwrap();
+            }));
+        }
+        race(racers).await;
+        is_consistent(&servers[0]).await;
+    }
+}
+
+/// Each take that was filed before the opening is sealed in the log, and opened once, in order, right after the act;
+/// the others are open. Each memo has one entry.
+async fn is_consistent(desk: &Tenant) {
+    let (mut sealed, mut openings, mut memos, mut opened_at) = (vec![], vec![], vec![], None);
+    for (place, line) in entries(desk).await.into_iter().enumerate() {
+        match line {
+            LogEntry::Take(take) => match take.content {
+                TakeContent::Sealed { .. } if opened_at.is_none() => sealed.push(take.id),
+                TakeContent::Open { .. } if opened_at.is_some() => {}
+                _ => panic!("take {} is sealed after the opening, or open before it", take.id),
+            },
+            LogEntry::Session(entry) if entry.act == SessionAct::Opened => {
+                assert_eq!(opened_at.replace(place), None, "opened twice");
+            }
+            LogEntry::Opening(opening) => {
+                assert_eq!(opened_at.map(|at| at + openings.len() + 1), Some(place));
+                openings.push(opening.id);
+            }
+            LogEntry::Memo(memo) => memos.push(memo.id.0),
+            _ => {}
+        }
+    }
+    assert_eq!(openings, sealed);
+    memos.sort_unstable();
+    assert_eq!(memos, (1..=8).collect::<Vec<_>>());
+    let (session, takes) = desk.session_filed(SessionId(1)).await.unwrap();
+    assert!(session.opened_at.is_some() && takes.iter().all(|take| !take.is_sealed()));
+    let with_salt = takes.iter().filter_map(|take| take.open()).filter(|take| take.salt.is_some());
+    assert_eq!(with_salt.map(|take| take.id).collect::<Vec<_>>(), sealed);
+}
+
+/// A store that appends no entry of a memo that was held.
+#[derive(Default)]
+struct Faults {
+    are_on: AtomicBool,
+}
+
+#[async_trait]
+impl Interceptor for Faults {
+    async fn put_document(
+        &self,
+        next: &dyn Documents,
+        collection: Collection,
+        draft: &DocumentDraft,
+    ) -> Result<Put> {
+        if collection == Collection::HeldMemos && self.are_on.load(Ordering::Relaxed) {
+            return Err(StoreError::corrupt("put document", "the disk is full"));
+        }
+        next.put_document(collection, draft).await
+    }
+}
+
+async fn at(time: &str) -> (ManualClock, World) {
+    let clock = ManualClock::at(moment(time));
+    let shown = clock.clone();
+    let store: Arc<dyn Tenants> = Arc::new(MemoryStore::with_clock(move || shown.now()));
+    (clock, World::fresh(store).await)
+}
+
+fn operator() -> Attribution {
+    Attribution::from(Actor::OPERATOR)
+}
+
+async fn blind(desk: &Tenant, window_closes_at: Option<Timestamp>) -> Arc<Session> {
+    let subject = r#"{"id":"aurora","name":"Aurora"}"#;
+    let subject = swarm_core::domain::Subject::read(&mut swarm_testing::object(subject)).unwrap();
+    desk.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
+    let draft = SessionDraft { blind: true, window_closes_at, ..session_draft("aurora") };
+    desk.convene(&draft, &operator()).await.unwrap()
+}
+
+async fn publish(desk: &Tenant, author: &Author, session: SessionId) -> MemoId {
+    let (title, body) = ("Why".to_owned(), "Because.".to_owned());
+    let draft = MemoDraft { title, body, subject_id: None, session_id: Some(session) };
+    desk.publish_memo(&author.token, draft).await.unwrap().id
+}
+
+fn log(desk: &Tenant) -> SignedLog {
+    let signer = LogSigner::without_memory(ServerSecret::new([1; 32]));
+    desk.signed_log("acme.example", &signer).unwrap()
+}
+
+/// Compares the entries with the last checkpoint.
+async fn is_undamaged(log: &SignedLog) -> bool {
+    let mut check = log.begin_entry_check().await.unwrap().unwrap();
+    while !log.check_entries(&mut check).await.unwrap() {}
+    log.damage().is_none()
+}
+
+async fn entries(desk: &Tenant) -> Vec<LogEntry> {
+    let page = desk.log(Seq(0), 1_000).await.unwrap();
+    page.lines().map(|line| line.entry.clone()).collect()
+}
+
+async fn texts(desk: &Tenant) -> Vec<String> {
+    let page = desk.log(Seq(0), 1_000).await.unwrap();
+    page.lines().map(|line| line.text()).collect()
+}
+
+async fn memo_acts(desk: &Tenant) -> Vec<(MemoId, MemoAct)> {
+    let memo = |entry| match entry {
+        LogEntry::Memo(memo) => Some((memo.id, memo.act)),
+        _ => None,
+    };
+    entries(desk).await.into_iter().filter_map(memo).collect()
+}

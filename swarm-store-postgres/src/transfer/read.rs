@@ -1,0 +1,205 @@
+//! Reads the records of a dump, page by page.
+
+use std::collections::VecDeque;
+
+use async_trait::async_trait;
+use swarm_core::TenantId;
+use swarm_core::domain::{Day, MessageId, Seq, SessionId};
+use swarm_core::store::{Collection, Dump, Result, Stored, StoredDocument, TenantHead};
+use tokio_postgres::Row;
+
+use super::transaction::{Transaction, bounded};
+use crate::PostgresStore;
+use crate::db::{Arg, Db, limit, number, number_of, record, text, text_of};
+use crate::failure::Outcome;
+use crate::session_rows::session;
+use crate::{documents, log};
+
+/// The records of a page; of those that may be long, fewer.
+const PAGE: usize = 500;
+const PAGE_OF_LONG: usize = 50;
+
+/// The records that are not read yet.
+pub(super) struct Records {
+    /// `None` once all are read.
+    transaction: Option<Transaction>,
+    tenant: TenantId,
+    /// `None` once it was returned.
+    head: Option<TenantHead>,
+    parts: VecDeque<Part>,
+    /// The place of the last record of the first part that was read.
+    last: Place,
+}
+
+/// Records of a kind, in the order of a dump.
+#[derive(Clone, Copy)]
+enum Part {
+    Members,
+    Messages,
+    Documents(Collection),
+    Sessions,
+    CommitteeMembers,
+    CommitteeDays,
+    CommitteeBriefs,
+    Log,
+}
+
+/// The place of a record among those of its kind: a text or a number.
+type Place = (String, u64);
+
+impl Records {
+    pub(super) async fn begin(store: &PostgresStore, tenant: &TenantId) -> Outcome<Self> {
+        let transaction = Transaction::begin(store, "REPEATABLE READ READ ONLY").await?;
+        // The first statement takes the snapshot.
+        let head = bounded(head(transaction.db(tenant)?)).await?;
+        Ok(Self {
+            transaction: Some(transaction),
+            tenant: tenant.clone(),
+            head: Some(head),
+            parts: Part::all().collect(),
+            last: Place::default(),
+        })
+    }
+
+    /// Reads the next page; none at the end.
+    async fn page(&mut self) -> Outcome<Vec<Stored>> {
+        if let Some(head) = self.head.take() {
+            return Ok(vec![Stored::Head(head)]);
+        }
+        let Some(transaction) = &self.transaction else { return Ok(Vec::new()) };
+        let db = transaction.db(&self.tenant)?;
+        while let Some(part) = self.parts.front() {
+            let records = bounded(part.page(db, &self.last)).await?;
+            match records.last().filter(|_| records.len() == part.size()) {
+                Some(last) => self.last = place(last),
+                None => {
+                    self.parts.pop_front();
+                    self.last = Place::default();
+                }
+            }
+            if !records.is_empty() {
+                return Ok(records);
+            }
+        }
+        match self.transaction.take() {
+            Some(transaction) => transaction.end("COMMIT").await.map(|()| Vec::new()),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+#[async_trait]
+impl Dump for Records {
+    async fn next(&mut self) -> Result<Vec<Stored>> {
+        self.page().await.map_err(|failure| failure.of("dump"))
+    }
+}
+
+async fn head(db: Db<'_>) -> Outcome<TenantHead> {
+    const COUNTERS: &str = "SELECT seq, messages, sessions FROM swarm.tenants WHERE tenant = $1";
+    const DOCUMENTS: &str =
+        "SELECT (documents ->> $2)::bigint FROM swarm.tenants WHERE tenant = $1";
+    let counters = |row: &Row| Ok([number_of(row, 0)?, number_of(row, 1)?, number_of(row, 2)?]);
+    let [log, messages, sessions] = db.one(COUNTERS, &[], counters).await?.unwrap_or_default();
+    let (messages, sessions) = (MessageId(messages), SessionId(sessions));
+    let mut head = TenantHead { log: Seq(log), messages, sessions, documents: Default::default() };
+    for collection in Collection::ALL {
+        if let Some(last) = db.number(DOCUMENTS, &[text(collection.as_str())]).await? {
+            head.documents.insert(collection, last);
+        }
+    }
+    Ok(head)
+}
+
+/// The place of a record, as the statements of [`Part::sql`] order them.
+fn place(record: &Stored) -> Place {
+    let text = |text: &str| (text.to_owned(), 0);
+    let number = |number| (String::new(), number);
+    match record {
+        Stored::Head(_) => Place::default(),
+        Stored::Member(member) => text(member.id.as_str()),
+        Stored::Message(message) => number(message.id.0),
+        Stored::Document(stored) => number(stored.document.id),
+        Stored::Session(session) => number(session.id.0),
+        Stored::CommitteeMember(member) => text(member.id.as_str()),
+        Stored::CommitteeDay(day) => text(&day.date.to_string()),
+        Stored::CommitteeBrief(date, brief) => text(&format!("{date} {}", brief.member_id)),
+        Stored::Log(row) => number(row.seq.0),
+    }
+}
+
+impl Part {
+    fn all() -> impl Iterator<Item = Self> {
+        let committee = [Self::CommitteeMembers, Self::CommitteeDays, Self::CommitteeBriefs];
+        let first = [Self::Members, Self::Messages].into_iter();
+        let documents = Collection::ALL.into_iter().map(Self::Documents);
+        first.chain(documents).chain([Self::Sessions]).chain(committee).chain([Self::Log])
+    }
+
+    async fn page(self, db: Db<'_>, after: &Place) -> Outcome<Vec<Stored>> {
+        let collection = match self {
+            Self::Documents(collection) => collection.as_str(),
+            _ => "",
+        };
+        let values: [Arg<'_>; 4] =
+            [text(&after.0), number(after.1), limit(self.size()), text(collection)];
+        let rows = db.rows(&self.sql(), &values).await?;
+        rows.iter().map(|row| self.read(row)).collect()
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::Documents(_) | Self::Sessions | Self::CommitteeBriefs => PAGE_OF_LONG,
+            _ => PAGE,
+        }
+    }
+
+    /// The statement that reads the records after a place: a text `$2` or a number `$3`.
+    fn sql(self) -> String {
+        match self {
+            Self::Members => records_by_id("members", "$2"),
+            Self::Messages => records_by_id("messages", "$3"),
+            Self::CommitteeMembers => records_by_id("committee_members", "$2"),
+            Self::Documents(_) => "SELECT id, name, record, created_at, family FROM swarm.documents
+                WHERE tenant = $1 AND collection = $5 AND id > $3 ORDER BY id LIMIT $4"
+                .to_owned(),
+            Self::Sessions => "SELECT version, record, snapshot FROM swarm.sessions
+                WHERE tenant = $1 AND id > $3 ORDER BY id LIMIT $4"
+                .to_owned(),
+            Self::CommitteeDays => "SELECT record FROM swarm.committee_days
+                WHERE tenant = $1 AND date > $2 ORDER BY date LIMIT $4"
+                .to_owned(),
+            Self::CommitteeBriefs => "SELECT record, date FROM swarm.committee_briefs
+                WHERE tenant = $1 AND date || ' ' || member > $2 ORDER BY date, member LIMIT $4"
+                .to_owned(),
+            Self::Log => {
+                let columns = log::COLUMNS;
+                format!("{columns} WHERE l.tenant = $1 AND l.seq > $3 ORDER BY l.seq LIMIT $4")
+            }
+        }
+    }
+
+    fn read(self, row: &Row) -> Outcome<Stored> {
+        Ok(match self {
+            Self::Members => Stored::Member(record(row)?),
+            Self::Messages => Stored::Message(record(row)?),
+            Self::Documents(collection) => {
+                let (document, group) = (documents::document(row)?, text_of(row, 4)?);
+                Stored::Document(StoredDocument { collection, group, document })
+            }
+            Self::Sessions => Stored::Session(session(row)?.record),
+            Self::CommitteeMembers => Stored::CommitteeMember(record(row)?),
+            Self::CommitteeDays => Stored::CommitteeDay(record(row)?),
+            Self::CommitteeBriefs => {
+                Stored::CommitteeBrief(Day::parse(row.try_get::<_, &str>(1)?)?, record(row)?)
+            }
+            Self::Log => Stored::Log(log::row(row)?),
+        })
+    }
+}
+
+fn records_by_id(table: &str, after: &str) -> String {
+    format!(
+        "SELECT record FROM swarm.{table} WHERE tenant = $1 AND id > {after} ORDER BY id LIMIT $4"
+    )
+}

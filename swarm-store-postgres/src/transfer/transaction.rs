@@ -1,0 +1,65 @@
+//! The transaction of a dump or a restore.
+
+use std::time::Duration;
+
+use swarm_core::TenantId;
+use tokio::time::timeout;
+
+use crate::PostgresStore;
+use crate::db::Db;
+use crate::failure::{Failure, Outcome};
+use crate::pool::Connection;
+
+/// The longest time that one call takes: it may write some megabytes, or wait for the disk.
+const MAX_CALL: Duration = Duration::from_secs(60);
+
+/// The condition that the tenant `t` has records other than challenges.
+pub(super) const IS_USED: &str = "(t.seq > 0
+    OR EXISTS (SELECT FROM swarm.members r WHERE r.tenant = t.tenant)
+    OR EXISTS (SELECT FROM swarm.messages r WHERE r.tenant = t.tenant)
+    OR EXISTS (SELECT FROM swarm.sessions r WHERE r.tenant = t.tenant)
+    OR EXISTS (SELECT FROM swarm.documents r WHERE r.tenant = t.tenant)
+    OR EXISTS (SELECT FROM swarm.committee_members r WHERE r.tenant = t.tenant)
+    OR EXISTS (SELECT FROM swarm.committee_days r WHERE r.tenant = t.tenant))";
+
+/// An open transaction. If it is dropped, its connection is closed, and the server rolls back.
+pub(super) struct Transaction {
+    pub(super) store: PostgresStore,
+    connection: Connection,
+}
+
+impl Transaction {
+    /// Begins one with this mode. The server ends it when nothing is asked for ten minutes.
+    pub(super) async fn begin(store: &PostgresStore, mode: &str) -> Outcome<Self> {
+        let connection = store.pool.bounded(store.pool.get()).await?;
+        let lock_timeout = store.pool.timeout().as_millis();
+        let begin = format!(
+            "BEGIN ISOLATION LEVEL {mode};
+             SET LOCAL lock_timeout = {lock_timeout};
+             SET LOCAL idle_in_transaction_session_timeout = '10min'"
+        );
+        bounded(async { Ok(connection.client()?.batch_execute(&begin).await?) }).await?;
+        Ok(Self { store: store.clone(), connection })
+    }
+
+    /// The rows of a tenant.
+    pub(super) fn db<'a>(&'a self, tenant: &'a TenantId) -> Outcome<Db<'a>> {
+        Ok(Db::new(self.connection.client()?, &self.store.schema, tenant))
+    }
+
+    /// Ends it by `COMMIT` or `ROLLBACK`.
+    pub(super) async fn end(self, how: &str) -> Outcome<()> {
+        let ended =
+            bounded(async { Ok(self.connection.client()?.batch_execute(how).await?) }).await;
+        match ended {
+            Ok(()) => self.connection.end(Ok(())),
+            // Dropping the connection closes it.
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// Bounds a call.
+pub(super) async fn bounded<T>(call: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+    timeout(MAX_CALL, call).await.unwrap_or_else(|_| Err(Failure::timeout()))
+}

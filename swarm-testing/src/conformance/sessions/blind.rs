@@ -1,0 +1,188 @@
+//! Blind sessions: takes with a seal, and the commit that opens them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::promise::{ensure, promised};
+use crate::{Author, FIRST, SALT, World, session_draft};
+use swarm_core::domain::SessionState::{Aggregated, WindowClosed};
+use swarm_core::domain::{
+    Attribution, LogEntry, LogRow, Logged, Seq, Session, SessionAct, SessionDraft, SessionId, Take,
+    TakeOnFile,
+};
+use swarm_core::proof::opening_entry;
+use swarm_core::rules::advance;
+use swarm_core::store::{Aggregation, Filed, Saved, SessionChange, TakeQuery, Tenants, Versioned};
+
+pub async fn sealed_take_round_trips(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (ada, session) = (world.author("ada").await, blind(&world).await);
+    promised!(world.terms(session.id).await.map(|terms| terms.record.sealed), Some(true));
+    let submission = ada.submission(&session, "1");
+    let filing = world.judged(&ada, &submission).await;
+    let take = crate::filed(world.file(&filing).await);
+    promised!(take.salt, Some(SALT));
+    promised!(world.file(&filing).await, Filed::Filed(Arc::clone(&take)), "sent again");
+    let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
+    promised!(world.take(take.id).await, Some(on_file));
+    promised!(world.takes(session.id).await, [Arc::clone(&take)]);
+    let latest = world.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
+    promised!(latest.takes, [Arc::clone(&take)]);
+    promised!(world.facts(&ada, &submission).await.spent, Some(Arc::clone(&take)));
+    let last = world.log(Seq(world.log_size().await.0 - 1), 1).await;
+    promised!(last[0].logged, Logged::Take(take));
+}
+
+/// The entries of the acts come first, and then one of each take of the session, by id.
+pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (ada, grace) = (world.author("ada").await, world.author("grace").await);
+    let (session, other) = (blind(&world).await, world.convene(&blind_draft("other")).await);
+    let mut takes = Vec::new();
+    for (author, nonce) in [(&grace, "1"), (&ada, "2"), (&grace, "3")] {
+        takes.push(world.filed(author, &session, nonce).await);
+        world.filed(author, &other, &format!("other {nonce}")).await;
+    }
+    let before = world.log_size().await;
+    let change = closing(&world, session.id).await;
+    promised!(change.acts.len(), 2);
+    promised!(world.save_session(&change).await, Saved::Saved);
+
+    let rows = world.log(before, 9).await;
+    promised!(acts(&rows), [Some(SessionAct::State), Some(SessionAct::Opened), None, None, None]);
+    for (row, take) in rows[2..].iter().zip(&takes) {
+        promised!(row.logged, opening(take), "of take {}", take.id);
+    }
+    for (row, seq) in rows.iter().zip(before.0 + 1..) {
+        promised!((row.seq, row.at), (Seq(seq), rows[0].at));
+    }
+    promised!(world.log_size().await, Seq(before.0 + 5));
+    promised!(world.log(Seq(before.0 + 3), 1).await, [rows[3].clone()]);
+    let on = world.acts_on(session.id).await;
+    promised!(on.len(), 3);
+    promised!(on[1..], rows[..2]);
+    promised!(world.takes(session.id).await, takes);
+    let opened = Versioned { version: FIRST.next(), record: Arc::new(change.session) };
+    promised!(world.session(session.id).await, Some(opened));
+
+    // The other session is not opened, and commits follow.
+    promised!(world.terms(other.id).await.map(|terms| terms.record.sealed), Some(true));
+    promised!(world.save_session(&closing(&world, other.id).await).await, Saved::Saved);
+    promised!(world.log_size().await, Seq(before.0 + 10));
+    world.convened("subject").await;
+    promised!(world.log_size().await, Seq(before.0 + 11));
+}
+
+pub async fn stale_opening_appends_nothing(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (ada, session) = (world.author("ada").await, blind(&world).await);
+    world.filed(&ada, &session, "1").await;
+    let stale = closing(&world, session.id).await;
+    world.amend(session.id, |session| session.quorum = Some(3)).await;
+    let before = world.log_size().await;
+    promised!(world.save_session(&stale).await, Saved::Stale);
+    promised!(world.log_size().await, before);
+    let late = SessionChange { takes: Some(0), ..closing(&world, session.id).await };
+    promised!(world.save_session(&late).await, Saved::Stale);
+    promised!(world.log_size().await, before);
+}
+
+/// A first take after it has no seal.
+pub async fn aggregation_opens_a_blind_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let (ada, grace) = (world.author("ada").await, world.author("grace").await);
+    let session = blind(&world).await;
+    let take = world.filed(&ada, &session, "1").await;
+    let before = world.log_size().await;
+    let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
+    let aggregated = world.aggregate(&aggregation).await.unwrap();
+    promised!((aggregated.state, aggregated.is_sealed()), (Aggregated, false));
+    let rows = world.log(before, 9).await;
+    promised!(acts(&rows), [Some(SessionAct::State), Some(SessionAct::Opened), None]);
+    promised!(rows[2].logged, opening(&take));
+    let late = world.filed(&grace, &aggregated, "1").await;
+    promised!(late.salt, None);
+    let rows = world.log(Seq(before.0 + 3), 9).await;
+    promised!(rows.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), [Logged::Take(late)]);
+}
+
+/// Each take that was filed before the opening has one opening entry; the others were not sealed.
+pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let session = blind(&world).await;
+    let authors = world.authors(24).await;
+    let mut racers = JoinSet::new();
+    for author in authors {
+        let (world, session) = (world.clone(), Arc::clone(&session));
+        racers.spawn(async move { file_until_accepted(&world, &author, &session).await });
+    }
+    let (opener, id) = (world.clone(), session.id);
+    racers.spawn(async move {
+        while opener.takes(id).await.is_empty() {
+            sleep(Duration::from_millis(1)).await;
+        }
+        let aggregation = Aggregation { session: id, by: Attribution::SCHEDULE };
+        opener.aggregate(&aggregation).await.unwrap();
+    });
+    racers.join_all().await;
+    let rows = world.log(Seq(0), 1_000).await;
+    let is_opened = |row: &LogRow| acts(std::slice::from_ref(row)) == [Some(SessionAct::Opened)];
+    let opened = rows.iter().position(is_opened).unwrap();
+    let takes = world.takes(session.id).await;
+    let (sealed, open): (Vec<_>, Vec<_>) = takes.into_iter().partition(|take| take.salt.is_some());
+    let after = &rows[opened + 1..];
+    promised!(after.len(), sealed.len() + open.len());
+    let (openings, after) = after.split_at(sealed.len());
+    let openings: Vec<_> = openings.iter().map(|row| row.logged.clone()).collect();
+    promised!(openings, sealed.iter().map(|take| opening(take)).collect::<Vec<_>>());
+    let taken = open.into_iter().map(Logged::Take).collect::<Vec<_>>();
+    promised!(after.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), taken);
+}
+
+async fn file_until_accepted(world: &World, author: &Author, session: &Session) {
+    loop {
+        let filing = world.judged(author, &author.submission(session, "1")).await;
+        if let Filed::Filed(_) = world.file(&filing).await {
+            return;
+        }
+    }
+}
+
+fn blind_draft(subject: &str) -> SessionDraft {
+    SessionDraft { blind: true, ..session_draft(subject) }
+}
+
+async fn blind(world: &World) -> Arc<Session> {
+    world.convene(&blind_draft("subject")).await
+}
+
+/// The change that closes and opens a session, as if its deadline had passed.
+async fn closing(world: &World, id: SessionId) -> SessionChange {
+    let Versioned { version, record } = world.session(id).await.unwrap();
+    let now = world.now().await;
+    let window_closes_at = Some(now.plus_millis(-1));
+    let record = Arc::new(Session { window_closes_at, ..Session::clone(&record) });
+    let judged = Versioned { version, record };
+    let change = advance(&judged, WindowClosed, now, &Attribution::SCHEDULE).unwrap();
+    ensure!(change.opens, "an opening", change);
+    change
+}
+
+fn opening(take: &Take) -> Logged {
+    Logged::Entry(Arc::new(LogEntry::Opening(opening_entry(take).unwrap())))
+}
+
+/// The acts on sessions in these rows; `None` if a row is not an act.
+fn acts(rows: &[LogRow]) -> Vec<Option<SessionAct>> {
+    let act = |row: &LogRow| match &row.logged {
+        Logged::Entry(entry) => match &**entry {
+            LogEntry::Session(entry) => Some(entry.act),
+            _ => None,
+        },
+        _ => None,
+    };
+    rows.iter().map(act).collect()
+}

@@ -1,0 +1,116 @@
+//! A tenant with records of every kind.
+
+use std::sync::Arc;
+
+use super::transfer_store::TransferStore;
+use crate::committee::{self, CommitteeWorld};
+use crate::promise::{ensure, promised};
+use crate::{
+    Author, World, act, applicant, creation, log_scenario_in, mail, odd_texts, session_draft,
+};
+use swarm_core::Take;
+use swarm_core::domain::{
+    Attribution, Day, MailState, Member, MemberState, Message, Session, SessionDraft,
+};
+use swarm_core::proof::ApiKey;
+use swarm_core::store::{
+    Aggregation, Collection, DocumentDraft, MemberChange, MemberSaved, MessageChange, Put, Saved,
+};
+
+pub(super) struct FilledTenant {
+    pub(super) world: World,
+    /// A member that has filed takes.
+    pub(super) author: Author,
+    /// The newest session, with takes of two members.
+    pub(super) session: Arc<Session>,
+    /// The last take of the author in it.
+    pub(super) last: Arc<Take>,
+    /// The key of a member of the committee.
+    pub(super) seat: ApiKey,
+    /// The latest day of the committee.
+    pub(super) day: Day,
+}
+
+impl FilledTenant {
+    pub(super) async fn of(store: &Arc<impl TransferStore>) -> Self {
+        let world = World::fresh(store.clone()).await;
+        log_scenario_in(&world.id, store.clone(), store.clone(), || ()).await;
+        people(&world).await;
+        let author = world.author("author").await;
+        let other = world.author("other author").await;
+        blind_sessions(&world, &author).await;
+        let session = world.convened("filled").await;
+        world.filed(&author, &session, "1").await;
+        world.filed(&other, &session, "1").await;
+        let last = world.filed(&author, &session, "2").await;
+        let committee = CommitteeWorld::open(store.clone(), world.id.clone());
+        let seat = committee.seat("seat").await;
+        let day = committee.generated(committee::far()).await;
+        committee.filed(&seat, day, "first").await;
+        committee.filed(&seat, day, "second").await;
+        // Last, since the service cannot read them.
+        documents(&world).await;
+        Self { world, author, session, last, seat, day }
+    }
+}
+
+/// A blind session that is opened, and one that is sealed.
+async fn blind_sessions(world: &World, author: &Author) {
+    for subject in ["opened", "sealed"] {
+        let draft = SessionDraft { blind: true, ..session_draft(subject) };
+        let session = world.convene(&draft).await;
+        for nonce in ["first", "second"] {
+            world.filed(author, &session, &format!("{subject} {nonce}")).await;
+        }
+        if subject == "opened" {
+            let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
+            world.aggregate(&aggregation).await.unwrap();
+        }
+    }
+}
+
+/// Members in every state, and messages in every state.
+async fn people(world: &World) {
+    for state in MemberState::ALL {
+        world.create(&Member { state, ..applicant(state.as_str()) }).await;
+    }
+    world.create(&Member { public_key: None, ..applicant("without key") }).await;
+    for state in MailState::ALL {
+        let name = format!("with mail {}", state.as_str());
+        let change = MemberChange { mail: Some(mail(&name)), ..creation(&applicant(&name)) };
+        promised!(world.save_member(&change).await, MemberSaved::Saved);
+        let queued = world.messages(None, None).await.pop().unwrap();
+        let message = Message { state, attempts: 3, ..Message::clone(&queued.record) };
+        let change = MessageChange { message, expected: queued.version };
+        promised!(world.save_message(&change).await, Saved::Saved);
+    }
+}
+
+/// Documents with odd keys and groups, some of them replaced.
+async fn documents(world: &World) {
+    for text in odd_texts() {
+        let put = world.put_document(Collection::Signals, &document(&text, &text)).await;
+        ensure!(matches!(put, Put::Created(_)), "created", put);
+    }
+    let _ = world.put_document(Collection::Signals, &document("odd", "group")).await;
+    for collection in Collection::ALL {
+        for key in ["first replaced", "second"] {
+            let _ = world.put_document(collection, &document(key, "group")).await;
+        }
+        let json = " {\"replaced\": \"\u{1f680}\\n\"} ".to_owned();
+        let draft = DocumentDraft { replace: true, json, ..document("first replaced", "group") };
+        let _ = world.put_document(collection, &draft).await;
+    }
+}
+
+pub(super) fn document(key: &str, group: &str) -> DocumentDraft {
+    DocumentDraft {
+        key: Some(key.to_owned()),
+        group: group.to_owned(),
+        json: format!("{{\"of\":{}}}", key.len()),
+        replace: false,
+        guard: None,
+        quota: None,
+        act: Some(act("filled")),
+    }
+}
