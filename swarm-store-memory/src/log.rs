@@ -69,8 +69,8 @@ impl Log for TenantStore {
         rows.into_iter().map(Row::read).collect()
     }
 
-    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
-        self.seen.mistrust(log, size);
+    async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mark_went_back(log, size);
         Ok(())
     }
 

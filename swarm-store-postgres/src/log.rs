@@ -81,8 +81,8 @@ impl Log for TenantStore {
         self.all("acts", &sql, &[number(session.0)], row).await
     }
 
-    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
-        self.seen.mistrust(log, size);
+    async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mark_went_back(log, size);
         Ok(())
     }
 

@@ -97,8 +97,8 @@ impl Log for TenantStore {
         acts.lines().map(|line| codec::decode_act(line).context(OP)).collect()
     }
 
-    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
-        self.seen.mistrust(log, size);
+    async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mark_went_back(log, size);
         Ok(())
     }
 

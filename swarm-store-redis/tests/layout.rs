@@ -147,7 +147,7 @@ async fn migration_to_layout_5_lists_documents_by_key_and_counts_their_size() {
         json: "\u{e9}".repeat(5),
         replace: false,
         guard: None,
-        quota: Some(DocumentQuota::default().within(most)),
+        quota: Some(DocumentQuota::default().with_max_bytes(most)),
         act: None,
     };
     let store = connect().await;

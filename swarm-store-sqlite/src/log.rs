@@ -70,8 +70,8 @@ impl Log for TenantStore {
         self.read("acts", move |world| rows(world, ON, &[&signed(session.0)])).await
     }
 
-    async fn mistrust(&self, log: u64, size: Seq) -> Result<()> {
-        self.seen.mistrust(log, size);
+    async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mark_went_back(log, size);
         Ok(())
     }
 

@@ -105,7 +105,7 @@ async fn migration_to_layout_5_counts_the_size_of_documents() {
     let put = async |store: SqliteStore, collection, most| {
         let world = World::open(Arc::new(store), tenant());
         let (key, group, json) = (None, String::new(), "\u{e9}".repeat(5));
-        let quota = Some(DocumentQuota::default().within(most));
+        let quota = Some(DocumentQuota::default().with_max_bytes(most));
         let (replace, guard, act) = (false, None, None);
         let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
         world.put_document(collection, &draft).await

@@ -23,10 +23,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up panics")]
 
+pub(crate) mod assertions;
 mod author;
 mod clock;
 mod log_scenario;
-pub(crate) mod promise;
 mod race;
 mod records;
 mod round_robin;

@@ -59,7 +59,7 @@ macro_rules! call_round_robin {
         impl $part for OneTenant {$(
             async fn $method(&self, $($name: $type),*) -> Result<$answer> {
                 // This call concerns the process, not the store, so every handle gets it.
-                if stringify!($method) == "mistrust" {
+                if stringify!($method) == "mark_went_back" {
                     for handle in &self.handles {
                         let _ = handle.$method($($name),*).await?;
                     }

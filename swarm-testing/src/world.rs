@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::records::{SALT, act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
-use crate::promise::{broken, promised};
+use crate::assertions::{expect_eq, fail};
 use swarm_core::domain::{
     AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
     MessageId, Seq, Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Take, TakeId,
@@ -152,7 +152,7 @@ answers! {
 impl World {
     /// Commits a new member.
     pub async fn create(&self, member: &Member) {
-        promised!(self.save_member(&creation(member)).await, MemberSaved::Saved);
+        expect_eq!(self.save_member(&creation(member)).await, MemberSaved::Saved);
     }
 
     /// The members in these states, by id.
@@ -186,7 +186,7 @@ impl World {
     /// Commits the change that `edit` makes to the stored member.
     pub async fn edit(&self, id: &MemberId, edit: impl FnOnce(&mut Member)) {
         let change = self.edited(id, edit).await;
-        promised!(self.save_member(&change).await, MemberSaved::Saved);
+        expect_eq!(self.save_member(&change).await, MemberSaved::Saved);
     }
 }
 
@@ -199,7 +199,7 @@ impl World {
             fresh: challenge.clone(),
             slot: slot.clone(),
         };
-        promised!(self.give_challenge(&offer).await, *challenge);
+        expect_eq!(self.give_challenge(&offer).await, *challenge);
     }
 
     /// A challenge with a seed of this name that is valid for longer than the test.
@@ -250,7 +250,7 @@ impl World {
     /// Commits the change that `edit` makes to the stored session.
     pub async fn amend(&self, id: SessionId, edit: impl FnOnce(&mut Session)) {
         let change = self.amended(id, edit).await;
-        promised!(self.save_session(&change).await, Saved::Saved);
+        expect_eq!(self.save_session(&change).await, Saved::Saved);
     }
 
     /// The terms of a session, if it exists.
@@ -329,8 +329,8 @@ impl World {
     /// Asserts that `session` has no takes, and that `author` has not used this nonce.
     pub async fn assert_unfiled(&self, author: &Author, session: &Session, nonce: &str) {
         let facts = self.facts(author, &author.submission(session, nonce)).await;
-        promised!((facts.latest, facts.spent), (None, None));
-        promised!(self.takes(session.id).await, []);
+        expect_eq!((facts.latest, facts.spent), (None, None));
+        expect_eq!(self.takes(session.id).await, []);
     }
 }
 
@@ -343,8 +343,8 @@ pub(crate) fn try_judged(basis: &Basis, submission: &Submission) -> Result<Filin
 /// Judges a submission that the rules accept. Each call is a new attempt.
 pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
     try_judged(basis, submission).unwrap_or_else(|rejection| {
-        let promised = "facts on which the rules accept it";
-        broken("a submission", &promised, &(rejection, basis), format_args!(""))
+        let expected = "facts on which the rules accept it";
+        fail("a submission", &expected, &(rejection, basis), format_args!(""))
     })
 }
 
@@ -366,6 +366,6 @@ pub async fn takes_of(
 pub fn filed(outcome: Filed) -> Arc<Take> {
     match outcome {
         Filed::Filed(take) => take,
-        other => broken("a filing", &"Filed", &other, format_args!("")),
+        other => fail("a filing", &"Filed", &other, format_args!("")),
     }
 }

@@ -122,7 +122,7 @@ impl DocumentQuota {
 
     /// Sets the maximum size.
     #[must_use]
-    pub fn within(self, bytes: u64) -> Self {
+    pub fn with_max_bytes(self, bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..self }
     }
 }

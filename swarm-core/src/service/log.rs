@@ -136,7 +136,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn unchanged(
+    pub async fn revalidate(
         &self,
         session: SessionId,
         then: &LogEnd,

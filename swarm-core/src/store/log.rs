@@ -52,8 +52,8 @@ pub trait Log: Send + Sync {
     /// Blocks the commits of this process until [`accept_store`](Self::accept_store), as if the log had gone back.
     /// Called when a log with this number and size was signed that the stored log does not continue. Has no effect
     /// if the stored log, or the one seen, has a higher number than `log`. See
-    /// [`SeenLog::mistrust`](super::SeenLog::mistrust).
-    async fn mistrust(&self, log: u64, size: Seq) -> Result<()>;
+    /// [`SeenLog::mark_went_back`](super::SeenLog::mark_went_back).
+    async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()>;
 
     /// The stored state of the tree over the log; `None` until the first is saved. The tree only serves proofs of
     /// the log: writing it appends no row, and its version is its only guard.

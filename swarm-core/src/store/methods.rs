@@ -97,7 +97,7 @@ macro_rules! port_methods {
             log_position() -> $crate::store::LogPosition;
             seen_log() -> $crate::store::LogPosition;
             acts_on(session: $crate::domain::SessionId) -> Vec<$crate::domain::LogRow>;
-            mistrust(log: u64, size: $crate::domain::Seq) -> ();
+            mark_went_back(log: u64, size: $crate::domain::Seq) -> ();
             tree() -> Option<$crate::store::Versioned<$crate::store::TreeState>>;
             save_tree(change: &$crate::store::TreeChange) -> $crate::store::Saved;
             tiles(log: u64, tiles: &[$crate::proof::tile::TileId]) -> Vec<Option<Vec<u8>>>;

@@ -85,7 +85,7 @@ mod tests {
             "log_position",
             "seen_log",
             "acts_on",
-            "mistrust",
+            "mark_went_back",
             "tree",
             "tiles",
             "count",

@@ -84,7 +84,7 @@ impl SeenLog {
     /// Blocks the tenant as one whose log went back. From now on, commits are compared with a fingerprint that
     /// no row has, until a log with a higher number begins. Does nothing if a log with a higher number than
     /// `log` was seen already.
-    pub fn mistrust(&self, log: u64, size: Seq) {
+    pub fn mark_went_back(&self, log: u64, size: Seq) {
         const NO_FINGERPRINT: &str = "signed otherwise";
         let mut seen = self.lock();
         if log >= seen.log {

@@ -182,7 +182,7 @@ impl AnswerCache {
         let (Some(session), Some(end)) = (cached.answer.session, &cached.end) else {
             return Ok(None);
         };
-        let Some(end) = tenant.unchanged(session, end, log).await? else { return Ok(None) };
+        let Some(end) = tenant.revalidate(session, end, log).await? else { return Ok(None) };
         let answer = cached.answer.clone();
         let revalidated = CachedAnswer { answer, log: log.clone(), end: Some(end), asked };
         let answer = revalidated.answer.clone();

@@ -44,7 +44,7 @@ fn five_hundred_windows_are_followed_exactly_once(backend: &Backend) {
     subjects.iter().for_each(|subject| put_subject(&fixture.client, subject));
     let schedule = Arc::new(Schedule::new(subjects.iter().map(|it| entry(it)).collect()).unwrap());
     let stores = [Arc::clone(&backend.store), another(backend)];
-    let servers = stores.map(|store| Killed::start(store, Arc::clone(&schedule)));
+    let servers = stores.map(|store| CrashingServer::start(store, Arc::clone(&schedule)));
 
     let mut acts = Acts::new(&fixture.client);
     for day in 1..=DAYS {
@@ -71,9 +71,9 @@ fn five_hundred_windows_are_followed_exactly_once(backend: &Backend) {
 }
 
 /// A server's work on the schedule, in a task that is aborted again and again.
-struct Killed(Arc<AbortHandle>);
+struct CrashingServer(Arc<AbortHandle>);
 
-impl Killed {
+impl CrashingServer {
     fn start(store: AnyStore, schedule: Arc<Schedule>) -> Self {
         let tenant = TenantId::parse("default").unwrap();
         let tenant = Swarm::new(store, SystemEntropy).tenant(&tenant);
@@ -106,7 +106,7 @@ impl Killed {
     }
 }
 
-impl Drop for Killed {
+impl Drop for CrashingServer {
     fn drop(&mut self) {
         self.0.abort();
     }

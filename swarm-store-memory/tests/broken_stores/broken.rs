@@ -103,7 +103,7 @@ pub(crate) fn repeats(method: &str) -> bool {
             "aggregate",
             "convene",
             "convene_once",
-            "mistrust",
+            "mark_went_back",
             "put_document",
         ]
         .contains(&method))

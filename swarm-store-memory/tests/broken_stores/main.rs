@@ -310,7 +310,7 @@ mod caught {
 async fn expect_broken(case: impl Future<Output = ()>) {
     let failed = AssertUnwindSafe(case).catch_unwind().await.expect_err("nobody noticed");
     let said = failed.downcast::<String>().map_or_else(|_| String::new(), |said| *said);
-    assert!(said.contains("promised:") && said.contains("came:"), "not about a promise: {said}");
+    assert!(said.contains("expected:") && said.contains("actual:"), "not about a promise: {said}");
 }
 
 /// Without a fault every case passes.

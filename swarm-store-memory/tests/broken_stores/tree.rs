@@ -54,6 +54,6 @@ fault!(TreeOfAnyTenant: tree(worlds) -> Option<Versioned<TreeState>> {
     Ok(None)
 });
 
-fault!(TrustedAnyway: mistrust(_worlds, _log: u64, _size: Seq) -> () {
+fault!(TrustedAnyway: mark_went_back(_worlds, _log: u64, _size: Seq) -> () {
     Ok(())
 });

@@ -36,26 +36,26 @@ local function time_of_commit()
   return now
 end
 
--- The mark of a log row, which distinguishes it from another row of the same number: its first 128 bytes,
+-- The fingerprint of a log row, which distinguishes it from another row of the same number: its first 128 bytes,
 -- as ASCII, since they may end within a character.
-local function mark(row)
+local function fingerprint(row)
   return (string.gsub(string.sub(row, 1, 128), '[\128-\255]', '?'))
 end
 
--- Compares the log with the position seen, which is in the last three arguments (number, size, mark of the
+-- Compares the log with the position seen, which is in the last three arguments (number, size, fingerprint of the
 -- last row). Returns 'same' if it continues from there, 'later' if another log has begun, 'back' if it lost
 -- rows. Fails when the log is not a list.
 local function since_seen()
   local number, size, last = ARGV[#ARGV - 2], ARGV[#ARGV - 1], ARGV[#ARGV]
   local from_end = size - log_size - 1
   local row = redis.call('LINDEX', log, from_end)
-  local is_there = row and from_end < 0 and (row == last or mark(row) == last)
+  local is_there = row and from_end < 0 and (row == last or fingerprint(row) == last)
   if size == '0' or is_there then return 'same' end
   return tonumber(log_number) > tonumber(number) and 'later' or 'back'
 end
 
 -- Appends rows to the log, and returns the new position, which the caller must write. `other_mark` is the
--- mark of the last row, if it differs from the row. A commit returns the position after its last append.
+-- fingerprint of the last row, if it differs from the row. A commit returns the position after its last append.
 local size_after, last_mark = '0', ''
 local function append(rows, now, other_mark)
   size_after = string.format('%d', redis.call('RPUSH', log, unpack(rows)))

@@ -60,7 +60,7 @@ end
 local function log_act(acts, session, now, text)
   if text == '' then return end
   local row = table.concat({ 'a', now, text }, ' ')
-  redis.call('HSET', takes, 'log', append({ row }, now, mark(row)))
+  redis.call('HSET', takes, 'log', append({ row }, now, fingerprint(row)))
   if session == '' then return end
   local before = redis.call('HGET', acts, session)
   local numbered = size_after .. ' ' .. row

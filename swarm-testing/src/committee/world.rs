@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::records::{attempt, draft, posted};
-use crate::promise::{broken, ensure, promised};
+use crate::assertions::{ensure, expect_eq, fail};
 use crate::{Counter, unique};
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeSettings,
@@ -115,7 +115,7 @@ impl CommitteeWorld {
 
     /// Writes a day; panics if it is stale.
     pub async fn put_day(&self, change: &CommitteeDayChange) {
-        promised!(self.save_day(change).await, Saved::Saved);
+        expect_eq!(self.save_day(change).await, Saved::Saved);
     }
 
     /// Stores a subject.
@@ -160,8 +160,8 @@ impl CommitteeWorld {
         let settings = CommitteeSettings::default();
         let judged = judge(&facts, settings.key_prefix(), key, &posted(mark), attempt);
         judged.unwrap_or_else(|refusal| {
-            let promised = "facts on which the rules accept it";
-            broken("a submission", &promised, &(refusal, facts), format_args!(""))
+            let expected = "facts on which the rules accept it";
+            fail("a submission", &expected, &(refusal, facts), format_args!(""))
         })
     }
 
@@ -181,7 +181,7 @@ impl CommitteeWorld {
 pub fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
     match outcome {
         CommitteeFiled::Filed(take) => take,
-        other => broken("a filing", &"Filed", &other, format_args!("")),
+        other => fail("a filing", &"Filed", &other, format_args!("")),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::log::document;
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{World, act, applicant, creation, filed, moment, session_draft};
 use swarm_core::domain::{Attribution, Seq, SessionDraft, Timestamp, Version};
 use swarm_core::rules::convene;
@@ -22,18 +22,18 @@ pub async fn commit_time_is_constant_while_the_clock_is_behind(
     set(noon);
     let world = World::fresh(tenants).await;
     let (session, ada) = (world.convened("subject").await, world.author("ada").await);
-    promised!(world.filed(&ada, &session, "1").await.filed_at, noon);
+    expect_eq!(world.filed(&ada, &session, "1").await.filed_at, noon);
 
     set(earliest());
-    promised!(world.now().await, noon);
-    promised!(world.filed(&ada, &session, "2").await.filed_at, noon);
-    promised!(world.convened("other").await.convened_at, noon);
+    expect_eq!(world.now().await, noon);
+    expect_eq!(world.filed(&ada, &session, "2").await.filed_at, noon);
+    expect_eq!(world.convened("other").await.convened_at, noon);
     set(noon.plus_millis(-1));
-    promised!(world.filed(&ada, &session, "3").await.filed_at, noon);
+    expect_eq!(world.filed(&ada, &session, "3").await.filed_at, noon);
 
     set(noon.plus_millis(1));
-    promised!(world.now().await, noon.plus_millis(1));
-    promised!(world.filed(&ada, &session, "4").await.filed_at, noon.plus_millis(1));
+    expect_eq!(world.now().await, noon.plus_millis(1));
+    expect_eq!(world.filed(&ada, &session, "4").await.filed_at, noon.plus_millis(1));
 }
 
 /// The limit is an hour. Beyond that, the store is not ready.
@@ -60,7 +60,7 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
     };
 
     set(earliest().plus_millis(-1));
-    promised!(world.now().await, noon, "reads go on");
+    expect_eq!(world.now().await, noon, "reads go on");
     let store = world.store();
     refused(store.file(&filing).await);
     refused(store.save_session(&amended).await);
@@ -70,14 +70,14 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
     refused(store.accept_key(&act("accepted")).await);
     refused(store.remove_member(&removal).await);
     refused(store.give_challenge(&offer).await);
-    promised!(world.log_size().await, size);
-    promised!(world.takes(session.id).await.len(), 1);
+    expect_eq!(world.log_size().await, size);
+    expect_eq!(world.takes(session.id).await.len(), 1);
     refused(tenants.ready().await);
 
     set(earliest());
-    promised!(tenants.ready().await.is_ok(), true, "once the clock is near enough");
-    promised!(filed(world.file(&filing).await).filed_at, noon);
-    promised!(world.save_session(&amended).await, Saved::Saved);
+    expect_eq!(tenants.ready().await.is_ok(), true, "once the clock is near enough");
+    expect_eq!(filed(world.file(&filing).await).filed_at, noon);
+    expect_eq!(world.save_session(&amended).await, Saved::Saved);
 }
 
 /// What was filed before stays filed, so a call that is sent again is answered as it was then.
@@ -92,7 +92,7 @@ pub async fn resent_attempt_is_answered_while_the_clock_is_far_behind(
     let take = filed(world.file(&filing).await);
     set(earliest().plus_millis(-1));
     let resent = world.store().file(&filing).await.map_err(|error| error.kind());
-    promised!(resent, Ok(Filed::Filed(take)));
+    expect_eq!(resent, Ok(Filed::Filed(take)));
 }
 
 /// An operator accepts a clock that is a day behind. Later commits have its time.
@@ -106,12 +106,12 @@ pub async fn accepted_clock_is_used_again(tenants: Arc<dyn Tenants>, set: impl F
     refused(world.store().file(&filing).await);
 
     world.accept_clock(&act("accepted")).await;
-    promised!(tenants.ready().await.is_ok(), true, "once the clock was accepted");
-    promised!(world.now().await, yesterday);
-    promised!(filed(world.file(&filing).await).filed_at, yesterday);
+    expect_eq!(tenants.ready().await.is_ok(), true, "once the clock was accepted");
+    expect_eq!(world.now().await, yesterday);
+    expect_eq!(filed(world.file(&filing).await).filed_at, yesterday);
     let rows = world.log(Seq(0), 9).await;
     let times: Vec<_> = rows.iter().map(|row| (row.seq.0, row.at)).collect();
-    promised!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
+    expect_eq!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
 }
 
 /// After a clock was accepted, the take with the latest time need not be the last one.
@@ -126,13 +126,13 @@ pub async fn deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(
     world.filed(&ada, &session, "1").await;
     set(right);
     world.accept_clock(&act("accepted")).await;
-    promised!(world.filed(&ada, &session, "2").await.filed_at, right);
+    expect_eq!(world.filed(&ada, &session, "2").await.filed_at, right);
     for (end, expected) in
         [(right, Saved::Stale), (noon().plus_millis(-1), Saved::Stale), (noon(), Saved::Saved)]
     {
         let change = world.amended(session.id, |_| {}).await;
         let change = SessionChange { none_filed_after: Some(end), ..change };
-        promised!(world.save_session(&change).await, expected);
+        expect_eq!(world.save_session(&change).await, expected);
     }
 }
 
@@ -151,7 +151,7 @@ pub async fn passed_deadline_stays_passed_when_the_clock_runs_back(
     set(noon.plus_millis(1));
     world.convened("other").await;
     set(noon.plus_millis(-60_000));
-    promised!(world.file(&filing).await, Filed::Late);
+    expect_eq!(world.file(&filing).await, Filed::Late);
 }
 
 fn noon() -> Timestamp {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::log::document;
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{Author, World, act, applicant, creation, filed, session_draft};
 use swarm_core::domain::{Actor, Attribution, LogBefore, LogRow, Logged, Seq, Session};
 use swarm_core::rules::{Filing, convene, store_accepted};
@@ -26,9 +26,9 @@ pub async fn store_with_lost_rows_refuses_commits(
 
     restore().await;
     refused.are_refused(&world, &tenants).await;
-    promised!(world.takes(session.id).await.len(), 0, "reads go on");
-    promised!(world.log_position().await.size, Seq(1), "reads go on");
-    promised!(world.store().seen_log().await.unwrap(), seen);
+    expect_eq!(world.takes(session.id).await.len(), 0, "reads go on");
+    expect_eq!(world.log_position().await.size, Seq(1), "reads go on");
+    expect_eq!(world.store().seen_log().await.unwrap(), seen);
 }
 
 /// Decisions made before are not committed, and no facts are returned for new ones.
@@ -43,7 +43,7 @@ pub async fn wiped_store_refuses_commits(
     let refused = Commits::judged(&world, &session, &ada).await;
     restore().await;
     refused.are_refused(&world, &tenants).await;
-    promised!(world.log_size().await, Seq(0));
+    expect_eq!(world.log_size().await, Seq(0));
 }
 
 /// Another process, which has not seen the lost rows, commits more rows than were lost.
@@ -63,7 +63,7 @@ pub async fn store_with_other_rows_refuses_commits(
     for subject in ["others", "more"] {
         other.convened(subject).await;
     }
-    promised!(world.log_size().await, Seq(3));
+    expect_eq!(world.log_size().await, Seq(3));
     refused.are_refused(&world, &tenants).await;
 }
 
@@ -90,22 +90,22 @@ pub async fn accepted_store_commits_again(
 
     for log in [2, 3] {
         world.accept_store(&store_accepted(LogBefore::seen(Seq(4)), &Actor::OPERATOR)).await;
-        promised!(tenants.ready().await.is_ok(), true, "once the store was accepted");
+        expect_eq!(tenants.ready().await.is_ok(), true, "once the store was accepted");
         let position = world.log_position().await;
-        promised!((position.log, position.size), (log, Seq(log)));
+        expect_eq!((position.log, position.size), (log, Seq(log)));
     }
     let rows = world.log(Seq(1), 9).await;
     let accepted = |log, row: &LogRow| {
         let entry = store_accepted(LogBefore::seen(Seq(4)), &Actor::OPERATOR).entry(log, row.at);
         row.logged == Logged::Entry(entry)
     };
-    promised!(accepted(2, &rows[0]) && accepted(3, &rows[1]), true, "the numbers of the logs");
+    expect_eq!(accepted(2, &rows[0]) && accepted(3, &rows[1]), true, "the numbers of the logs");
 
     // Decisions made before the new log are made again.
     let kind = elsewhere.store().file(&waiting.filing).await.map_err(|error| error.kind());
-    promised!(kind, Err(StoreErrorKind::Contended));
-    promised!(filed(elsewhere.file(&waiting.filing).await).revision.get(), 1);
-    promised!(tenants_elsewhere.ready().await.is_ok(), true, "in another process");
+    expect_eq!(kind, Err(StoreErrorKind::Contended));
+    expect_eq!(filed(elsewhere.file(&waiting.filing).await).revision.get(), 1);
+    expect_eq!(tenants_elsewhere.ready().await.is_ok(), true, "in another process");
     world.filed(&ada, &session, "4").await;
 }
 
@@ -151,7 +151,7 @@ impl<'a> Commits<'a> {
         refused(store.accept_key(&act("accepted")).await);
         refused(store.accept_clock(&act("accepted")).await);
         refused(tenants.ready().await);
-        promised!(world.log_size().await, size, "nothing is committed");
+        expect_eq!(world.log_size().await, size, "nothing is committed");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, applicant, creation, id, mail};
 use swarm_core::domain::{MailState, MemberState, Message, SessionState};
 use swarm_core::store::{Countable, MemberChange, MemberSaved, MessageChange, Saved, Tenants};
@@ -11,7 +11,7 @@ pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
     let [one, other] = [World::fresh(Arc::clone(&tenants)).await, World::fresh(tenants).await];
     for name in ["ada", "grace", "joan"] {
         let change = MemberChange { mail: Some(mail("queued")), ..creation(&applicant(name)) };
-        promised!(one.save_member(&change).await, MemberSaved::Saved);
+        expect_eq!(one.save_member(&change).await, MemberSaved::Saved);
         one.convened(name).await;
     }
     // The other tenant has its own records.
@@ -25,7 +25,7 @@ pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
     let first = one.messages(None, None).await.swap_remove(0);
     let message = Message { state: MailState::Sent, ..Message::clone(&first.record) };
     let sent = MessageChange { message, expected: first.version };
-    promised!(one.save_message(&sent).await, Saved::Saved);
+    expect_eq!(one.save_message(&sent).await, Saved::Saved);
 
     for (what, here, there) in [
         (Countable::Members(MemberState::Applied), 2, 1),
@@ -38,7 +38,7 @@ pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
         (Countable::Messages(MailState::Sent), 1, 0),
         (Countable::Messages(MailState::Failed), 0, 0),
     ] {
-        promised!(one.count(what).await, here, "{what:?}");
-        promised!(other.count(what).await, there, "{what:?} of another tenant");
+        expect_eq!(one.count(what).await, here, "{what:?}");
+        expect_eq!(other.count(what).await, there, "{what:?} of another tenant");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{Author, World, applicant, creation, filed, id, key, mail, seed, session_draft};
 use swarm_core::domain::MemberState::{Approved, Claimed};
 use swarm_core::domain::SessionState::{Collecting, Published};
@@ -23,7 +23,7 @@ pub async fn records_survive_reopening(
     let before = shown(&World::open(tenants, tenant.clone())).await;
     let after = shown(&World::open(reopen().await, tenant)).await;
     for (before, after) in before.into_iter().zip(after) {
-        promised!(after, before, "once the store was opened again");
+        expect_eq!(after, before, "once the store was opened again");
     }
 }
 
@@ -37,24 +37,24 @@ pub async fn guards_survive_reopening(
     let world = World::open(reopen().await, tenant);
     let (ada, session) = (Author::named("ada"), world.session(SessionId(1)).await.unwrap().record);
 
-    promised!(filed(world.file(&filing).await).id, TakeId(2), "the same attempt, sent again");
+    expect_eq!(filed(world.file(&filing).await).id, TakeId(2), "the same attempt, sent again");
     let spent = ada.submission(&session, "2");
     let replayed = world.facts(&ada, &spent).await;
-    promised!(replayed.spent.map(|take| take.id), Some(TakeId(2)), "a used nonce");
+    expect_eq!(replayed.spent.map(|take| take.id), Some(TakeId(2)), "a used nonce");
     let next = world.filed(&ada, &session, "3").await;
-    promised!((next.id, next.revision.get()), (TakeId(3), 3));
-    promised!(world.convened("subject").await.id, SessionId(3));
+    expect_eq!((next.id, next.revision.get()), (TakeId(3), 3));
+    expect_eq!(world.convened("subject").await.id, SessionId(3));
 
     let with_the_key = creation(&Member { public_key: Some(key("ada")), ..applicant("new") });
-    promised!(world.save_member(&with_the_key).await, MemberSaved::KeyHeld(id("ada")));
+    expect_eq!(world.save_member(&with_the_key).await, MemberSaved::KeyHeld(id("ada")));
     let mut claim = world.edited(&id("grace"), |grace| grace.state = Claimed).await;
     claim.proven = Some(ProvenChallenge(seed("challenge")));
     claim.mail = Some(mail("second"));
-    promised!(world.save_member(&claim).await, MemberSaved::Saved, "proven by a live challenge");
+    expect_eq!(world.save_member(&claim).await, MemberSaved::Saved, "proven by a live challenge");
     let queued = world.messages(None, None).await;
     let ids: Vec<_> = queued.iter().map(|message| message.record.id.0).collect();
-    promised!(ids, [1, 2]);
-    promised!(world.put_document(Subjects, &document("first")).await, Put::Exists);
+    expect_eq!(ids, [1, 2]);
+    expect_eq!(world.put_document(Subjects, &document("first")).await, Put::Exists);
     let second = world.put_document(Subjects, &document("second")).await;
     ensure!(matches!(&second, Put::Created(document) if document.id == 2), "number 2", second);
 }
@@ -65,7 +65,7 @@ async fn filled(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
     let ada = world.author("ada").await;
     let grace = Member { state: Approved, ..applicant("grace") };
     let change = MemberChange { mail: Some(mail("first")), ..creation(&grace) };
-    promised!(world.save_member(&change).await, MemberSaved::Saved);
+    expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
     let challenge = world.live_challenge("challenge").await;
     world.set_challenge(&ChallengeSlot::Member(grace.id), &challenge).await;
     let (session, published) = (world.convened("subject").await, world.convened("other").await);

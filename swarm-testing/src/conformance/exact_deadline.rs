@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use swarm_core::domain::Timestamp;
 use swarm_core::store::Clock;
 
@@ -51,7 +51,7 @@ where
         }
     }
     let at_their_deadlines = 0;
-    promised!(at_their_deadlines, 1, "commits exactly at their deadline in {tries} tries");
+    expect_eq!(at_their_deadlines, 1, "commits exactly at their deadline in {tries} tries");
 }
 
 async fn now(clock: &dyn Clock) -> Timestamp {

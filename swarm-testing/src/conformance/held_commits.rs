@@ -7,7 +7,7 @@ use swarm_core::TenantId;
 use swarm_core::store::{Filed, Tenants};
 
 use crate::World;
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 
 /// A take waits for the critical section until its deadline has passed: it is late. A store that reads its clock
 /// before it waits files it.
@@ -34,6 +34,6 @@ pub async fn wait_of_a_commit_counts_towards_its_deadline<H>(
     // The call has been sent long ago; if it was not, it is late too.
     tokio::time::sleep(Duration::from_millis(20)).await;
     drop(held);
-    promised!(waiting.await.unwrap(), Filed::Late);
+    expect_eq!(waiting.await.unwrap(), Filed::Late);
     world.assert_unfiled(&author, &session, "nonce").await;
 }

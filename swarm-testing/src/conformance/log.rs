@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{World, act, applicant, creation, filed, object, race, session_draft};
 use swarm_core::domain::{
     Attribution, LogRow, Logged, MemberId, MemoDraft, Seq, Session, SessionId, Take, TakeId,
@@ -20,9 +20,9 @@ const MANY: usize = 10_000;
 
 pub async fn log_is_initially_empty(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.log(START, MANY).await, []);
-    promised!(world.log_size().await, START);
-    promised!(world.acts_on(SessionId(1)).await, []);
+    expect_eq!(world.log(START, MANY).await, []);
+    expect_eq!(world.log_size().await, START);
+    expect_eq!(world.acts_on(SessionId(1)).await, []);
 }
 
 /// Rows are in commit order. A commit without an act appends no row.
@@ -33,14 +33,14 @@ pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     let author = world.author("ada").await;
     let take = world.filed(&author, &session, "nonce").await;
     let public = MemberChange { act: Some(act("member")), ..creation(&applicant("grace")) };
-    promised!(world.save_member(&public).await, MemberSaved::Saved);
+    expect_eq!(world.save_member(&public).await, MemberSaved::Saved);
     let closed = world.amended(session.id, |_| {}).await;
-    promised!(world.save_session(&closed).await, Saved::Saved);
+    expect_eq!(world.save_session(&closed).await, Saved::Saved);
     let drafted = MemoDraft::read(&mut object(r#"{"title":"A","body":"b"}"#)).unwrap();
     let published = memo_published(&author.id, &drafted);
     let memo = DocumentDraft { act: Some(published.clone()), ..document(None, "memo") };
     let memo = world.put_document(Collection::Memos, &memo).await;
-    let Put::Created(memo) = memo else { panic!("promised: a new document; came: {memo:?}") };
+    let Put::Created(memo) = memo else { panic!("expected: a new document; actual: {memo:?}") };
     let subject = document(Some("aurora"), "subject");
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
     let _ = written(world.put_document(Collection::Subjects, &subject).await);
@@ -49,16 +49,16 @@ pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     let _ = written(world.put_document(Collection::Memos, &other).await);
 
     let rows = world.log(START, MANY).await;
-    promised!(numbers(&rows), (1..=8).collect::<Vec<_>>());
+    expect_eq!(numbers(&rows), (1..=8).collect::<Vec<_>>());
     let entry = |act: &Act, minted, at| Logged::Entry(act.entry(minted, at));
-    promised!(rows[0].logged, entry(&convocation.act, session.id.0, session.convened_at));
-    promised!(rows[1].logged, Logged::Take(take));
-    promised!(rows[2].logged, entry(&act("member"), 0, Timestamp::EPOCH));
-    promised!(rows[3].logged, entry(&closed.acts[0], 0, Timestamp::EPOCH));
-    promised!(rows[4].logged, entry(&published, memo.id, memo.created_at));
-    promised!(rows[5].logged, rows[6].logged);
-    promised!(rows[7].logged, entry(&published, memo.id, rows[7].at), "it keeps its id");
-    promised!(world.log_size().await, Seq(8));
+    expect_eq!(rows[0].logged, entry(&convocation.act, session.id.0, session.convened_at));
+    expect_eq!(rows[1].logged, Logged::Take(take));
+    expect_eq!(rows[2].logged, entry(&act("member"), 0, Timestamp::EPOCH));
+    expect_eq!(rows[3].logged, entry(&closed.acts[0], 0, Timestamp::EPOCH));
+    expect_eq!(rows[4].logged, entry(&published, memo.id, memo.created_at));
+    expect_eq!(rows[5].logged, rows[6].logged);
+    expect_eq!(rows[7].logged, entry(&published, memo.id, rows[7].at), "it keeps its id");
+    expect_eq!(world.log_size().await, Seq(8));
 }
 
 pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
@@ -66,9 +66,9 @@ pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     let session = world.convened("subject").await;
     let take = world.filed(&world.author("ada").await, &session, "nonce").await;
     let memo = world.put_document(Collection::Memos, &document(None, "memo")).await;
-    let Put::Created(memo) = memo else { panic!("promised: a new document; came: {memo:?}") };
+    let Put::Created(memo) = memo else { panic!("expected: a new document; actual: {memo:?}") };
     let times: Vec<_> = world.log(START, MANY).await.iter().map(|row| row.at).collect();
-    promised!(times, [session.convened_at, take.filed_at, memo.created_at]);
+    expect_eq!(times, [session.convened_at, take.filed_at, memo.created_at]);
 }
 
 /// It is a commit like any other.
@@ -79,12 +79,12 @@ pub async fn accepted_key_appends_its_act(tenants: Arc<dyn Tenants>) {
     let before = world.now().await;
     world.accept_key(&act("accepted")).await;
     let rows = world.log(START, MANY).await;
-    promised!(numbers(&rows), [1, 2]);
-    promised!(rows[1].logged, Logged::Entry(act("accepted").entry(0, rows[1].at)));
+    expect_eq!(numbers(&rows), [1, 2]);
+    expect_eq!(rows[1].logged, Logged::Entry(act("accepted").entry(0, rows[1].at)));
     ensure!(rows[1].at >= before && rows[1].at <= world.now().await, "its time", &rows[1]);
-    promised!(world.log_position().await.log, 1, "the log goes on");
-    promised!(world.session(session.id).await.map(|it| it.version), Some(Version(1)));
-    promised!(other.log_size().await, START);
+    expect_eq!(world.log_position().await.log, 1, "the log goes on");
+    expect_eq!(world.session(session.id).await.map(|it| it.version), Some(Version(1)));
+    expect_eq!(other.log_size().await, START);
 }
 
 pub async fn log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
@@ -99,10 +99,10 @@ pub async fn log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
         after = last.seq;
         read.extend(page);
     }
-    promised!(numbers(&read), (1..=25).collect::<Vec<_>>());
-    promised!(world.log(Seq(24), MANY).await, read[24..]);
-    promised!(world.log(Seq(u64::MAX), MANY).await, []);
-    promised!(world.log(START, 0).await, []);
+    expect_eq!(numbers(&read), (1..=25).collect::<Vec<_>>());
+    expect_eq!(world.log(Seq(24), MANY).await, read[24..]);
+    expect_eq!(world.log(Seq(u64::MAX), MANY).await, []);
+    expect_eq!(world.log(START, 0).await, []);
 }
 
 pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
@@ -111,11 +111,11 @@ pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
     let submission = author.submission(&session, "nonce");
     let stale = world.judged(&author, &submission).await;
     let change = world.amended(session.id, |_| {}).await;
-    promised!(world.save_session(&change).await, Saved::Saved);
+    expect_eq!(world.save_session(&change).await, Saved::Saved);
     let size = world.log_size().await;
 
-    promised!(world.save_session(&change).await, Saved::Stale);
-    promised!(world.file(&stale).await, Filed::Stale);
+    expect_eq!(world.save_session(&change).await, Saved::Stale);
+    expect_eq!(world.file(&stale).await, Filed::Stale);
     let unknown = SessionChange {
         session: Session { id: SessionId(77), ..Session::clone(&session) },
         expected: Version(1),
@@ -125,19 +125,19 @@ pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
         acts: vec![act("unknown")],
         opens: false,
     };
-    promised!(world.save_session(&unknown).await, Saved::Stale);
+    expect_eq!(world.save_session(&unknown).await, Saved::Stale);
     let change = world.edited(&author.id, |_| {}).await;
     let stale = MemberChange { expected: None, act: Some(act("member")), ..change };
-    promised!(world.save_member(&stale).await, MemberSaved::Stale);
+    expect_eq!(world.save_member(&stale).await, MemberSaved::Stale);
     let once = DocumentDraft { replace: false, ..document(Some("key"), "brief") };
     let put = world.put_document(Collection::Briefs, &once).await;
     ensure!(matches!(put, Put::Created(_)), "a new document", put);
-    promised!(world.put_document(Collection::Briefs, &once).await, Put::Exists);
+    expect_eq!(world.put_document(Collection::Briefs, &once).await, Put::Exists);
     let guard = Some(DocumentGuard::Member(MemberId::parse("nobody").unwrap(), Version(1)));
     let guarded = DocumentDraft { guard, ..document(None, "memo") };
-    promised!(world.put_document(Collection::Memos, &guarded).await, Put::Stale);
+    expect_eq!(world.put_document(Collection::Memos, &guarded).await, Put::Stale);
 
-    promised!(world.log_size().await, Seq(size.0 + 1));
+    expect_eq!(world.log_size().await, Seq(size.0 + 1));
 }
 
 pub async fn repeated_attempt_appends_one_row(tenants: Arc<dyn Tenants>) {
@@ -145,8 +145,8 @@ pub async fn repeated_attempt_appends_one_row(tenants: Arc<dyn Tenants>) {
     let (session, author) = (world.convened("subject").await, world.author("ada").await);
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     let first = filed(world.file(&filing).await);
-    promised!(filed(world.file(&filing).await), first);
-    promised!(world.log_size().await, Seq(2));
+    expect_eq!(filed(world.file(&filing).await), first);
+    expect_eq!(world.log_size().await, Seq(2));
 }
 
 pub async fn concurrent_commits_append_consecutive_rows(tenants: Arc<dyn Tenants>) {
@@ -168,10 +168,10 @@ pub async fn concurrent_commits_append_consecutive_rows(tenants: Arc<dyn Tenants
     });
     race(racers).await;
     let rows = world.log(START, MANY).await;
-    promised!(numbers(&rows), (1..=21).collect::<Vec<_>>());
+    expect_eq!(numbers(&rows), (1..=21).collect::<Vec<_>>());
     ensure!(rows.is_sorted_by_key(|row| row.at), "times that never run back", rows);
     let logged: Vec<_> = rows.iter().filter_map(|row| take_of(row).map(|take| take.id)).collect();
-    promised!(logged, (1..=16).map(TakeId).collect::<Vec<_>>());
+    expect_eq!(logged, (1..=16).map(TakeId).collect::<Vec<_>>());
 }
 
 pub async fn acts_are_found_by_session(tenants: Arc<dyn Tenants>) {
@@ -179,9 +179,9 @@ pub async fn acts_are_found_by_session(tenants: Arc<dyn Tenants>) {
     let (one, other) = (world.convened("one").await, world.convened("other").await);
     world.filed(&world.author("ada").await, &one, "nonce").await;
     world.amend(one.id, |_| {}).await;
-    promised!(numbers(&world.acts_on(one.id).await), [1, 4]);
-    promised!(numbers(&world.acts_on(other.id).await), [2]);
-    promised!(world.acts_on(SessionId(3)).await, []);
+    expect_eq!(numbers(&world.acts_on(one.id).await), [1, 4]);
+    expect_eq!(numbers(&world.acts_on(other.id).await), [2]);
+    expect_eq!(world.acts_on(SessionId(3)).await, []);
 }
 
 pub async fn tenants_have_separate_logs(tenants: Arc<dyn Tenants>) {
@@ -190,10 +190,10 @@ pub async fn tenants_have_separate_logs(tenants: Arc<dyn Tenants>) {
     one.convened("subject").await;
     one.convened("subject").await;
     other.convened("subject").await;
-    promised!((one.log_size().await, other.log_size().await), (Seq(2), Seq(1)));
-    promised!(numbers(&other.log(START, MANY).await), [1]);
-    promised!(numbers(&one.acts_on(SessionId(1)).await), [1]);
-    promised!(numbers(&other.acts_on(SessionId(2)).await), [0; 0]);
+    expect_eq!((one.log_size().await, other.log_size().await), (Seq(2), Seq(1)));
+    expect_eq!(numbers(&other.log(START, MANY).await), [1]);
+    expect_eq!(numbers(&one.acts_on(SessionId(1)).await), [1]);
+    expect_eq!(numbers(&other.acts_on(SessionId(2)).await), [0; 0]);
 }
 
 /// A document with a log entry of this kind.
@@ -212,7 +212,7 @@ pub(super) fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
 fn written(outcome: Put) -> u64 {
     match outcome {
         Put::Created(document) | Put::Replaced(document) => document.id,
-        other => panic!("promised: a stored document; came: {other:?}"),
+        other => panic!("expected: a stored document; actual: {other:?}"),
     }
 }
 

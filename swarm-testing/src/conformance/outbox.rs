@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, World, applicant, count, creation, id, key, mail, race, seed};
 use swarm_core::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
 use swarm_core::store::{
@@ -12,27 +12,27 @@ use swarm_core::store::{
 
 pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.messages(None, None).await, []);
+    expect_eq!(world.messages(None, None).await, []);
     let before = world.now().await;
     let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
     for subject in subjects {
         let mail = Some(Mail { body: subject.repeat(3), ..mail(subject) });
         let change = MemberChange { mail, ..creation(&applicant(&format!("member {subject}"))) };
-        promised!(world.save_member(&change).await, MemberSaved::Saved);
+        expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
         world.edit(&change.member.id, |_| {}).await;
     }
     let after = world.now().await;
     let queued = world.messages(None, None).await;
-    promised!(queued.len(), subjects.len());
+    expect_eq!(queued.len(), subjects.len());
     for ((place, queued), subject) in (1..).zip(&queued).zip(subjects) {
         let mail = Mail { body: subject.repeat(3), ..mail(subject) };
-        promised!(queued.version, FIRST);
+        expect_eq!(queued.version, FIRST);
         ensure!(
             (before..=after).contains(&queued.record.queued_at),
             "a time by the store\'s clock, during the call",
             queued.record.queued_at
         );
-        promised!(*queued.record, mail.queued(MessageId(place), queued.record.queued_at));
+        expect_eq!(*queued.record, mail.queued(MessageId(place), queued.record.queued_at));
     }
 }
 
@@ -52,9 +52,9 @@ pub async fn refused_change_queues_no_mail(tenants: Arc<dyn Tenants>) {
     ];
     for (change, outcome) in refused {
         let change = MemberChange { mail: Some(mail("lost")), ..change };
-        promised!(world.save_member(&change).await, outcome);
+        expect_eq!(world.save_member(&change).await, outcome);
     }
-    promised!(world.messages(None, None).await, []);
+    expect_eq!(world.messages(None, None).await, []);
 }
 
 pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
@@ -68,10 +68,10 @@ pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
     let mut expected = queued.version;
     for message in [leased, failed, sent] {
         let change = MessageChange { message: message.clone(), expected };
-        promised!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(world.save_message(&change).await, Saved::Saved);
         expected = expected.next();
         let written = Versioned { version: expected, record: Arc::new(message) };
-        promised!(world.messages(None, None).await, [written]);
+        expect_eq!(world.messages(None, None).await, [written]);
     }
 }
 
@@ -86,9 +86,9 @@ pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
         (Message { id: MessageId(0), ..message }, queued.version),
     ] {
         let change = MessageChange { message, expected };
-        promised!(world.save_message(&change).await, Saved::Stale);
+        expect_eq!(world.save_message(&change).await, Saved::Stale);
     }
-    promised!(world.messages(None, None).await, [queued]);
+    expect_eq!(world.messages(None, None).await, [queued]);
 }
 
 pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
@@ -98,12 +98,12 @@ pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
         let queued = queued(&world, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        promised!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(world.save_message(&change).await, Saved::Saved);
     }
     for (first, state) in (1..).zip(states) {
         let found = world.messages(Some(state), None).await;
         let ids: Vec<_> = found.iter().map(|message| message.record.id.0).collect();
-        promised!(ids, [first, first + 4, first + 8], "{state:?}");
+        expect_eq!(ids, [first, first + 4, first + 8], "{state:?}");
     }
 }
 
@@ -114,7 +114,7 @@ pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
         let state = if number % 3 == 0 { MailState::Sent } else { MailState::Queued };
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        promised!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(world.save_message(&change).await, Saved::Saved);
     }
     for after in [0, 1, 2, 9, 10, 11, 12, 13, u64::MAX] {
         let found = |state| {
@@ -125,11 +125,11 @@ pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
             }
         };
         let later = || (1..=12).filter(|id| *id > after);
-        promised!(found(None).await, later().collect::<Vec<_>>());
+        expect_eq!(found(None).await, later().collect::<Vec<_>>());
         let sent: Vec<u64> = later().filter(|id| id % 3 == 0).collect();
-        promised!(found(Some(MailState::Sent)).await, sent);
+        expect_eq!(found(Some(MailState::Sent)).await, sent);
         let queued: Vec<u64> = later().filter(|id| id % 3 != 0).collect();
-        promised!(found(Some(MailState::Queued)).await, queued);
+        expect_eq!(found(Some(MailState::Queued)).await, queued);
     }
 }
 
@@ -139,20 +139,20 @@ pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
         let queued = queued(&world, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        promised!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(world.save_message(&change).await, Saved::Saved);
     }
     let (mut ids, mut after) = (Vec::new(), None);
     loop {
         let page = MessageQuery { after, limit: 3, ..MessageQuery::ALL };
         let page = world.found_messages(&page).await;
-        promised!(page.len(), 3.min(10 - ids.len()), "after {after:?}");
+        expect_eq!(page.len(), 3.min(10 - ids.len()), "after {after:?}");
         let Some(last) = page.last() else { break };
         after = Some(last.record.id);
         ids.extend(page.iter().map(|message| message.record.id.0));
     }
-    promised!(ids, (1..=10).collect::<Vec<_>>());
+    expect_eq!(ids, (1..=10).collect::<Vec<_>>());
     let queued = MessageQuery { state: Some(MailState::Queued), limit: 1, ..MessageQuery::ALL };
-    promised!(world.found_messages(&queued).await.len(), 1);
+    expect_eq!(world.found_messages(&queued).await.len(), 1);
 }
 
 pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants>) {
@@ -164,12 +164,12 @@ pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants
         async move { world.save_message(&MessageChange { message, expected }).await }
     };
     let outcomes = race((0..32).map(lease)).await;
-    promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+    expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
 }
 
 /// Creates a member with a message, and returns the message.
 async fn queued(world: &World, name: &str) -> Versioned<Message> {
     let change = MemberChange { mail: Some(mail("hello")), ..creation(&applicant(name)) };
-    promised!(world.save_member(&change).await, MemberSaved::Saved);
+    expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
     world.messages(None, None).await.pop().unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{World, act, race, session_draft};
 use swarm_core::domain::{Actor, Attribution, LogBefore, Seq, Version};
 use swarm_core::proof::tile::TileId;
@@ -15,9 +15,9 @@ const ABOVE: TileId = TileId { level: 1, index: 0 };
 
 pub async fn tree_is_initially_absent(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.tree().await, None);
-    promised!(world.tiles(1, &[FIRST, ABOVE]).await, [None, None]);
-    promised!(world.tiles(1, &[]).await, [None; 0]);
+    expect_eq!(world.tree().await, None);
+    expect_eq!(world.tiles(1, &[FIRST, ABOVE]).await, [None, None]);
+    expect_eq!(world.tiles(1, &[]).await, [None; 0]);
 }
 
 /// Tiles are any bytes; a checkpoint has several lines, and letters of any script.
@@ -25,46 +25,46 @@ pub async fn tree_and_its_tiles_round_trip(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (bytes, full) = ((0..=255).collect::<Vec<u8>>(), vec![0; 8_192]);
     let first = change(None, 256, None, &[(FIRST, &full), (ABOVE, &bytes)]);
-    promised!(world.save_tree(&first).await, Saved::Saved);
+    expect_eq!(world.save_tree(&first).await, Saved::Saved);
     let stored = Versioned { version: Version(1), record: Arc::new(first.state) };
-    promised!(world.tree().await, Some(stored.clone()));
+    expect_eq!(world.tree().await, Some(stored.clone()));
 
     let note = "acme.example/log\n300\nAAAA\n\n\u{2014} acme.example/log BBBB\n";
     let second = change(Some(&stored), 300, Some(note), &[(SECOND, &bytes)]);
-    promised!(world.save_tree(&second).await, Saved::Saved);
+    expect_eq!(world.save_tree(&second).await, Saved::Saved);
     let stored = Versioned { version: Version(2), record: Arc::new(second.state) };
-    promised!(world.tree().await, Some(stored));
+    expect_eq!(world.tree().await, Some(stored));
     let tiles = world.tiles(1, &[ABOVE, TileId { level: 0, index: 2 }, FIRST, SECOND]).await;
-    promised!(tiles, [Some(bytes.clone()), None, Some(full), Some(bytes)]);
-    promised!(world.log_size().await, Seq(0), "the tree is no entry");
+    expect_eq!(tiles, [Some(bytes.clone()), None, Some(full), Some(bytes)]);
+    expect_eq!(world.log_size().await, Seq(0), "the tree is no entry");
 }
 
 pub async fn grown_tile_replaces_the_stored_one(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
+    expect_eq!(world.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
     let grown = change(world.tree().await.as_ref(), 2, None, &[(FIRST, &[1, 2])]);
-    promised!(world.save_tree(&grown).await, Saved::Saved);
-    promised!(world.tiles(1, &[FIRST]).await, [Some(vec![1, 2])]);
+    expect_eq!(world.save_tree(&grown).await, Saved::Saved);
+    expect_eq!(world.tiles(1, &[FIRST]).await, [Some(vec![1, 2])]);
 }
 
 pub async fn tree_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let missing = Versioned { version: Version(1), record: Arc::new(state(1, None)) };
     let early = change(Some(&missing), 9, Some("early"), &[(FIRST, &[9])]);
-    promised!(world.save_tree(&early).await, Saved::Stale);
-    promised!((world.tree().await, world.tiles(1, &[FIRST]).await), (None, vec![None]));
+    expect_eq!(world.save_tree(&early).await, Saved::Stale);
+    expect_eq!((world.tree().await, world.tiles(1, &[FIRST]).await), (None, vec![None]));
 
-    promised!(world.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
+    expect_eq!(world.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
     let stored = world.tree().await;
     let again = change(None, 2, Some("again"), &[(FIRST, &[2]), (SECOND, &[2])]);
-    promised!(world.save_tree(&again).await, Saved::Stale);
-    promised!(world.tree().await, stored);
-    promised!(world.tiles(1, &[FIRST, SECOND]).await, [Some(vec![1]), None]);
+    expect_eq!(world.save_tree(&again).await, Saved::Stale);
+    expect_eq!(world.tree().await, stored);
+    expect_eq!(world.tiles(1, &[FIRST, SECOND]).await, [Some(vec![1]), None]);
 }
 
 pub async fn concurrent_tree_changes_commit_once(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.save_tree(&change(None, 1, None, &[])).await, Saved::Saved);
+    expect_eq!(world.save_tree(&change(None, 1, None, &[])).await, Saved::Saved);
     let stored = world.tree().await;
     let racers = (2..10_u8).map(|racer| {
         let (world, stored) = (world.clone(), stored.clone());
@@ -75,29 +75,29 @@ pub async fn concurrent_tree_changes_commit_once(tenants: Arc<dyn Tenants>) {
     });
     let outcomes = race(racers).await;
     let saved: Vec<_> = outcomes.iter().filter(|(_, saved)| *saved == Saved::Saved).collect();
-    promised!(saved.len(), 1);
-    promised!(world.tiles(1, &[FIRST]).await, [Some(vec![saved[0].0])]);
+    expect_eq!(saved.len(), 1);
+    expect_eq!(world.tiles(1, &[FIRST]).await, [Some(vec![saved[0].0])]);
 }
 
 pub async fn tiles_of_logs_are_independent(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
+    expect_eq!(world.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
     let mut next = change(world.tree().await.as_ref(), 1, None, &[(FIRST, &[2])]);
     next.state.log = 2;
-    promised!(world.save_tree(&next).await, Saved::Saved);
-    promised!(world.tiles(1, &[FIRST]).await, [Some(vec![1])]);
-    promised!(world.tiles(2, &[FIRST]).await, [Some(vec![2])]);
-    promised!(world.tree().await.map(|stored| stored.record.log), Some(2));
+    expect_eq!(world.save_tree(&next).await, Saved::Saved);
+    expect_eq!(world.tiles(1, &[FIRST]).await, [Some(vec![1])]);
+    expect_eq!(world.tiles(2, &[FIRST]).await, [Some(vec![2])]);
+    expect_eq!(world.tree().await.map(|stored| stored.record.log), Some(2));
 }
 
 pub async fn tree_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let one = World::fresh(Arc::clone(&tenants)).await;
     let other = World::fresh(tenants).await;
-    promised!(one.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
-    promised!((other.tree().await, other.tiles(1, &[FIRST]).await), (None, vec![None]));
-    promised!(other.save_tree(&change(None, 2, None, &[(FIRST, &[2])])).await, Saved::Saved);
-    promised!(one.tiles(1, &[FIRST]).await, [Some(vec![1])]);
-    promised!(one.tree().await.map(|stored| stored.record.size), Some(Seq(1)));
+    expect_eq!(one.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
+    expect_eq!((other.tree().await, other.tiles(1, &[FIRST]).await), (None, vec![None]));
+    expect_eq!(other.save_tree(&change(None, 2, None, &[(FIRST, &[2])])).await, Saved::Saved);
+    expect_eq!(one.tiles(1, &[FIRST]).await, [Some(vec![1])]);
+    expect_eq!(one.tree().await.map(|stored| stored.record.size), Some(Seq(1)));
 }
 
 /// Until a log with a higher number begins, even if this process has seen none of the log.
@@ -105,22 +105,22 @@ pub async fn mistrusted_log_refuses_commits(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     world.convened("subject").await;
     let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
-    world.store().mistrust(3, Seq(1)).await.unwrap();
+    world.store().mark_went_back(3, Seq(1)).await.unwrap();
     let refused = world.store().convene(&convocation).await;
     let kind = refused.as_ref().map_err(|error| error.kind());
     ensure!(matches!(kind, Err(StoreErrorKind::WentBack)), "that the store went back", refused);
-    promised!(tenants.ready().await.is_err(), true, "the store is not ready");
-    promised!(world.log_size().await, Seq(1), "nothing is committed");
+    expect_eq!(tenants.ready().await.is_err(), true, "the store is not ready");
+    expect_eq!(world.log_size().await, Seq(1), "nothing is committed");
     let clock = world.store().accept_clock(&act("accepted")).await.map_err(|error| error.kind());
-    promised!(clock, Err(StoreErrorKind::WentBack));
+    expect_eq!(clock, Err(StoreErrorKind::WentBack));
 
     let accepted = store_accepted(LogBefore::seen(Seq(1)), &Actor::OPERATOR);
     world.accept_store(&accepted).await;
-    promised!(world.log_position().await.log, 4, "more than the number mistrusted");
-    promised!(tenants.ready().await.is_ok(), true, "once the store was accepted");
-    world.store().mistrust(3, Seq(9)).await.unwrap();
+    expect_eq!(world.log_position().await.log, 4, "more than the number mistrusted");
+    expect_eq!(tenants.ready().await.is_ok(), true, "once the store was accepted");
+    world.store().mark_went_back(3, Seq(9)).await.unwrap();
     world.convened("later").await;
-    promised!(world.log_size().await, Seq(3));
+    expect_eq!(world.log_size().await, Seq(3));
 }
 
 fn state(size: u64, checkpoint: Option<&str>) -> TreeState {

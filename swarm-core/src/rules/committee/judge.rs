@@ -30,7 +30,7 @@ pub struct CommitteeFiling {
 impl CommitteeFiling {
     /// Adds a guard: the maximum number of submissions of the member on that day.
     #[must_use]
-    pub fn within(self, quota: u32) -> Self {
+    pub fn with_quota(self, quota: u32) -> Self {
         Self { quota: Some(quota), ..self }
     }
 

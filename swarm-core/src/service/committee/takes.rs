@@ -41,7 +41,7 @@ impl CommitteeTenant {
         until_committed("file committee take", || async {
             let basis = self.store.committee_basis(&hash).await?;
             let filing = rules::judge(&basis, prefix, key, body, attempt)?;
-            let filing = filing.within(self.quotas.committee_submissions_per_day);
+            let filing = filing.with_quota(self.quotas.committee_submissions_per_day);
             match self.store.file_committee(&filing).await? {
                 CommitteeFiled::Filed(take) => {
                     self.observer.tell(Commit::CommitteeTake(&take));

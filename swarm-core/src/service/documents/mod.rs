@@ -191,7 +191,7 @@ impl Tenant {
         until_committed("put document", || async {
             let now = self.store.now().await?;
             let (quota, name) = quota(now);
-            let quota = Some(quota.within(self.quotas.documents_bytes));
+            let quota = Some(quota.with_max_bytes(self.quotas.documents_bytes));
             let draft = DocumentDraft { quota, ..draft.clone() };
             let reached = match (self.put(collection, &draft).await?, name) {
                 (Put::NoRoom, _) => QuotaReached::until_changed(Quota::DocumentsBytes),

@@ -41,7 +41,7 @@ impl SignedLog {
         if let Some(last) = self.remembered()? {
             let seen = self.store.seen_log().await?;
             if last.log > seen.log {
-                self.store.mistrust(last.log, last.size).await?;
+                self.store.mark_went_back(last.log, last.size).await?;
             }
         }
         Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)

@@ -78,7 +78,7 @@ impl SignedLog {
             Some(Damage::Changed(check.differs))
         };
         if let Some(Damage::Changed(_)) = damage {
-            self.store.mistrust(check.log, check.size).await?;
+            self.store.mark_went_back(check.log, check.size).await?;
         }
         self.lock().damage = damage;
         Ok(true)

@@ -233,7 +233,7 @@ impl SignedLog {
     }
 
     async fn went_back(&self, last: &LastSigned) -> Result<Signing, Error> {
-        self.store.mistrust(last.log, last.size).await?;
+        self.store.mark_went_back(last.log, last.size).await?;
         Ok(Signing::WentBack)
     }
 }

@@ -94,5 +94,5 @@ fault!(DeadlineUnchecked: file_committee(worlds, filing: &CommitteeFiling) -> Co
 });
 
 fault!(QuotaUnchecked: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
-    worlds.own.file_committee(&filing.clone().within(u32::MAX)).await
+    worlds.own.file_committee(&filing.clone().with_quota(u32::MAX)).await
 });

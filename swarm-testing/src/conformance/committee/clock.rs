@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use crate::assertions::{ensure, expect_eq};
 use crate::committee::{CommitteeWorld, creation, first_save, member, next_save, open_day};
-use crate::promise::{ensure, promised};
 use crate::{day, moment};
 use swarm_core::domain::{Seq, Timestamp};
 use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, CommitteeTenants, Result, StoreErrorKind};
@@ -23,18 +23,18 @@ pub async fn committee_rows_never_decrease_in_time(
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
 
     set(noon.plus_millis(-CLOCK_TOLERANCE_MILLIS));
-    promised!(world.now().await, noon);
-    promised!(world.filed(&key, day(DATE), "plain").await.received_at, noon);
+    expect_eq!(world.now().await, noon);
+    expect_eq!(world.filed(&key, day(DATE), "plain").await.received_at, noon);
     let on_file = world.day(day(DATE)).await.unwrap();
     world.put_day(&next_save(&on_file, open_day(DATE, "basalt"))).await;
     let rows = world.log(Seq(0), 9).await;
-    promised!(rows.iter().map(|row| row.at).collect::<Vec<_>>(), [noon; 3]);
+    expect_eq!(rows.iter().map(|row| row.at).collect::<Vec<_>>(), [noon; 3]);
 
     // The last row is a submission: later commits do not go back behind it either.
     set(noon.plus_millis(1));
     world.filed(&key, day(DATE), "later").await;
     set(noon);
-    promised!(world.now().await, noon.plus_millis(1));
+    expect_eq!(world.now().await, noon.plus_millis(1));
 }
 
 /// The limit is an hour.
@@ -57,8 +57,8 @@ pub async fn committee_refuses_commits_while_the_clock_is_far_behind(
     refused(world.store().save_committee_day(&again).await);
     refused(world.store().save_committee_member(&creation(&member("grace"))).await);
     let resent = world.store().file_committee(&before).await.unwrap();
-    promised!(resent, filed, "an attempt that is sent again");
-    promised!((world.log_size().await, world.members().await.len()), (Seq(2), 1));
+    expect_eq!(resent, filed, "an attempt that is sent again");
+    expect_eq!((world.log_size().await, world.members().await.len()), (Seq(2), 1));
 }
 
 fn refused<T: Debug>(outcome: Result<T>) {

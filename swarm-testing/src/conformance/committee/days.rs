@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::assertions::{ensure, expect_eq};
 use crate::committee::{
     CommitteeWorld, brief, creation, far, first_save, id, key, member, next_save, open_day,
 };
-use crate::promise::{ensure, promised};
 use crate::{FIRST, count, day, moment, race, subject};
 use swarm_core::domain::committee::{CommitteeBrief, CommitteeDay, Generation, Synthesis};
 use swarm_core::domain::{Day, Version};
@@ -17,11 +17,11 @@ use swarm_core::store::{
 pub async fn unknown_day_is_none(tenants: Arc<dyn CommitteeTenants>) {
     let world = CommitteeWorld::fresh(tenants).await;
     let date = day("2026-11-21");
-    promised!(world.day(date).await, None);
-    promised!(world.briefs(date, None).await, []);
-    promised!(world.briefs(date, Some(&id("ada"))).await, []);
-    promised!(world.takes_on(date).await, []);
-    promised!(found(&world, CommitteeSessionQuery::default()).await, [""; 0]);
+    expect_eq!(world.day(date).await, None);
+    expect_eq!(world.briefs(date, None).await, []);
+    expect_eq!(world.briefs(date, Some(&id("ada"))).await, []);
+    expect_eq!(world.takes_on(date).await, []);
+    expect_eq!(found(&world, CommitteeSessionQuery::default()).await, [""; 0]);
 }
 
 pub async fn day_round_trips(tenants: Arc<dyn CommitteeTenants>) {
@@ -49,11 +49,11 @@ pub async fn day_round_trips(tenants: Arc<dyn CommitteeTenants>) {
         full,
     ] {
         let stored = world.day(next.date).await.unwrap();
-        promised!(stored.version, version);
+        expect_eq!(stored.version, version);
         world.put_day(&next_save(&stored, next.clone())).await;
         version = version.next();
         let written = Versioned { version, record: Arc::new(next) };
-        promised!(world.day(written.record.date).await, Some(written));
+        expect_eq!(world.day(written.record.date).await, Some(written));
     }
 }
 
@@ -65,15 +65,15 @@ pub async fn day_change_at_another_version_is_stale(tenants: Arc<dyn CommitteeTe
         briefs: Some(vec![brief("ada", "lost")]),
         ..first_save(&open_day("2026-11-21", "aurora"))
     };
-    promised!(world.save_day(&early).await, Saved::Stale);
-    promised!((world.day(date).await, world.briefs(date, None).await), (None, vec![]));
+    expect_eq!(world.save_day(&early).await, Saved::Stale);
+    expect_eq!((world.day(date).await, world.briefs(date, None).await), (None, vec![]));
     world.put_day(&first_save(&CommitteeDay::blank(date))).await;
     for expected in [None, Some(FIRST.next())] {
         let change = CommitteeDayChange { expected, ..early.clone() };
-        promised!(world.save_day(&change).await, Saved::Stale);
+        expect_eq!(world.save_day(&change).await, Saved::Stale);
     }
-    promised!(*world.day(date).await.unwrap().record, CommitteeDay::blank(date));
-    promised!(world.briefs(date, None).await, []);
+    expect_eq!(*world.day(date).await.unwrap().record, CommitteeDay::blank(date));
+    expect_eq!(world.briefs(date, None).await, []);
 }
 
 pub async fn sessions_are_latest_first(tenants: Arc<dyn CommitteeTenants>) {
@@ -92,11 +92,11 @@ pub async fn sessions_are_latest_first(tenants: Arc<dyn CommitteeTenants>) {
         before: before.map(day),
         limit,
     };
-    promised!(found(&world, query(None, 9)).await, ordered);
-    promised!(found(&world, query(None, 2)).await, ordered[..2]);
-    promised!(found(&world, query(Some("2026-12-31"), 9)).await, ordered[3..]);
-    promised!(found(&world, query(Some("2027-01-01"), 1)).await, ordered[2..3]);
-    promised!(found(&world, query(Some("2026-02-28"), 9)).await, [""; 0]);
+    expect_eq!(found(&world, query(None, 9)).await, ordered);
+    expect_eq!(found(&world, query(None, 2)).await, ordered[..2]);
+    expect_eq!(found(&world, query(Some("2026-12-31"), 9)).await, ordered[3..]);
+    expect_eq!(found(&world, query(Some("2027-01-01"), 1)).await, ordered[2..3]);
+    expect_eq!(found(&world, query(Some("2026-02-28"), 9)).await, [""; 0]);
 }
 
 pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
@@ -109,15 +109,15 @@ pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
         limit: 9,
         ..CommitteeSessionQuery::default()
     };
-    promised!(found(&world, about("a")).await, ["2026-11-20", "2026-11-18"]);
-    promised!(found(&world, about("c")).await, [""; 0]);
+    expect_eq!(found(&world, about("a")).await, ["2026-11-20", "2026-11-18"]);
+    expect_eq!(found(&world, about("c")).await, [""; 0]);
     let before = CommitteeSessionQuery { before: Some(day("2026-11-20")), ..about("a") };
-    promised!(found(&world, before).await, ["2026-11-18"]);
+    expect_eq!(found(&world, before).await, ["2026-11-18"]);
     // A day that is generated again is found by its new subject.
     let judged = world.day(day("2026-11-18")).await.unwrap();
     world.put_day(&next_save(&judged, open_day("2026-11-18", "b"))).await;
-    promised!(found(&world, about("a")).await, ["2026-11-20"]);
-    promised!(found(&world, about("b")).await, ["2026-11-19", "2026-11-18"]);
+    expect_eq!(found(&world, about("a")).await, ["2026-11-20"]);
+    expect_eq!(found(&world, about("b")).await, ["2026-11-19", "2026-11-18"]);
 }
 
 pub async fn basis_has_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
@@ -132,7 +132,7 @@ pub async fn basis_has_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
         "a time by the store\'s clock, during the call",
         facts.now
     );
-    promised!(facts.session, world.day(day("2026-11-20")).await);
+    expect_eq!(facts.session, world.day(day("2026-11-20")).await);
 }
 
 /// It has no briefs, and is not listed any more.
@@ -144,19 +144,19 @@ pub async fn withdrawn_day_is_not_a_session(tenants: Arc<dyn CommitteeTenants>) 
     let judged = world.day(day("2026-11-21")).await.unwrap();
     let blank = next_save(&judged, CommitteeDay::blank(day("2026-11-21")));
     world.put_day(&CommitteeDayChange { briefs: Some(vec![]), ..blank }).await;
-    promised!(world.basis(&key("nobody").hash()).await.session, None);
+    expect_eq!(world.basis(&key("nobody").hash()).await.session, None);
     let all = CommitteeSessionQuery { limit: 9, ..CommitteeSessionQuery::default() };
     let about = CommitteeSessionQuery { subject: Some(subject("a")), ..all.clone() };
-    promised!(found(&world, all).await, [""; 0]);
-    promised!(found(&world, about).await, [""; 0]);
-    promised!(world.briefs(day("2026-11-21"), None).await, []);
+    expect_eq!(found(&world, all).await, [""; 0]);
+    expect_eq!(found(&world, about).await, [""; 0]);
+    expect_eq!(world.briefs(day("2026-11-21"), None).await, []);
 }
 
 /// A writer repeatedly saves the day, then the member.
 pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
     const ROUNDS: u64 = 60;
     let world = CommitteeWorld::fresh(tenants).await;
-    promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    expect_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
     world.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
     let run = |racer: u64| {
         let world = world.clone();
@@ -167,7 +167,7 @@ pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
                     world.put_day(&CommitteeDayChange { expected: Some(version), ..day }).await;
                     let (member, expected) = (member("ada"), Some(version));
                     let change = CommitteeMemberChange { member, expected };
-                    promised!(world.save_member(&change).await, Saved::Saved);
+                    expect_eq!(world.save_member(&change).await, Saved::Saved);
                     continue;
                 }
                 let facts = world.basis(&key("ada").hash()).await;
@@ -199,11 +199,11 @@ pub async fn saved_briefs_replace_all_briefs_of_the_day(tenants: Arc<dyn Committ
         let mut sorted = briefs;
         sorted.sort_by(|a, b| a.member_id.cmp(&b.member_id));
         let on_file: Vec<_> = sorted.iter().cloned().map(Arc::new).collect();
-        promised!(world.briefs(date, None).await, on_file);
+        expect_eq!(world.briefs(date, None).await, on_file);
         for name in ["a", "b", "c"] {
             let own = on_file.iter().find(|brief| brief.member_id == id(name)).cloned();
             let own: Vec<_> = own.into_iter().collect();
-            promised!(world.briefs(date, Some(&id(name))).await, own);
+            expect_eq!(world.briefs(date, Some(&id(name))).await, own);
         }
     }
 }
@@ -217,7 +217,7 @@ pub async fn day_saved_without_briefs_keeps_them(tenants: Arc<dyn CommitteeTenan
     let judged = world.day(date).await.unwrap();
     let synthesis = Some(Synthesis::parse("text").unwrap());
     world.put_day(&next_save(&judged, CommitteeDay { synthesis, ..open })).await;
-    promised!(world.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
+    expect_eq!(world.briefs(date, None).await, [Arc::new(brief("ada", "mark"))]);
 }
 
 /// This happens after a clock was set back: briefs of an earlier day are generated later.
@@ -230,8 +230,8 @@ pub async fn saved_briefs_keep_those_of_later_days(tenants: Arc<dyn CommitteeTen
     }
     for date in ["2026-11-21", "2026-09-30"] {
         let on_file = [brief("ada", date), brief("grace", date)].map(Arc::new);
-        promised!(world.briefs(day(date), None).await, on_file);
-        promised!(world.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
+        expect_eq!(world.briefs(day(date), None).await, on_file);
+        expect_eq!(world.briefs(day(date), Some(&id("grace"))).await, on_file[1..]);
     }
 }
 
@@ -245,7 +245,7 @@ pub async fn brief_text_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     let briefs = Some(vec![odd.clone()]);
     let open = open_day("2026-11-21", "aurora");
     world.put_day(&CommitteeDayChange { briefs, ..first_save(&open) }).await;
-    promised!(world.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
+    expect_eq!(world.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
 }
 
 pub async fn concurrent_day_saves_commit_once(tenants: Arc<dyn CommitteeTenants>) {
@@ -259,12 +259,12 @@ pub async fn concurrent_day_saves_commit_once(tenants: Arc<dyn CommitteeTenants>
             async move { world.save_day(&change).await }
         };
         let outcomes = race((0..32).map(save)).await;
-        promised!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+        expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
         let winner = outcomes.iter().position(|it| *it == Saved::Saved).unwrap().to_string();
         let date = day("2026-11-21");
         let on_file = world.day(date).await.unwrap();
-        promised!(*on_file.record, open_day("2026-11-21", &winner));
-        promised!(world.briefs(date, None).await, [Arc::new(brief("ada", &winner))]);
+        expect_eq!(*on_file.record, open_day("2026-11-21", &winner));
+        expect_eq!(world.briefs(date, None).await, [Arc::new(brief("ada", &winner))]);
     }
 }
 
@@ -321,8 +321,8 @@ pub async fn concurrent_generations_are_serialized(tenants: Arc<dyn CommitteeTen
     for date in &days {
         writes += world.day(*date).await.unwrap().version.0;
     }
-    promised!(writes, 16);
-    promised!(world.service().briefs().await.unwrap().len(), 2);
+    expect_eq!(writes, 16);
+    expect_eq!(world.service().briefs().await.unwrap().len(), 2);
 }
 
 /// The days that match, as text, in the order of the result.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::assertions::expect_eq;
 use crate::committee::{CommitteeWorld, brief, filed, first_save, id, open_day};
 use crate::day;
-use crate::promise::promised;
 use swarm_core::store::{
     CommitteeDayChange, CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants,
 };
@@ -28,10 +28,10 @@ pub async fn committee_survives_reopening(
 
     let world = CommitteeWorld::open(reopen().await, tenant);
     for (before, after) in before.into_iter().zip(shown(&world, &key.hash()).await) {
-        promised!(after, before, "once the store was opened again");
+        expect_eq!(after, before, "once the store was opened again");
     }
-    promised!(filed(world.file(&filing).await), take, "the same attempt, sent again");
-    promised!(world.takes_on(date).await, [take]);
+    expect_eq!(filed(world.file(&filing).await), take, "the same attempt, sent again");
+    expect_eq!(world.takes_on(date).await, [take]);
 }
 
 /// The results of all reads, as text.

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use crate::assertions::expect_eq;
 use crate::committee::{
     CommitteeWorld, brief, creation, filed, first_save, id, key, member, next_save, open_day,
 };
 use crate::day;
-use crate::promise::promised;
 use swarm_core::domain::committee::CommitteeMember;
 use swarm_core::domain::{AttemptId, Lens, TenantId, Version};
 use swarm_core::rules::Versioned;
@@ -21,13 +21,13 @@ const DATE: &str = "2026-11-21";
 pub async fn committee_members_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     let worlds = two_tenants(tenants).await;
     for (world, mark) in both(&worlds) {
-        promised!(world.save_member(&creation(&marked(mark))).await, Saved::Saved);
+        expect_eq!(world.save_member(&creation(&marked(mark))).await, Saved::Saved);
     }
     for (world, mark) in both(&worlds) {
         let own = Versioned { version: Version(1), record: Arc::new(marked(mark)) };
         let found = world.basis(&key("ada").hash()).await.member;
-        promised!(found.as_ref(), Some(&own), "in the {mark} committee");
-        promised!(world.members().await, [own], "in the {mark} committee");
+        expect_eq!(found.as_ref(), Some(&own), "in the {mark} committee");
+        expect_eq!(world.members().await, [own], "in the {mark} committee");
     }
 }
 
@@ -35,7 +35,7 @@ pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn Comm
     let worlds = two_tenants(tenants).await;
     let [one, other] = &worlds;
     for (world, _) in both(&worlds) {
-        promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+        expect_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
     }
     let rotated = CommitteeMember { key: key("new").hash(), ..member("ada") };
     let at = |version| CommitteeMemberChange {
@@ -43,15 +43,15 @@ pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn Comm
         expected: Some(Version(version)),
     };
     for version in 1..=3 {
-        promised!(one.save_member(&at(version)).await, Saved::Saved);
+        expect_eq!(one.save_member(&at(version)).await, Saved::Saved);
     }
-    promised!(*other.members().await[0].record, member("ada"));
+    expect_eq!(*other.members().await[0].record, member("ada"));
     let found = other.basis(&key("ada").hash()).await.member;
-    promised!(found.map(|it| it.version), Some(Version(1)), "by the key that was not replaced");
-    promised!(other.save_member(&at(4)).await, Saved::Stale);
-    promised!(one.save_member(&at(1)).await, Saved::Stale);
-    promised!(other.save_member(&at(1)).await, Saved::Saved);
-    promised!(one.members().await[0].version, Version(4));
+    expect_eq!(found.map(|it| it.version), Some(Version(1)), "by the key that was not replaced");
+    expect_eq!(other.save_member(&at(4)).await, Saved::Stale);
+    expect_eq!(one.save_member(&at(1)).await, Saved::Stale);
+    expect_eq!(other.save_member(&at(1)).await, Saved::Saved);
+    expect_eq!(one.members().await[0].version, Version(4));
 }
 
 pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
@@ -63,16 +63,16 @@ pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     worlds[1].put_day(&first_save(&open_day("2026-11-22", "later"))).await;
     for ((world, mark), latest) in both(&worlds).into_iter().zip([DATE, "2026-11-22"]) {
         let own = Versioned { version: Version(1), record: Arc::new(open_day(DATE, mark)) };
-        promised!(world.day(day(DATE)).await, Some(own.clone()), "in the {mark} committee");
+        expect_eq!(world.day(day(DATE)).await, Some(own.clone()), "in the {mark} committee");
         let before = Some(day("2026-11-22"));
         let query = CommitteeSessionQuery { before, limit: 9, subject: None };
-        promised!(world.sessions(&query).await, [own], "in the {mark} committee");
+        expect_eq!(world.sessions(&query).await, [own], "in the {mark} committee");
         let facts = world.basis(&key("ada").hash()).await.session;
-        promised!(facts.map(|it| it.record.date), Some(day(latest)), "in the {mark} committee");
+        expect_eq!(facts.map(|it| it.record.date), Some(day(latest)), "in the {mark} committee");
         let briefs = [Arc::new(brief("ada", mark))];
-        promised!(world.briefs(day(DATE), None).await, briefs, "in the {mark} committee");
+        expect_eq!(world.briefs(day(DATE), None).await, briefs, "in the {mark} committee");
         let its_own = world.briefs(day(DATE), Some(&id("ada"))).await;
-        promised!(its_own, briefs, "in the {mark} committee");
+        expect_eq!(its_own, briefs, "in the {mark} committee");
     }
 }
 
@@ -87,13 +87,13 @@ pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>
     let judged = one.day(day(DATE)).await.unwrap();
     let change = next_save(&judged, open_day(DATE, "corona"));
     one.put_day(&CommitteeDayChange { briefs: briefs("new"), ..change.clone() }).await;
-    promised!(*other.day(day(DATE)).await.unwrap().record, open_day(DATE, "aurora"));
-    promised!(other.briefs(day(DATE), None).await, [Arc::new(brief("ada", "other"))]);
+    expect_eq!(*other.day(day(DATE)).await.unwrap().record, open_day(DATE, "aurora"));
+    expect_eq!(other.briefs(day(DATE), None).await, [Arc::new(brief("ada", "other"))]);
     let at = |version| CommitteeDayChange { expected: Some(Version(version)), ..change.clone() };
-    promised!(other.save_day(&at(2)).await, Saved::Stale);
-    promised!(one.save_day(&at(1)).await, Saved::Stale);
-    promised!(other.save_day(&at(1)).await, Saved::Saved);
-    promised!(one.day(day(DATE)).await.map(|it| it.version), Some(Version(2)));
+    expect_eq!(other.save_day(&at(2)).await, Saved::Stale);
+    expect_eq!(one.save_day(&at(1)).await, Saved::Stale);
+    expect_eq!(other.save_day(&at(1)).await, Saved::Saved);
+    expect_eq!(one.day(day(DATE)).await.map(|it| it.version), Some(Version(2)));
 }
 
 /// Attempts, versions and takes of the other committee have no effect.
@@ -101,21 +101,21 @@ pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTe
     let worlds = two_tenants(tenants).await;
     let mut own = Vec::new();
     for (world, mark) in both(&worlds) {
-        promised!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+        expect_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
         world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
         let attempt = AttemptId([7; 16]);
         let filing = world.judged_as(&key("ada"), day(DATE), mark, attempt).await;
         let take = filed(world.file(&filing).await);
-        promised!(*take, filing.take(take.received_at), "the take of the {mark} committee");
+        expect_eq!(*take, filing.take(take.received_at), "the take of the {mark} committee");
         own.push(take);
         let saved = CommitteeMemberChange { member: member("ada"), expected: Some(Version(1)) };
-        promised!(world.save_member(&saved).await, Saved::Saved);
+        expect_eq!(world.save_member(&saved).await, Saved::Saved);
     }
     for ((world, mark), take) in both(&worlds).into_iter().zip(own) {
-        promised!(world.takes_on(day(DATE)).await, [Arc::clone(&take)], "in the {mark} committee");
+        expect_eq!(world.takes_on(day(DATE)).await, [Arc::clone(&take)], "in the {mark} committee");
         let (member, before) = (&id("ada"), day("2026-11-22"));
         let latest = CommitteeTakesQuery::Latest { member, before, limit: 9 };
-        promised!(world.takes(&latest).await, [take], "in the {mark} committee");
+        expect_eq!(world.takes(&latest).await, [take], "in the {mark} committee");
     }
 }
 

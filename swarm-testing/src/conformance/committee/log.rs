@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::assertions::expect_eq;
 use crate::committee::{CommitteeWorld, filed, first_save, next_save, open_day};
 use crate::day;
-use crate::promise::promised;
 use swarm_core::domain::{Logged, Seq, Timestamp};
 use swarm_core::store::{Act, CommitteeTenants, Saved};
 
@@ -24,10 +24,10 @@ pub async fn days_and_takes_append_a_row_each(tenants: Arc<dyn CommitteeTenants>
     let logged: Vec<_> = rows.iter().map(|row| row.logged.clone()).collect();
     let act = |act: &Act| Logged::Entry(act.entry(0, Timestamp::EPOCH));
     let taken = Logged::CommitteeTake(Arc::clone(&take));
-    promised!(logged, [act(&opened.act), taken, act(&again.act)]);
+    expect_eq!(logged, [act(&opened.act), taken, act(&again.act)]);
     let numbers: Vec<_> = rows.iter().map(|row| row.seq.0).collect();
-    promised!(numbers, [1, 2, 3]);
-    promised!(rows[1].at, take.received_at);
+    expect_eq!(numbers, [1, 2, 3]);
+    expect_eq!(rows[1].at, take.received_at);
 }
 
 pub async fn refused_committee_write_appends_no_row(tenants: Arc<dyn CommitteeTenants>) {
@@ -35,9 +35,9 @@ pub async fn refused_committee_write_appends_no_row(tenants: Arc<dyn CommitteeTe
     let key = world.seat("ada").await;
     let opened = first_save(&open_day(DATE, "aurora"));
     world.put_day(&opened).await;
-    promised!(world.save_day(&opened).await, Saved::Stale);
+    expect_eq!(world.save_day(&opened).await, Saved::Stale);
     let filing = world.judged(&key, day(DATE), "plain").await;
     let first = filed(world.file(&filing).await);
-    promised!(filed(world.file(&filing).await), first);
-    promised!(world.log_size().await, Seq(2));
+    expect_eq!(filed(world.file(&filing).await), first);
+    expect_eq!(world.log_size().await, Seq(2));
 }

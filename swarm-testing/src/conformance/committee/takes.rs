@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::assertions::{ensure, expect_eq};
 use crate::committee::{
     CommitteeWorld, answered, attempt, far, filed, first_save, id, next_save, open_day, posted,
 };
 use crate::conformance::exact_deadline::meet;
-use crate::promise::{ensure, promised};
 use crate::{FIRST, count, day, race, subject};
 use swarm_core::domain::committee::{
     CommitteeDay, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
@@ -46,15 +46,15 @@ pub async fn take_round_trips(tenants: Arc<dyn CommitteeTenants>) {
         "a time by the store\'s clock, during the call",
         take.received_at
     );
-    promised!(*take, filing.take(take.received_at));
-    promised!(take.generated_at.to_string(), "2026-11-21T22:59:59.999Z");
+    expect_eq!(*take, filing.take(take.received_at));
+    expect_eq!(take.generated_at.to_string(), "2026-11-21T22:59:59.999Z");
     let read = world.takes_on(day(DATE)).await;
-    promised!(read, [Arc::clone(&take)]);
-    promised!(commit_reference(&read[0]), commit_reference(&take));
+    expect_eq!(read, [Arc::clone(&take)]);
+    expect_eq!(commit_reference(&read[0]), commit_reference(&take));
 
     let plain = world.filed(&key, day(DATE), "plain").await;
-    promised!((plain.model.clone(), plain.generated_at), (None, plain.received_at));
-    promised!(world.takes_on(day(DATE)).await, [take, plain]);
+    expect_eq!((plain.model.clone(), plain.generated_at), (None, plain.received_at));
+    expect_eq!(world.takes_on(day(DATE)).await, [take, plain]);
 }
 
 pub async fn takes_are_in_commit_order(tenants: Arc<dyn CommitteeTenants>) {
@@ -75,13 +75,13 @@ pub async fn takes_are_in_commit_order(tenants: Arc<dyn CommitteeTenants>) {
         by_day
     );
     for (date, takes) in dates.into_iter().zip(&by_day) {
-        promised!(world.takes_on(date).await, *takes);
+        expect_eq!(world.takes_on(date).await, *takes);
     }
     let unknown = day("2026-11-22");
     let asked = [dates[1], unknown, dates[0]];
     let both = [by_day[1].clone(), by_day[0].clone()].concat();
-    promised!(world.takes(&CommitteeTakesQuery::On(&asked)).await, both);
-    promised!(world.takes(&CommitteeTakesQuery::On(&[])).await, []);
+    expect_eq!(world.takes(&CommitteeTakesQuery::On(&asked)).await, both);
+    expect_eq!(world.takes(&CommitteeTakesQuery::On(&[])).await, []);
 }
 
 pub async fn filing_does_not_change_member_or_day(tenants: Arc<dyn CommitteeTenants>) {
@@ -90,7 +90,7 @@ pub async fn filing_does_not_change_member_or_day(tenants: Arc<dyn CommitteeTena
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let (members, days) = (world.members().await, world.day(day(DATE)).await);
     world.filed(&key, day(DATE), "mark").await;
-    promised!((world.members().await, world.day(day(DATE)).await), (members, days));
+    expect_eq!((world.members().await, world.day(day(DATE)).await), (members, days));
 }
 
 pub async fn latest_takes_are_one_per_day_and_subject(tenants: Arc<dyn CommitteeTenants>) {
@@ -114,12 +114,12 @@ pub async fn latest_takes_are_one_per_day_and_subject(tenants: Arc<dyn Committee
         let (member, before) = (&id(name), day(before));
         world.takes(&CommitteeTakesQuery::Latest { member, before, limit }).await
     };
-    promised!(latest("ada", "2026-11-21", 9).await, last);
-    promised!(latest("ada", "2026-11-21", 3).await, last[..3]);
-    promised!(latest("ada", "2026-11-20", 9).await, last[2..]);
-    promised!(latest("ada", "2026-11-18", 9).await, []);
-    promised!(latest("grace", "2026-11-21", 9).await.len(), 4);
-    promised!(latest("nobody", "2026-11-21", 9).await, []);
+    expect_eq!(latest("ada", "2026-11-21", 9).await, last);
+    expect_eq!(latest("ada", "2026-11-21", 3).await, last[..3]);
+    expect_eq!(latest("ada", "2026-11-20", 9).await, last[2..]);
+    expect_eq!(latest("ada", "2026-11-18", 9).await, []);
+    expect_eq!(latest("grace", "2026-11-21", 9).await.len(), 4);
+    expect_eq!(latest("nobody", "2026-11-21", 9).await, []);
 }
 
 pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn CommitteeTenants>) {
@@ -128,13 +128,13 @@ pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Committe
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = world.judged(&key, day(DATE), "mark").await;
     let take = filed(world.file(&filing).await);
-    promised!(filed(world.file(&filing).await), take);
+    expect_eq!(filed(world.file(&filing).await), take);
     // The result is the same even after the facts changed.
     world.service().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
     let judged = world.day(day(DATE)).await.unwrap();
     world.put_day(&next_save(&judged, closing(world.now().await))).await;
-    promised!(filed(world.file(&filing).await), take);
-    promised!(world.takes_on(day(DATE)).await, [take]);
+    expect_eq!(filed(world.file(&filing).await), take);
+    expect_eq!(world.takes_on(day(DATE)).await, [take]);
 }
 
 pub async fn same_attempt_id_of_another_member_is_filed(tenants: Arc<dyn CommitteeTenants>) {
@@ -144,9 +144,9 @@ pub async fn same_attempt_id_of_another_member_is_filed(tenants: Arc<dyn Committ
     let attempt = attempt();
     for key in &keys {
         let filing = world.judged_as(key, day(DATE), "mark", attempt).await;
-        promised!(filed(world.file(&filing).await).member_id, *filing.member().0);
+        expect_eq!(filed(world.file(&filing).await).member_id, *filing.member().0);
     }
-    promised!(world.takes_on(day(DATE)).await.len(), 2);
+    expect_eq!(world.takes_on(day(DATE)).await.len(), 2);
 }
 
 pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn CommitteeTenants>) {
@@ -155,8 +155,8 @@ pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn CommitteeT
     world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = world.judged(&key, day(DATE), "mark").await;
     world.service().rotate_member_key(&id("ada")).await.unwrap();
-    promised!(world.file(&filing).await, CommitteeFiled::Stale);
-    promised!(world.takes_on(day(DATE)).await, []);
+    expect_eq!(world.file(&filing).await, CommitteeFiled::Stale);
+    expect_eq!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn filing_is_stale_when_the_day_changed(tenants: Arc<dyn CommitteeTenants>) {
@@ -167,8 +167,8 @@ pub async fn filing_is_stale_when_the_day_changed(tenants: Arc<dyn CommitteeTena
     let judged = world.day(day(DATE)).await.unwrap();
     // It is both stale and late. Stale is checked first, because it will be judged again.
     world.put_day(&next_save(&judged, closing(Timestamp::EPOCH))).await;
-    promised!(world.file(&filing).await, CommitteeFiled::Stale);
-    promised!(world.takes_on(day(DATE)).await, []);
+    expect_eq!(world.file(&filing).await, CommitteeFiled::Stale);
+    expect_eq!(world.takes_on(day(DATE)).await, []);
 }
 
 /// A filing is not late one millisecond too early.
@@ -212,10 +212,10 @@ pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants
     let service = world.service();
     let prefix = service.settings().key_prefix();
     let filing = judge(&facts, prefix, &key, &posted("mark"), attempt()).unwrap();
-    promised!(filing.commit_deadline(), deadline);
+    expect_eq!(filing.commit_deadline(), deadline);
     world.pass(deadline).await;
-    promised!(world.file(&filing).await, CommitteeFiled::Late);
-    promised!(world.takes_on(day(DATE)).await, []);
+    expect_eq!(world.file(&filing).await, CommitteeFiled::Late);
+    expect_eq!(world.takes_on(day(DATE)).await, []);
 }
 
 pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn CommitteeTenants>) {
@@ -228,8 +228,8 @@ pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn Committ
         async move { filed(world.file(&filing).await) }
     };
     let takes = race((0..16).map(send)).await;
-    promised!(count(&takes, &takes[0]), 16);
-    promised!(world.takes_on(day(DATE)).await, takes[..1]);
+    expect_eq!(count(&takes, &takes[0]), 16);
+    expect_eq!(world.takes_on(day(DATE)).await, takes[..1]);
 }
 
 /// Through the service: 64 submissions of four members, all stored, each with its own receipt.
@@ -248,7 +248,7 @@ pub async fn concurrent_submissions_are_all_filed(tenants: Arc<dyn CommitteeTena
     };
     let receipts = race((0..64).map(submit)).await;
     let takes = world.takes_on(date).await;
-    promised!(takes.len(), 64);
+    expect_eq!(takes.len(), 64);
     ensure!(
         takes.is_sorted_by_key(|take| take.received_at),
         "times in the order of commits",
@@ -258,7 +258,7 @@ pub async fn concurrent_submissions_are_all_filed(tenants: Arc<dyn CommitteeTena
     let mut kept: Vec<_> = takes.iter().map(|take| commit_reference(take)).collect();
     told.sort_unstable();
     kept.sort_unstable();
-    promised!(told, kept);
+    expect_eq!(told, kept);
     ensure!(
         takes.iter().all(|take| take.subject_id == subject("aurora")),
         "takes about the subject of their day",
@@ -283,7 +283,7 @@ pub async fn submissions_around_the_deadline_are_not_late(tenants: Arc<dyn Commi
                 match answered(service.submit(&key, &posted).await) {
                     Ok(_) => landed += 1,
                     Err(refusal) => {
-                        promised!(refusal, CommitteeRefusal::WindowClosed);
+                        expect_eq!(refusal, CommitteeRefusal::WindowClosed);
                         return landed;
                     }
                 }
@@ -292,10 +292,10 @@ pub async fn submissions_around_the_deadline_are_not_late(tenants: Arc<dyn Commi
     };
     let landed: usize = race((0..8).map(submit)).await.into_iter().sum();
     let takes = world.takes_on(date).await;
-    promised!(takes.len(), landed);
+    expect_eq!(takes.len(), landed);
     ensure!(takes.iter().all(|take| take.received_at <= deadline), "takes up to {deadline}", takes);
     let session = world.service().session(date).await.unwrap();
-    promised!(session.takes.len(), landed.min(1));
+    expect_eq!(session.takes.len(), landed.min(1));
 }
 
 pub async fn submissions_during_key_rotation_are_filed_or_refused(
@@ -312,21 +312,21 @@ pub async fn submissions_during_key_rotation_are_filed_or_refused(
                 service.rotate_member_key(&id("ada")).await.unwrap();
                 // The old key stops working with the commit.
                 let late = answered(service.submit(&old, &posted("late")).await);
-                promised!(late, Err(CommitteeRefusal::InvalidKey));
+                expect_eq!(late, Err(CommitteeRefusal::InvalidKey));
                 return 0;
             }
             match answered(service.submit(&old, &posted(&racer.to_string())).await) {
                 Ok(_) => 1,
                 Err(refusal) => {
-                    promised!(refusal, CommitteeRefusal::InvalidKey);
+                    expect_eq!(refusal, CommitteeRefusal::InvalidKey);
                     0
                 }
             }
         }
     };
     let landed: usize = race((0..32).map(run)).await.into_iter().sum();
-    promised!(world.takes_on(date).await.len(), landed);
-    promised!(world.members().await[0].version, FIRST.next());
+    expect_eq!(world.takes_on(date).await.len(), landed);
+    expect_eq!(world.members().await[0].version, FIRST.next());
 }
 
 /// The day with this deadline.

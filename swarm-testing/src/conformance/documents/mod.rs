@@ -5,7 +5,7 @@ mod quota;
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, World, applicant, id, odd_texts, race};
 use swarm_core::domain::{SessionId, Timestamp, Version};
 use swarm_core::store::Collection::{Briefs, Subjects};
@@ -16,9 +16,9 @@ pub use quota::*;
 
 pub async fn collections_are_initially_empty(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.documents(Subjects, None).await, []);
-    promised!(world.documents(Subjects, Some("")).await, []);
-    promised!(world.document(Subjects, "key").await, None);
+    expect_eq!(world.documents(Subjects, None).await, []);
+    expect_eq!(world.documents(Subjects, Some("")).await, []);
+    expect_eq!(world.document(Subjects, "key").await, None);
 }
 
 pub async fn document_ids_count_from_one_per_collection(tenants: Arc<dyn Tenants>) {
@@ -32,11 +32,11 @@ pub async fn document_ids_count_from_one_per_collection(tenants: Arc<dyn Tenants
                 "a time by the store\'s clock, during the call",
                 created.created_at
             );
-            promised!(created, document(id, key, "{}", created.created_at));
-            promised!(world.document(collection, key).await, Some(created));
+            expect_eq!(created, document(id, key, "{}", created.created_at));
+            expect_eq!(world.document(collection, key).await, Some(created));
         }
         let listed = world.documents(collection, None).await;
-        promised!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
+        expect_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
     }
 }
 
@@ -45,8 +45,8 @@ pub async fn document_without_key_gets_its_id_as_key(tenants: Arc<dyn Tenants>) 
     for id in 1..=11_u64 {
         let unnamed = DocumentDraft { key: None, replace: false, ..draft("", "{}") };
         let created = created(world.put_document(Subjects, &unnamed).await);
-        promised!((created.id, created.key.clone()), (id, id.to_string()));
-        promised!(world.document(Subjects, &id.to_string()).await, Some(created));
+        expect_eq!((created.id, created.key.clone()), (id, id.to_string()));
+        expect_eq!(world.document(Subjects, &id.to_string()).await, Some(created));
     }
 }
 
@@ -59,9 +59,9 @@ pub async fn document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
     for json in [r#"{"long":"text"}"#, "{}", "{}"] {
         let now = Document { json: json.to_owned(), ..first.clone() };
         let outcome = world.put_document(Subjects, &draft("key", json)).await;
-        promised!(outcome, Put::Replaced(now.clone()));
-        promised!(world.document(Subjects, "key").await, Some(now.clone()));
-        promised!(world.documents(Subjects, None).await, [other.clone(), now]);
+        expect_eq!(outcome, Put::Replaced(now.clone()));
+        expect_eq!(world.document(Subjects, "key").await, Some(now.clone()));
+        expect_eq!(world.documents(Subjects, None).await, [other.clone(), now]);
     }
 }
 
@@ -69,8 +69,8 @@ pub async fn document_without_replace_keeps_the_existing_one(tenants: Arc<dyn Te
     let world = World::fresh(tenants).await;
     let once = |json| DocumentDraft { replace: false, ..draft("key", json) };
     let first = created(world.put_document(Subjects, &once("1")).await);
-    promised!(world.put_document(Subjects, &once("2")).await, Put::Exists);
-    promised!(world.documents(Subjects, None).await, [first]);
+    expect_eq!(world.put_document(Subjects, &once("2")).await, Put::Exists);
+    expect_eq!(world.documents(Subjects, None).await, [first]);
 }
 
 pub async fn document_guards_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
@@ -83,9 +83,9 @@ pub async fn document_guards_the_version_of_its_member(tenants: Arc<dyn Tenants>
         [("key", "ada", FIRST), ("new", "ada", FIRST.next().next()), ("new", "grace", FIRST)]
     {
         let outcome = world.put_document(Subjects, &guarded(key, guard(name, version))).await;
-        promised!(outcome, Put::Stale);
+        expect_eq!(outcome, Put::Stale);
     }
-    promised!(world.documents(Subjects, None).await.len(), 1);
+    expect_eq!(world.documents(Subjects, None).await.len(), 1);
     created(world.put_document(Subjects, &guarded("new", guard("ada", FIRST.next()))).await);
 }
 
@@ -105,9 +105,9 @@ pub async fn document_guards_the_version_of_its_session(tenants: Arc<dyn Tenants
     ] {
         let draft = guarded(key, of_session(session, version));
         let outcome = world.put_document(Briefs, &draft).await;
-        promised!(outcome, Put::Stale);
+        expect_eq!(outcome, Put::Stale);
     }
-    promised!(world.documents(Briefs, None).await.len(), 1);
+    expect_eq!(world.documents(Briefs, None).await.len(), 1);
     created(world.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
 }
 
@@ -131,10 +131,10 @@ pub async fn documents_are_found_by_group(tenants: Arc<dyn Tenants>) {
     for group in &groups {
         let found = world.documents(Subjects, Some(group)).await;
         let keys: Vec<_> = found.into_iter().map(|document| document.key).collect();
-        promised!(keys, [format!("0{group}"), format!("1{group}")]);
-        promised!(world.documents(Briefs, Some(group)).await, []);
+        expect_eq!(keys, [format!("0{group}"), format!("1{group}")]);
+        expect_eq!(world.documents(Briefs, Some(group)).await, []);
     }
-    promised!(world.documents(Subjects, None).await.len(), 2 * groups.len());
+    expect_eq!(world.documents(Subjects, None).await.len(), 2 * groups.len());
 }
 
 pub async fn document_text_round_trips(tenants: Arc<dyn Tenants>) {
@@ -159,11 +159,11 @@ pub async fn odd_document_keys_are_distinct(tenants: Arc<dyn Tenants>) {
     let mut keys = odd_texts();
     keys.push(String::new());
     for key in &keys {
-        promised!(world.document(Subjects, key).await, None);
+        expect_eq!(world.document(Subjects, key).await, None);
         created(world.put_document(Subjects, &draft(key, &format!("{key:?}"))).await);
     }
     for key in &keys {
-        promised!(world.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
+        expect_eq!(world.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
     }
 }
 
@@ -184,9 +184,9 @@ pub async fn concurrent_writes_of_one_key_create_once(tenants: Arc<dyn Tenants>)
             Put::Exists => !replace,
             Put::Full | Put::NoRoom | Put::Stale => false,
         });
-        promised!((won, lost.count()), (1, 31));
+        expect_eq!((won, lost.count()), (1, 31));
     }
-    promised!(world.documents(Subjects, None).await.len(), 2);
+    expect_eq!(world.documents(Subjects, None).await.len(), 2);
 }
 
 pub async fn concurrent_documents_get_consecutive_ids(tenants: Arc<dyn Tenants>) {
@@ -198,7 +198,7 @@ pub async fn concurrent_documents_get_consecutive_ids(tenants: Arc<dyn Tenants>)
     };
     let mut ids = race((0..32).map(add)).await;
     ids.sort_unstable();
-    promised!(ids, (1..=32).collect::<Vec<_>>());
+    expect_eq!(ids, (1..=32).collect::<Vec<_>>());
 }
 
 /// A document that may replace another.
@@ -230,6 +230,6 @@ fn document(id: u64, key: &str, json: &str, created_at: Timestamp) -> Document {
 fn created(outcome: Put) -> Document {
     match outcome {
         Put::Created(document) => document,
-        other => panic!("promised: a new document; came: {other:?}"),
+        other => panic!("expected: a new document; actual: {other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{created, draft};
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, odd_texts};
 use swarm_core::store::Collection::{Briefs, Subjects};
 use swarm_core::store::{Document, DocumentDraft, DocumentPage, DocumentQuery, Tenants};
@@ -12,7 +12,7 @@ use swarm_core::store::{Document, DocumentDraft, DocumentPage, DocumentQuery, Te
 pub async fn document_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let empty = DocumentPage { documents: Vec::new(), more: false };
-    promised!(world.document_page(Subjects, &from(None, 3)).await, empty);
+    expect_eq!(world.document_page(Subjects, &from(None, 3)).await, empty);
     let mut keys: Vec<String> = odd_texts();
     keys.sort_unstable();
     let mut written = Vec::new();
@@ -28,16 +28,16 @@ pub async fn document_pages_are_complete(tenants: Arc<dyn Tenants>) {
         loop {
             let page = world.document_page(Subjects, &from(after, limit)).await;
             let is_whole = page.documents.len() == limit || !page.more;
-            promised!(is_whole, true, "with a limit of {limit}");
+            expect_eq!(is_whole, true, "with a limit of {limit}");
             found.extend(page.documents);
             after = found.last().map(|last: &Document| last.key.clone());
             if !page.more {
                 break;
             }
         }
-        promised!(found, written, "with a limit of {limit}");
+        expect_eq!(found, written, "with a limit of {limit}");
     }
-    promised!(world.document_page(Subjects, &from(keys.last().cloned(), 1)).await, empty);
+    expect_eq!(world.document_page(Subjects, &from(keys.last().cloned(), 1)).await, empty);
 }
 
 /// The document with which the texts would exceed the size belongs to the next page, unless it is alone.
@@ -52,12 +52,12 @@ pub async fn document_pages_are_limited_in_size(tenants: Arc<dyn Tenants>) {
         let query = DocumentQuery { bytes: 10, ..from(after, 9) };
         let page = world.document_page(Subjects, &query).await;
         let found: String = page.documents.iter().map(|it| it.key.as_str()).collect();
-        promised!((found.as_str(), page.more), (keys, keys != "e"));
+        expect_eq!((found.as_str(), page.more), (keys, keys != "e"));
     }
     let keys = DocumentQuery { bytes: 10, without_texts: true, ..from(None, 9) };
     let page = world.document_page(Subjects, &keys).await;
-    promised!(page.documents.iter().all(|it| it.json.is_empty()), true);
-    promised!((page.documents.len(), page.more), (5, false));
+    expect_eq!(page.documents.iter().all(|it| it.json.is_empty()), true);
+    expect_eq!((page.documents.len(), page.more), (5, false));
 }
 
 fn from(after: Option<String>, limit: usize) -> DocumentQuery {

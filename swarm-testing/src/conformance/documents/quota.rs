@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::World;
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::race;
 use swarm_core::domain::Timestamp;
 use swarm_core::store::Collection::{Briefs, Memos, Regimes, Signals, SubjectSnapshots, Subjects};
@@ -16,13 +16,13 @@ pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
         world.put_document(Subjects, &draft(group, Some(quota(most, since)))).await
     };
     let began = world.now().await;
-    promised!(put("a", 0, began).await, Put::Full);
+    expect_eq!(put("a", 0, began).await, Put::Full);
     for _ in 0..2 {
         created(&put("a", 2, began).await);
         created(&put("b", 9, began).await);
     }
-    promised!(put("a", 2, began).await, Put::Full);
-    promised!(world.documents(Subjects, Some("a")).await.len(), 2);
+    expect_eq!(put("a", 2, began).await, Put::Full);
+    expect_eq!(world.documents(Subjects, Some("a")).await.len(), 2);
     created(&put("a", 3, began).await);
     created(&put("", 1, began).await);
     let elsewhere = draft("a", Some(quota(1, began)));
@@ -31,11 +31,11 @@ pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
     let last = world.now().await;
     world.pass(last).await;
     let tomorrow = world.now().await;
-    promised!(put("a", 3, began).await, Put::Full);
+    expect_eq!(put("a", 3, began).await, Put::Full);
     created(&put("a", 1, tomorrow).await);
-    promised!(put("a", 1, tomorrow).await, Put::Full);
+    expect_eq!(put("a", 1, tomorrow).await, Put::Full);
     let last = world.documents(Subjects, Some("a")).await.pop().unwrap();
-    promised!(put("a", 1, last.created_at).await, Put::Full, "one made at the very moment");
+    expect_eq!(put("a", 1, last.created_at).await, Put::Full, "one made at the very moment");
     let count = DocumentCount { until: last.created_at, ..count(Group, 1, began) };
     let before = DocumentQuota { count: Some(count), bytes: None };
     created(&world.put_document(Subjects, &draft("a", Some(before))).await);
@@ -59,7 +59,7 @@ pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenan
     };
     let outcomes = race((0..32).map(put)).await;
     let full = outcomes.iter().filter(|outcome| **outcome == Put::Full).count();
-    promised!((full, world.documents(Subjects, Some("a")).await.len()), (25, 7));
+    expect_eq!((full, world.documents(Subjects, Some("a")).await.len()), (25, 7));
 }
 
 /// All groups of a collection count together, those of another do not.
@@ -70,19 +70,19 @@ pub async fn collection_quota_is_enforced(tenants: Arc<dyn Tenants>) {
         world.put_document(Subjects, &draft(group, Some(quota))).await
     };
     let began = world.now().await;
-    promised!(put("a", 0, began).await, Put::Full);
+    expect_eq!(put("a", 0, began).await, Put::Full);
     created(&world.put_document(Briefs, &draft("a", None)).await);
     for group in ["a", "b", "a"] {
         created(&put(group, 3, began).await);
     }
-    promised!(put("c", 3, began).await, Put::Full);
-    promised!(world.documents(Subjects, None).await.len(), 3);
+    expect_eq!(put("c", 3, began).await, Put::Full);
+    expect_eq!(world.documents(Subjects, None).await.len(), 3);
     created(&put("c", 4, began).await);
     let last = world.now().await;
     world.pass(last).await;
     let tomorrow = world.now().await;
     created(&put("c", 1, tomorrow).await);
-    promised!(put("d", 1, tomorrow).await, Put::Full);
+    expect_eq!(put("d", 1, tomorrow).await, Put::Full);
 }
 
 /// The texts of subjects, snapshots and signals count together; others do not.
@@ -91,8 +91,8 @@ pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
     let put = async |collection, key: &str, length: usize, most: u64| {
         world.put_document(collection, &sized(key, length, most)).await
     };
-    promised!(put(Subjects, "a", 11, 10).await, Put::NoRoom);
-    promised!(world.document(Subjects, "a").await, None);
+    expect_eq!(put(Subjects, "a", 11, 10).await, Put::NoRoom);
+    expect_eq!(world.document(Subjects, "a").await, None);
     created(&put(Subjects, "a", 4, 10).await);
     created(&put(SubjectSnapshots, "b", 3, 10).await);
     created(&put(Signals, "c", 3, 10).await);
@@ -100,21 +100,21 @@ pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
     created(&put(Memos, "e", 100, 10).await);
     created(&put(Regimes, "f", 100, 10).await);
     for collection in [Subjects, SubjectSnapshots, Signals] {
-        promised!(put(collection, "g", 2, 10).await, Put::NoRoom, "of {collection}");
+        expect_eq!(put(collection, "g", 2, 10).await, Put::NoRoom, "of {collection}");
     }
     // A replaced text frees its size, and a replacement that is not longer needs no room.
-    promised!(put(Subjects, "a", 5, 10).await, Put::NoRoom);
+    expect_eq!(put(Subjects, "a", 5, 10).await, Put::NoRoom);
     replaced(&put(Subjects, "a", 4, 5).await);
     replaced(&put(Subjects, "a", 2, 5).await);
-    promised!(put(Signals, "c", 6, 10).await, Put::NoRoom);
+    expect_eq!(put(Signals, "c", 6, 10).await, Put::NoRoom);
     replaced(&put(Signals, "c", 5, 10).await);
-    promised!(put(Subjects, "h", 2, 10).await, Put::NoRoom);
+    expect_eq!(put(Subjects, "h", 2, 10).await, Put::NoRoom);
     created(&put(Subjects, "h", 2, 12).await);
     // Documents without a quota are counted too.
     created(
         &world.put_document(Subjects, &DocumentDraft { quota: None, ..sized("i", 8, 0) }).await,
     );
-    promised!(put(Subjects, "j", 2, 20).await, Put::NoRoom);
+    expect_eq!(put(Subjects, "j", 2, 20).await, Put::NoRoom);
     created(&put(Subjects, "j", 2, 22).await);
 }
 
@@ -126,7 +126,7 @@ pub async fn concurrent_documents_do_not_exceed_the_bytes(tenants: Arc<dyn Tenan
     };
     let outcomes = race((0..32).map(put)).await;
     let refused = outcomes.iter().filter(|outcome| **outcome == Put::NoRoom).count();
-    promised!((refused, world.documents(Subjects, None).await.len()), (25, 7));
+    expect_eq!((refused, world.documents(Subjects, None).await.len()), (25, 7));
 }
 
 /// A quota from this time on.

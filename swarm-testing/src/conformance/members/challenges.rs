@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::assertions::expect_eq;
 use crate::conformance::exact_deadline::meet;
-use crate::promise::promised;
 use crate::{FIRST, World, applicant, challenge, count, id, mail, odd_texts, race, secret, seed};
 use swarm_core::domain::MemberState::{Approved, Claimed};
 use swarm_core::domain::{Member, Timestamp, TokenHash, Version};
@@ -15,12 +15,12 @@ pub async fn new_challenge_replaces_the_live_one(tenants: Arc<dyn Tenants>) {
     for name in ["ada", "grace"] {
         world.create(&applicant(name)).await;
     }
-    promised!(world.member(&id("ada")).await.challenge, None);
+    expect_eq!(world.member(&id("ada")).await.challenge, None);
     for challenge in [world.live_challenge("first").await, world.live_challenge("second").await] {
         world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
-        promised!(world.member(&id("ada")).await.challenge, Some(challenge));
+        expect_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
     }
-    promised!(world.member(&id("grace")).await.challenge, None);
+    expect_eq!(world.member(&id("grace")).await.challenge, None);
 }
 
 pub async fn decoy_challenge_is_never_live(tenants: Arc<dyn Tenants>) {
@@ -36,8 +36,8 @@ pub async fn decoy_challenge_is_never_live(tenants: Arc<dyn Tenants>) {
     world.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
     for name in &names {
         let shown = world.member(&id(name)).await.challenge;
-        promised!(shown, (name == "ab").then(|| challenge.clone()));
-        promised!(claim(&world, name, "decoy").await, Stale);
+        expect_eq!(shown, (name == "ab").then(|| challenge.clone()));
+        expect_eq!(claim(&world, name, "decoy").await, Stale);
     }
 }
 
@@ -48,10 +48,10 @@ pub async fn challenge_and_member_versions_are_independent(tenants: Arc<dyn Tena
     let challenge = world.live_challenge("challenge").await;
     let judged = world.edited(&id("ada"), |ada| ada.state = Approved).await;
     world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
-    promised!(world.stored(&id("ada")).await.version, FIRST);
-    promised!(world.save_member(&judged).await, Saved);
-    promised!(claim(&world, "ada", "challenge").await, Saved);
-    promised!(world.member(&id("ada")).await.challenge, Some(challenge));
+    expect_eq!(world.stored(&id("ada")).await.version, FIRST);
+    expect_eq!(world.save_member(&judged).await, Saved);
+    expect_eq!(claim(&world, "ada", "challenge").await, Saved);
+    expect_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
 }
 
 pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) {
@@ -59,7 +59,7 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
     for name in ["ada", "grace"] {
         world.create(&Member { state: Approved, ..applicant(name) }).await;
     }
-    promised!(claim(&world, "ada", "absent").await, Stale);
+    expect_eq!(claim(&world, "ada", "absent").await, Stale);
     for text in ["replaced", "live"] {
         world
             .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge(text).await)
@@ -68,12 +68,12 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
     let another = world.live_challenge("another's").await;
     world.set_challenge(&ChallengeSlot::Member(id("grace")), &another).await;
     for text in ["absent", "replaced", "another's"] {
-        promised!(claim(&world, "ada", text).await, Stale);
+        expect_eq!(claim(&world, "ada", text).await, Stale);
     }
-    promised!(world.stored(&id("ada")).await.version, FIRST);
-    promised!(world.bearer(&secret("token of ada")).await, None);
-    promised!(claim(&world, "ada", "live").await, Saved);
-    promised!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
+    expect_eq!(world.stored(&id("ada")).await.version, FIRST);
+    expect_eq!(world.bearer(&secret("token of ada")).await, None);
+    expect_eq!(claim(&world, "ada", "live").await, Saved);
+    expect_eq!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
 }
 
 /// The time of the commit is that of the claim's mail.
@@ -113,8 +113,8 @@ async fn stamps(world: &World, claims: Vec<MemberChange>) -> Vec<Option<Timestam
     };
     let stamps: Vec<_> = names.iter().map(stamp).collect();
     for (outcome, stamp) in outcomes.iter().zip(&stamps) {
-        let promised = if stamp.is_some() { Saved } else { Stale };
-        promised!(*outcome, promised, "mail queued with its commit");
+        let expected = if stamp.is_some() { Saved } else { Stale };
+        expect_eq!(*outcome, expected, "mail queued with its commit");
     }
     stamps
 }
@@ -126,8 +126,8 @@ pub async fn expired_challenge_is_stale(tenants: Arc<dyn Tenants>) {
     let challenge = challenge("expired", expires_at);
     world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
     world.pass(expires_at).await;
-    promised!(claim(&world, "ada", "expired").await, Stale);
-    promised!(world.stored(&id("ada")).await.version, FIRST);
+    expect_eq!(claim(&world, "ada", "expired").await, Stale);
+    expect_eq!(world.stored(&id("ada")).await.version, FIRST);
 }
 
 pub async fn concurrent_claims_commit_once(tenants: Arc<dyn Tenants>) {
@@ -145,13 +145,13 @@ pub async fn concurrent_claims_commit_once(tenants: Arc<dyn Tenants>) {
         async move { world.save_member(&change).await }
     };
     let outcomes = race((0..64).map(claim)).await;
-    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 63));
+    expect_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 63));
     let won = outcomes.iter().position(|outcome| *outcome == Saved).unwrap();
     for racer in 0..64 {
-        promised!(world.bearer(&token(racer)).await.is_some(), racer == won);
+        expect_eq!(world.bearer(&token(racer)).await.is_some(), racer == won);
     }
-    promised!(world.stored(&id("ada")).await.version, Version(2));
-    promised!(world.messages(None, None).await.len(), 1);
+    expect_eq!(world.stored(&id("ada")).await.version, Version(2));
+    expect_eq!(world.messages(None, None).await.len(), 1);
 }
 
 /// Claims a token for this member with this challenge.

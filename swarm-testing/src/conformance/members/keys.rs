@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, applicant, count, creation, id, key, race, secret};
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use swarm_core::domain::{Lens, Member};
@@ -17,11 +17,11 @@ pub async fn held_key_blocks_other_members(tenants: Arc<dyn Tenants>) {
         for state in [Applied, Approved, Claimed] {
             let token = Some(secret("other"));
             let other = Member { id: id("other"), state, token, ..holder.clone() };
-            promised!(world.save_member(&creation(&other)).await, KeyHeld(holder.id.clone()));
+            expect_eq!(world.save_member(&creation(&other)).await, KeyHeld(holder.id.clone()));
         }
     }
-    promised!(world.member(&id("other")).await.member, None);
-    promised!(world.bearer(&secret("other")).await, None);
+    expect_eq!(world.member(&id("other")).await.member, None);
+    expect_eq!(world.bearer(&secret("other")).await, None);
 }
 
 /// The refused member keeps its key and its token.
@@ -32,11 +32,11 @@ pub async fn change_to_a_held_key_is_refused(tenants: Arc<dyn Tenants>) {
     let on_file = world.stored(&id("grace")).await;
     let mut change = world.edited(&id("grace"), |grace| grace.token = Some(secret("new"))).await;
     change.member.public_key = Some(key("ada"));
-    promised!(world.save_member(&change).await, KeyHeld(id("ada")));
-    promised!(world.stored(&id("grace")).await, on_file);
-    promised!(world.bearer(&secret("old")).await, Some(on_file.record));
-    promised!(world.bearer(&secret("new")).await, None);
-    promised!(world.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
+    expect_eq!(world.save_member(&change).await, KeyHeld(id("ada")));
+    expect_eq!(world.stored(&id("grace")).await, on_file);
+    expect_eq!(world.bearer(&secret("old")).await, Some(on_file.record));
+    expect_eq!(world.bearer(&secret("new")).await, None);
+    expect_eq!(world.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
 }
 
 pub async fn members_without_key_do_not_conflict(tenants: Arc<dyn Tenants>) {
@@ -49,7 +49,7 @@ pub async fn members_without_key_do_not_conflict(tenants: Arc<dyn Tenants>) {
     for keyless in ["grace", "hedy"] {
         world.create(&Member { public_key: None, ..applicant(keyless) }).await;
     }
-    promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+    expect_eq!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
 pub async fn key_holder_may_save_again(tenants: Arc<dyn Tenants>) {
@@ -58,7 +58,7 @@ pub async fn key_holder_may_save_again(tenants: Arc<dyn Tenants>) {
     for state in [Approved, Claimed, Inactive, Approved] {
         world.edit(&id("ada"), |ada| ada.state = state).await;
     }
-    promised!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+    expect_eq!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
 pub async fn released_key_is_free(tenants: Arc<dyn Tenants>) {
@@ -70,13 +70,13 @@ pub async fn released_key_is_free(tenants: Arc<dyn Tenants>) {
         ("no key", Applied, None),
     ] {
         world.create(&applicant(name)).await;
-        promised!(world.save_member(&with_key_of(name)).await, KeyHeld(id(name)));
+        expect_eq!(world.save_member(&with_key_of(name)).await, KeyHeld(id(name)));
         world.edit(&id(name), |holder| (holder.state, holder.public_key) = (state, key)).await;
         world
             .create(&Member { id: id(&format!("after {name}")), ..with_key_of(name).member })
             .await;
     }
-    promised!(world.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
+    expect_eq!(world.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
 }
 
 pub async fn reclaimed_key_conflicts_with_its_new_holder(tenants: Arc<dyn Tenants>) {
@@ -85,9 +85,9 @@ pub async fn reclaimed_key_conflicts_with_its_new_holder(tenants: Arc<dyn Tenant
     world.create(&Member { id: id("grace"), ..with_key_of("ada").member }).await;
     world.edit(&id("ada"), |ada| ada.lens = Lens::parse("away").unwrap()).await;
     let back = world.edited(&id("ada"), |ada| ada.state = Approved).await;
-    promised!(world.save_member(&back).await, KeyHeld(id("grace")));
+    expect_eq!(world.save_member(&back).await, KeyHeld(id("grace")));
     world.edit(&id("grace"), |grace| grace.state = Rejected).await;
-    promised!(world.save_member(&back).await, Saved);
+    expect_eq!(world.save_member(&back).await, Saved);
 }
 
 pub async fn concurrent_applications_with_one_key_commit_once(tenants: Arc<dyn Tenants>) {
@@ -99,8 +99,8 @@ pub async fn concurrent_applications_with_one_key_commit_once(tenants: Arc<dyn T
     };
     let outcomes = race((0..32).map(apply)).await;
     let won = named(outcomes.iter().position(|outcome| *outcome == Saved).unwrap());
-    promised!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
-    promised!(world.all_members().await.len(), 1);
+    expect_eq!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
+    expect_eq!(world.all_members().await.len(), 1);
 }
 
 /// The change that creates a new member with the key of the applicant with this name.

@@ -8,7 +8,7 @@ mod reusable_challenges;
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, World, applicant, count, creation, id, key, moment, odd_texts, race, secret};
 use swarm_core::domain::MemberState;
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
@@ -26,11 +26,11 @@ const NOBODY: &[&str] = &[];
 
 pub async fn unknown_member_is_none(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.all_members().await, []);
+    expect_eq!(world.all_members().await, []);
     world.create(&applicant("ada")).await;
     let basis = world.member(&id("grace")).await;
-    promised!((basis.member, basis.challenge), (None, None));
-    promised!(world.bearer(&secret("grace")).await, None);
+    expect_eq!((basis.member, basis.challenge), (None, None));
+    expect_eq!(world.bearer(&secret("grace")).await, None);
 }
 
 /// Optional fields can be removed and added by later saves.
@@ -55,10 +55,10 @@ pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
     world.create(&full).await;
     for member in [&full, &bare, &erased, &full] {
         world.edit(&full.id, |on_file| on_file.clone_from(member)).await;
-        promised!(*world.stored(&full.id).await.record, *member);
-        promised!(world.all_members().await, [Arc::new(member.clone())]);
+        expect_eq!(*world.stored(&full.id).await.record, *member);
+        expect_eq!(world.all_members().await, [Arc::new(member.clone())]);
     }
-    promised!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
+    expect_eq!(world.bearer(&secret("token")).await, Some(Arc::new(full)));
 }
 
 pub async fn odd_member_ids_are_distinct(tenants: Arc<dyn Tenants>) {
@@ -74,29 +74,29 @@ pub async fn odd_member_ids_are_distinct(tenants: Arc<dyn Tenants>) {
     }
     let mut ids: Vec<_> = odd.iter().map(|member| member.id.to_string()).collect();
     ids.sort();
-    promised!(listed(&world, &[Applied]).await, ids);
+    expect_eq!(listed(&world, &[Applied]).await, ids);
     for member in &odd {
-        promised!(*world.stored(&member.id).await.record, *member);
-        promised!(world.bearer(&member.token.unwrap()).await.as_deref(), Some(member));
+        expect_eq!(*world.stored(&member.id).await.record, *member);
+        expect_eq!(world.bearer(&member.token.unwrap()).await.as_deref(), Some(member));
     }
 }
 
 pub async fn members_are_listed_by_state(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(listed(&world, &MemberState::ALL).await, NOBODY);
+    expect_eq!(listed(&world, &MemberState::ALL).await, NOBODY);
     for state in MemberState::ALL {
         for number in 1..=2 {
             world.create(&Member { state, ..applicant(&format!("{state} {number}")) }).await;
         }
     }
-    promised!(listed(&world, &[]).await, NOBODY);
+    expect_eq!(listed(&world, &[]).await, NOBODY);
     for state in MemberState::ALL {
         let both = [format!("{state} 1"), format!("{state} 2")];
-        promised!(listed(&world, &[state]).await, both);
+        expect_eq!(listed(&world, &[state]).await, both);
     }
     let active = ["approved 1", "approved 2", "claimed 1", "claimed 2"];
-    promised!(listed(&world, &[Claimed, Approved]).await, active);
-    promised!(listed(&world, &MemberState::ALL).await.len(), 10);
+    expect_eq!(listed(&world, &[Claimed, Approved]).await, active);
+    expect_eq!(listed(&world, &MemberState::ALL).await.len(), 10);
 }
 
 pub async fn member_pages_are_complete(tenants: Arc<dyn Tenants>) {
@@ -110,10 +110,10 @@ pub async fn member_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let mut query = MemberQuery { states, ids: None, after: None, limit: 7 };
     for page in names.chunks(7) {
         let members = world.found_members(&query).await;
-        promised!(members.iter().map(|it| it.id.to_string()).collect::<Vec<_>>(), page);
+        expect_eq!(members.iter().map(|it| it.id.to_string()).collect::<Vec<_>>(), page);
         query.after = members.last().map(|member| member.id.clone());
     }
-    promised!(world.found_members(&query).await, []);
+    expect_eq!(world.found_members(&query).await, []);
     query = MemberQuery { after: Some(id("nobody")), ..MemberQuery::in_states(&[Approved]) };
     let members = world.found_members(&query).await;
     ensure!(members.iter().all(|it| it.id > id("nobody")), "those after an id of nobody", members);
@@ -136,13 +136,13 @@ pub async fn members_are_found_by_id(tenants: Arc<dyn Tenants>) {
     let some = MemberQuery { ids: ids(&names[..4]), ..all.clone() };
     let mut first = names[..4].to_vec();
     first.sort();
-    promised!(found(some.clone()).await, first);
-    promised!(found(MemberQuery { limit: 2, ..some.clone() }).await, first[..2]);
-    promised!(found(MemberQuery { after: Some(id(&first[0])), ..some.clone() }).await, first[1..]);
-    promised!(found(MemberQuery { states: vec![Applied], ..some }).await.len(), 2);
-    promised!(found(MemberQuery { ids: Some(Vec::new()), ..all.clone() }).await, NOBODY);
+    expect_eq!(found(some.clone()).await, first);
+    expect_eq!(found(MemberQuery { limit: 2, ..some.clone() }).await, first[..2]);
+    expect_eq!(found(MemberQuery { after: Some(id(&first[0])), ..some.clone() }).await, first[1..]);
+    expect_eq!(found(MemberQuery { states: vec![Applied], ..some }).await.len(), 2);
+    expect_eq!(found(MemberQuery { ids: Some(Vec::new()), ..all.clone() }).await, NOBODY);
     names.sort();
-    promised!(found(MemberQuery { ids: ids(&unknown), ..all }).await, names);
+    expect_eq!(found(MemberQuery { ids: ids(&unknown), ..all }).await, names);
 }
 
 pub async fn member_is_listed_in_its_latest_state(tenants: Arc<dyn Tenants>) {
@@ -151,17 +151,17 @@ pub async fn member_is_listed_in_its_latest_state(tenants: Arc<dyn Tenants>) {
     world.create(&applicant("grace")).await;
     for state in [Approved, Claimed, Claimed, Inactive, Rejected, Applied, Claimed] {
         let mut moved = world.edited(&id("ada"), |ada| ada.state = state).await;
-        promised!(world.save_member(&moved).await, Saved);
+        expect_eq!(world.save_member(&moved).await, Saved);
         let others: Vec<_> = MemberState::ALL.into_iter().filter(|it| *it != state).collect();
-        promised!(
+        expect_eq!(
             listed(&world, &others).await,
             if state == Applied { NOBODY } else { &["grace"] }
         );
         moved.member.state = Rejected;
-        promised!(world.save_member(&moved).await, Stale);
+        expect_eq!(world.save_member(&moved).await, Stale);
         let there = listed(&world, &[state]).await;
         ensure!(there.contains(&"ada".to_owned()), "ada, in the state of her last commit", there);
-        promised!(listed(&world, &MemberState::ALL).await, ["ada", "grace"]);
+        expect_eq!(listed(&world, &MemberState::ALL).await, ["ada", "grace"]);
     }
 }
 
@@ -175,9 +175,9 @@ pub async fn member_is_created_once(tenants: Arc<dyn Tenants>) {
         token: Some(secret("another")),
         ..applicant("ada")
     };
-    promised!(world.save_member(&creation(&again)).await, Stale);
-    promised!(world.stored(&id("ada")).await, on_file);
-    promised!(world.bearer(&secret("another")).await, None);
+    expect_eq!(world.save_member(&creation(&again)).await, Stale);
+    expect_eq!(world.stored(&id("ada")).await, on_file);
+    expect_eq!(world.bearer(&secret("another")).await, None);
     world.create(&applicant("another")).await;
 }
 
@@ -188,14 +188,14 @@ pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>
         world.edit(&id("ada"), |ada| ada.state = Approved).await;
     }
     let on_file = world.stored(&id("ada")).await;
-    promised!(on_file.version, Version(12));
+    expect_eq!(on_file.version, Version(12));
     for version in [0, 1, 2, 11, 13, 120, u64::MAX] {
         let mut change = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
         change.expected = Some(Version(version));
-        promised!(world.save_member(&change).await, Stale);
+        expect_eq!(world.save_member(&change).await, Stale);
     }
-    promised!(world.stored(&id("ada")).await, on_file);
-    promised!(world.bearer(&secret("token")).await, None);
+    expect_eq!(world.stored(&id("ada")).await, on_file);
+    expect_eq!(world.bearer(&secret("token")).await, None);
 }
 
 pub async fn member_change_does_not_create_a_member(tenants: Arc<dyn Tenants>) {
@@ -203,9 +203,9 @@ pub async fn member_change_does_not_create_a_member(tenants: Arc<dyn Tenants>) {
     for version in [0, 1] {
         let expected = Some(Version(version));
         let change = MemberChange { expected, ..creation(&applicant("ada")) };
-        promised!(world.save_member(&change).await, Stale);
+        expect_eq!(world.save_member(&change).await, Stale);
     }
-    promised!(world.all_members().await, []);
+    expect_eq!(world.all_members().await, []);
 }
 
 pub async fn each_save_increments_the_member_version(tenants: Arc<dyn Tenants>) {
@@ -213,10 +213,10 @@ pub async fn each_save_increments_the_member_version(tenants: Arc<dyn Tenants>) 
     world.create(&applicant("ada")).await;
     world.create(&applicant("grace")).await;
     for version in 1..=12 {
-        promised!(world.stored(&id("ada")).await.version, Version(version));
+        expect_eq!(world.stored(&id("ada")).await.version, Version(version));
         world.edit(&id("ada"), |_| {}).await;
     }
-    promised!(world.stored(&id("grace")).await.version, FIRST);
+    expect_eq!(world.stored(&id("grace")).await.version, FIRST);
 }
 
 pub async fn bearer_finds_members_in_every_state(tenants: Arc<dyn Tenants>) {
@@ -226,7 +226,7 @@ pub async fn bearer_finds_members_in_every_state(tenants: Arc<dyn Tenants>) {
     for state in [Applied, Approved, Claimed, Rejected, Inactive] {
         world.edit(&id("ada"), |ada| ada.state = state).await;
         let bearer = world.bearer(&secret("token")).await;
-        promised!(bearer, Some(world.stored(&id("ada")).await.record));
+        expect_eq!(bearer, Some(world.stored(&id("ada")).await.record));
     }
 }
 
@@ -234,10 +234,10 @@ pub async fn replaced_token_stops_working_at_the_commit(tenants: Arc<dyn Tenants
     let world = World::fresh(tenants).await;
     world.create(&Member { token: Some(secret("first")), ..applicant("ada") }).await;
     world.edit(&id("ada"), |ada| ada.token = Some(secret("second"))).await;
-    promised!(world.bearer(&secret("first")).await, None);
-    promised!(world.bearer(&secret("second")).await.unwrap().id, id("ada"));
+    expect_eq!(world.bearer(&secret("first")).await, None);
+    expect_eq!(world.bearer(&secret("second")).await.unwrap().id, id("ada"));
     world.edit(&id("ada"), |ada| ada.token = None).await;
-    promised!(world.bearer(&secret("second")).await, None);
+    expect_eq!(world.bearer(&secret("second")).await, None);
 }
 
 pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn Tenants>) {
@@ -248,8 +248,8 @@ pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn Tenan
         async move { world.save_member(&creation(&member)).await }
     };
     let outcomes = race((0..32).map(create)).await;
-    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
-    promised!(world.stored(&id("ada")).await.version, FIRST);
+    expect_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
+    expect_eq!(world.stored(&id("ada")).await.version, FIRST);
 }
 
 /// The ids of the members in these states.

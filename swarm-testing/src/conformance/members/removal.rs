@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, applicant, id, key, secret};
 use swarm_core::domain::MemberState::{Applied, Claimed};
 use swarm_core::domain::{Member, Version};
@@ -20,17 +20,17 @@ pub async fn removed_member_is_unknown(tenants: Arc<dyn Tenants>) {
         world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
         for name in ["ada", "grace"] {
             let removal = MemberRemoval { id: id(name), expected: Version(1) };
-            promised!(world.remove_member(&removal).await, Saved::Saved);
+            expect_eq!(world.remove_member(&removal).await, Saved::Saved);
         }
         let basis = world.member(&id("ada")).await;
-        promised!((basis.member, basis.challenge), (None, None), "in state {state}");
-        promised!(world.bearer(&secret("ada")).await, None);
-        promised!(world.all_members().await, []);
-        promised!(world.count(Countable::Members(state)).await, 0);
+        expect_eq!((basis.member, basis.challenge), (None, None), "in state {state}");
+        expect_eq!(world.bearer(&secret("ada")).await, None);
+        expect_eq!(world.all_members().await, []);
+        expect_eq!(world.count(Countable::Members(state)).await, 0);
         let hedy = Member { public_key: Some(key("ada")), ..applicant("hedy") };
         world.create(&hedy).await;
         let removal = MemberRemoval { id: id("hedy"), expected: Version(1) };
-        promised!(world.remove_member(&removal).await, Saved::Saved);
+        expect_eq!(world.remove_member(&removal).await, Saved::Saved);
     }
 }
 
@@ -40,10 +40,10 @@ pub async fn removal_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
     world.edit(&id("ada"), |_| ()).await;
     let at = |name, version| MemberRemoval { id: id(name), expected: Version(version) };
     for removal in [at("ada", 1), at("ada", 3), at("grace", 1)] {
-        promised!(world.remove_member(&removal).await, Saved::Stale);
+        expect_eq!(world.remove_member(&removal).await, Saved::Stale);
     }
-    promised!(world.stored(&id("ada")).await.version, Version(2));
-    promised!(world.all_members().await.len(), 1);
-    promised!(world.remove_member(&at("ada", 2)).await, Saved::Saved);
-    promised!(world.remove_member(&at("ada", 2)).await, Saved::Stale);
+    expect_eq!(world.stored(&id("ada")).await.version, Version(2));
+    expect_eq!(world.all_members().await.len(), 1);
+    expect_eq!(world.remove_member(&at("ada", 2)).await, Saved::Saved);
+    expect_eq!(world.remove_member(&at("ada", 2)).await, Saved::Stale);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, applicant, challenge, id, moment, race};
 use swarm_core::domain::{Challenge, Timestamp};
 use swarm_core::store::{ChallengeBucket, ChallengeOffer, ChallengeSlot, Tenants};
@@ -12,21 +12,21 @@ const FAR: i64 = 600_000;
 pub async fn reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let first = reusable(&world, "first", FAR).await;
-    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
+    expect_eq!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
     for name in ["second", "third"] {
         let fresh = reusable(&world, name, 2 * FAR).await;
-        promised!(asked(&world, 1, &fresh, &ChallengeSlot::Decoy).await, first);
+        expect_eq!(asked(&world, 1, &fresh, &ChallengeSlot::Decoy).await, first);
     }
 }
 
 pub async fn challenge_past_its_reuse_is_replaced(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let first = reusable(&world, "first", 20).await;
-    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
+    expect_eq!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
     world.pass(first.reusable_until).await;
     let second = reusable(&world, "second", FAR).await;
-    promised!(asked(&world, 1, &second, &ChallengeSlot::Decoy).await, second);
-    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, second);
+    expect_eq!(asked(&world, 1, &second, &ChallengeSlot::Decoy).await, second);
+    expect_eq!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, second);
 }
 
 pub async fn challenge_buckets_are_independent(tenants: Arc<dyn Tenants>) {
@@ -36,7 +36,7 @@ pub async fn challenge_buckets_are_independent(tenants: Arc<dyn Tenants>) {
         for bucket in buckets {
             let fresh =
                 Challenge { reusable_until: far(), ..challenge(&bucket.to_string(), far()) };
-            promised!(asked(&world, bucket, &fresh, &ChallengeSlot::Decoy).await, fresh);
+            expect_eq!(asked(&world, bucket, &fresh, &ChallengeSlot::Decoy).await, fresh);
         }
     }
 }
@@ -47,13 +47,13 @@ pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Arc<dy
     world.create(&applicant("ada")).await;
     let adas = ChallengeSlot::Member(id("ada"));
     let first = reusable(&world, "first", FAR).await;
-    promised!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
-    promised!(world.member(&id("ada")).await.challenge, None);
+    expect_eq!(asked(&world, 1, &first, &ChallengeSlot::Decoy).await, first);
+    expect_eq!(world.member(&id("ada")).await.challenge, None);
     let second = reusable(&world, "second", FAR).await;
-    promised!(asked(&world, 1, &second, &adas).await, first);
-    promised!(world.member(&id("ada")).await.challenge, Some(first.clone()));
-    promised!(asked(&world, 2, &second, &ChallengeSlot::Decoy).await, second);
-    promised!(world.member(&id("ada")).await.challenge, Some(first));
+    expect_eq!(asked(&world, 1, &second, &adas).await, first);
+    expect_eq!(world.member(&id("ada")).await.challenge, Some(first.clone()));
+    expect_eq!(asked(&world, 2, &second, &ChallengeSlot::Decoy).await, second);
+    expect_eq!(world.member(&id("ada")).await.challenge, Some(first));
 }
 
 pub async fn concurrent_requests_get_the_same_challenge(tenants: Arc<dyn Tenants>) {
@@ -68,7 +68,7 @@ pub async fn concurrent_requests_get_the_same_challenge(tenants: Arc<dyn Tenants
     };
     let given = race((0..32).map(ask)).await;
     let live = world.member(&id("ada")).await.challenge.unwrap();
-    promised!(given, vec![live; 32]);
+    expect_eq!(given, vec![live; 32]);
 }
 
 /// A challenge with a seed of this name that is reusable for `millis` milliseconds, and valid for

@@ -11,7 +11,7 @@ use swarm_core::store::{Aggregation, Filed, TakeQuery, Tenants};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{Author, World};
 
 /// How many tasks file takes while a session is aggregated.
@@ -26,18 +26,18 @@ pub async fn session_is_aggregated_once(tenants: Arc<dyn Tenants>) {
     let take = world.filed(&ada, &session, "1").await;
     let before = world.log_size().await;
     let aggregated = world.aggregate(&aggregation(session.id)).await.unwrap();
-    promised!(aggregated.state, Aggregated);
-    promised!(quoted(&aggregated), [take.id]);
+    expect_eq!(aggregated.state, Aggregated);
+    expect_eq!(quoted(&aggregated), [take.id]);
     let on_file = world.session(session.id).await.unwrap();
-    promised!((&on_file.record, on_file.version.0), (&aggregated, 2));
+    expect_eq!((&on_file.record, on_file.version.0), (&aggregated, 2));
     let rows = world.log(before, 9).await;
-    promised!(rows.len(), 1);
+    expect_eq!(rows.len(), 1);
     let again = world.aggregate(&aggregation(session.id)).await;
-    promised!(again, Err(Refusal::SessionIs(Aggregated)));
+    expect_eq!(again, Err(Refusal::SessionIs(Aggregated)));
     let unknown = world.aggregate(&aggregation(SessionId(9))).await;
-    promised!(matches!(unknown, Err(Refusal::NotFound(_))), true);
-    promised!(world.session(session.id).await, Some(on_file));
-    promised!(world.log(before, 9).await, rows);
+    expect_eq!(matches!(unknown, Err(Refusal::NotFound(_))), true);
+    expect_eq!(world.session(session.id).await, Some(on_file));
+    expect_eq!(world.log(before, 9).await, rows);
 }
 
 /// Its snapshot contains exactly the takes that were filed before, even while others arrive.
@@ -62,12 +62,12 @@ pub async fn aggregation_ends_while_takes_arrive(tenants: Arc<dyn Tenants>) {
     let aggregating = world.store().aggregate(&aggregation);
     let outcome = timeout(Duration::from_secs(10), aggregating).await;
     ended.store(true, Ordering::SeqCst);
-    promised!(outcome.as_ref().is_ok_and(|outcome| outcome.is_ok()), true, "{outcome:?}");
+    expect_eq!(outcome.as_ref().is_ok_and(|outcome| outcome.is_ok()), true, "{outcome:?}");
     filers.join_all().await;
     let found = world.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
     let mut quoted = quoted(&found.session.record);
     quoted.sort();
-    promised!(quoted, found.takes.iter().map(|take| take.id).collect::<Vec<_>>());
+    expect_eq!(quoted, found.takes.iter().map(|take| take.id).collect::<Vec<_>>());
 }
 
 /// Files amendments, each a millisecond after the one before, until one is refused.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{Author, FIRST, SALT, World, session_draft};
 use swarm_core::domain::SessionState::{Aggregated, WindowClosed};
 use swarm_core::domain::{
@@ -20,20 +20,20 @@ use swarm_core::store::{Aggregation, Filed, Saved, SessionChange, TakeQuery, Ten
 pub async fn sealed_take_round_trips(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     let (ada, session) = (world.author("ada").await, blind(&world).await);
-    promised!(world.terms(session.id).await.map(|terms| terms.record.sealed), Some(true));
+    expect_eq!(world.terms(session.id).await.map(|terms| terms.record.sealed), Some(true));
     let submission = ada.submission(&session, "1");
     let filing = world.judged(&ada, &submission).await;
     let take = crate::filed(world.file(&filing).await);
-    promised!(take.salt, Some(SALT));
-    promised!(world.file(&filing).await, Filed::Filed(Arc::clone(&take)), "sent again");
+    expect_eq!(take.salt, Some(SALT));
+    expect_eq!(world.file(&filing).await, Filed::Filed(Arc::clone(&take)), "sent again");
     let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
-    promised!(world.take(take.id).await, Some(on_file));
-    promised!(world.takes(session.id).await, [Arc::clone(&take)]);
+    expect_eq!(world.take(take.id).await, Some(on_file));
+    expect_eq!(world.takes(session.id).await, [Arc::clone(&take)]);
     let latest = world.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
-    promised!(latest.takes, [Arc::clone(&take)]);
-    promised!(world.facts(&ada, &submission).await.spent, Some(Arc::clone(&take)));
+    expect_eq!(latest.takes, [Arc::clone(&take)]);
+    expect_eq!(world.facts(&ada, &submission).await.spent, Some(Arc::clone(&take)));
     let last = world.log(Seq(world.log_size().await.0 - 1), 1).await;
-    promised!(last[0].logged, Logged::Take(take));
+    expect_eq!(last[0].logged, Logged::Take(take));
 }
 
 /// The entries of the acts come first, and then one of each take of the session, by id.
@@ -48,32 +48,32 @@ pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Arc<dyn Ten
     }
     let before = world.log_size().await;
     let change = closing(&world, session.id).await;
-    promised!(change.acts.len(), 2);
-    promised!(world.save_session(&change).await, Saved::Saved);
+    expect_eq!(change.acts.len(), 2);
+    expect_eq!(world.save_session(&change).await, Saved::Saved);
 
     let rows = world.log(before, 9).await;
-    promised!(acts(&rows), [Some(SessionAct::State), Some(SessionAct::Opened), None, None, None]);
+    expect_eq!(acts(&rows), [Some(SessionAct::State), Some(SessionAct::Opened), None, None, None]);
     for (row, take) in rows[2..].iter().zip(&takes) {
-        promised!(row.logged, opening(take), "of take {}", take.id);
+        expect_eq!(row.logged, opening(take), "of take {}", take.id);
     }
     for (row, seq) in rows.iter().zip(before.0 + 1..) {
-        promised!((row.seq, row.at), (Seq(seq), rows[0].at));
+        expect_eq!((row.seq, row.at), (Seq(seq), rows[0].at));
     }
-    promised!(world.log_size().await, Seq(before.0 + 5));
-    promised!(world.log(Seq(before.0 + 3), 1).await, [rows[3].clone()]);
+    expect_eq!(world.log_size().await, Seq(before.0 + 5));
+    expect_eq!(world.log(Seq(before.0 + 3), 1).await, [rows[3].clone()]);
     let on = world.acts_on(session.id).await;
-    promised!(on.len(), 3);
-    promised!(on[1..], rows[..2]);
-    promised!(world.takes(session.id).await, takes);
+    expect_eq!(on.len(), 3);
+    expect_eq!(on[1..], rows[..2]);
+    expect_eq!(world.takes(session.id).await, takes);
     let opened = Versioned { version: FIRST.next(), record: Arc::new(change.session) };
-    promised!(world.session(session.id).await, Some(opened));
+    expect_eq!(world.session(session.id).await, Some(opened));
 
     // The other session is not opened, and commits follow.
-    promised!(world.terms(other.id).await.map(|terms| terms.record.sealed), Some(true));
-    promised!(world.save_session(&closing(&world, other.id).await).await, Saved::Saved);
-    promised!(world.log_size().await, Seq(before.0 + 10));
+    expect_eq!(world.terms(other.id).await.map(|terms| terms.record.sealed), Some(true));
+    expect_eq!(world.save_session(&closing(&world, other.id).await).await, Saved::Saved);
+    expect_eq!(world.log_size().await, Seq(before.0 + 10));
     world.convened("subject").await;
-    promised!(world.log_size().await, Seq(before.0 + 11));
+    expect_eq!(world.log_size().await, Seq(before.0 + 11));
 }
 
 pub async fn stale_opening_appends_nothing(tenants: Arc<dyn Tenants>) {
@@ -83,11 +83,11 @@ pub async fn stale_opening_appends_nothing(tenants: Arc<dyn Tenants>) {
     let stale = closing(&world, session.id).await;
     world.amend(session.id, |session| session.quorum = Some(3)).await;
     let before = world.log_size().await;
-    promised!(world.save_session(&stale).await, Saved::Stale);
-    promised!(world.log_size().await, before);
+    expect_eq!(world.save_session(&stale).await, Saved::Stale);
+    expect_eq!(world.log_size().await, before);
     let late = SessionChange { takes: Some(0), ..closing(&world, session.id).await };
-    promised!(world.save_session(&late).await, Saved::Stale);
-    promised!(world.log_size().await, before);
+    expect_eq!(world.save_session(&late).await, Saved::Stale);
+    expect_eq!(world.log_size().await, before);
 }
 
 /// A first take after it has no seal.
@@ -99,14 +99,14 @@ pub async fn aggregation_opens_a_blind_session(tenants: Arc<dyn Tenants>) {
     let before = world.log_size().await;
     let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
     let aggregated = world.aggregate(&aggregation).await.unwrap();
-    promised!((aggregated.state, aggregated.is_sealed()), (Aggregated, false));
+    expect_eq!((aggregated.state, aggregated.is_sealed()), (Aggregated, false));
     let rows = world.log(before, 9).await;
-    promised!(acts(&rows), [Some(SessionAct::State), Some(SessionAct::Opened), None]);
-    promised!(rows[2].logged, opening(&take));
+    expect_eq!(acts(&rows), [Some(SessionAct::State), Some(SessionAct::Opened), None]);
+    expect_eq!(rows[2].logged, opening(&take));
     let late = world.filed(&grace, &aggregated, "1").await;
-    promised!(late.salt, None);
+    expect_eq!(late.salt, None);
     let rows = world.log(Seq(before.0 + 3), 9).await;
-    promised!(rows.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), [Logged::Take(late)]);
+    expect_eq!(rows.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), [Logged::Take(late)]);
 }
 
 /// Each take that was filed before the opening has one opening entry; the others were not sealed.
@@ -134,12 +134,12 @@ pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
     let takes = world.takes(session.id).await;
     let (sealed, open): (Vec<_>, Vec<_>) = takes.into_iter().partition(|take| take.salt.is_some());
     let after = &rows[opened + 1..];
-    promised!(after.len(), sealed.len() + open.len());
+    expect_eq!(after.len(), sealed.len() + open.len());
     let (openings, after) = after.split_at(sealed.len());
     let openings: Vec<_> = openings.iter().map(|row| row.logged.clone()).collect();
-    promised!(openings, sealed.iter().map(|take| opening(take)).collect::<Vec<_>>());
+    expect_eq!(openings, sealed.iter().map(|take| opening(take)).collect::<Vec<_>>());
     let taken = open.into_iter().map(Logged::Take).collect::<Vec<_>>();
-    promised!(after.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), taken);
+    expect_eq!(after.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), taken);
 }
 
 async fn file_until_accepted(world: &World, author: &Author, session: &Session) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 use crate::World;
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use swarm_core::domain::{Attribution, SessionPatch, Timestamp, Version};
 use swarm_core::rules::Refusal;
 use swarm_core::service::Error;
@@ -23,24 +23,24 @@ pub async fn session_save_can_guard_the_time_of_the_last_take(tenants: Arc<dyn T
         world.save_session(&change).await
     };
     let first = world.filed(&author, &session, "1").await.filed_at;
-    promised!(save(first.plus_millis(-1)).await, Stale);
-    promised!(save(first).await, Saved);
+    expect_eq!(save(first.plus_millis(-1)).await, Stale);
+    expect_eq!(save(first).await, Saved);
     world.pass(first).await;
     let last = world.filed(&author, &session, "2").await.filed_at;
     world.pass(last).await;
     world.filed(&author, &other, "3").await;
     for end in [Timestamp::EPOCH, first, last.plus_millis(-1)] {
-        promised!(save(end).await, Stale);
+        expect_eq!(save(end).await, Stale);
     }
     for end in [last, last.plus_millis(1), last.plus_millis(1_000_000_000_000)] {
-        promised!(save(end).await, Saved);
+        expect_eq!(save(end).await, Saved);
     }
-    promised!(world.session(session.id).await.unwrap().version, Version(5));
+    expect_eq!(world.session(session.id).await.unwrap().version, Version(5));
 
     let untouched = world.convened("untouched").await;
     let change = world.amended(untouched.id, |_| {}).await;
     let change = SessionChange { none_filed_after: Some(Timestamp::EPOCH), ..change };
-    promised!(world.save_session(&change).await, Saved);
+    expect_eq!(world.save_session(&change).await, Saved);
 }
 
 /// While deadlines change and takes are filed concurrently, no stored take is late.

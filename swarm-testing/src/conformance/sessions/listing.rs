@@ -9,7 +9,7 @@ use swarm_core::store::{Aggregation, SessionQuery, Tenants};
 use tokio::task::yield_now;
 
 use super::{ALL, on};
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{World, race};
 
 /// How many sessions the list has.
@@ -22,18 +22,18 @@ pub async fn sessions_are_listed_without_snapshots(tenants: Arc<dyn Tenants>) {
         let session = world.convened("subject").await;
         world.filed(&ada, &session, &number.to_string()).await;
         let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
-        promised!(number == 2 || world.aggregate(&aggregation).await.is_ok(), true);
+        expect_eq!(number == 2 || world.aggregate(&aggregation).await.is_ok(), true);
     }
     for query in [ALL, on("subject"), SessionQuery { state: Some(Aggregated), ..ALL }] {
         let whole = world.sessions(&query).await;
         let with_snapshots = whole.iter().filter(|session| session.snapshot.is_some());
-        promised!(with_snapshots.count(), 2);
+        expect_eq!(with_snapshots.count(), 2);
         let bare = |session: &Arc<Session>| {
             Arc::new(Session { snapshot: None, ..Session::clone(session) })
         };
         let bare: Vec<_> = whole.iter().map(bare).collect();
         let query = SessionQuery { without_snapshots: true, ..query };
-        promised!(world.sessions(&query).await, bare);
+        expect_eq!(world.sessions(&query).await, bare);
     }
 }
 

@@ -12,7 +12,7 @@ mod withdrawals;
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{Author, FIRST, World, act, count, day, id, moment, odd_texts, race, session_draft};
 use swarm_core::domain::SessionState::{
     Aggregated, Collecting, Published, Scheduled, WindowClosed,
@@ -43,10 +43,10 @@ const NONE: [u64; 0] = [];
 
 pub async fn unknown_session_is_none(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.sessions(&ALL).await, []);
+    expect_eq!(world.sessions(&ALL).await, []);
     world.convened("subject").await;
     for unknown in [0, 2, u64::MAX] {
-        promised!(world.session(SessionId(unknown)).await, None);
+        expect_eq!(world.session(SessionId(unknown)).await, None);
     }
 }
 
@@ -55,7 +55,7 @@ pub async fn session_ids_count_from_one(tenants: Arc<dyn Tenants>) {
     for number in 1..=12 {
         let date = day(if number % 2 == 0 { "2026-11-21" } else { "2026-11-20" });
         let convened = world.convene(&SessionDraft { date, ..session_draft("subject") }).await;
-        promised!(convened.id, SessionId(number));
+        expect_eq!(convened.id, SessionId(number));
     }
 }
 
@@ -68,9 +68,9 @@ pub async fn concurrent_sessions_get_consecutive_ids(tenants: Arc<dyn Tenants>) 
     let mut convened = race((0..32).map(convene)).await;
     convened.sort_by_key(|session| session.id);
     let ids: Vec<u64> = convened.iter().map(|session| session.id.0).collect();
-    promised!(ids, (1..=32).collect::<Vec<_>>());
+    expect_eq!(ids, (1..=32).collect::<Vec<_>>());
     convened.reverse();
-    promised!(world.sessions(&ALL).await, convened);
+    expect_eq!(world.sessions(&ALL).await, convened);
 }
 
 pub async fn convened_at_is_the_time_of_the_store(tenants: Arc<dyn Tenants>) {
@@ -106,11 +106,11 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
     };
     for draft in [full, empty, session_draft("bare")] {
         let convened = world.convene(&draft).await;
-        promised!(*convened, draft.convened(convened.id, convened.convened_at));
+        expect_eq!(*convened, draft.convened(convened.id, convened.convened_at));
         let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
-        promised!(world.session(convened.id).await, Some(on_file));
+        expect_eq!(world.session(convened.id).await, Some(on_file));
         assert_terms(&world, &convened).await;
-        promised!(world.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
+        expect_eq!(world.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
     }
 }
 
@@ -139,9 +139,9 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
     for (version, session) in (2..).zip([&full, &sparse, &full, &bare, &scheduled]) {
         world.amend(bare.id, |on_file| on_file.clone_from(session)).await;
         let record = Arc::new(session.clone());
-        promised!(world.sessions(&ALL).await, [Arc::clone(&record)]);
+        expect_eq!(world.sessions(&ALL).await, [Arc::clone(&record)]);
         let on_file = Versioned { version: Version(version), record };
-        promised!(world.session(bare.id).await, Some(on_file));
+        expect_eq!(world.session(bare.id).await, Some(on_file));
         assert_terms(&world, session).await;
     }
 }
@@ -150,7 +150,7 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
 async fn assert_terms(world: &World, session: &Session) {
     let author = Author::named("ada");
     let facts = world.facts(&author, &author.submission(session, "nonce")).await;
-    promised!(facts.session, world.terms(session.id).await);
+    expect_eq!(facts.session, world.terms(session.id).await);
 }
 
 pub async fn sessions_are_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>) {
@@ -160,8 +160,8 @@ pub async fn sessions_are_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>
     }
     for limit in [0, 1, 5, 12, 13] {
         let newest: Vec<u64> = (1..=12).rev().take(limit).collect();
-        promised!(world.found(&SessionQuery { limit, ..ALL }).await, newest);
-        promised!(world.found(&SessionQuery { limit, ..on("subject") }).await, newest);
+        expect_eq!(world.found(&SessionQuery { limit, ..ALL }).await, newest);
+        expect_eq!(world.found(&SessionQuery { limit, ..on("subject") }).await, newest);
     }
 }
 
@@ -175,11 +175,11 @@ pub async fn session_pages_are_complete(tenants: Arc<dyn Tenants>) {
         let mut covered: Vec<u64> = Vec::new();
         for length in [5, 5, 2, 0] {
             let page = world.found(&query).await;
-            promised!(page.len(), length);
+            expect_eq!(page.len(), length);
             query.before = page.last().copied().map(SessionId);
             covered.extend(page);
         }
-        promised!(covered, (1..=12).rev().collect::<Vec<_>>());
+        expect_eq!(covered, (1..=12).rev().collect::<Vec<_>>());
     }
 }
 
@@ -192,8 +192,8 @@ pub async fn session_pages_start_before_any_number(tenants: Arc<dyn Tenants>) {
         [(0, &[]), (1, &[]), (2, &[1]), (4, &[3, 2, 1]), (u64::MAX, &[3, 2, 1])];
     for (before, ids) in expected {
         let before = Some(SessionId(before));
-        promised!(world.found(&SessionQuery { before, ..ALL }).await, ids);
-        promised!(world.found(&SessionQuery { before, ..on("subject") }).await, ids);
+        expect_eq!(world.found(&SessionQuery { before, ..ALL }).await, ids);
+        expect_eq!(world.found(&SessionQuery { before, ..on("subject") }).await, ids);
     }
 }
 
@@ -204,20 +204,20 @@ pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
     world.convene(&another_day).await;
     world.convened("another").await;
     world.convened("subject").await;
-    promised!(world.found(&on("subject")).await, [4, 1]);
+    expect_eq!(world.found(&on("subject")).await, [4, 1]);
     let on_another_day =
         SessionQuery { on: Some((another_day.date, another_day.subject_id)), ..ALL };
-    promised!(world.found(&on_another_day).await, [2]);
-    promised!(world.found(&on("unknown")).await, NONE);
+    expect_eq!(world.found(&on_another_day).await, [2]);
+    expect_eq!(world.found(&on("unknown")).await, NONE);
 }
 
 pub async fn odd_subjects_are_distinct(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for subject in odd_texts() {
-        promised!(world.found(&on(&subject)).await, NONE, "{subject:?}");
+        expect_eq!(world.found(&on(&subject)).await, NONE, "{subject:?}");
         let session = world.convened(&subject).await;
-        promised!(session.subject_id.as_str(), subject);
-        promised!(world.found(&on(&subject)).await, [session.id.0], "{subject:?}");
+        expect_eq!(session.subject_id.as_str(), subject);
+        expect_eq!(world.found(&on(&subject)).await, [session.id.0], "{subject:?}");
     }
 }
 
@@ -230,19 +230,19 @@ pub async fn sessions_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
     let mut left = Collecting;
     for state in [WindowClosed, Aggregated, Published, WindowClosed] {
         world.amend(SessionId(2), |session| session.state = state).await;
-        promised!(world.found(&SessionQuery { state: Some(state), ..ALL }).await, [2]);
-        promised!(world.found(&SessionQuery { state: Some(state), ..on("subject") }).await, [2]);
+        expect_eq!(world.found(&SessionQuery { state: Some(state), ..ALL }).await, [2]);
+        expect_eq!(world.found(&SessionQuery { state: Some(state), ..on("subject") }).await, [2]);
         let others: &[u64] = if left == Collecting { &[3, 1] } else { &[] };
-        promised!(world.found(&SessionQuery { state: Some(left), ..ALL }).await, others);
+        expect_eq!(world.found(&SessionQuery { state: Some(left), ..ALL }).await, others);
         left = state;
     }
     world.amend(SessionId(2), |session| session.state = Collecting).await;
     let collecting = SessionQuery { state: Some(Collecting), ..ALL };
-    promised!(world.found(&collecting).await, [3, 2, 1]);
-    promised!(world.found(&SessionQuery { limit: 1, ..collecting.clone() }).await, [3]);
+    expect_eq!(world.found(&collecting).await, [3, 2, 1]);
+    expect_eq!(world.found(&SessionQuery { limit: 1, ..collecting.clone() }).await, [3]);
     let before = Some(SessionId(3));
-    promised!(world.found(&SessionQuery { before, limit: 1, ..collecting }).await, [2]);
-    promised!(world.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
+    expect_eq!(world.found(&SessionQuery { before, limit: 1, ..collecting }).await, [2]);
+    expect_eq!(world.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
 }
 
 pub async fn session_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
@@ -252,14 +252,14 @@ pub async fn session_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
         world.amend(session.id, |session| session.quorum = Some(quorum)).await;
     }
     let on_file = world.session(session.id).await;
-    promised!(on_file.as_ref().map(|session| session.version), Some(Version(12)));
+    expect_eq!(on_file.as_ref().map(|session| session.version), Some(Version(12)));
     for version in [0, 1, 2, 11, 13, 120, u64::MAX] {
         let mut change = world.amended(session.id, |session| session.state = WindowClosed).await;
         change.expected = Version(version);
-        promised!(world.save_session(&change).await, Stale);
+        expect_eq!(world.save_session(&change).await, Stale);
     }
-    promised!(world.session(session.id).await, on_file);
-    promised!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
+    expect_eq!(world.session(session.id).await, on_file);
+    expect_eq!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
 }
 
 pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>) {
@@ -276,10 +276,10 @@ pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>
             acts: vec![act],
             opens: false,
         };
-        promised!(world.save_session(&change).await, Stale);
+        expect_eq!(world.save_session(&change).await, Stale);
     }
-    promised!(world.sessions(&ALL).await, []);
-    promised!(world.convened("subject").await.id, SessionId(1));
+    expect_eq!(world.sessions(&ALL).await, []);
+    expect_eq!(world.convened("subject").await.id, SessionId(1));
 }
 
 pub async fn concurrent_session_saves_commit_once(tenants: Arc<dyn Tenants>) {
@@ -292,11 +292,11 @@ pub async fn concurrent_session_saves_commit_once(tenants: Arc<dyn Tenants>) {
         async move { world.save_session(&change).await }
     };
     let outcomes = race((0..32).map(save)).await;
-    promised!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
+    expect_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
     let on_file = world.session(session.id).await.unwrap();
     let won = on_file.record.quorum.unwrap();
-    promised!(outcomes.iter().position(|outcome| *outcome == Saved), Some(won as usize));
-    promised!(on_file.version, Version(2));
+    expect_eq!(outcomes.iter().position(|outcome| *outcome == Saved), Some(won as usize));
+    expect_eq!(on_file.version, Version(2));
 }
 
 fn on(subject: &str) -> SessionQuery {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{FIRST, World, odd_texts, race, session_draft};
 use swarm_core::domain::{Attribution, SessionId};
 use swarm_core::rules::convene;
@@ -13,29 +13,29 @@ pub async fn session_is_convened_once_for_an_occasion(tenants: Arc<dyn Tenants>)
     let plain = world.convened("subject").await;
     let convened = world.convene_once("first", &convocation()).await.unwrap();
     let draft = session_draft("subject");
-    promised!(*convened, draft.convened(SessionId(2), convened.convened_at));
+    expect_eq!(*convened, draft.convened(SessionId(2), convened.convened_at));
     let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
-    promised!(world.session(convened.id).await, Some(on_file));
+    expect_eq!(world.session(convened.id).await, Some(on_file));
     let log = world.log_size().await;
-    promised!(world.convene_once("first", &convocation()).await, None);
-    promised!(world.log_size().await, log);
+    expect_eq!(world.convene_once("first", &convocation()).await, None);
+    expect_eq!(world.log_size().await, log);
     let third = world.convene_once("second", &convocation()).await.unwrap();
-    promised!(third.id, SessionId(3));
-    promised!(world.sessions(&ALL).await, [third, convened, plain]);
+    expect_eq!(third.id, SessionId(3));
+    expect_eq!(world.sessions(&ALL).await, [third, convened, plain]);
 }
 
 pub async fn occasion_names_its_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
     for (occasion, id) in odd_texts().iter().zip(1..) {
-        promised!(world.document(Collection::Occasions, occasion).await, None, "{occasion:?}");
+        expect_eq!(world.document(Collection::Occasions, occasion).await, None, "{occasion:?}");
         let convened = world.convene_once(occasion, &convocation()).await.unwrap();
         let claim = world.document(Collection::Occasions, occasion).await;
         let claim = claim.map(|claim| (claim.id, claim.key, claim.json));
-        promised!(claim, Some((id, occasion.clone(), convened.id.to_string())));
+        expect_eq!(claim, Some((id, occasion.clone(), convened.id.to_string())));
     }
     let claims = world.documents(Collection::Occasions, None).await;
-    promised!(world.documents(Collection::Occasions, Some("")).await, claims);
-    promised!(claims.len(), odd_texts().len());
+    expect_eq!(world.documents(Collection::Occasions, Some("")).await, claims);
+    expect_eq!(claims.len(), odd_texts().len());
 }
 
 pub async fn concurrent_convocations_for_an_occasion_commit_once(tenants: Arc<dyn Tenants>) {
@@ -46,9 +46,9 @@ pub async fn concurrent_convocations_for_an_occasion_commit_once(tenants: Arc<dy
         async move { world.convene_once(occasion, &convocation()).await }
     };
     let outcomes = race((0..32).map(convene)).await;
-    promised!(outcomes.iter().flatten().count(), 2);
-    promised!(world.sessions(&ALL).await.len(), 2);
-    promised!(world.documents(Collection::Occasions, None).await.len(), 2);
+    expect_eq!(outcomes.iter().flatten().count(), 2);
+    expect_eq!(world.sessions(&ALL).await.len(), 2);
+    expect_eq!(world.documents(Collection::Occasions, None).await.len(), 2);
 }
 
 const ALL: SessionQuery =

@@ -8,7 +8,7 @@ use swarm_core::store::{SessionList, SessionQuery, SummaryQuery, Tenants};
 
 use super::listing::list_is_read_in_one_snapshot;
 use super::{ALL, full_snapshot, odd_roster, sparse_snapshot};
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, moment, odd_texts, session_draft};
 
 /// A query for all summaries.
@@ -17,7 +17,7 @@ const SUMMARIES: SummaryQuery =
 
 pub async fn summary_shows_its_session(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(tenants).await;
-    promised!(world.session_summaries(&SUMMARIES).await, []);
+    expect_eq!(world.session_summaries(&SUMMARIES).await, []);
     for (number, subject) in odd_texts().into_iter().enumerate() {
         let roster = (number % 2 == 0).then(odd_roster);
         let state = if number % 3 == 0 { Scheduled } else { Collecting };
@@ -42,7 +42,7 @@ pub async fn summary_shows_its_session(tenants: Arc<dyn Tenants>) {
             let expected = summaries(&world.sessions(&query).await);
             let list = state.map_or(SessionList::All, SessionList::InState);
             let query = SummaryQuery { list, before, after: None, limit };
-            promised!(world.session_summaries(&query).await, expected, "{query:?}");
+            expect_eq!(world.session_summaries(&query).await, expected, "{query:?}");
         }
     }
 }
@@ -58,10 +58,10 @@ pub async fn summaries_are_found_by_subject(tenants: Arc<dyn Tenants>) {
         let sessions: Vec<_> = world.sessions(&ALL).await.into_iter().filter(of_subject).collect();
         let list = SessionList::About(SubjectId::parse(subject).unwrap());
         let query = SummaryQuery { list, ..SUMMARIES };
-        promised!(world.session_summaries(&query).await, summaries(&sessions), "{query:?}");
+        expect_eq!(world.session_summaries(&query).await, summaries(&sessions), "{query:?}");
     }
     let list = SessionList::About(SubjectId::parse("nothing").unwrap());
-    promised!(world.session_summaries(&SummaryQuery { list, ..SUMMARIES }).await, []);
+    expect_eq!(world.session_summaries(&SummaryQuery { list, ..SUMMARIES }).await, []);
 }
 
 pub async fn summaries_after_an_id_are_lowest_first(tenants: Arc<dyn Tenants>) {
@@ -83,11 +83,11 @@ pub async fn summaries_after_an_id_are_lowest_first(tenants: Arc<dyn Tenants>) {
             let query = SummaryQuery { list, after: Some(SessionId(3)), before, limit };
             let found = world.session_summaries(&query).await;
             let found: Vec<_> = found.iter().map(|session| session.id.0).collect();
-            promised!(found, ids.take(limit).copied().collect::<Vec<_>>(), "{query:?}");
+            expect_eq!(found, ids.take(limit).copied().collect::<Vec<_>>(), "{query:?}");
         }
     }
     let last = SummaryQuery { after: Some(SessionId(u64::MAX)), ..SUMMARIES };
-    promised!(world.session_summaries(&last).await, []);
+    expect_eq!(world.session_summaries(&last).await, []);
 }
 
 pub async fn summaries_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {

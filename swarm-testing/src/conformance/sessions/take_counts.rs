@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, count, filed};
 use swarm_core::domain::SessionState::{Aggregated, Collecting};
 use swarm_core::domain::{SessionId, TakeId};
@@ -25,13 +25,13 @@ pub async fn session_save_can_guard_the_number_of_takes(tenants: Arc<dyn Tenants
     world.filed(&grace, &other, "4").await;
     for takes in [0, 1, 2, 4] {
         let change = SessionChange { takes: Some(takes), ..judged.clone() };
-        promised!(world.save_session(&change).await, Stale);
+        expect_eq!(world.save_session(&change).await, Stale);
     }
-    promised!(world.session(session.id).await.unwrap().record.state, Collecting);
-    promised!(world.save_session(&SessionChange { takes: Some(3), ..judged }).await, Saved);
+    expect_eq!(world.session(session.id).await.unwrap().record.state, Collecting);
+    expect_eq!(world.save_session(&SessionChange { takes: Some(3), ..judged }).await, Saved);
     let untouched = world.convened("untouched").await;
     let aggregation = world.amended(untouched.id, |session| session.state = Aggregated).await;
-    promised!(world.save_session(&SessionChange { takes: Some(0), ..aggregation }).await, Saved);
+    expect_eq!(world.save_session(&SessionChange { takes: Some(0), ..aggregation }).await, Saved);
 }
 
 /// A save resets neither the number of takes nor the sequences of ids.
@@ -41,20 +41,20 @@ pub async fn session_save_keeps_counters(tenants: Arc<dyn Tenants>) {
     let session = world.convened("subject").await;
     for revision in 1..=4 {
         let take = world.filed(&author, &session, &revision.to_string()).await;
-        promised!((take.id, take.revision.get()), (TakeId(u64::from(revision)), revision));
+        expect_eq!((take.id, take.revision.get()), (TakeId(u64::from(revision)), revision));
         world.amend(session.id, |session| session.quorum = Some(u32::from(revision))).await;
         world.edit(&author.id, |_| {}).await;
         for (takes, outcome) in [(0, Stale), (usize::from(revision), Saved)] {
             let aggregation = world.amended(session.id, |_| {}).await;
             let aggregation = SessionChange { takes: Some(takes), ..aggregation };
-            promised!(
+            expect_eq!(
                 world.save_session(&aggregation).await,
                 outcome,
                 "aggregated over {takes} takes"
             );
         }
     }
-    promised!(world.convened("next").await.id, SessionId(2));
+    expect_eq!(world.convened("next").await.id, SessionId(2));
 }
 
 /// Later takes are stale.
@@ -67,10 +67,10 @@ pub async fn aggregation_includes_exactly_the_takes_filed_before_it(tenants: Arc
         let aggregating = tokio::spawn(aggregate(world.clone(), session.id));
         let outcomes = world.race_to_file(filings).await;
         let aggregated = timeout(Duration::from_secs(10), aggregating).await.unwrap().unwrap();
-        promised!(world.takes(session.id).await.len(), aggregated);
-        promised!(count(&outcomes, &Filed::Stale), 16 - aggregated);
+        expect_eq!(world.takes(session.id).await.len(), aggregated);
+        expect_eq!(count(&outcomes, &Filed::Stale), 16 - aggregated);
         let stand = outcomes.into_iter().filter(|outcome| *outcome != Filed::Stale);
-        promised!(stand.map(filed).count(), aggregated);
+        expect_eq!(stand.map(filed).count(), aggregated);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ALL, NONE, on};
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{World, race};
 use swarm_core::domain::SessionState::{Collecting, Published};
 use swarm_core::domain::{Attribution, SessionId};
@@ -29,32 +29,32 @@ pub async fn withdrawn_session_is_found_by_no_read(tenants: Arc<dyn Tenants>) {
         })
         .await;
     let change = withdrawal(&world, second.id).await;
-    promised!(world.save_session(&change).await, Saved);
+    expect_eq!(world.save_session(&change).await, Saved);
 
-    promised!(world.session(second.id).await, None);
-    promised!(world.session_takes(&TakeQuery::all(second.id)).await, None);
-    promised!(world.found(&ALL).await, [1]);
-    promised!(world.found(&on("subject")).await, [1]);
-    promised!(world.found(&SessionQuery { state: Some(Published), ..ALL }).await, NONE);
+    expect_eq!(world.session(second.id).await, None);
+    expect_eq!(world.session_takes(&TakeQuery::all(second.id)).await, None);
+    expect_eq!(world.found(&ALL).await, [1]);
+    expect_eq!(world.found(&on("subject")).await, [1]);
+    expect_eq!(world.found(&SessionQuery { state: Some(Published), ..ALL }).await, NONE);
     let all = SummaryQuery { limit: 9, ..SummaryQuery::default() };
-    promised!(world.session_summaries(&all).await.len(), 1);
+    expect_eq!(world.session_summaries(&all).await.len(), 1);
     let about = SummaryQuery { list: SessionList::About(second.subject_id.clone()), ..all };
-    promised!(world.session_summaries(&about).await.len(), 1);
-    promised!(world.published(10).await, []);
-    promised!(world.count(Countable::Sessions(Published)).await, 0);
-    promised!(world.count(Countable::Sessions(Collecting)).await, 1);
-    promised!(world.file(&stale).await, Filed::Stale);
+    expect_eq!(world.session_summaries(&about).await.len(), 1);
+    expect_eq!(world.published(10).await, []);
+    expect_eq!(world.count(Countable::Sessions(Published)).await, 0);
+    expect_eq!(world.count(Countable::Sessions(Collecting)).await, 1);
+    expect_eq!(world.file(&stale).await, Filed::Stale);
     // The one before it is the newest of the day again.
     let take = world.filed(&author, &first, "later").await;
-    promised!(take.session_id, first.id);
+    expect_eq!(take.session_id, first.id);
 
-    promised!(world.save_session(&change).await, Stale, "withdrawn again");
+    expect_eq!(world.save_session(&change).await, Stale, "withdrawn again");
     let saved = SessionChange { withdrawn: false, takes: None, ..change };
-    promised!(world.save_session(&saved).await, Stale, "written again");
-    promised!(world.convened("subject").await.id, SessionId(3));
-    promised!(world.save_session(&withdrawal(&world, SessionId(3)).await).await, Saved);
-    promised!(world.convened("subject").await.id, SessionId(4));
-    promised!(world.acts_on(second.id).await.len(), 3);
+    expect_eq!(world.save_session(&saved).await, Stale, "written again");
+    expect_eq!(world.convened("subject").await.id, SessionId(3));
+    expect_eq!(world.save_session(&withdrawal(&world, SessionId(3)).await).await, Saved);
+    expect_eq!(world.convened("subject").await.id, SessionId(4));
+    expect_eq!(world.acts_on(second.id).await.len(), 3);
 }
 
 /// The only session of its day and subject leaves nothing behind that takes could be filed in.
@@ -62,10 +62,10 @@ pub async fn session_withdrawn_last_leaves_its_day_empty(tenants: Arc<dyn Tenant
     let world = World::fresh(tenants).await;
     let author = world.author("ada").await;
     let (session, other) = (world.convened("subject").await, world.convened("other").await);
-    promised!(world.save_session(&withdrawal(&world, session.id).await).await, Saved);
+    expect_eq!(world.save_session(&withdrawal(&world, session.id).await).await, Saved);
     let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-    promised!(facts.session, None);
-    promised!(world.found(&on("subject")).await, NONE);
+    expect_eq!(facts.session, None);
+    expect_eq!(world.found(&on("subject")).await, NONE);
     world.filed(&author, &other, "nonce").await;
 }
 
@@ -76,9 +76,9 @@ pub async fn session_with_takes_is_not_withdrawn(tenants: Arc<dyn Tenants>) {
     let change = withdrawal(&world, session.id).await;
     world.filed(&author, &session, "nonce").await;
     let size = world.log_size().await;
-    promised!(world.save_session(&change).await, Stale);
+    expect_eq!(world.save_session(&change).await, Stale);
     ensure!(world.session(session.id).await.is_some(), "the session", "none");
-    promised!(world.log_size().await, size);
+    expect_eq!(world.log_size().await, size);
 }
 
 /// Of a withdrawal and takes that race, either the withdrawal is committed or a take.
@@ -100,8 +100,8 @@ pub async fn session_is_withdrawn_or_filed_in(tenants: Arc<dyn Tenants>) {
         let outcomes = race(filings.into_iter().enumerate().map(step)).await;
         let withdrawn = outcomes.iter().any(|(withdrawn, _)| *withdrawn);
         let filed = outcomes.iter().filter(|(_, filed)| matches!(filed, Filed::Filed(_))).count();
-        promised!(filed, if withdrawn { 0 } else { 8 });
-        promised!(world.session(session.id).await.is_none(), withdrawn);
+        expect_eq!(filed, if withdrawn { 0 } else { 8 });
+        expect_eq!(world.session(session.id).await.is_none(), withdrawn);
     }
 }
 

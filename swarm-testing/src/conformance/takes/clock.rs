@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::assertions::ensure;
 use crate::conformance::exact_deadline::meet;
-use crate::promise::ensure;
 use crate::{Author, World, judged, race};
 use swarm_core::domain::{Revision, Session, SessionTerms, Timestamp};
 use swarm_core::store::{Basis, Filed, Tenants};
@@ -43,7 +43,7 @@ fn landed(outcome: Filed) -> Option<Timestamp> {
         Filed::Filed(take) => Some(take.filed_at),
         Filed::Late => None,
         other => {
-            panic!("a filing in time or late\n  promised: Filed or Late\n      came: {other:?}")
+            panic!("a filing in time or late\n  expected: Filed or Late\n  actual: {other:?}")
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::task::yield_now;
 
-use crate::promise::ensure;
+use crate::assertions::ensure;
 use crate::{Author, World, race};
 use swarm_core::domain::{Session, SessionId};
 use swarm_core::store::{Basis, TakeQuery, Tenants, Versioned};

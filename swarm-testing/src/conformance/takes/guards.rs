@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{SALT, World, count, day, filed, judged, odd_texts, session_draft};
 use swarm_core::domain::MemberState::{Claimed, Inactive};
 use swarm_core::domain::{AttemptId, Revision, SessionDraft, SessionState, SessionTerms, TakeId};
@@ -16,14 +16,14 @@ pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Tenants>
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     let take = filed(world.file(&filing).await);
-    promised!(filed(world.file(&filing).await), take);
+    expect_eq!(filed(world.file(&filing).await), take);
     world.filed(&author, &session, "amendment").await;
-    promised!(filed(world.file(&filing).await), take);
+    expect_eq!(filed(world.file(&filing).await), take);
     world.edit(&author.id, |ada| ada.state = Inactive).await;
-    promised!(filed(world.file(&filing).await), take);
+    expect_eq!(filed(world.file(&filing).await), take);
     world.amend(session.id, |session| session.state = SessionState::Aggregated).await;
-    promised!(filed(world.file(&filing).await), take);
-    promised!(world.takes(session.id).await.len(), 2);
+    expect_eq!(filed(world.file(&filing).await), take);
+    expect_eq!(world.takes(session.id).await.len(), 2);
 }
 
 pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
@@ -42,7 +42,7 @@ pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
     // The same attempt, judged with a deadline that has passed.
     let session = world.terms(session.id).await;
     let again = judge(&Basis { session, ..facts }, &submission, attempt, SALT).unwrap();
-    promised!(filed(world.file(&again).await), take);
+    expect_eq!(filed(world.file(&again).await), take);
 }
 
 pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn Tenants>) {
@@ -51,9 +51,9 @@ pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn Tenants>) 
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     world.edit(&author.id, |_| {}).await;
-    promised!(world.file(&filing).await, Stale);
+    expect_eq!(world.file(&filing).await, Stale);
     world.assert_unfiled(&author, &session, "nonce").await;
-    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    expect_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 pub async fn filing_is_stale_when_the_session_changed(tenants: Arc<dyn Tenants>) {
@@ -62,9 +62,9 @@ pub async fn filing_is_stale_when_the_session_changed(tenants: Arc<dyn Tenants>)
     let session = world.convened("subject").await;
     let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
     world.amend(session.id, |_| {}).await;
-    promised!(world.file(&filing).await, Stale);
+    expect_eq!(world.file(&filing).await, Stale);
     world.assert_unfiled(&author, &session, "nonce").await;
-    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    expect_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 /// Sessions of other days or subjects do not matter. Judged again, the take is filed in the newer
@@ -83,11 +83,11 @@ pub async fn filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tena
         let submission = author.submission(&session, &next);
         let filing = world.judged(&author, &submission).await;
         let newer = world.convened("subject").await;
-        promised!(world.file(&filing).await, Stale, "{newer:?} is newer");
-        promised!(world.takes(session.id).await, [take]);
-        promised!(world.facts(&author, &submission).await.spent, None);
+        expect_eq!(world.file(&filing).await, Stale, "{newer:?} is newer");
+        expect_eq!(world.takes(session.id).await, [take]);
+        expect_eq!(world.facts(&author, &submission).await.spent, None);
         let again = filed(world.file(&world.judged(&author, &submission).await).await);
-        promised!((again.session_id, again.revision), (newer.id, Revision::FIRST));
+        expect_eq!((again.session_id, again.revision), (newer.id, Revision::FIRST));
     }
 }
 
@@ -105,7 +105,7 @@ pub async fn no_take_is_filed_after_a_newer_session(tenants: Arc<dyn Tenants>) {
         let outcomes = world.race_to_file(filings).await;
         let newer = convening.await.unwrap();
         let landed = world.takes(session.id).await;
-        promised!(count(&outcomes, &Stale), 16 - landed.len());
+        expect_eq!(count(&outcomes, &Stale), 16 - landed.len());
         ensure!(
             landed.iter().all(|take| take.filed_at <= newer.convened_at),
             "no take is filed in a session once there is a newer one",
@@ -129,12 +129,12 @@ pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
     let session = world.closed("subject").await;
     let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
     let filing = judged(&in_time(facts), &author.submission(&session, "nonce"));
-    promised!(world.file(&filing).await, Late);
+    expect_eq!(world.file(&filing).await, Late);
     world.assert_unfiled(&author, &session, "nonce").await;
     // If there is a newer session, the filing is stale, not late.
     world.convened("subject").await;
-    promised!(world.file(&filing).await, Stale);
-    promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    expect_eq!(world.file(&filing).await, Stale);
+    expect_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 /// The store compares with the guard of the filing, not with the session's record.
@@ -148,9 +148,9 @@ pub async fn deadline_guard_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
         let judged_by = facts.session.as_mut().unwrap();
         judged_by.record = Arc::new(SessionTerms { window_closes_at: deadline, ..session.terms() });
         let outcome = world.file(&judged(&in_time(facts), &submission)).await;
-        promised!(outcome == Late, deadline.is_some());
+        expect_eq!(outcome == Late, deadline.is_some());
     }
-    promised!(world.takes(closed.id).await.len(), 1);
+    expect_eq!(world.takes(closed.id).await.len(), 1);
 }
 
 /// A nonce also counts in other sessions.
@@ -164,14 +164,14 @@ pub async fn nonce_is_used_once_per_member(tenants: Arc<dyn Tenants>) {
     }
     let take = world.filed(&author, &sessions[0], "nonce").await;
     for filing in filings {
-        promised!(world.file(&filing).await, NonceUsed);
+        expect_eq!(world.file(&filing).await, NonceUsed);
     }
     for session in &sessions {
         let facts = world.facts(&author, &author.submission(session, "nonce")).await;
-        promised!(facts.spent.as_ref(), Some(&take));
+        expect_eq!(facts.spent.as_ref(), Some(&take));
     }
-    promised!(world.takes(sessions[1].id).await, []);
-    promised!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
+    expect_eq!(world.takes(sessions[1].id).await, []);
+    expect_eq!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
 }
 
 pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
@@ -184,9 +184,9 @@ pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
         world.edit(&author.id, |ada| ada.state = state).await;
     }
     let facts = world.facts(&author, &submission).await;
-    promised!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
+    expect_eq!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
     let filing = judged(&Basis { spent: None, ..facts }, &submission);
-    promised!(world.file(&filing).await, NonceUsed);
+    expect_eq!(world.file(&filing).await, NonceUsed);
 }
 
 /// Some ids and nonces give the same text when concatenated.
@@ -199,7 +199,7 @@ pub async fn nonces_of_members_are_independent(tenants: Arc<dyn Tenants>) {
         let author = world.author(member).await;
         for (revision, nonce) in (1..).zip(nonces) {
             let take = world.filed(&author, &session, nonce).await;
-            promised!(take.revision.get(), revision, "{member:?} {nonce:?}");
+            expect_eq!(take.revision.get(), revision, "{member:?} {nonce:?}");
         }
     }
 }
@@ -212,10 +212,10 @@ pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
         let session = world.convened("subject").await;
         for nonce in nonces {
             let facts = world.facts(&author, &author.submission(&session, nonce)).await;
-            promised!(facts.spent, None, "{nonce:?}");
+            expect_eq!(facts.spent, None, "{nonce:?}");
             let take = world.filed(&author, &session, nonce).await;
             let facts = world.facts(&author, &author.submission(&session, nonce)).await;
-            promised!(facts.spent, Some(take));
+            expect_eq!(facts.spent, Some(take));
         }
     }
 }
@@ -233,7 +233,7 @@ pub async fn revisions_count_per_member_and_session(tenants: Arc<dyn Tenants>) {
             for revision in 1..=2 {
                 let nonce = format!("{}.{revision}", session.id);
                 let take = world.filed(&author, session, &nonce).await;
-                promised!(take.revision.get(), revision);
+                expect_eq!(take.revision.get(), revision);
             }
         }
     }
@@ -246,13 +246,13 @@ pub async fn revision_is_taken_once(tenants: Arc<dyn Tenants>) {
     for revision in 1..=5 {
         let [won, lost] = [format!("won {revision}"), format!("lost {revision}")];
         let filing = world.judged(&author, &author.submission(&session, &lost)).await;
-        promised!(world.filed(&author, &session, &won).await.revision.get(), revision);
-        promised!(world.file(&filing).await, RevisionTaken);
-        promised!(world.facts(&author, &author.submission(&session, &lost)).await.spent, None);
+        expect_eq!(world.filed(&author, &session, &won).await.revision.get(), revision);
+        expect_eq!(world.file(&filing).await, RevisionTaken);
+        expect_eq!(world.facts(&author, &author.submission(&session, &lost)).await.spent, None);
     }
-    promised!(world.takes(session.id).await.len(), 5);
+    expect_eq!(world.takes(session.id).await.len(), 5);
     let next = world.convened("next").await;
-    promised!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
+    expect_eq!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
 }
 
 pub async fn revision_cannot_be_skipped(tenants: Arc<dyn Tenants>) {
@@ -263,7 +263,7 @@ pub async fn revision_cannot_be_skipped(tenants: Arc<dyn Tenants>) {
     for ahead in 1..=4 {
         let facts = world.facts(&author, &submission).await;
         let filing = judged(&Basis { latest: Revision::new(ahead), ..facts }, &submission);
-        promised!(world.file(&filing).await, RevisionTaken);
+        expect_eq!(world.file(&filing).await, RevisionTaken);
     }
     world.assert_unfiled(&author, &session, "nonce").await;
 }
@@ -280,17 +280,17 @@ pub async fn filing_guards_are_checked_in_order(tenants: Arc<dyn Tenants>) {
 
     let stale = judged(&ahead(world.facts(&author, &spent).await), &spent);
     world.edit(&author.id, |_| {}).await;
-    promised!(world.file(&stale).await, Stale);
+    expect_eq!(world.file(&stale).await, Stale);
 
     let late = judged(&ahead(world.facts(&author, &spent).await), &spent);
-    promised!(world.file(&late).await, Late);
+    expect_eq!(world.file(&late).await, Late);
     world.amend(session.id, |session| session.window_closes_at = None).await;
-    promised!(world.file(&late).await, Stale);
+    expect_eq!(world.file(&late).await, Stale);
 
     let replayed = judged(&ahead(world.facts(&author, &spent).await), &spent);
-    promised!(world.file(&replayed).await, NonceUsed);
+    expect_eq!(world.file(&replayed).await, NonceUsed);
     let early = judged(&ahead(world.facts(&author, &fresh).await), &fresh);
-    promised!(world.file(&early).await, RevisionTaken);
+    expect_eq!(world.file(&early).await, RevisionTaken);
     world.assert_unfiled(&author, &session, "fresh").await;
     let _ = filed(world.file(&world.judged(&author, &fresh).await).await);
 }

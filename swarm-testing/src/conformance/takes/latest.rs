@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{World, odd_texts};
 use swarm_core::domain::{Roster, RosterEntry, SessionId, Take, TakeId};
 use swarm_core::store::{MemberTake, MemberTakeQuery, TakeContext, TakeQuery, Tenants};
@@ -18,11 +18,11 @@ pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
                 let nonce = format!("{}-{revision}", session.id);
                 last.push(world.filed(author, session, &nonce).await);
             }
-            promised!(page(&world, session.id, 0, usize::MAX).await, last);
+            expect_eq!(page(&world, session.id, 0, usize::MAX).await, last);
         }
     }
     for unknown in [0, 3, u64::MAX] {
-        promised!(page(&world, SessionId(unknown), 0, usize::MAX).await, []);
+        expect_eq!(page(&world, SessionId(unknown), 0, usize::MAX).await, []);
     }
 }
 
@@ -40,14 +40,14 @@ pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let mut after = 0;
     for expected in latest.chunks(4) {
         let takes = page(&world, session.id, after, 4).await;
-        promised!(takes, expected);
+        expect_eq!(takes, expected);
         after = takes.last().map(|take| take.id.0).unwrap_or_default();
     }
-    promised!(page(&world, session.id, after, 4).await, []);
+    expect_eq!(page(&world, session.id, after, 4).await, []);
     // Start after an id that no take has, or that of a superseded take.
     for (after, first) in [(1, 3), (2, 3), (4, 6), (u64::MAX, 0)] {
         let takes = page(&world, session.id, after, 1).await;
-        promised!(takes.first().map_or(0, |take| take.id.0), first);
+        expect_eq!(takes.first().map_or(0, |take| take.id.0), first);
     }
 }
 
@@ -56,7 +56,7 @@ pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>
     let [ada, grace, hedy] =
         [world.author("ada").await, world.author("grace").await, world.author("a:b").await];
     let (session, other) = (world.convened("subject").await, world.convened("other").await);
-    promised!(world.take_context(TakeId(1)).await, None);
+    expect_eq!(world.take_context(TakeId(1)).await, None);
     let mut takes = Vec::new();
     // Takes 1 to 7; the fifth is in another session.
     for (author, session) in [
@@ -84,9 +84,9 @@ pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>
         let (previous, next) = (previous.as_ref().map(take), next.as_ref().map(take));
         let context =
             TakeContext { revisions: revisions.iter().map(take).collect(), previous, next };
-        promised!(world.take_context(TakeId(id)).await, Some(context), "of take {id}");
+        expect_eq!(world.take_context(TakeId(id)).await, Some(context), "of take {id}");
     }
-    promised!(world.take_context(TakeId(8)).await, None);
+    expect_eq!(world.take_context(TakeId(8)).await, None);
 }
 
 pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenants>) {
@@ -113,7 +113,7 @@ pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenant
         expected.push(MemberTake { take, session, expected: false });
     }
     let query = MemberTakeQuery { member: ada.id.clone(), before: None, limit: usize::MAX };
-    promised!(world.member_takes(&query).await, expected);
+    expect_eq!(world.member_takes(&query).await, expected);
     for (before, limit, shown) in [
         (None, 1, &expected[..1]),
         (Some(3), 9, &expected[1..]),
@@ -122,10 +122,10 @@ pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenant
         (Some(u64::MAX), 9, &expected),
     ] {
         let query = MemberTakeQuery { before: before.map(SessionId), limit, ..query.clone() };
-        promised!(world.member_takes(&query).await, shown, "{query:?}");
+        expect_eq!(world.member_takes(&query).await, shown, "{query:?}");
     }
     let nobody = MemberTakeQuery { member: world.author("hedy").await.id.clone(), ..query };
-    promised!(world.member_takes(&nobody).await, []);
+    expect_eq!(world.member_takes(&nobody).await, []);
 }
 
 pub async fn member_takes_say_whether_they_were_expected(tenants: Arc<dyn Tenants>) {
@@ -145,13 +145,13 @@ pub async fn member_takes_say_whether_they_were_expected(tenants: Arc<dyn Tenant
         let query = MemberTakeQuery { member: member_id, before: None, limit: 9 };
         let takes = world.member_takes(&query).await;
         let expected: Vec<_> = takes.iter().map(|take| take.expected).collect();
-        promised!(expected, [is_listed && !excused], "{query:?}");
+        expect_eq!(expected, [is_listed && !excused], "{query:?}");
     }
 }
 
 async fn page(world: &World, session: SessionId, after: u64, limit: usize) -> Vec<Arc<Take>> {
     let query = TakeQuery { after: TakeId(after), limit, ..TakeQuery::latest(session) };
     let found = world.session_takes(&query).await;
-    promised!(found.is_some(), world.session(session).await.is_some());
+    expect_eq!(found.is_some(), world.session(session).await.is_some());
     found.map(|found| found.takes).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ mod refused_writes;
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{Author, World, day, filed, judged, odd_texts, session_draft};
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use swarm_core::domain::{
@@ -34,8 +34,8 @@ pub async fn basis_of_unknown_token_and_session_has_only_the_time(tenants: Arc<d
     let before = world.now().await;
 
     let facts = world.facts(&stranger, &author.submission(&session, "nonce")).await;
-    promised!((facts.member, facts.latest, facts.spent), (None, None, None));
-    promised!(facts.session, world.terms(session.id).await);
+    expect_eq!((facts.member, facts.latest, facts.spent), (None, None, None));
+    expect_eq!(facts.session, world.terms(session.id).await);
     ensure!(
         (before..=world.now().await).contains(&facts.now),
         "a time by the store\'s clock, during the call",
@@ -43,8 +43,8 @@ pub async fn basis_of_unknown_token_and_session_has_only_the_time(tenants: Arc<d
     );
 
     let facts = world.facts(&author, &author.submission(&elsewhere, "nonce")).await;
-    promised!((facts.session, facts.latest, facts.spent), (None, None, None));
-    promised!(facts.member, world.member(&author.id).await.member);
+    expect_eq!((facts.session, facts.latest, facts.spent), (None, None, None));
+    expect_eq!(facts.member, world.member(&author.id).await.member);
     ensure!(
         (before..=world.now().await).contains(&facts.now),
         "a time by the store\'s clock, during the call",
@@ -60,8 +60,8 @@ pub async fn basis_has_members_in_every_state(tenants: Arc<dyn Tenants>) {
     for state in [Applied, Approved, Claimed, Rejected, Inactive] {
         world.edit(&author.id, |ada| ada.state = state).await;
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        promised!(facts.member, world.member(&author.id).await.member);
-        promised!((facts.latest, facts.spent), (Some(Revision::FIRST), Some(Arc::clone(&take))));
+        expect_eq!(facts.member, world.member(&author.id).await.member);
+        expect_eq!((facts.latest, facts.spent), (Some(Revision::FIRST), Some(Arc::clone(&take))));
     }
 }
 
@@ -71,10 +71,10 @@ pub async fn basis_has_the_newest_session_of_the_day(tenants: Arc<dyn Tenants>) 
     for number in 1..=11 {
         let session = world.convened("subject").await;
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        promised!(facts.session.unwrap().record.id, SessionId(number));
-        promised!(facts.latest, None);
+        expect_eq!(facts.session.unwrap().record.id, SessionId(number));
+        expect_eq!(facts.latest, None);
         let take = world.filed(&author, &session, &format!("nonce {number}")).await;
-        promised!((take.session_id, take.revision), (session.id, Revision::FIRST));
+        expect_eq!((take.session_id, take.revision), (session.id, Revision::FIRST));
     }
 }
 
@@ -87,7 +87,7 @@ pub async fn basis_has_the_session_of_the_requested_day(tenants: Arc<dyn Tenants
     }
     for session in sessions {
         let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        promised!(*facts.session.unwrap().record, session.terms());
+        expect_eq!(*facts.session.unwrap().record, session.terms());
     }
 }
 
@@ -100,8 +100,8 @@ pub async fn basis_distinguishes_odd_subjects(tenants: Arc<dyn Tenants>) {
     }
     for session in sessions {
         let take = world.filed(&author, &session, session.subject_id.as_str()).await;
-        promised!((take.session_id, take.revision), (session.id, Revision::FIRST));
-        promised!(world.takes(session.id).await, [take]);
+        expect_eq!((take.session_id, take.revision), (session.id, Revision::FIRST));
+        expect_eq!(world.takes(session.id).await, [take]);
     }
 }
 
@@ -120,8 +120,8 @@ pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
             "a time by the store\'s clock, during the call",
             take.filed_at
         );
-        promised!(*take, filing.take(take.id, take.filed_at));
-        promised!(canonical(take.draft()), canonical(&draft));
+        expect_eq!(*take, filing.take(take.id, take.filed_at));
+        expect_eq!(canonical(take.draft()), canonical(&draft));
         ensure!(
             verify(&take.signed, &take.public_key).is_some(),
             "a take that its key verifies",
@@ -129,9 +129,9 @@ pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
         );
 
         let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
-        promised!(world.take(take.id).await, Some(on_file));
-        promised!(world.takes(session.id).await.last(), Some(&take));
-        promised!(world.facts(&author, &submission).await.spent, Some(take));
+        expect_eq!(world.take(take.id).await, Some(on_file));
+        expect_eq!(world.takes(session.id).await.last(), Some(&take));
+        expect_eq!(world.facts(&author, &submission).await.spent, Some(take));
     }
 }
 
@@ -147,20 +147,20 @@ pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn T
                 let nonce = format!("{}-{revision}", session.id);
                 let take = world.filed(author, session, &nonce).await;
                 let facts = world.facts(author, &author.submission(session, &nonce)).await;
-                promised!((take.revision.get(), facts.latest), (revision, Some(take.revision)));
+                expect_eq!((take.revision.get(), facts.latest), (revision, Some(take.revision)));
                 takes.push(take);
             }
         }
     }
     for (place, take) in takes.iter().enumerate() {
-        promised!(take.id, TakeId(place as u64 + 1));
+        expect_eq!(take.id, TakeId(place as u64 + 1));
         let superseded_by = takes.get(place + 4).map(|next| next.id);
         let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
-        promised!(world.take(take.id).await, Some(on_file));
+        expect_eq!(world.take(take.id).await, Some(on_file));
     }
     for session in sessions {
         let in_session = takes.iter().filter(|take| take.session_id == session.id).cloned();
-        promised!(world.takes(session.id).await, in_session.collect::<Vec<_>>());
+        expect_eq!(world.takes(session.id).await, in_session.collect::<Vec<_>>());
     }
 }
 
@@ -170,8 +170,8 @@ pub async fn unknown_take_is_none(tenants: Arc<dyn Tenants>) {
     let session = world.convened("subject").await;
     world.filed(&author, &session, "nonce").await;
     for unknown in [0, 2, u64::MAX] {
-        promised!(world.take(TakeId(unknown)).await, None);
-        promised!(world.takes(SessionId(unknown)).await, []);
+        expect_eq!(world.take(TakeId(unknown)).await, None);
+        expect_eq!(world.takes(SessionId(unknown)).await, []);
     }
 }
 
@@ -181,7 +181,7 @@ pub async fn filing_does_not_change_member_or_session(tenants: Arc<dyn Tenants>)
     let session = world.convened("subject").await;
     let before = (world.stored(&author.id).await, world.session(session.id).await);
     world.filed(&author, &session, "nonce").await;
-    promised!((world.stored(&author.id).await, world.session(session.id).await), before);
+    expect_eq!((world.stored(&author.id).await, world.session(session.id).await), before);
 }
 
 /// Fields with the maximum length, or with unusual characters.

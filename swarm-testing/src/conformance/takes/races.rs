@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{World, count, filed, race};
 use swarm_core::domain::TakeId;
 use swarm_core::rules::Refusal;
@@ -20,8 +20,8 @@ pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn Tenants
         async move { filed(world.file(&filing).await) }
     };
     let takes = race((0..16).map(send)).await;
-    promised!(count(&takes, &takes[0]), 16);
-    promised!(world.takes(session.id).await, takes[..1]);
+    expect_eq!(count(&takes, &takes[0]), 16);
+    expect_eq!(world.takes(session.id).await, takes[..1]);
 }
 
 pub async fn concurrent_filings_of_one_revision_commit_once(tenants: Arc<dyn Tenants>) {
@@ -35,11 +35,11 @@ pub async fn concurrent_filings_of_one_revision_commit_once(tenants: Arc<dyn Ten
             filings.push(world.judged(&author, &author.submission(&session, &nonce(racer))).await);
         }
         let outcomes = world.race_to_file(filings).await;
-        promised!(count(&outcomes, &RevisionTaken), 31);
+        expect_eq!(count(&outcomes, &RevisionTaken), 31);
         let won =
             outcomes.into_iter().find(|outcome| *outcome != RevisionTaken).map(filed).unwrap();
-        promised!((won.revision.get(), won.id), (revision, TakeId(u64::from(revision))));
-        promised!(world.takes(session.id).await.last(), Some(&won));
+        expect_eq!((won.revision.get(), won.id), (revision, TakeId(u64::from(revision))));
+        expect_eq!(world.takes(session.id).await.last(), Some(&won));
     }
 }
 
@@ -53,9 +53,9 @@ pub async fn concurrent_filings_with_one_nonce_commit_once(tenants: Arc<dyn Tena
         filings.push(world.judged(&author, &submission).await);
     }
     let outcomes = world.race_to_file(filings).await;
-    promised!(count(&outcomes, &NonceUsed), 31);
+    expect_eq!(count(&outcomes, &NonceUsed), 31);
     let [first, second] = [&sessions[0], &sessions[1]].map(|session| world.takes(session.id));
-    promised!(first.await.len() + second.await.len(), 1);
+    expect_eq!(first.await.len() + second.await.len(), 1);
 }
 
 pub async fn concurrent_members_all_file(tenants: Arc<dyn Tenants>) {
@@ -69,9 +69,9 @@ pub async fn concurrent_members_all_file(tenants: Arc<dyn Tenants>) {
     let mut takes: Vec<_> = world.race_to_file(filings).await.into_iter().map(filed).collect();
     takes.sort_by_key(|take| take.id);
     let ids: Vec<u64> = takes.iter().map(|take| take.id.0).collect();
-    promised!(ids, (1..=32).collect::<Vec<_>>());
+    expect_eq!(ids, (1..=32).collect::<Vec<_>>());
     ensure!(takes.is_sorted_by_key(|take| take.filed_at), "times in the order of ids", takes);
-    promised!(world.takes(session.id).await, takes);
+    expect_eq!(world.takes(session.id).await, takes);
 }
 
 /// Through the service: some nonces are used twice, and a member may file five takes.
@@ -103,8 +103,8 @@ pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Arc<dyn T
         stand.sort_by_key(|take| take.id);
         let revisions: Vec<u8> = stand.iter().map(|take| take.revision.get()).collect();
         ensure!((1..=5).contains(&stand.len()), "one take at least, five at most", stand);
-        promised!(revisions, (1..).take(stand.len()).collect::<Vec<_>>());
-        promised!(world.takes(session.id).await, stand);
+        expect_eq!(revisions, (1..).take(stand.len()).collect::<Vec<_>>());
+        expect_eq!(world.takes(session.id).await, stand);
     }
 }
 
@@ -120,13 +120,13 @@ pub async fn replay_returns_the_original_take(tenants: Arc<dyn Tenants>) {
     };
     let outcomes = race((0..16).map(submit)).await;
     let takes = world.takes(session.id).await;
-    promised!(takes.len(), 1);
+    expect_eq!(takes.len(), 1);
     let mut accepted = 0;
     for outcome in outcomes {
         match outcome {
             Ok(take) => accepted += usize::from(take == takes[0]),
             Err(SubmitError::Refused(refused)) => {
-                promised!(
+                expect_eq!(
                     (refused.reason, refused.original),
                     (Refusal::NonceUsed, Some(TakeId(1)))
                 );
@@ -134,5 +134,5 @@ pub async fn replay_returns_the_original_take(tenants: Arc<dyn Tenants>) {
             Err(error) => panic!("{error}"),
         }
     }
-    promised!(accepted, 1);
+    expect_eq!(accepted, 1);
 }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{
     Author, World, act, applicant, creation, filed, id, judged, key, mail, race, session_draft,
 };
@@ -30,7 +30,7 @@ pub async fn refused_write_does_not_affect_others(tenants: Arc<dyn Tenants>) {
         }
         race(racers).await;
         let takes = world.takes(session.id).await;
-        promised!(takes.len(), authors.len(), "all takes of round {round} stored");
+        expect_eq!(takes.len(), authors.len(), "all takes of round {round} stored");
     }
 }
 
@@ -42,7 +42,7 @@ fn good(world: &World, filing: Filing) -> Racer {
     Box::pin(async move {
         let take = filed(world.file(&filing).await);
         let found = world.take(take.id).await.map(|found| found.take);
-        promised!(found, Some(take), "a take that was acknowledged");
+        expect_eq!(found, Some(take), "a take that was acknowledged");
     })
 }
 
@@ -50,10 +50,10 @@ fn good(world: &World, filing: Filing) -> Racer {
 fn refusals(world: &World, late: Filing) -> Vec<Racer> {
     let [one, two, three, four, five] = [(); 5].map(|()| world.clone());
     vec![
-        Box::pin(async move { promised!(one.file(&late).await, Filed::Late) }),
+        Box::pin(async move { expect_eq!(one.file(&late).await, Filed::Late) }),
         Box::pin(async move {
             let taken = creation(&Member { public_key: Some(key("0")), ..applicant("new") });
-            promised!(two.save_member(&taken).await, MemberSaved::KeyHeld(id("0")));
+            expect_eq!(two.save_member(&taken).await, MemberSaved::KeyHeld(id("0")));
         }),
         Box::pin(async move {
             let session = session_draft("s").convened(SessionId(u64::MAX), Timestamp::EPOCH);
@@ -66,15 +66,15 @@ fn refusals(world: &World, late: Filing) -> Vec<Racer> {
                 acts: vec![act("stale")],
                 opens: false,
             };
-            promised!(three.save_session(&change).await, Saved::Stale);
+            expect_eq!(three.save_session(&change).await, Saved::Stale);
         }),
         Box::pin(async move {
             let message = mail("x").queued(MessageId(u64::MAX), Timestamp::EPOCH);
             let change = MessageChange { message, expected: Version(u64::MAX) };
-            promised!(four.save_message(&change).await, Saved::Stale);
+            expect_eq!(four.save_message(&change).await, Saved::Stale);
         }),
         Box::pin(async move {
-            promised!(five.put_document(Subjects, &document("there")).await, Put::Exists);
+            expect_eq!(five.put_document(Subjects, &document("there")).await, Put::Exists);
         }),
     ]
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::two_tenants::{both, two_tenants};
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{applicant, id};
 use swarm_core::domain::Version;
 use swarm_core::store::Collection::Subjects;
@@ -22,11 +22,11 @@ pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     // Replace it only in the other tenant.
     own[1][0] = written(worlds[1].put_document(Subjects, &draft("a", "replaced")).await);
     for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
-        promised!(world.documents(Subjects, None).await, *own, "of tenant {mark}");
-        promised!(world.documents(Subjects, Some("group")).await, *own, "of tenant {mark}");
+        expect_eq!(world.documents(Subjects, None).await, *own, "of tenant {mark}");
+        expect_eq!(world.documents(Subjects, Some("group")).await, *own, "of tenant {mark}");
         for document in own {
             let read = world.document(Subjects, &document.key).await;
-            promised!(read.as_ref(), Some(document), "of tenant {mark}");
+            expect_eq!(read.as_ref(), Some(document), "of tenant {mark}");
         }
     }
 }
@@ -43,23 +43,23 @@ pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         guard: Some(DocumentGuard::Member(id("ada"), Version(version))),
         ..draft(key, "once")
     };
-    promised!(one.put_document(Subjects, &once("a", 1)).await, Put::Stale);
-    promised!(other.put_document(Subjects, &once("a", 2)).await, Put::Stale);
+    expect_eq!(one.put_document(Subjects, &once("a", 1)).await, Put::Stale);
+    expect_eq!(other.put_document(Subjects, &once("a", 2)).await, Put::Stale);
     for (world, version) in [(&one, 2), (&other, 1)] {
         let first = written(world.put_document(Subjects, &once("a", version)).await);
-        promised!((first.id, first.key.as_str()), (1, "a"));
-        promised!(world.put_document(Subjects, &once("a", version)).await, Put::Exists);
+        expect_eq!((first.id, first.key.as_str()), (1, "a"));
+        expect_eq!(world.put_document(Subjects, &once("a", version)).await, Put::Exists);
     }
 }
 
 pub async fn document_sizes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let worlds = two_tenants(tenants).await;
-    let quota = Some(DocumentQuota::default().within(8));
+    let quota = Some(DocumentQuota::default().with_max_bytes(8));
     for (world, _) in both(&worlds) {
         let draft = DocumentDraft { quota, ..draft("a", "mark") };
         written(world.put_document(Subjects, &draft).await);
-        promised!(world.document_page(Subjects, &all()).await.documents.len(), 1);
-        promised!(world.documents(Subjects, None).await.len(), 1);
+        expect_eq!(world.document_page(Subjects, &all()).await.documents.len(), 1);
+        expect_eq!(world.documents(Subjects, None).await.len(), 1);
     }
 }
 
@@ -83,7 +83,7 @@ fn written(outcome: Put) -> Document {
     match outcome {
         Put::Created(document) | Put::Replaced(document) => document,
         other => panic!(
-            "a document of this tenant only\n  promised: Created or Replaced\n      came: {other:?}"
+            "a document of this tenant only\n  expected: Created or Replaced\n  actual: {other:?}"
         ),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::two_tenants::{both, two_tenants};
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use swarm_core::domain::{Seq, SessionId};
 use swarm_core::store::Tenants;
 
@@ -18,11 +18,11 @@ pub async fn log_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     for ((world, mark), rows) in both(&worlds).into_iter().zip([2, 3]) {
         let log = world.log(Seq(0), 9).await;
         let numbers: Vec<_> = log.iter().map(|row| row.seq.0).collect();
-        promised!(numbers, (1..=rows).collect::<Vec<_>>(), "of tenant {mark}");
-        promised!(world.log_size().await, Seq(rows), "of tenant {mark}");
-        promised!(world.log(Seq(1), 9).await, log[1..], "of tenant {mark}");
+        expect_eq!(numbers, (1..=rows).collect::<Vec<_>>(), "of tenant {mark}");
+        expect_eq!(world.log_size().await, Seq(rows), "of tenant {mark}");
+        expect_eq!(world.log(Seq(1), 9).await, log[1..], "of tenant {mark}");
         let session = world.session(SessionId(1)).await.map(|it| it.record.convened_at);
-        promised!(log.first().map(|row| row.at), session, "of tenant {mark}");
-        promised!(world.acts_on(SessionId(1)).await, log, "of tenant {mark}");
+        expect_eq!(log.first().map(|row| row.at), session, "of tenant {mark}");
+        expect_eq!(world.acts_on(SessionId(1)).await, log, "of tenant {mark}");
     }
 }

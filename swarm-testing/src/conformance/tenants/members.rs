@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::two_tenants::{both, two_tenants};
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{applicant, claimed, creation, id, key, secret, seed};
 use swarm_core::domain::MemberState::{Claimed, Rejected};
 use swarm_core::domain::{Challenge, Lens, Member, MemberState, Version};
@@ -20,10 +20,10 @@ pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
     for (world, mark) in both(&worlds) {
         let own = Arc::new(marked(mark));
-        promised!(world.stored(&own.id).await.record, own, "of tenant {mark}");
-        promised!(world.all_members().await, [Arc::clone(&own)], "of tenant {mark}");
-        promised!(world.members(&[Claimed]).await, [Arc::clone(&own)], "of tenant {mark}");
-        promised!(world.bearer(&secret("ada")).await, Some(own), "of tenant {mark}");
+        expect_eq!(world.stored(&own.id).await.record, own, "of tenant {mark}");
+        expect_eq!(world.all_members().await, [Arc::clone(&own)], "of tenant {mark}");
+        expect_eq!(world.members(&[Claimed]).await, [Arc::clone(&own)], "of tenant {mark}");
+        expect_eq!(world.bearer(&secret("ada")).await, Some(own), "of tenant {mark}");
     }
 }
 
@@ -36,18 +36,18 @@ pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     for _ in 0..3 {
         one.edit(&id("ada"), |ada| ada.state = Claimed).await;
     }
-    promised!(*other.stored(&id("ada")).await.record, applicant("ada"));
-    promised!(other.stored(&id("ada")).await.version, Version(1));
+    expect_eq!(*other.stored(&id("ada")).await.record, applicant("ada"));
+    expect_eq!(other.stored(&id("ada")).await.version, Version(1));
     let at = |version| MemberChange {
         expected: Some(Version(version)),
         ..creation(&Member { state: Rejected, ..applicant("ada") })
     };
-    promised!(other.save_member(&at(4)).await, Stale);
-    promised!(one.save_member(&at(1)).await, Stale);
-    promised!(other.save_member(&at(1)).await, Saved);
-    promised!(one.stored(&id("ada")).await.version, Version(4));
+    expect_eq!(other.save_member(&at(4)).await, Stale);
+    expect_eq!(one.save_member(&at(1)).await, Stale);
+    expect_eq!(other.save_member(&at(1)).await, Saved);
+    expect_eq!(one.stored(&id("ada")).await.version, Version(4));
     one.create(&applicant("grace")).await;
-    promised!(other.save_member(&creation(&applicant("grace"))).await, Saved);
+    expect_eq!(other.save_member(&creation(&applicant("grace"))).await, Saved);
 }
 
 pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
@@ -57,21 +57,21 @@ pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
     let [one, other] = &worlds;
     let removal = MemberRemoval { id: id("ada"), expected: Version(1) };
-    promised!(one.remove_member(&removal).await, store::Saved::Saved);
-    promised!(other.bearer(&secret("ada")).await, Some(Arc::new(marked("other"))));
+    expect_eq!(one.remove_member(&removal).await, store::Saved::Saved);
+    expect_eq!(other.bearer(&secret("ada")).await, Some(Arc::new(marked("other"))));
 }
 
 pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = two_tenants(tenants).await;
     let with_the_key =
         |name: &str| creation(&Member { public_key: Some(key("ada")), ..applicant(name) });
-    promised!(one.save_member(&with_the_key("ada")).await, Saved);
-    promised!(other.save_member(&with_the_key("grace")).await, Saved);
-    promised!(one.save_member(&with_the_key("hedy")).await, KeyHeld(id("ada")));
-    promised!(other.save_member(&with_the_key("hedy")).await, KeyHeld(id("grace")));
+    expect_eq!(one.save_member(&with_the_key("ada")).await, Saved);
+    expect_eq!(other.save_member(&with_the_key("grace")).await, Saved);
+    expect_eq!(one.save_member(&with_the_key("hedy")).await, KeyHeld(id("ada")));
+    expect_eq!(other.save_member(&with_the_key("hedy")).await, KeyHeld(id("grace")));
     one.edit(&id("ada"), |ada| ada.state = Rejected).await;
-    promised!(other.save_member(&with_the_key("hedy")).await, KeyHeld(id("grace")));
-    promised!(one.save_member(&with_the_key("hedy")).await, Saved);
+    expect_eq!(other.save_member(&with_the_key("hedy")).await, KeyHeld(id("grace")));
+    expect_eq!(one.save_member(&with_the_key("hedy")).await, Saved);
 }
 
 pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
@@ -80,9 +80,9 @@ pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         world.create(&claimed("ada")).await;
     }
     one.edit(&id("ada"), |ada| ada.token = Some(secret("new"))).await;
-    promised!(one.bearer(&secret("ada")).await, None);
-    promised!(other.bearer(&secret("ada")).await, Some(Arc::new(claimed("ada"))));
-    promised!(other.bearer(&secret("new")).await, None);
+    expect_eq!(one.bearer(&secret("ada")).await, None);
+    expect_eq!(other.bearer(&secret("ada")).await, Some(Arc::new(claimed("ada"))));
+    expect_eq!(other.bearer(&secret("new")).await, None);
 }
 
 pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
@@ -95,7 +95,7 @@ pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
     for (world, mark) in both(&worlds) {
         let shown = world.member(&id("ada")).await.challenge.map(|challenge| challenge.seed);
-        promised!(shown, Some(seed(mark)));
+        expect_eq!(shown, Some(seed(mark)));
     }
     for ((world, mark), (_, foreign)) in
         both(&worlds).into_iter().zip(both(&worlds).into_iter().rev())
@@ -103,7 +103,7 @@ pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         for (proof, outcome) in [(foreign, Stale), (mark, Saved)] {
             let mut claim = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
             claim.proven = Some(ProvenChallenge(seed(proof)));
-            promised!(
+            expect_eq!(
                 world.save_member(&claim).await,
                 outcome,
                 "proven by {proof} of tenant {mark}"
@@ -120,7 +120,7 @@ pub async fn reusable_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants
             let fresh = Challenge { reusable_until, ..world.live_challenge(mark).await };
             let offer =
                 ChallengeOffer { bucket: ChallengeBucket(7), fresh, slot: ChallengeSlot::Decoy };
-            promised!(world.give_challenge(&offer).await.seed, seed(mark));
+            expect_eq!(world.give_challenge(&offer).await.seed, seed(mark));
         }
     }
 }

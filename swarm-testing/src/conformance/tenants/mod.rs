@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::task::spawn_blocking;
 
-use crate::promise::{ensure, promised};
+use crate::assertions::{ensure, expect_eq};
 use crate::{World, applicant, creation, mail};
 use swarm_core::domain::{MessageId, SessionId, TakeId, TenantId};
 use swarm_core::store::{
@@ -38,13 +38,13 @@ pub async fn tenants_share_nothing(tenants: Arc<dyn Tenants>) {
     for world in alike(tenants).await {
         let author = world.author("ada").await;
         let session = world.convened("subject").await;
-        promised!(session.id, SessionId(1));
-        promised!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+        expect_eq!(session.id, SessionId(1));
+        expect_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
 
         let mail = Some(mail("hello"));
         let change = MemberChange { mail, ..creation(&applicant("grace")) };
-        promised!(world.save_member(&change).await, MemberSaved::Saved);
-        promised!(
+        expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
+        expect_eq!(
             world.messages(None, None).await.iter().map(|it| it.record.id).collect::<Vec<_>>(),
             [MessageId(1)]
         );
@@ -68,17 +68,17 @@ pub async fn records_are_invisible_to_other_tenants(tenants: Arc<dyn Tenants>) {
     ensure!(matches!(put, Put::Created(_)), "a new document", put);
 
     for other in others {
-        promised!(other.all_members().await, []);
-        promised!(other.bearer(&author.token).await, None);
-        promised!(other.member(&author.id).await.challenge, None);
-        promised!(other.session(session.id).await, None);
-        promised!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
-        promised!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
-        promised!(other.messages(None, None).await, []);
-        promised!(other.documents(Subjects, None).await, []);
+        expect_eq!(other.all_members().await, []);
+        expect_eq!(other.bearer(&author.token).await, None);
+        expect_eq!(other.member(&author.id).await.challenge, None);
+        expect_eq!(other.session(session.id).await, None);
+        expect_eq!(other.sessions(&SessionQuery { limit: 9, ..SessionQuery::default() }).await, []);
+        expect_eq!((other.take(take.id).await, other.takes(session.id).await), (None, vec![]));
+        expect_eq!(other.messages(None, None).await, []);
+        expect_eq!(other.documents(Subjects, None).await, []);
         let facts = other.facts(&author, &author.submission(&session, "nonce")).await;
-        promised!((facts.member, facts.session, facts.latest), (None, None, None));
-        promised!(facts.spent, None);
+        expect_eq!((facts.member, facts.session, facts.latest), (None, None, None));
+        expect_eq!(facts.spent, None);
     }
 }
 
@@ -86,10 +86,10 @@ pub async fn tenant_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     let author = world.author("ada").await;
     let again = World::open(tenants, world.id.clone());
-    promised!(again.all_members().await, world.all_members().await);
+    expect_eq!(again.all_members().await, world.all_members().await);
     let session = again.convened("subject").await;
     let take = again.filed(&author, &session, "nonce").await;
-    promised!(world.takes(session.id).await, [take]);
+    expect_eq!(world.takes(session.id).await, [take]);
 }
 
 pub async fn tenant_opened_concurrently_is_the_same(tenants: Arc<dyn Tenants>) {
@@ -111,7 +111,7 @@ pub async fn tenant_opened_concurrently_is_the_same(tenants: Arc<dyn Tenants>) {
     let [one, other] = [(), ()].map(open_all);
     for (one, other) in one.await.unwrap().iter().zip(other.await.unwrap()) {
         one.create(&applicant("ada")).await;
-        promised!(other.all_members().await.len(), 1);
+        expect_eq!(other.all_members().await.len(), 1);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::two_tenants::{both, two_tenants};
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{Author, World, session_draft};
 use swarm_core::domain::SessionState::{Aggregated, Collecting, Published};
 use swarm_core::domain::{Attribution, Session, SessionDraft, SessionId, Version};
@@ -28,21 +28,21 @@ pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         let on = SessionQuery { on: Some((date, subject_id)), ..ALL };
         let about: Vec<_> =
             own.iter().filter(|it| it.subject_id.as_str() == "subject").cloned().collect();
-        promised!(world.sessions(&ALL).await, *own, "of tenant {mark}");
+        expect_eq!(world.sessions(&ALL).await, *own, "of tenant {mark}");
         let summaries: Vec<_> = own.iter().map(|session| Arc::new(session.summary())).collect();
         let all = SummaryQuery { limit: 9, ..SummaryQuery::default() };
-        promised!(world.session_summaries(&all).await, summaries, "of tenant {mark}");
-        promised!(world.sessions(&on).await, about, "by subject of tenant {mark}");
+        expect_eq!(world.session_summaries(&all).await, summaries, "of tenant {mark}");
+        expect_eq!(world.sessions(&on).await, about, "by subject of tenant {mark}");
         let collecting = SessionQuery { state: Some(Collecting), ..ALL };
-        promised!(world.sessions(&collecting).await, *own, "by state of tenant {mark}");
+        expect_eq!(world.sessions(&collecting).await, *own, "by state of tenant {mark}");
         let before = SessionQuery { before: Some(SessionId(2)), ..ALL };
-        promised!(world.sessions(&before).await, own[own.len() - 1..], "of tenant {mark}");
+        expect_eq!(world.sessions(&before).await, own[own.len() - 1..], "of tenant {mark}");
         for session in own {
             let read = world.session(session.id).await.map(|it| it.record);
-            promised!(read.as_ref(), Some(session), "of tenant {mark}");
+            expect_eq!(read.as_ref(), Some(session), "of tenant {mark}");
         }
     }
-    promised!(worlds[0].session(SessionId(3)).await, None);
+    expect_eq!(worlds[0].session(SessionId(3)).await, None);
 }
 
 pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
@@ -58,7 +58,7 @@ pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>
     }
     for ((world, mark), id) in both(&worlds).into_iter().zip([1, 2]) {
         let own = world.session(SessionId(id)).await.unwrap().record;
-        promised!(world.published(9).await, [Arc::new(own.summary())], "of tenant {mark}");
+        expect_eq!(world.published(9).await, [Arc::new(own.summary())], "of tenant {mark}");
     }
 }
 
@@ -73,13 +73,13 @@ pub async fn session_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     for _ in 0..3 {
         one.amend(SessionId(1), |session| session.quorum = Some(9)).await;
     }
-    promised!(other.session(SessionId(1)).await, untouched);
+    expect_eq!(other.session(SessionId(1)).await, untouched);
     let judged = other.amended(SessionId(1), |session| session.quorum = Some(8)).await;
     let at = |version| SessionChange { expected: Version(version), ..judged.clone() };
-    promised!(other.save_session(&at(4)).await, Stale);
-    promised!(one.save_session(&at(1)).await, Stale);
-    promised!(other.save_session(&at(1)).await, Saved);
-    promised!(one.session(SessionId(1)).await.map(|it| it.version), Some(Version(4)));
+    expect_eq!(other.save_session(&at(4)).await, Stale);
+    expect_eq!(one.save_session(&at(1)).await, Stale);
+    expect_eq!(other.save_session(&at(1)).await, Saved);
+    expect_eq!(one.session(SessionId(1)).await.map(|it| it.version), Some(Version(4)));
 }
 
 pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
@@ -100,10 +100,10 @@ pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         let aggregation = world.amended(SessionId(1), |session| session.state = Aggregated).await;
         for wrong in [3 - filed, 3, 0] {
             let aggregation = SessionChange { takes: Some(wrong), ..aggregation.clone() };
-            promised!(world.save_session(&aggregation).await, Stale, "over {wrong} takes, {mark}");
+            expect_eq!(world.save_session(&aggregation).await, Stale, "over {wrong} takes, {mark}");
         }
         let aggregation = SessionChange { takes: Some(filed), ..aggregation };
-        promised!(world.save_session(&aggregation).await, Saved, "over {filed} takes, {mark}");
+        expect_eq!(world.save_session(&aggregation).await, Saved, "over {filed} takes, {mark}");
     }
 }
 
@@ -115,8 +115,8 @@ pub async fn aggregations_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = &worlds;
     let untouched = other.session(SessionId(1)).await;
     let aggregation = Aggregation { session: SessionId(1), by: Attribution::SCHEDULE };
-    promised!(one.aggregate(&aggregation).await.map(|it| it.state), Ok(Aggregated));
-    promised!(other.session(SessionId(1)).await, untouched);
+    expect_eq!(one.aggregate(&aggregation).await.map(|it| it.state), Ok(Aggregated));
+    expect_eq!(other.session(SessionId(1)).await, untouched);
 }
 
 /// A session on `subject`, with a quorum that is distinct for each tenant.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::two_tenants::{both, two_tenants};
-use crate::promise::promised;
+use crate::assertions::expect_eq;
 use crate::{Author, SALT, World, filed, id, session_draft};
 use swarm_core::domain::{
     AttemptId, Body, Lens, Member, Revision, Session, SessionDraft, SessionId, Take, TakeDraft,
@@ -28,11 +28,11 @@ pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     for (((world, mark), session), takes) in both(&worlds).into_iter().zip(&sessions).zip(&takes) {
         for (place, nonce) in ["a", "b", "c"].into_iter().enumerate() {
             let facts = world.facts(&ada, &ada.submission(session, nonce)).await;
-            promised!(facts.member, Some(world.stored(&ada.id).await), "of tenant {mark}");
-            promised!(facts.session, world.terms(session.id).await, "of tenant {mark}");
+            expect_eq!(facts.member, Some(world.stored(&ada.id).await), "of tenant {mark}");
+            expect_eq!(facts.session, world.terms(session.id).await, "of tenant {mark}");
             let latest = Revision::new(u8::try_from(takes.len()).unwrap());
-            promised!(facts.latest, latest, "of tenant {mark}");
-            promised!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} of tenant {mark}");
+            expect_eq!(facts.latest, latest, "of tenant {mark}");
+            expect_eq!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} of tenant {mark}");
         }
     }
 }
@@ -48,18 +48,18 @@ pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let newest = [session(one, 2).await, session(other, 3).await];
     for (attempt, nonce) in [(1, "a"), (2, "b"), (3, "c")] {
         let take = land(one, &ada, &newest[0], nonce, attempt).await;
-        promised!((take.id, take.revision.get()), (TakeId(u64::from(attempt)), attempt));
+        expect_eq!((take.id, take.revision.get()), (TakeId(u64::from(attempt)), attempt));
     }
     one.edit(&ada.id, |_| {}).await;
     one.amend(SessionId(2), |_| {}).await;
     for (attempt, nonce) in [(1, "a"), (2, "c")] {
         let take = land(other, &ada, &newest[1], nonce, attempt).await;
-        promised!(take.session_id, SessionId(3), "the session of this tenant");
-        promised!((take.id, take.revision.get()), (TakeId(u64::from(attempt)), attempt));
-        promised!(other.takes(SessionId(3)).await.last(), Some(&take));
+        expect_eq!(take.session_id, SessionId(3), "the session of this tenant");
+        expect_eq!((take.id, take.revision.get()), (TakeId(u64::from(attempt)), attempt));
+        expect_eq!(other.takes(SessionId(3)).await.last(), Some(&take));
     }
-    promised!(one.takes(SessionId(2)).await.len(), 3);
-    promised!(one.takes(SessionId(3)).await, []);
+    expect_eq!(one.takes(SessionId(2)).await.len(), 3);
+    expect_eq!(one.takes(SessionId(3)).await, []);
 }
 
 pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
@@ -78,24 +78,24 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         }
     }
     for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
-        promised!(world.takes(SessionId(1)).await, *own, "of tenant {mark}");
+        expect_eq!(world.takes(SessionId(1)).await, *own, "of tenant {mark}");
         let latest = TakeQuery::latest(SessionId(1));
         let latest = world.session_takes(&latest).await.unwrap();
-        promised!(latest.takes, own[own.len() - 1..], "of tenant {mark}");
-        promised!(Some(latest.session), world.session(SessionId(1)).await, "of tenant {mark}");
+        expect_eq!(latest.takes, own[own.len() - 1..], "of tenant {mark}");
+        expect_eq!(Some(latest.session), world.session(SessionId(1)).await, "of tenant {mark}");
         let context = world.take_context(TakeId(1)).await;
-        promised!(context.map(|it| it.revisions).as_ref(), Some(own), "of tenant {mark}");
+        expect_eq!(context.map(|it| it.revisions).as_ref(), Some(own), "of tenant {mark}");
         let by_ada = MemberTakeQuery { member: id("ada"), before: None, limit: 9 };
         let by_ada: Vec<_> =
             world.member_takes(&by_ada).await.into_iter().map(|it| it.take).collect();
-        promised!(by_ada, own[own.len() - 1..], "of tenant {mark}");
+        expect_eq!(by_ada, own[own.len() - 1..], "of tenant {mark}");
         for (place, take) in own.iter().enumerate() {
             let superseded_by = own.get(place + 1).map(|next| next.id);
             let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
-            promised!(world.take(take.id).await, Some(on_file), "of tenant {mark}");
+            expect_eq!(world.take(take.id).await, Some(on_file), "of tenant {mark}");
         }
     }
-    promised!(worlds[0].take(TakeId(2)).await, None);
+    expect_eq!(worlds[0].take(TakeId(2)).await, None);
 }
 
 /// Creates the member `ada` in both tenants, one session in the first and two in the other.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::transfer_store::TransferStore;
+use crate::assertions::{ensure, expect_eq};
 use crate::committee::{self, CommitteeWorld};
-use crate::promise::{ensure, promised};
 use crate::{
     Author, World, act, applicant, creation, log_scenario_in, mail, odd_texts, session_draft,
 };
@@ -78,11 +78,11 @@ async fn people(world: &World) {
     for state in MailState::ALL {
         let name = format!("with mail {}", state.as_str());
         let change = MemberChange { mail: Some(mail(&name)), ..creation(&applicant(&name)) };
-        promised!(world.save_member(&change).await, MemberSaved::Saved);
+        expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
         let queued = world.messages(None, None).await.pop().unwrap();
         let message = Message { state, attempts: 3, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        promised!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(world.save_message(&change).await, Saved::Saved);
     }
 }
 

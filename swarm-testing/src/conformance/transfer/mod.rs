@@ -6,8 +6,8 @@ mod transfer_store;
 
 use std::sync::Arc;
 
+use crate::assertions::{ensure, expect_eq};
 use crate::committee;
-use crate::promise::{ensure, promised};
 use crate::{World, act, applicant, creation, id, judged, key, mail};
 use filled_tenant::{FilledTenant, document};
 use swarm_core::TenantId;
@@ -28,7 +28,7 @@ pub async fn unused_tenant_has_only_a_head(store: Arc<impl TransferStore>) {
     let [Stored::Head(head)] = dumped.as_slice() else {
         return ensure!(false, "only a head", dumped);
     };
-    promised!((head.log, head.messages, head.sessions), (Seq(0), MessageId(0), SessionId(0)));
+    expect_eq!((head.log, head.messages, head.sessions), (Seq(0), MessageId(0), SessionId(0)));
     ensure!(!store.tenants().await.unwrap().contains(&world.id), "not listed", world.id);
 }
 
@@ -43,7 +43,7 @@ pub async fn used_tenants_are_listed_by_id(store: Arc<impl TransferStore>) {
     let listed = store.tenants().await.unwrap();
     ensure!(listed.is_sorted(), "in the order of the ids", listed);
     for id in [applied.id, convened.id, seated.id] {
-        promised!(listed.iter().filter(|it| **it == id).count(), 1, "{id}");
+        expect_eq!(listed.iter().filter(|it| **it == id).count(), 1, "{id}");
     }
 }
 
@@ -51,7 +51,7 @@ pub async fn restored_tenant_dumps_the_same(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
     let before = dumped(&*store, &filled.world.id).await;
     let moved = moved(&store, &filled.world.id).await;
-    promised!(dumped(&*store, &moved).await, before);
+    expect_eq!(dumped(&*store, &moved).await, before);
     ensure!(store.tenants().await.unwrap().contains(&moved), "listed", moved);
 }
 
@@ -60,9 +60,9 @@ pub async fn restored_tenant_reads_the_same(store: Arc<impl TransferStore>) {
     let moved = World::open(store.clone(), moved(&store, &filled.world.id).await);
     let before = reads::of(&store, &filled.world, &filled).await;
     let after = reads::of(&store, &moved, &filled).await;
-    promised!(after.len(), before.len());
+    expect_eq!(after.len(), before.len());
     for (after, before) in after.iter().zip(&before) {
-        promised!(after, before);
+        expect_eq!(after, before);
     }
 }
 
@@ -72,12 +72,12 @@ pub async fn restored_tenant_keeps_its_guards(store: Arc<impl TransferStore>) {
     let FilledTenant { author, session, .. } = &filled;
     let spent = author.submission(session, "2");
     let facts = Basis { spent: None, ..moved.facts(author, &spent).await };
-    promised!(moved.file(&judged(&facts, &spent)).await, Filed::NonceUsed);
+    expect_eq!(moved.file(&judged(&facts, &spent)).await, Filed::NonceUsed);
     let other = Member { public_key: Some(author.key()), ..applicant("other") };
     let held = moved.save_member(&creation(&other)).await;
-    promised!(held, MemberSaved::KeyHeld(author.id.clone()));
+    expect_eq!(held, MemberSaved::KeyHeld(author.id.clone()));
     let exists = moved.put_document(Collection::Signals, &document("odd", "group")).await;
-    promised!(exists, Put::Exists);
+    expect_eq!(exists, Put::Exists);
 }
 
 pub async fn restored_tenant_continues_its_ids(store: Arc<impl TransferStore>) {
@@ -85,7 +85,7 @@ pub async fn restored_tenant_continues_its_ids(store: Arc<impl TransferStore>) {
     let moved = moved(&store, &filled.world.id).await;
     let before = next(&store, &filled.world.id, &filled).await;
     let after = next(&store, &moved, &filled).await;
-    promised!(after, before);
+    expect_eq!(after, before);
 }
 
 /// The ids, revisions and numbers that the next commits get.
@@ -98,10 +98,10 @@ async fn next(
     let (author, session) = (&filled.author, &filled.session);
     let take = world.filed(author, session, "next").await;
     let superseded = world.take(filled.last.id).await.and_then(|last| last.superseded_by);
-    promised!(superseded, Some(take.id));
+    expect_eq!(superseded, Some(take.id));
     let change =
         MemberChange { mail: Some(mail("next")), ..creation(&applicant("next applicant")) };
-    promised!(world.save_member(&change).await, MemberSaved::Saved);
+    expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
     let messages = world.messages(None, None).await;
     let mut bytes = 2;
     for collection in [Collection::Subjects, Collection::SubjectSnapshots, Collection::Signals] {
@@ -110,11 +110,11 @@ async fn next(
     }
     let large = |most| DocumentDraft {
         json: "{}".to_owned(),
-        quota: Some(DocumentQuota::default().within(most)),
+        quota: Some(DocumentQuota::default().with_max_bytes(most)),
         ..document("large", "g")
     };
     let put = world.put_document(Collection::Subjects, &large(bytes - 1)).await;
-    promised!(put, Put::NoRoom, "beyond the size of before");
+    expect_eq!(put, Put::NoRoom, "beyond the size of before");
     let put = world.put_document(Collection::Subjects, &large(bytes)).await;
     ensure!(matches!(put, Put::Created(_)), "a document within the size", put);
     let Put::Created(made) = world.put_document(Collection::Signals, &document("next", "g")).await
@@ -142,9 +142,9 @@ pub async fn restored_committee_keeps_its_quotas(store: Arc<impl TransferStore>)
     let committee = committee::CommitteeWorld::open(store.clone(), moved);
     // The member has filed two on that day.
     let judged = async || committee.judged(&filled.seat, filled.day, "over").await;
-    let over = judged().await.within(2);
-    promised!(outcome(committee.file(&over).await), None);
-    let within = judged().await.within(3);
+    let over = judged().await.with_quota(2);
+    expect_eq!(outcome(committee.file(&over).await), None);
+    let within = judged().await.with_quota(3);
     ensure!(outcome(committee.file(&within).await).is_some(), "filed", within);
 }
 
@@ -178,7 +178,7 @@ pub async fn dump_shows_one_moment(store: Arc<impl TransferStore>) {
     let brief = committee::brief("seat", "later");
     let day = committee::first_save(&committee::open_day("2999-01-01", "aurora"));
     committee.put_day(&CommitteeDayChange { briefs: Some(vec![brief]), ..day }).await;
-    promised!(read_all(&mut *dump).await, before);
+    expect_eq!(read_all(&mut *dump).await, before);
 }
 
 pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferStore>) {
@@ -201,8 +201,8 @@ pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferSt
             restore.write(tenant, records.clone()).await.unwrap();
         }
         let refused = Restored::Occupied(occupied.id.clone());
-        promised!(restore.commit().await.unwrap(), refused, "{kind}");
-        promised!(dumped(&*store, &occupied.id).await, before, "{kind}");
+        expect_eq!(restore.commit().await.unwrap(), refused, "{kind}");
+        expect_eq!(dumped(&*store, &occupied.id).await, before, "{kind}");
         ensure!(!store.tenants().await.unwrap().contains(&free), "untouched", free);
     }
 }
@@ -218,11 +218,11 @@ pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl Transfer
     let committed = store.open(&tenant).save_member(&change).await.is_ok();
     let outcome = restore.commit().await.unwrap();
     if committed {
-        promised!(outcome, Restored::Occupied(tenant.clone()));
-        promised!(World::open(store, tenant).all_members().await.len(), 1);
+        expect_eq!(outcome, Restored::Occupied(tenant.clone()));
+        expect_eq!(World::open(store, tenant).all_members().await.len(), 1);
     } else {
-        promised!(outcome, Restored::Complete);
-        promised!(dumped(&*store, &tenant).await, records);
+        expect_eq!(outcome, Restored::Complete);
+        expect_eq!(dumped(&*store, &tenant).await, records);
     }
 }
 
@@ -234,20 +234,20 @@ pub async fn restore_without_commit_leaves_nothing(store: Arc<impl TransferStore
     for discard in [true, false] {
         let mut restore = store.restore().await.unwrap();
         restore.write(&tenant.id, records.clone()).await.unwrap();
-        promised!(tenant.all_members().await.len(), 0);
-        promised!(tenant.log_size().await, Seq(0));
-        promised!(tenant.session(SessionId(1)).await, None);
+        expect_eq!(tenant.all_members().await.len(), 0);
+        expect_eq!(tenant.log_size().await, Seq(0));
+        expect_eq!(tenant.session(SessionId(1)).await, None);
         if discard {
             restore.discard().await.unwrap();
         } else {
             drop(restore);
         }
-        promised!(dumped(&*store, &tenant.id).await.len(), 1, "discarded: {discard}");
+        expect_eq!(dumped(&*store, &tenant.id).await.len(), 1, "discarded: {discard}");
     }
     let mut restore = store.restore().await.unwrap();
     restore.write(&tenant.id, records.clone()).await.unwrap();
-    promised!(restore.commit().await.unwrap(), Restored::Complete);
-    promised!(dumped(&*store, &tenant.id).await, records);
+    expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
+    expect_eq!(dumped(&*store, &tenant.id).await, records);
 }
 
 pub async fn tenants_restored_together_are_separate(store: Arc<impl TransferStore>) {
@@ -262,9 +262,9 @@ pub async fn tenants_restored_together_are_separate(store: Arc<impl TransferStor
             restore.write(target, batch.to_vec()).await.unwrap();
         }
     }
-    promised!(restore.commit().await.unwrap(), Restored::Complete);
+    expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
     for (source, target) in sources.iter().zip(&targets) {
-        promised!(dumped(&*store, target).await, dumped(&*store, source).await);
+        expect_eq!(dumped(&*store, target).await, dumped(&*store, source).await);
     }
 }
 
@@ -275,7 +275,7 @@ async fn moved(store: &Arc<impl TransferStore>, from: &TenantId) -> TenantId {
     for batch in dumped(&**store, from).await.chunks(7) {
         restore.write(&to, batch.to_vec()).await.unwrap();
     }
-    promised!(restore.commit().await.unwrap(), Restored::Complete);
+    expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
     to
 }
 
