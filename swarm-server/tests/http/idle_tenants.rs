@@ -1,7 +1,7 @@
 //! Background work does not poll idle tenants, and misses no due work.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use swarm_core::domain::Timestamp;
@@ -30,11 +30,12 @@ fn idle_tenants_cost_redis_one_call_a_second() {
     program.client.at("desk-7.example").convene(DAY, "aurora");
     // Each task has run at least once, and is waiting.
     sleep(Duration::from_secs(15));
-    let before = commands(&redis);
+    let (begin, before) = (Instant::now(), commands(&redis));
     sleep(Duration::from_secs(8));
     let commands = commands(&redis) - before;
-    // The script of the change feed runs three commands.
-    assert!((20..=4 * 12).contains(&commands), "{commands}");
+    // The script of the change feed runs three commands. On a busy machine the sleep takes longer.
+    let seconds = begin.elapsed().as_secs() + 1;
+    assert!((20..=5 * seconds).contains(&commands), "{commands} in {seconds} s");
 }
 
 #[test]
