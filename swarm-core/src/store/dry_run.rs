@@ -14,7 +14,7 @@ use super::{
     MessageChange, MessageQuery, Outbox, Put, ReadOnly, Result, Saved, SessionChange, Sessions,
     Store, TakeQuery, async_trait,
 };
-use crate::domain::{MemberId, MemberState, MessageId, Session, SessionId, Version};
+use crate::domain::{MemberId, MemberState, MessageId, Seq, Session, SessionId, Version};
 
 /// A tenant's records for a dry run. An id that a commit would assign is 0.
 pub(crate) fn dry_run(store: Arc<dyn Store>) -> Arc<dyn Store> {
@@ -214,6 +214,10 @@ impl Interceptor for DryRun {
         let found = self.store.messages(&MessageQuery { state: None, after, limit: 1 }).await?;
         let stored = found.iter().find(|message| message.record.id == id);
         Ok(saved(is_at(stored.map(|message| message.version), change.expected)))
+    }
+
+    async fn mistrust(&self, _: &dyn Log, _: u64, _: Seq) -> Result<()> {
+        Ok(())
     }
 
     async fn accept_clock(&self, _: &dyn Log, _: &Act) -> Result<()> {

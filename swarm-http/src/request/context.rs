@@ -11,6 +11,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Document, Json, Object};
 use swarm_core::proof::ApiKey;
+use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
@@ -62,6 +63,14 @@ impl RequestContext {
 
     pub(crate) fn tenant(&self) -> &Tenant {
         self.dry_run.as_deref().map_or_else(|| self.served.tenant(), |dry_run| &dry_run.tenant)
+    }
+
+    /// The tenant's log, if the site signs logs.
+    pub(crate) fn signed_log(&self) -> Option<&SignedLog> {
+        match &self.dry_run {
+            Some(dry_run) => dry_run.signed_log.as_ref(),
+            None => self.served.signed_log(),
+        }
     }
 
     /// The tenant's committee. Its routes are served only if there is one.

@@ -1,6 +1,7 @@
 //! Dry runs of operators' changes (API.md, 7.1): judged and answered, but not committed.
 
 use swarm_core::json::{Json, Object, write};
+use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeTenant, Invalid, Tenant};
 
@@ -11,6 +12,7 @@ use crate::tenants::ServedTenant;
 pub(crate) struct DryRun {
     pub(crate) tenant: Tenant,
     pub(crate) committee: Option<CommitteeTenant>,
+    pub(crate) signed_log: Option<SignedLog>,
 }
 
 impl DryRun {
@@ -19,16 +21,20 @@ impl DryRun {
         Self {
             tenant: served.tenant().dry_run(),
             committee: served.committee().map(CommitteeTenant::dry_run),
+            signed_log: served.signed_log().map(SignedLog::dry_run),
         }
     }
 
-    /// The services for a dry run, if the query asks for one.
+    /// The services for a dry run, if the query asks for one. A query that says it twice is refused: it must not
+    /// commit what its sender took for a dry run.
     pub(crate) fn asked(query: &str, served: &ServedTenant) -> Result<Option<Self>, ApiError> {
-        let asked = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "dry_run");
-        match asked.last().as_ref().map(|(_, value)| value.as_ref()) {
-            None | Some("false") => Ok(None),
-            Some("true") => Ok(Some(Self::of(served))),
-            Some(_) => {
+        let mut asked =
+            form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "dry_run");
+        let first = asked.next().map(|(_, value)| value);
+        match (first.as_deref(), asked.next()) {
+            (None | Some("false"), None) => Ok(None),
+            (Some("true"), None) => Ok(Some(Self::of(served))),
+            _ => {
                 let invalid = Invalid::new("dry_run", "must be true or false");
                 Err(RequestError::InvalidQuery(invalid).into())
             }

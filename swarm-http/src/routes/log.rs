@@ -53,7 +53,7 @@ pub(crate) async fn accept(mut request: RequestContext) -> Reply {
         _ => Err(Invalid::new("what", "must be clock, store or key")),
     })?;
     let (tenant, by) = (request.tenant(), request.by()?);
-    match (what, request.served.signed_log()) {
+    match (what, request.signed_log()) {
         (Accepted::Clock, _) => tenant.accept_clock(by).await?,
         (Accepted::Store, Some(log)) => log.accept_store(by).await?,
         (Accepted::Store, None) => tenant.accept_store(by).await?,

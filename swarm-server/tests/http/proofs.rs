@@ -110,7 +110,12 @@ fn fresh_server_refuses_commits_to_a_restored_file() {
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(503);
     let why = client.get("/readyz").expect(503).json()["detail"].to_string();
     assert!(why.contains("not the one that was seen before"), "{why}");
-    client.operate("/accept", &json!({ "what": "store" })).expect(200);
+    let accept = |query: &str| {
+        client.operate(&format!("/accept{query}"), &json!({ "what": "store" })).expect(200)
+    };
+    accept("?dry_run=true");
+    client.submit(&ada, ada.draft(DAY, "aurora")).expect(503);
+    accept("");
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
     let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
     let accepted = page["entries"].as_array().unwrap().iter().find(|it| it["kind"] == "operation");
@@ -122,6 +127,20 @@ fn fresh_server_refuses_commits_to_a_restored_file() {
         client.get("/swarm/log/default/2/checkpoint").status == 200
     });
     client.get("/readyz").expect(200);
+}
+
+#[test]
+fn dry_run_of_an_acceptance_appends_nothing() {
+    let program = Program::start(&["serve", "--store=memory"], TOKEN);
+    let client = &program.client;
+    desk(client);
+    let log = || client.get("/api/swarm/log?limit=1000").expect(200).text;
+    let before = log();
+    for what in ["clock", "store", "key"] {
+        let judged = client.operate("/accept?dry_run=true", &json!({ "what": what })).expect(200);
+        assert_eq!(judged.json(), json!({ "ok": true, "status": 200, "dryRun": true }));
+        assert_eq!(log(), before, "{what}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ use super::Tenant;
 use crate::domain::{Invalid, Seq};
 use crate::proof::log_key::ServerSecret;
 use crate::proof::note::NoteSigner;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// What a server signs logs with.
 #[derive(Clone)]
@@ -98,6 +98,11 @@ impl Tenant {
 }
 
 impl SignedLog {
+    /// The log for dry runs of what operators accept: nothing is committed.
+    pub fn dry_run(&self) -> Self {
+        Self { store: store::dry_run(Arc::clone(&self.store)), ..self.clone() }
+    }
+
     /// The origin of the tenant's log with this number.
     pub fn origin(&self, log: u64) -> String {
         if log <= 1 { self.origin.to_string() } else { format!("{}/{log}", self.origin) }

@@ -51,7 +51,7 @@ fn dry_runs_change_nothing(backend: &Backend) {
         assert!(matches!(answer.status, 200 | 201), "{place}: {answer:?}");
         assert_eq!(answer.json()["dryRun"], true, "{place}");
         assert_eq!(fixture.print(), before[..fixture.print().len()], "{place}");
-        for bad in ["?dry_run=1", "?dry_run", "?dry_run=True", "?dry_run=false&dry_run=maybe"] {
+        for bad in ["?dry_run=1", "?dry_run", "?dry_run=True", "?dry_run=true&dry_run=false"] {
             let refused = send(&fixture, &route, bad);
             assert_eq!(refused.header("swarm-error"), Some("invalid-query"), "{place}{bad}");
             assert_eq!((refused.status, &refused.json()["error"]), (400, &"invalid query".into()));
