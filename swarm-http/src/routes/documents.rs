@@ -50,7 +50,8 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(201, &["MemoReceipt"])
                 .refuses(&[InvalidMemo, UnknownToken, NotFound, QuotaReached]),
             cached("/api/swarm/memos/{id}", memo)
-                .about("A memo")
+                .or_member()
+                .about("A memo; of a sealed session, to its author alone")
                 .part("Id")
                 .answers(200, &["Memo"])
                 .refuses(&[NotFound]),
