@@ -218,6 +218,11 @@ impl Route {
         Self { body: self.body.map(|body| BodyRule { limit, ..body }), ..self }
     }
 
+    /// Takes an object without members, or no body.
+    pub(crate) fn no_fields(self) -> Self {
+        self.body("NoFields").optional_body()
+    }
+
     /// Lets a missing body count as an empty object.
     pub(crate) fn optional_body(self) -> Self {
         Self { body: self.body.map(|body| BodyRule { optional: true, ..body }), ..self }

@@ -77,9 +77,10 @@ pub(super) fn routes() -> Vec<Route> {
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/rotate-key", rotate_key)
             .about("Replace a member's API key; the old one stops working at once")
             .part("CommitteeMemberId")
+            .no_fields()
             .answers(200, &["CommitteeKey"])
             .mints("api_key")
-            .refuses(&[NotFound]),
+            .refuses(&[InvalidRequest, NotFound]),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/status", set_status)
             .about("Allow a member to submit, or not")
             .part("CommitteeMemberId")
@@ -159,8 +160,9 @@ pub(crate) async fn create_member(mut request: RequestContext) -> Reply {
     Ok(wire::committee::member_created(&draft.id, &key).into())
 }
 
-pub(crate) async fn rotate_key(request: RequestContext) -> Reply {
+pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
+    request.committee_operator_fields(|_| Ok(()))?;
     let key = request.committee()?.rotate_member_key(&id).await?;
     Ok(wire::committee::key_rotated(&id, &key).into())
 }

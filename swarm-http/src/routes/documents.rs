@@ -87,8 +87,9 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Operator), "/api/swarm/admin/memos/{id}/retract", retract_memo)
                 .about("Retract a memo")
                 .part("Id")
+                .no_fields()
                 .answers(200, &["Written"])
-                .refuses(&[NotFound]),
+                .refuses(&[InvalidRequest, NotFound]),
         ]),
     ]
     .into_iter()
@@ -152,7 +153,8 @@ pub(crate) async fn memo(request: RequestContext) -> Reply {
     }
 }
 
-pub(crate) async fn retract_memo(request: RequestContext) -> Reply {
+pub(crate) async fn retract_memo(mut request: RequestContext) -> Reply {
+    request.operator_fields(|_| Ok(()))?;
     request.tenant().retract_memo(request.memo_id()?, request.by()?).await?;
     Ok(wire::documents::written().into())
 }

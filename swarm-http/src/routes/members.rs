@@ -106,13 +106,15 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/retry", retry_message)
                 .about("Queue a message again that is not sent")
                 .part("Id")
+                .no_fields()
                 .answers(200, &["MessageChanged"])
-                .refuses(&[NotFound, MessageState]),
+                .refuses(&[InvalidRequest, NotFound, MessageState]),
             post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/cancel", cancel_message)
                 .about("Give up a message that is not sent")
                 .part("Id")
+                .no_fields()
                 .answers(200, &["MessageChanged"])
-                .refuses(&[NotFound, MessageState]),
+                .refuses(&[InvalidRequest, NotFound, MessageState]),
         ]),
     ]
     .into_iter()
@@ -230,12 +232,14 @@ fn member_state(text: &str) -> Result<MemberState, Refusal> {
     text.parse().map_err(Refusal::InvalidRequest)
 }
 
-pub(crate) async fn retry_message(request: RequestContext) -> Reply {
+pub(crate) async fn retry_message(mut request: RequestContext) -> Reply {
+    request.operator_fields(|_| Ok(()))?;
     let message = request.tenant().retry_message(request.message_id()?).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 
-pub(crate) async fn cancel_message(request: RequestContext) -> Reply {
+pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
+    request.operator_fields(|_| Ok(()))?;
     let message = request.tenant().cancel_message(request.message_id()?).await?;
     Ok(wire::members::message_changed(&message).into())
 }

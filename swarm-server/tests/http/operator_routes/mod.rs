@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::backend::Backend;
 use crate::fixture::Fixture;
-use crate::harness::{Author, fresh_key};
+use crate::harness::{ADMIN, Author, fresh_key};
 
 /// An operator's route, with a request that [`desk`] accepts.
 pub struct OperatorRoute {
@@ -172,4 +172,24 @@ pub fn desk(backend: &Backend) -> (Fixture, Author) {
     listed["roster"] = json!([{ "memberId": "m" }]);
     client.operate("/sessions", &listed).expect(201);
     (fixture, author)
+}
+
+/// Also of requests that need no field. Those of a regime are free.
+#[test]
+fn unknown_field_of_any_change_is_refused() {
+    let (fixture, _) = desk(&Backend::memory());
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    let before = fixture.print();
+    let has_fixed_fields = |route: &OperatorRoute| !route.path.ends_with("/regime");
+    for route in
+        operator_routes().into_iter().filter(OperatorRoute::is_change).filter(has_fixed_fields)
+    {
+        let mut body = route.body;
+        body["unknown"] = json!(1);
+        let body = body.to_string();
+        let refused = fixture.client.send(route.method, route.path, &headers, body.as_bytes());
+        let detail = refused.expect(400).json()["detail"].clone();
+        assert_eq!(detail, "body must not have the unknown field \"unknown\"", "{}", route.path);
+    }
+    assert_eq!(fixture.print(), before);
 }
