@@ -169,7 +169,8 @@ impl Tenant {
     /// Whether it is the newest session of its day and subject. Only that one gets takes.
     async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
         let on = Some((session.date, session.subject_id.clone()));
-        let query = SessionQuery { on, limit: 1, ..SessionQuery::default() };
+        let query =
+            SessionQuery { on, limit: 1, without_snapshots: true, ..SessionQuery::default() };
         let newest = self.store.sessions(&query).await?;
         Ok(newest.first().is_some_and(|newest| newest.id == session.id))
     }

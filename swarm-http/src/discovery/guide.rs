@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{SessionState, SessionSummary};
-use swarm_core::store::SessionList;
 use swarm_core::wire::{Audience, Problem};
-use swarm_core::{SessionId, json};
+use swarm_core::{MAX_ACCEPTING, Session, SessionId, json};
 
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
@@ -98,28 +96,22 @@ async fn state(request: &RequestContext) -> Result<State, ApiError> {
     })
 }
 
-fn open_session(session: &SessionSummary) -> OpenSession {
+fn open_session(session: &Session) -> OpenSession {
     OpenSession {
         id: session.id,
         date: session.date.to_string(),
         subject: code(session.subject_id.as_str()),
         deadline: session.window_closes_at.map_or("not set".to_owned(), |it| it.to_string()),
-        has_roster: session.has_roster,
+        has_roster: session.roster.is_some(),
     }
 }
 
 /// The maximum number of subjects in a guide.
 const MAX_SUBJECTS: usize = 100;
 
-/// The maximum number of open sessions in a guide.
-const MAX_SESSIONS: usize = 100;
-
-/// The sessions in state `collecting`, newest first, at most [`MAX_SESSIONS`].
-pub(super) async fn open_sessions(
-    request: &RequestContext,
-) -> Result<Vec<Arc<SessionSummary>>, ApiError> {
-    let list = SessionList::InState(SessionState::Collecting);
-    Ok(request.tenant().summaries(list, MAX_SESSIONS, None).await?.sessions)
+/// The sessions of `/api/swarm/open-sessions`.
+pub(super) async fn open_sessions(request: &RequestContext) -> Result<Vec<Arc<Session>>, ApiError> {
+    Ok(request.tenant().accepting_sessions(MAX_ACCEPTING).await?)
 }
 
 /// An operator's text as a Markdown code span without the backticks: as JSON if it has unusual characters.

@@ -331,6 +331,24 @@ fn guides_contain_no_bidirectional_controls() {
 }
 
 #[test]
+fn guides_name_the_sessions_that_accept_takes() {
+    let server = Server::start();
+    let client = server.client();
+    for day in ["2026-11-20", "2026-11-21", "2026-11-21"] {
+        client.convene(day, "aurora");
+    }
+    // A session that was closed before its deadline still accepts takes; one that a newer session hides does not.
+    client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    let manifest = client.get("/.well-known/swarm.json").expect(200).json();
+    assert_eq!(manifest["openSessions"], json!([3, 1]));
+    for path in ["/skill.md", "/llms.txt"] {
+        let text = client.get(path).expect(200).text;
+        let named = [1, 2, 3].map(|id| text.contains(&format!("Session {id} is open")));
+        assert_eq!(named, [true, false, true], "{path}");
+    }
+}
+
+#[test]
 fn guides_are_found_from_the_address_alone() {
     let server = Server::start();
     let client = server.client();
