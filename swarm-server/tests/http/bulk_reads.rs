@@ -1,6 +1,7 @@
 //! Limits on how much a public read makes the store read at a time.
 
 use std::mem::take;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -155,6 +156,38 @@ fn page_shows_no_take_that_its_session_lacks() {
     let page = fixture.client.get("/").expect(200).text;
     assert!(waiting.lock().unwrap().is_none(), "the session is read");
     assert!(page.contains("/swarm/takes/1\"") && page.contains("1 member has filed"), "{page}");
+}
+
+/// Commits come between the reads of each attempt. Those that change nothing on the page cost one more attempt.
+#[test]
+fn page_is_made_again_for_commits_that_it_shows() {
+    for (is_shown, attempts) in [(false, 2), (true, 4)] {
+        let clock = Clock::noon();
+        let store = clock.store();
+        let port = store.open(&TenantId::parse("default").unwrap());
+        convene(&*port, "2026-11-21", "aurora");
+        let tenant =
+            Swarm::new(store.clone(), SystemEntropy).tenant(&TenantId::parse("default").unwrap());
+        let made = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&made);
+        let observed = ObservedStore::new(&store, move |call| {
+            if call.method == "session_takes" && call.done {
+                let number = count.fetch_add(1, Ordering::SeqCst);
+                if is_shown {
+                    let patch =
+                        SessionPatch { quorum: Some(Some(number + 1)), ..Default::default() };
+                    now(tenant.amend_session(SessionId(1), &patch, &Attribution::SCHEDULE))
+                        .unwrap();
+                } else {
+                    convene(&*port, "2026-11-21", "borealis");
+                }
+            }
+            Ok(())
+        });
+        let fixture = Fixture::serve(clock, store, observed);
+        fixture.client.get("/swarm/sessions/1").expect(200);
+        assert_eq!(made.load(Ordering::SeqCst), attempts, "{is_shown}");
+    }
 }
 
 /// A store that records the `{:?}` of the arguments of each call of this method.
