@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use swarm_core::domain::Timestamp;
 use swarm_maintenance::PAUSE;
-use swarm_redis_testing::{Server, wait_until};
+use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
 
 use crate::backend::{Backend, FILE, on_every_store};
@@ -90,13 +90,13 @@ fn schedule_pauses_while_clocks_differ() {
 
 const FIVE_MINUTES: i64 = 300_000;
 
-/// Two servers on one Redis that uses `clock`: one is five minutes ahead of it, the other behind. Quotas of
-/// their committee allow all submissions of the racers.
-pub fn wrong_clocks(redis: &Server, clock: &Clock) -> [(Program, Clock); 2] {
+/// Two servers on a store at this address, whose own clock is `clock`: one is five minutes ahead of it, the other
+/// behind. Quotas of their committee allow all submissions of the racers.
+pub fn wrong_clocks(store: &str, clock: &Clock) -> [(Program, Clock); 2] {
     [FIVE_MINUTES, -FIVE_MINUTES].map(|wrong_by| {
         let own = Clock::of_programs();
         own.move_by(clock.now().millis() - own.now().millis() + wrong_by);
-        serve(&redis.url(), own)
+        serve(store, own)
     })
 }
 
@@ -135,7 +135,7 @@ fn deadline_is_decided_by_the_clock_of_redis() {
     let backend = Backend::redis();
     let fixture = Fixture::on(&backend);
     let clock = &fixture.clock;
-    let servers = wrong_clocks(fixture.redis.as_ref().unwrap(), clock);
+    let servers = wrong_clocks(&fixture.redis.as_ref().unwrap().url(), clock);
     for ((server, _), wrong_by) in servers.iter().zip([FIVE_MINUTES, -FIVE_MINUTES]) {
         assert_eq!(date_header(&server.client), clock.now().plus_millis(wrong_by));
     }
