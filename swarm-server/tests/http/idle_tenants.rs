@@ -48,17 +48,26 @@ fn server_closes_the_windows_of_another_that_died() {
     let path = format!("/api/swarm/sessions/{}", client.convene(DAY, "aurora"));
     let session = client.get(&path).expect(200).json()["session"].clone();
     let convened = Timestamp::parse("convenedAt", session["convenedAt"].as_str().unwrap()).unwrap();
-    let deadline = json!({ "windowClosesAt": convened.plus_millis(6_000).to_string() }).to_string();
+    let deadline =
+        json!({ "windowClosesAt": convened.plus_millis(DEADLINE).to_string() }).to_string();
     let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
     let operated = path.replace("/swarm/", "/swarm/admin/");
     client.send("PATCH", &operated, &headers, deadline.as_bytes()).expect(200);
-    sleep(Duration::from_secs(2));
+    // It has no time to tell anybody what the commit did not.
     first.signal("KILL");
     let client = second.client.at("desk-7.example");
     wait_until("the window is closed", || {
         client.get(&path).expect(200).json()["session"]["state"] == "window_closed"
     });
+    let log = client.get("/api/swarm/log").expect(200).json();
+    let closed = log["entries"].as_array().unwrap().last().unwrap().clone();
+    let at = Timestamp::parse("at", closed["at"].as_str().unwrap()).unwrap();
+    let late = at.millis() - convened.millis() - DEADLINE;
+    assert!((0..15_000).contains(&late), "{late} ms late: {closed}");
 }
+
+/// The deadline of a session, in milliseconds after it was convened.
+const DEADLINE: i64 = 6_000;
 
 /// The number of commands run, without `INFO` itself.
 fn commands(redis: &Server) -> u64 {
