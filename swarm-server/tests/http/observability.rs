@@ -1,5 +1,6 @@
 //! Log and metrics of the server.
 
+use serde_json::Value;
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::proof::hex;
 use swarm_redis_testing::wait_until;
@@ -40,6 +41,21 @@ fn refusals_are_logged_and_counted() {
     assert!(refused.contains("client=\"127.0.0.1\""), "{refused}");
     let accepted = line("status=201 micros");
     assert!(!accepted.contains("error=") && !accepted.contains("client="), "{accepted}");
+}
+
+/// U+0085 ends a line for some readers, and U+202E reverses what follows.
+#[test]
+fn json_lines_escape_what_terminals_obey() {
+    const HOSTILE: &str = "a\u{85}b\u{9b}31mc\u{202e}d\u{2066}e\u{2028}";
+    let arguments = ["serve", "--store=memory", "--log-format=json"];
+    let program = Program::start(&arguments, &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let author = Author::join(&program.client, "Ada");
+    program.client.submit(&author, author.draft("2026-11-20", HOSTILE)).expect(404);
+    let (_, log) = program.stop("TERM");
+    assert!(!log.contains(|c: char| HOSTILE.contains(c) && !c.is_ascii()), "{log}");
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
+    let mut refused = lines.filter(|line| line["fields"]["error"] == "no-session");
+    assert_eq!(refused.next().unwrap()["span"]["session"], format!("2026-11-20/{HOSTILE}"));
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn applications_are_limited(backend: &Backend) {
     assert_eq!(apply().expect(409).json()["error"], "public key already registered");
 }
 
-fn application_of(key: &KeyPair) -> String {
+pub fn application_of(key: &KeyPair) -> String {
     signed_text(&key.sign(Application {
         name: Name::parse("C").unwrap(),
         contact: Contact::parse("c@test.example").unwrap(),

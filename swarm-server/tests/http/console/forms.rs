@@ -2,8 +2,12 @@
 
 use serde_json::json;
 
+use swarm_http::Site;
+use swarm_store_memory::MemoryStore;
+
 use super::visitor::Visitor;
-use crate::harness::{ADMIN, Author, Server};
+use crate::harness::{ADMIN, Author, Server, fresh_key, services, tenant};
+use crate::quotas::application_of;
 
 #[test]
 fn refused_form_comes_back_with_what_was_typed() {
@@ -121,4 +125,25 @@ fn several_applications_are_judged_one_by_one() {
     let state = client.get(&format!("/api/swarm/apply/{}", ada.as_str())).json()["state"].clone();
     assert_eq!(state, "approved");
     visitor.post("/operate/applications/activate", &[]).expect(400);
+}
+
+/// A stranger has filled the quota. The operator ticks its applications, and others can apply again.
+#[test]
+fn applications_of_a_stranger_are_rejected_at_once() {
+    const FLOOD: usize = 60;
+    let mut config = tenant("default", ADMIN, &[]);
+    config.quotas.pending_applications = FLOOD.try_into().unwrap();
+    let server = Server::of(Site::single(services(&MemoryStore::new()), config));
+    let client = server.client();
+    let flood: Vec<_> = (0..FLOOD).map(|_| Author::apply(&client, "Mallory").0).collect();
+    let newcomer = application_of(&fresh_key());
+    client.post("/api/swarm/apply", &[], &newcomer).expect(429);
+    let visitor = Visitor::signed_in(&client);
+    let ticked: Vec<_> = flood.iter().map(|id| ("memberId", id.as_str())).collect();
+    visitor.follow(&visitor.post("/operate/applications/reject", &ticked));
+    client.post("/api/swarm/apply", &[], &newcomer).expect(201);
+    for id in flood {
+        let status = client.get(&format!("/api/swarm/apply/{}", id.as_str())).expect(200).json();
+        assert_eq!(status["state"], "rejected");
+    }
 }

@@ -18,6 +18,7 @@ on_every_store! {
     invalid_proofs_are_refused,
     challenge_names_its_service,
     refused_claim_names_the_invalid_field,
+    refused_claim_whose_signature_holds_says_why,
     deactivated_member_cannot_claim,
     token_is_valid_while_its_member_is_active,
 }
@@ -238,6 +239,35 @@ fn refused_claim_names_the_invalid_field(backend: &Backend) {
         let hint = late.header("swarm-hint").unwrap_or_default().to_owned();
         assert_eq!(hint, "expiresAt: has passed, ask for a new challenge");
         late.refused(401, REFUSED);
+    }
+}
+
+/// The diagnosis finds nothing wrong with them.
+fn refused_claim_whose_signature_holds_says_why(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let (approved, approved_key) = approved(&fixture);
+    let (applied, applied_key) = Author::apply(&fixture.client, "B");
+    let of = |id: &MemberId, key: &KeyPair| {
+        let given = challenge(&fixture, id);
+        proof(id, &given["challenge"], &given["expiresAt"], key)
+    };
+    let replaced = of(&approved, &approved_key);
+    fixture.clock.move_by(FIVE_MINUTES + 1);
+    challenge(&fixture, &approved);
+    let unapproved = of(&applied, &applied_key);
+    for (body, reason) in [
+        (replaced, "challenge was replaced (ask again)"),
+        (unapproved, "memberId is not approved (GET /api/swarm/apply/<memberId>)"),
+    ] {
+        let diagnosis = fixture.client.post("/api/swarm/diagnose", &[], &body).expect(200).json();
+        assert_eq!(
+            (&diagnosis["kind"], &diagnosis["verified"]),
+            (&json!("token-claim"), &json!(true))
+        );
+        let answer = claim(&fixture, &body);
+        let hint = answer.header("swarm-hint").unwrap_or_default();
+        assert!(hint.contains(reason), "{hint}");
+        answer.refused(401, REFUSED);
     }
 }
 
