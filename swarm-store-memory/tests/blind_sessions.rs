@@ -107,6 +107,34 @@ async fn held_memo_has_its_entry_once() {
     assert_eq!(memo_acts(&desk).await, both);
 }
 
+/// More openings than a search of the log reads are at its end.
+#[tokio::test]
+async fn newest_takes_are_found_before_the_openings() {
+    const MEMBERS: u64 = 210;
+    let (_, world) = at("2026-11-24T12:00:00Z").await;
+    let desk = world.service();
+    let session = blind(&desk, None).await;
+    let authors = world.authors(MEMBERS.try_into().unwrap()).await;
+    for nonce in ["1", "2", "3", "4", "5"] {
+        for author in &authors {
+            desk.submit(&author.token, &author.submission(&session, nonce)).await.unwrap();
+        }
+    }
+    desk.advance(session.id, Aggregated, &operator()).await.unwrap();
+    let mut before = None;
+    for page in 0..3 {
+        let found = desk.newest_takes(50, before, |_| true).await.unwrap();
+        let newest = 5 * MEMBERS - 50 * page;
+        let ids: Vec<_> = found.takes.iter().map(|take| take.id().0).collect();
+        assert_eq!(ids, (newest - 49..=newest).rev().collect::<Vec<_>>());
+        before = found.next_before;
+    }
+    // One that begins among the openings: before them are as many takes, and three acts.
+    let among = Seq(5 * MEMBERS + 100);
+    let found = desk.newest_takes(1, Some(among), |_| true).await.unwrap();
+    assert_eq!(found.takes[0].id().0, 5 * MEMBERS);
+}
+
 /// Two servers: members file and amend, memos come in, and the deadline moves, while the session is closed, opened and
 /// aggregated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

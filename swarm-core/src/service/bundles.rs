@@ -7,8 +7,8 @@ use super::signed_log::SignedLog;
 use super::{Error, Tenant, log_rows};
 use crate::audit::{ProvenEntry, SessionBundle};
 use crate::domain::{
-    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionAct, SessionId, Take,
-    TakeId, TakeOnFile,
+    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionId, Take, TakeId,
+    TakeOnFile,
 };
 use crate::proof::log_line;
 use crate::rules::{Refusal, logged};
@@ -70,7 +70,7 @@ impl Tenant {
     /// The rows of these acts and takes, and the rows that explain why the time decreases between them.
     async fn rows_of(&self, acts: Vec<LogRow>, takes: &[Arc<Take>]) -> Result<Vec<LogRow>> {
         let begin = acts.first().map(|act| act.seq).unwrap_or_default();
-        let opened = acts.iter().find(|act| opens(act)).map(|act| act.seq);
+        let opened = acts.iter().find(|act| log_rows::opens_session(act)).map(|act| act.seq);
         let mut rows = acts;
         rows.extend(self.rows_of_takes(begin, takes).await?);
         if let Some(opened) = opened {
@@ -126,7 +126,7 @@ impl Tenant {
             after = batch.last().map_or(after, log_rows::seq);
             for row in batch {
                 match row {
-                    Ok(row) if is_opening(&row) => rows.push(row),
+                    Ok(row) if log_rows::opened_take(&row).is_some() => rows.push(row),
                     Ok(_) => return Ok(rows),
                     Err(_) => {}
                 }
@@ -149,16 +149,6 @@ impl Tenant {
         }
         Ok(clocks)
     }
-}
-
-fn opens(row: &LogRow) -> bool {
-    let Logged::Entry(entry) = &row.logged else { return false };
-    matches!(&**entry, LogEntry::Session(act) if act.act == SessionAct::Opened)
-}
-
-fn is_opening(row: &LogRow) -> bool {
-    let Logged::Entry(entry) = &row.logged else { return false };
-    matches!(**entry, LogEntry::Opening(_))
 }
 
 fn accepts_clock(row: &LogRow) -> bool {

@@ -3,7 +3,7 @@
 //! A row refers to the take that it is about. Where that was deleted from the store by hand, the store cannot read the
 //! row, nor any rows together with it. Here the others are read all the same.
 
-use crate::domain::{LogRow, Seq};
+use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionAct, TakeId};
 use crate::store::{Result, Store, StoreError, StoreErrorKind};
 
 /// A row that the store cannot read.
@@ -20,6 +20,21 @@ pub(super) type Row = std::result::Result<LogRow, UnreadableRow>;
 /// The number of a row.
 pub(super) fn seq(row: &Row) -> Seq {
     row.as_ref().map_or_else(|unreadable| unreadable.seq, |row| row.seq)
+}
+
+/// Whether a row is the act by which a session was opened. The rows that open its takes follow it.
+pub(super) fn opens_session(row: &LogRow) -> bool {
+    let Logged::Entry(entry) = &row.logged else { return false };
+    matches!(&**entry, LogEntry::Session(act) if act.act == SessionAct::Opened)
+}
+
+/// The take that a row opens.
+pub(super) fn opened_take(row: &LogRow) -> Option<TakeId> {
+    let Logged::Entry(entry) = &row.logged else { return None };
+    match &**entry {
+        LogEntry::Opening(opening) => Some(opening.id),
+        _ => None,
+    }
 }
 
 /// Up to `limit` rows after the one numbered `after`, as the store reads them.

@@ -301,7 +301,8 @@ impl Tenant {
     }
 
     /// Up to `limit` of the takes that `keep` accepts, newest first, in sessions of any state. It searches the 1,024
-    /// entries of the log before the one numbered `before`, or the last 1,024 ones.
+    /// entries of the log before the one numbered `before`, or the last 1,024 ones. The entries by which a session was
+    /// opened do not count.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -313,7 +314,7 @@ impl Tenant {
     ) -> Result<TakeScan, Error> {
         let size = self.store.log_position().await?.size;
         let mut end = before.map_or(size, |before| size.min(Seq(before.0.saturating_sub(1))));
-        let last = end.0.saturating_sub(MAX_LOG_ROWS);
+        let mut last = end.0.saturating_sub(MAX_LOG_ROWS);
         let (mut takes, mut at_once) = (Vec::new(), FIRST_LOG_ROWS);
         while end.0 > last {
             let start = Seq(end.0.saturating_sub(at_once).max(last));
@@ -321,6 +322,7 @@ impl Tenant {
             let rows = usize::try_from(end.0 - start.0).unwrap_or_default();
             let (mut seqs, mut filed) = (Vec::new(), Vec::new());
             let rows = log_rows::rows(&*self.store, start, rows).await?;
+            let opened = self.opening_act(rows.first()).await?;
             for row in rows.into_iter().rev().flatten() {
                 if let Logged::Take(take) = row.logged {
                     seqs.push(row.seq);
@@ -336,10 +338,20 @@ impl Tenant {
                     return Ok(TakeScan { takes, next_before: next });
                 }
             }
-            end = start;
+            end = opened.unwrap_or(start).min(start);
+            last = last.saturating_sub(start.0 - end.0);
         }
         let next_before = (end.0 > 0).then_some(Seq(end.0 + 1));
         Ok(TakeScan { takes, next_before })
+    }
+
+    /// If this row opens a take: the number of the act that opened the session. All rows between them open takes too.
+    async fn opening_act(&self, row: Option<&log_rows::Row>) -> Result<Option<Seq>, StoreError> {
+        let row = row.and_then(|row| row.as_ref().ok());
+        let Some(id) = row.and_then(log_rows::opened_take) else { return Ok(None) };
+        let Some(found) = self.store.take(id).await? else { return Ok(None) };
+        let acts = self.store.acts_on(found.take.session_id).await?;
+        Ok(acts.iter().find(|act| log_rows::opens_session(act)).map(|act| act.seq))
     }
 }
 
