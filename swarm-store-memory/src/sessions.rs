@@ -7,7 +7,7 @@ use swarm_core::Timestamp;
 use swarm_core::domain::{Session, SessionId, SessionSummary, Take};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
-    SessionChange, SessionList, SessionQuery, Sessions, SummaryQuery, Versioned,
+    SessionChange, SessionList, SessionQuery, Sessions, SummaryQuery, Versioned, try_aggregate,
 };
 
 use crate::TenantStore;
@@ -70,7 +70,11 @@ impl Sessions for TenantStore {
         self.commit(|world, now| save(world, change, now))
     }
 
+    /// Judges under the lock of commits only if takes were filed while it judged outside.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
+        if let Some(aggregated) = try_aggregate(self, aggregation).await? {
+            return Ok(aggregated);
+        }
         self.commit(|world, now| aggregate(world, aggregation, now))
     }
 }

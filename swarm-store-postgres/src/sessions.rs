@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use swarm_core::domain::{Session, SessionId, SessionSummary, Timestamp, Version};
 use swarm_core::store::records::{BEFORE_ROSTER, MAX_SUMMARY_PART};
 use swarm_core::store::{
-    Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
-    SessionList, SessionQuery, Sessions, StoreError, SummaryQuery, TakeQuery, Takes as _,
-    Versioned,
+    Aggregated, Aggregation, Collection, Convocation, HoldTakes, MAX_HOLD_MILLIS, Result, Saved,
+    SessionChange, SessionList, SessionQuery, Sessions, SummaryQuery, Versioned,
+    aggregate_holding_takes,
 };
 
 use crate::commit::{Change, to_complete};
@@ -17,16 +17,6 @@ use crate::db::{Arg, any, limit, maybe_text, number, owned, signed, text};
 use crate::failure::Failure;
 use crate::session_rows::{self, session, summary};
 use crate::tenant::TenantStore;
-
-/// Longest time that takes of a session are held back while it is aggregated, in milliseconds. Less than the timeout of
-/// a call, so that takes do not fail when the aggregating process does.
-const MAX_HOLD_MILLIS: u64 = 3_000;
-
-/// How many times an aggregation is tried while the session changes, or the hold ends too early.
-const AGGREGATION_ATTEMPTS: usize = 8;
-
-/// Holds back the takes of a session, until it is written or the time is over.
-const HOLD: &str = include_str!("commits/hold.sql");
 
 /// The columns of [`summary`].
 const SUMMARY: &str = "SELECT left(record, $2::int), left(snapshot, $2::int),
@@ -124,31 +114,18 @@ impl Sessions for TenantStore {
         self.save(Change { opens: opens.then_some(session.id), ..change }).await
     }
 
-    /// Holds back new takes of the session while the stored ones are read and judged. The commit is also guarded by
-    /// their number, in case the hold ends first.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
-        let id = aggregation.session;
-        let session = self.session(id).await?;
-        if let Err(refusal) = aggregation.judge(session.as_ref(), &[], Timestamp::EPOCH) {
-            return Ok(Err(refusal));
-        }
-        for _ in 0..AGGREGATION_ATTEMPTS {
-            let hold = json!({"id": signed(id.0), "millis": MAX_HOLD_MILLIS});
-            self.commit(Change::new("aggregate", HOLD, hold)).await?;
-            let found = self.session_takes(&TakeQuery::all(id)).await?;
-            let (session, takes) = found.map(|found| (found.session, found.takes)).unzip();
-            // Read last, so that no take of the snapshot was filed after it.
-            let now = self.now().await?;
-            let takes = takes.unwrap_or_default();
-            let change = match aggregation.judge(session.as_ref(), &takes, now) {
-                Ok(change) => change,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            if self.save_session(&change).await? == Saved::Saved {
-                return Ok(Ok(Arc::new(change.session)));
-            }
-        }
-        Err(StoreError::contended("aggregate", "the session kept changing"))
+        aggregate_holding_takes(self, aggregation).await
+    }
+}
+
+#[async_trait]
+impl HoldTakes for TenantStore {
+    async fn hold_takes(&self, id: SessionId, version: Version) -> Result<()> {
+        const HOLD: &str = include_str!("commits/hold.sql");
+        let (id, version) = (signed(id.0), signed(version.0));
+        let hold = json!({"id": id, "version": version, "millis": MAX_HOLD_MILLIS});
+        self.commit(Change::new("aggregate", HOLD, hold)).await.map(drop)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Implements [`Sessions`].
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::domain::{SessionState, SessionSummary};
+use swarm_core::domain::{SessionState, SessionSummary, Version};
 use swarm_core::store::{
-    Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
-    SessionList, SessionQuery, Sessions, SummaryQuery, TakeQuery, Takes as _, Versioned,
+    Aggregated, Aggregation, Collection, Convocation, HoldTakes, MAX_HOLD_MILLIS, Result, Saved,
+    SessionChange, SessionList, SessionQuery, Sessions, SummaryQuery, Versioned,
+    aggregate_holding_takes,
 };
 use swarm_core::{Session, SessionId, StoreError, Timestamp};
 
@@ -18,13 +18,6 @@ use crate::proposal::Proposal;
 use crate::rows::{SessionParts, entry_arg, saved};
 use crate::scripts;
 use crate::tenant::TenantStore;
-
-/// Longest time that takes of a session are held back while it is aggregated. Less than the timeout of a
-/// call, so that takes do not fail when the aggregating process does.
-const MAX_HOLD: Duration = Duration::from_secs(3);
-
-/// How many times an aggregation is tried while the session changes, or the hold ends too early.
-const MAX_AGGREGATION_ATTEMPTS: usize = 8;
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -116,32 +109,17 @@ impl Sessions for TenantStore {
         saved("save session", &outcome)
     }
 
-    /// Holds back new takes of the session while the stored ones are read and judged. The commit is also
-    /// guarded by their number, in case the hold ends first.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
-        const OP: &str = "aggregate";
-        let id = aggregation.session;
-        if let Err(refusal) =
-            aggregation.judge(self.session(id).await?.as_ref(), &[], Timestamp::EPOCH)
-        {
-            return Ok(Err(refusal));
-        }
-        for _ in 0..MAX_AGGREGATION_ATTEMPTS {
-            self.hold(id).await?;
-            let found = self.session_takes(&TakeQuery::all(id)).await?;
-            let (session, takes) = found.map(|it| (it.session, it.takes)).unzip();
-            // Read last, so that no take of the snapshot was filed after it.
-            let now = self.now().await?;
-            let takes = takes.unwrap_or_default();
-            let change = match aggregation.judge(session.as_ref(), &takes, now) {
-                Ok(change) => change,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            if self.save_session(&change).await? == Saved::Saved {
-                return Ok(Ok(Arc::new(change.session)));
-            }
-        }
-        Err(StoreError::contended(OP, "the session kept changing"))
+        aggregate_holding_takes(self, aggregation).await
+    }
+}
+
+#[async_trait]
+impl HoldTakes for TenantStore {
+    async fn hold_takes(&self, id: SessionId, version: Version) -> Result<()> {
+        let mut script = self.call(&scripts::HOLD, []);
+        script.arg(id.0).arg(version.0).arg(MAX_HOLD_MILLIS);
+        self.write("aggregate", script).await.map(drop)
     }
 }
 
@@ -201,13 +179,6 @@ impl TenantStore {
                 }
             }
         }
-    }
-
-    /// Holds back the takes of a session, until it is written or [`MAX_HOLD`] is over.
-    async fn hold(&self, id: SessionId) -> Result<()> {
-        let mut script = self.call(&scripts::HOLD, []);
-        script.arg(id.0).arg(MAX_HOLD.as_millis().to_string());
-        self.write("aggregate", script).await.map(drop)
     }
 }
 

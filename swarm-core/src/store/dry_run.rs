@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::aggregation::judge_aggregation;
 use super::interceptor::intercepted;
 use super::{
     Act, Aggregated, Aggregation, Collection, Committee, CommitteeDayChange, CommitteeMemberChange,
@@ -167,10 +168,7 @@ impl Interceptor for DryRun {
     }
 
     async fn aggregate(&self, _: &dyn Sessions, aggregation: &Aggregation) -> Result<Aggregated> {
-        let found = self.store.session_takes(&TakeQuery::all(aggregation.session)).await?;
-        let (session, takes) = found.map(|found| (found.session, found.takes)).unzip();
-        let now = self.store.now().await?;
-        let judged = aggregation.judge(session.as_ref(), &takes.unwrap_or_default(), now);
+        let judged = judge_aggregation(&*self.store, aggregation).await?;
         Ok(judged.map(|mut change| {
             if change.opens {
                 // The snapshot would reveal what is sealed, and operators have no early look.

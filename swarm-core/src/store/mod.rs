@@ -11,6 +11,7 @@
 //! that is guarded by a version is judged again, and an operator who repeats a convocation, or a member a
 //! memo, after a lost answer may get two. The suite in `swarm_testing::conformance` tests an implementation.
 
+mod aggregation;
 mod changes;
 mod committee;
 mod counts;
@@ -40,6 +41,7 @@ use crate::domain::{TenantId, Timestamp};
 /// The attribute macro for implementations of the port, from the crate `async-trait`.
 pub use async_trait::async_trait;
 
+pub use aggregation::{HoldTakes, MAX_HOLD_MILLIS, aggregate_holding_takes, try_aggregate};
 pub use changes::{ChangeFeed, Changes};
 pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,

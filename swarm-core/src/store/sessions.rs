@@ -61,10 +61,11 @@ pub trait Sessions: Send + Sync {
 
     /// Aggregates a session: reads it and all of its takes, has [`Aggregation::judge`] judge them,
     /// and commits the change; returns the session after the commit, or the refusal of the rules.
-    /// To ensure correctness, let no take be filed in the session between the read of its takes and the commit. To
-    /// ensure that it ends, do not retry until no take was filed meanwhile: takes may arrive faster than they can
-    /// be read. If the store blocks takes during an aggregation, the block must expire by itself, and the blocked
-    /// takes must then be filed.
+    /// To ensure correctness, let no take be filed in the session between the read of its takes and the commit, or
+    /// guard the commit by their number ([`try_aggregate`](super::try_aggregate)). To ensure that it ends, do not
+    /// retry until no take was filed meanwhile: takes may arrive faster than they can be read. If the store holds
+    /// takes back, the hold must expire by itself, and those takes must then be filed
+    /// ([`aggregate_holding_takes`](super::aggregate_holding_takes)).
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated>;
 }
 
