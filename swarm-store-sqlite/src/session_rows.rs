@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use swarm_core::Timestamp;
 use swarm_core::domain::{Day, Session, SessionId, SessionTerms, SubjectId, Version};
 use swarm_core::json::Json;
 use swarm_core::store::Versioned;
-use swarm_core::store::records::without_snapshot;
+use swarm_core::store::records::{Record as _, without_snapshot};
 
 use crate::failure::{Failure, Outcome};
 use crate::world::{World, signed, text, unsigned, versioned};
@@ -14,6 +15,24 @@ use crate::world::{World, signed, text, unsigned, versioned};
 pub(crate) const LAST_ID: &str = "SELECT max(
     coalesce((SELECT max(id) FROM sessions WHERE tenant = ?1), 0),
     coalesce((SELECT max(session) FROM log WHERE tenant = ?1 AND session IS NOT NULL), 0))";
+
+/// Writes a session that is not on file yet.
+pub(crate) fn insert(world: &World<'_>, session: &Session) -> Outcome<()> {
+    world.run(
+        "INSERT INTO sessions (tenant, id, version, date, subject, state, published_at, summary, record)
+         VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8)",
+        &[
+            &signed(session.id.0),
+            &session.date.to_string(),
+            &session.subject_id.as_str(),
+            &session.state.as_str(),
+            &session.published_at.map(Timestamp::millis),
+            &session.summary().to_text(),
+            &session.to_text(),
+        ],
+    )?;
+    Ok(())
+}
 
 /// The session with this id.
 pub(crate) fn by_id(world: &World<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {

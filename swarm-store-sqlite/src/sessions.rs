@@ -8,12 +8,15 @@ use swarm_core::store::records::{Record, without_snapshot};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Put, Result, Saved,
     SessionChange, SessionList, SessionQuery, SessionTakes, Sessions, SummaryQuery, TakeQuery,
-    Takes as _, Versioned,
+    Takes as _, Versioned, try_aggregate,
 };
 
 use crate::failure::{Failure, Outcome};
 use crate::world::{Values, World, limit_arg, next, record, saved, signed, text, versioned};
 use crate::{TenantStore, documents, log_rows, session_rows, takes};
+
+/// How many times an aggregation is judged outside of its commit.
+const MAX_ATTEMPTS_OUTSIDE: usize = 3;
 
 #[async_trait]
 impl Sessions for TenantStore {
@@ -57,9 +60,14 @@ impl Sessions for TenantStore {
         self.write("save session", move |world| save(world, &change, &text)).await
     }
 
-    /// Judges within the commit, so no other commit can intervene. Most takes are read before it, to keep
-    /// the transaction short.
+    /// Judges within the commit only if takes keep being filed while it judges outside: then no other commit can
+    /// intervene. Most takes are read before it, to keep the transaction short.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
+        for _ in 0..MAX_ATTEMPTS_OUTSIDE {
+            if let Some(aggregated) = try_aggregate(self, aggregation).await? {
+                return Ok(aggregated);
+            }
+        }
         let all = TakeQuery::all(aggregation.session);
         let known = self.session_takes(&all).await?.map(|found| found.takes).unwrap_or_default();
         let aggregation = aggregation.clone();
@@ -138,17 +146,7 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
     let Convocation { draft, act } = convocation;
     let id = world.next_id(session_rows::LAST_ID, &[])?;
     let session = draft.convened(SessionId(id), world.time_of_commit()?);
-    world.run(
-        "INSERT INTO sessions (tenant, id, version, date, subject, state, record)
-         VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6)",
-        &[
-            &signed(id),
-            &session.date.to_string(),
-            &session.subject_id.as_str(),
-            &session.state.as_str(),
-            &session.to_text(),
-        ],
-    )?;
+    session_rows::insert(world, &session)?;
     log_rows::append_minted(world, act, session.convened_at, id)?;
     Ok(Arc::new(session))
 }
@@ -228,7 +226,7 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
 
 fn update(world: &World<'_>, session: &Session, expected: Version, text: &str) -> Outcome<usize> {
     world.run(
-        "UPDATE sessions SET version = ?4, state = ?5, published_at = ?6, record = ?7
+        "UPDATE sessions SET version = ?4, state = ?5, published_at = ?6, summary = ?7, record = ?8
          WHERE tenant = ?1 AND id = ?2 AND version = ?3",
         &[
             &signed(session.id.0),
@@ -236,6 +234,7 @@ fn update(world: &World<'_>, session: &Session, expected: Version, text: &str) -
             &next(Some(expected)),
             &session.state.as_str(),
             &session.published_at.map(|moment| moment.millis()),
+            &session.summary().to_text(),
             &text,
         ],
     )

@@ -8,17 +8,18 @@ CREATE TABLE sessions_6 (
   subject TEXT NOT NULL,
   state TEXT NOT NULL,
   published_at INTEGER, -- milliseconds since 1970
-  summary TEXT NOT NULL GENERATED ALWAYS AS (
-    json_remove(
-      json_set(record, '$.hasRoster', json(iif(json_type(record, '$.roster') = 'array', 'true', 'false'))),
-      '$.buckets', '$.roster', '$.snapshot.weights', '$.snapshot.quotes'
-    )
-  ) STORED,
+  summary TEXT NOT NULL,
   record TEXT NOT NULL,
   PRIMARY KEY (tenant, id)
 ) STRICT;
-INSERT INTO sessions_6 (tenant, id, version, date, subject, state, published_at, record)
-  SELECT tenant, id, version, date, subject, state, published_at, record FROM sessions;
+INSERT INTO sessions_6 (tenant, id, version, date, subject, state, published_at, summary, record)
+  SELECT tenant, id, version, date, subject, state, published_at,
+    json_remove(
+      json_set(record, '$.hasRoster', json(iif(json_type(record, '$.roster') = 'array', 'true', 'false'))),
+      '$.buckets', '$.roster', '$.snapshot.weights', '$.snapshot.quotes'
+    ),
+    record
+  FROM sessions;
 DROP TABLE sessions;
 ALTER TABLE sessions_6 RENAME TO sessions;
 CREATE INDEX sessions_by_day ON sessions (tenant, date, subject, id);

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 use swarm_core::TenantId;
 use swarm_core::domain::committee::{CommitteeDay, CommitteeTake};
 use swarm_core::domain::{
-    Day, LogEntry, LogRow, Logged, Member, MessageId, Operation, Seq, Session, SessionId, Take,
+    Day, LogEntry, LogRow, Logged, Member, MessageId, Operation, Seq, SessionId, Take,
 };
 use swarm_core::proof::canonical;
 use swarm_core::store::records::Record;
@@ -16,7 +16,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{World, record, signed, text, timestamp, unsigned};
+use crate::world::{World, record, text, timestamp, unsigned};
 use crate::{committee, documents, log, log_rows, members, outbox, session_rows, takes};
 
 /// The tenants that have rows other than challenges, by id.
@@ -126,7 +126,7 @@ pub(super) fn insert(world: &World<'_>, record: &Stored, submissions: &mut u64) 
         Stored::Document(StoredDocument { collection, group, document }) => {
             documents::restore(world, *collection, group, document)
         }
-        Stored::Session(record) => session(world, record),
+        Stored::Session(record) => session_rows::insert(world, record),
         Stored::CommitteeMember(record) => {
             let change = CommitteeMemberChange { member: (**record).clone(), expected: None };
             match committee::save_member(world, &change)? {
@@ -144,22 +144,6 @@ pub(super) fn insert(world: &World<'_>, record: &Stored, submissions: &mut u64) 
 
 fn member(world: &World<'_>, member: &Member) -> Outcome<()> {
     members::commit(world, &MemberChange::creation(member.clone()), &member.to_text())
-}
-
-fn session(world: &World<'_>, session: &Session) -> Outcome<()> {
-    world.run(
-        "INSERT INTO sessions (tenant, id, version, date, subject, state, published_at, record)
-         VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7)",
-        &[
-            &signed(session.id.0),
-            &session.date.to_string(),
-            &session.subject_id.as_str(),
-            &session.state.as_str(),
-            &session.published_at.map(swarm_core::Timestamp::millis),
-            &session.to_text(),
-        ],
-    )?;
-    Ok(())
 }
 
 fn committee_day(world: &World<'_>, day: &CommitteeDay) -> Outcome<()> {
