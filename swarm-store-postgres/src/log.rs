@@ -20,13 +20,25 @@ use crate::takes::take;
 use crate::tenant::TenantStore;
 use crate::tree;
 
-/// The columns of a row with what it refers to: those of a take, and last which one the row refers to.
-pub(crate) const COLUMNS: &str =
-    "SELECT l.seq, l.at, l.act, c.record, t.id, t.filed_at, t.session, t.revision,
-        t.public_key, t.signature, t.payload, l.take
+/// The columns of an entry with what it refers to: those of a take, and last which one it refers to. A row that opens several
+/// takes has an entry for each.
+const COLUMNS: &str = "SELECT l.seq - coalesce(cardinality(l.opened) - o.place, 0), l.at, l.act,
+        c.record, t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload,
+        coalesce(o.take, l.take)
     FROM swarm.log l
-    LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = l.take
-    LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take";
+    LEFT JOIN LATERAL unnest(l.opened) WITH ORDINALITY AS o (take, place) ON true
+    LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = coalesce(o.take, l.take)
+    LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take
+    WHERE l.tenant = $1";
+
+/// The statement that reads the entries after the one numbered `after`.
+pub(crate) fn entries(after: &str, most: &str) -> String {
+    format!(
+        "{COLUMNS} AND l.seq > {after}
+            AND l.seq - coalesce(cardinality(l.opened) - o.place, 0) > {after}
+        ORDER BY l.seq, o.place LIMIT {most}"
+    )
+}
 
 #[async_trait]
 impl Log for TenantStore {
@@ -43,8 +55,7 @@ impl Log for TenantStore {
     }
 
     async fn log(&self, after: Seq, most: usize) -> Result<Vec<LogRow>> {
-        let sql = format!("{COLUMNS} WHERE l.tenant = $1 AND l.seq > $2 ORDER BY l.seq LIMIT $3");
-        self.all("log", &sql, &[number(after.0), limit(most)], row).await
+        self.all("log", &entries("$2", "$3"), &[number(after.0), limit(most)], row).await
     }
 
     async fn log_position(&self) -> Result<LogPosition> {
@@ -77,7 +88,7 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        let sql = format!("{COLUMNS} WHERE l.tenant = $1 AND l.session = $2 ORDER BY l.seq");
+        let sql = format!("{COLUMNS} AND l.session = $2 ORDER BY l.seq");
         self.all("acts", &sql, &[number(session.0)], row).await
     }
 

@@ -214,7 +214,7 @@ impl Interceptor for DryRun {
         Ok(saved(is_at(stored.map(|message| message.version), change.expected)))
     }
 
-    async fn mistrust(&self, _: &dyn Log, _: u64, _: Seq) -> Result<()> {
+    async fn mark_went_back(&self, _: &dyn Log, _: u64, _: Seq) -> Result<()> {
         Ok(())
     }
 

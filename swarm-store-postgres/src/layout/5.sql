@@ -3,6 +3,13 @@
 -- Until then, takes of the session are held back, because it is being aggregated.
 ALTER TABLE swarm.sessions ADD COLUMN held_until bigint;
 
+-- The takes that a row of the log opens, by id. Each has an entry: the last one with the number of the row, those before it
+-- with the numbers before. A row for each would hold the lock of the tenant for long.
+ALTER TABLE swarm.log ADD COLUMN opened bigint[];
+
+-- A snapshot may have megabytes, and to compress it takes longer than all else in its commit.
+ALTER TABLE swarm.sessions ALTER COLUMN snapshot SET STORAGE EXTERNAL;
+
 -- A time as records have it.
 CREATE FUNCTION swarm.time_5(millis bigint) RETURNS text LANGUAGE sql IMMUTABLE
   AS $$ SELECT to_char(timestamp 'epoch' + millis * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
@@ -40,7 +47,6 @@ LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   world swarm.tenants;
   clock bigint;
-  opened bigint;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'the isolation level must be read committed' USING ERRCODE = 'SW001';
@@ -104,11 +110,12 @@ BEGIN
       INSERT INTO swarm.log (tenant, seq, at, committee_take) VALUES (the_tenant, world.seq, at, id);
     END IF;
     IF opens IS NOT NULL THEN
-      INSERT INTO swarm.log (tenant, seq, at, take, act)
-        SELECT the_tenant, world.seq + row_number() OVER (ORDER BY t.id), at, t.id, 'opening'
-        FROM swarm.takes t WHERE t.tenant = the_tenant AND t.session = opens ORDER BY t.id;
-      GET DIAGNOSTICS opened = ROW_COUNT;
-      world.seq := world.seq + opened;
+      INSERT INTO swarm.log (tenant, seq, at, take, act, opened)
+        SELECT the_tenant, world.seq + max(n), at, max(id), 'opening', array_agg(id ORDER BY id)
+        FROM (SELECT t.id, row_number() OVER (ORDER BY t.id) AS n
+              FROM swarm.takes t WHERE t.tenant = the_tenant AND t.session = opens) AS numbered
+        GROUP BY (n - 1) / 16;
+      world.seq := (SELECT max(l.seq) FROM swarm.log l WHERE l.tenant = the_tenant);
       world.last_at := at;
     END IF;
     UPDATE swarm.tenants

@@ -172,10 +172,7 @@ impl Part {
             Self::CommitteeBriefs => "SELECT record, date FROM swarm.committee_briefs
                 WHERE tenant = $1 AND date || ' ' || member > $2 ORDER BY date, member LIMIT $4"
                 .to_owned(),
-            Self::Log => {
-                let columns = log::COLUMNS;
-                format!("{columns} WHERE l.tenant = $1 AND l.seq > $3 ORDER BY l.seq LIMIT $4")
-            }
+            Self::Log => log::entries("$3", "$4"),
         }
     }
 
