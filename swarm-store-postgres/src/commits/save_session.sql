@@ -13,7 +13,8 @@ withdrawn AS (DELETE FROM swarm.sessions USING judged
         AND ($3 ->> 'withdrawn')::boolean),
 saved AS (UPDATE swarm.sessions SET version = ($3 ->> 'version')::bigint, state = $3 ->> 'state',
     published_at = ($3 ->> 'published_at')::bigint, record = $3 ->> 'record',
-    snapshot = CASE WHEN snapshot = $3 ->> 'snapshot' THEN snapshot ELSE $3 ->> 'snapshot' END,
+    snapshot = CASE WHEN snapshot IS NOT NULL AND snapshot = $3 ->> 'snapshot' THEN snapshot
+        ELSE $3 ->> 'snapshot' END,
     held_until = NULL FROM judged
     WHERE tenant = $1 AND id = ($3 ->> 'id')::bigint AND outcome = 'saved'
         AND NOT ($3 ->> 'withdrawn')::boolean)
