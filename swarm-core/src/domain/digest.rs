@@ -3,9 +3,9 @@
 use serde::{Serialize, Serializer};
 use sha2::Sha256;
 
-use super::Invalid;
 use super::json::write;
 use super::secret::parse_hex;
+use super::{Invalid, hex};
 
 /// A SHA-256 digest. Its text is `sha256:` and 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,7 +67,7 @@ fn is_upper(letter: char) -> bool {
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 

@@ -9,6 +9,7 @@ mod challenge;
 mod context;
 mod digest;
 mod distinct;
+mod hex;
 mod id;
 mod invalid;
 mod key;
@@ -35,6 +36,7 @@ pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
 pub use digest::{Digest, RunningDigest};
+pub use hex::hex;
 pub use id::{
     AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
     TenantId, Version,
