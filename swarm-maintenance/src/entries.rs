@@ -47,6 +47,10 @@ impl CheckEntries {
         while !log.check_entries(&mut check).await? {
             sleep(PAUSE_AFTER_TILE).await;
         }
+        for tile in check.repaired_tiles() {
+            let tenant = tenant.id();
+            tracing::error!(%tenant, %tile, "tile of the log was missing or damaged: computed again from the entries");
+        }
         self.checked = Some((Instant::now(), number));
         if let Some(damage) = log.damage() {
             let (tenant, refuses) = (tenant.id(), matches!(damage, Damage::Changed(_)));

@@ -15,7 +15,7 @@ use swarm_core::proof::tree::{GrowingTree, TreeHash, verify_consistency};
 use swarm_core::service::signed_log::{
     CheckpointMemory, LastSigned, LogSigner, SignedLog, Signing,
 };
-use swarm_core::store::Tenants;
+use swarm_core::store::{Intercepted, Interceptor, Log, StoreError, Tenants, TreeState, Versioned};
 use swarm_core::{Error, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::World;
@@ -36,7 +36,7 @@ async fn checkpoints_cover_all_entries_and_continue_each_other() {
             tree.push(TreeHash::leaf(log_line(&row).text().as_bytes()));
         }
         assert_eq!((checkpoint.size, checkpoint.root), (tree.size(), tree.root()));
-        let proof = log.consistency(1, Seq(before.size), Seq(size)).await.unwrap();
+        let proof = log.consistency(Seq(before.size), &checkpoint).await.unwrap();
         let (old, new) = (&before, &checkpoint);
         assert!(verify_consistency(old.size, &old.root, new.size, &new.root, &proof));
         assert_eq!(log.sign().await.unwrap(), Signing::Current);
@@ -136,7 +136,7 @@ async fn tiles_that_are_lost_are_computed_again() {
     let _ = port.save_tree(&swarm_core::store::TreeChange::to(state, Some(&stored))).await.unwrap();
     write(&tenant, 1).await;
     let after = signed(&log).await;
-    let proof = log.consistency(1, Seq(300), Seq(301)).await.unwrap();
+    let proof = log.consistency(Seq(300), &after).await.unwrap();
     assert!(verify_consistency(300, &before.root, 301, &after.root, &proof));
 }
 
@@ -227,6 +227,23 @@ async fn fresh_server_notices_other_entries() {
     let log = remembering(&store, &memory);
     assert_eq!(log.sign().await.unwrap(), Signing::WentBack);
     assert_eq!(log.checkpoint().await.unwrap(), None, "nothing was signed");
+}
+
+/// Another server, which remembers nothing, has signed as many other entries.
+#[tokio::test]
+async fn fork_of_the_same_size_is_noticed() {
+    let (store, memory) = (MemoryStore::new(), Memory::default());
+    let backup = store.copy();
+    write(&tenant(&store), 5).await;
+    let own = signed(&remembering(&store, &memory)).await;
+
+    store.restore(&backup);
+    let store = store.opened_again();
+    for number in 50..55 {
+        let _ = tenant(&store).put_subject(&subject(number), &Actor::OPERATOR).await.unwrap();
+    }
+    assert_eq!(signed(&log(&store, 1)).await.size, own.size);
+    assert_eq!(remembering(&store, &memory).sign().await.unwrap(), Signing::WentBack);
 }
 
 /// What a test remembers of checkpoints.

@@ -26,6 +26,10 @@ enum Edit {
     EntriesSwapped,
     EntriesReworded(&'static str, &'static str),
     RecordReworded(&'static str, &'static str),
+    /// The one tile, of 11 hashes.
+    TileDeleted,
+    TileZeroed,
+    TileAndTreeDeleted,
 }
 
 #[derive(Clone, Copy)]
@@ -57,6 +61,7 @@ on_each! {
     swapped_entries_are_found
     changed_digit_of_a_snapshot_is_found
     edited_roster_is_found
+    damaged_tree_is_computed_again
     untouched_store_is_ready
 }
 
@@ -123,6 +128,24 @@ fn changed_digit_of_a_snapshot_is_found(kind: Kind) {
 fn edited_roster_is_found(kind: Kind) {
     let desk = Desk::edited(kind, &Edit::RecordReworded("\"excused\":false", "\"excused\":true"));
     desk.fails_verification(&["roster"]);
+}
+
+fn damaged_tree_is_computed_again(kind: Kind) {
+    for edit in [Edit::TileDeleted, Edit::TileZeroed, Edit::TileAndTreeDeleted] {
+        let desk = Desk::edited(kind, &edit);
+        let bundle = desk.url("/api/swarm/sessions/1/bundle");
+        wait_until("the log is signed", || desk.status("/api/swarm/takes/1/proof") == 200);
+        for filed in [false, true] {
+            if filed {
+                assert_eq!(desk.file(), 201);
+            }
+            let (status, said) = desk.swarm(&["verify", &bundle]);
+            assert_eq!(status, Some(0), "{said}");
+            let (status, said) = desk.watch();
+            assert_eq!(status, Some(0), "{said}");
+        }
+        desk.ready_once(200, |ready| ready.get("warnings").is_none());
+    }
 }
 
 fn untouched_store_is_ready(kind: Kind) {
@@ -293,7 +316,8 @@ fn edit_sqlite(folder: &TempDir, edit: &Edit) {
 
 fn edit_postgres(url: &str, edit: &Edit) {
     let (_, schema) = url.split_once("schema=").unwrap();
-    let mut statements = statements(edit);
+    let mut statements =
+        statements(edit).replace("zeroblob(352)", "decode(repeat('00', 352), 'hex')");
     if let Edit::RecordReworded(from, to) = edit {
         statements +=
             &format!("; UPDATE sessions SET snapshot = replace(snapshot, '{from}', '{to}')");
@@ -315,6 +339,9 @@ fn statements(edit: &Edit) -> String {
         Edit::RecordReworded(from, to) => {
             format!("UPDATE sessions SET record = replace(record, '{from}', '{to}')")
         }
+        Edit::TileDeleted => "DELETE FROM tiles".to_owned(),
+        Edit::TileZeroed => "UPDATE tiles SET hashes = zeroblob(352)".to_owned(),
+        Edit::TileAndTreeDeleted => "DELETE FROM tiles; DELETE FROM trees".to_owned(),
     }
 }
 
@@ -367,5 +394,11 @@ fn edit_redis(redis: &Server, edit: &Edit) {
             return 'done'",
             &[from, to],
         ),
+        Edit::TileDeleted => run("redis.call('HDEL', key .. 'log:tree', '1:0:0') return 'done'", &[]),
+        Edit::TileZeroed => run(
+            "redis.call('HSET', key .. 'log:tree', '1:0:0', string.rep('\\0', 352)) return 'done'",
+            &[],
+        ),
+        Edit::TileAndTreeDeleted => run("redis.call('DEL', key .. 'log:tree') return 'done'", &[]),
     }
 }

@@ -81,9 +81,14 @@ impl Edge {
         root.unwrap_or_else(TreeHash::empty)
     }
 
+    /// The tiles that have become full.
+    pub(super) fn take_full_tiles(&mut self) -> Vec<(TileId, Vec<u8>)> {
+        std::mem::take(&mut self.full)
+    }
+
     /// The tiles to be stored: those that have become full, and those of the edge.
     pub(super) fn take_tiles(&mut self) -> Vec<(TileId, Vec<u8>)> {
-        let mut tiles = std::mem::take(&mut self.full);
+        let mut tiles = self.take_full_tiles();
         for (level, hashes) in (0_u8..).zip(&self.levels) {
             if !hashes.is_empty() {
                 let index = (self.size >> (8 * u32::from(level))) / u64::from(WIDTH);

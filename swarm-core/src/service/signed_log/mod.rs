@@ -11,6 +11,7 @@ mod edge;
 mod entry_check;
 mod reading;
 mod signing;
+mod tiles;
 mod witnesses;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,8 +67,6 @@ pub struct SignedLog {
 struct State {
     /// The keys of the logs signed last, by their numbers.
     keys: Vec<(u64, Arc<NoteSigner>)>,
-    /// The remembered checkpoint that the store was found to continue.
-    checked: Option<LastSigned>,
     /// How far a log was searched for an acceptance of this server's key: the number of the log, the last entry
     /// searched, and whether one was found.
     searched: Option<(u64, u64, bool)>,

@@ -1,13 +1,14 @@
 //! Reads of a signed log: checkpoint, tiles, and the proofs made of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{SignedCheckpoint, SignedLog};
+use super::{LastSigned, SignedCheckpoint, SignedLog};
 use crate::domain::{LogRow, Logged, Seq, TakeId};
+use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
 use crate::proof::note::{Note, NoteSigner, VerifierKey};
-use crate::proof::tile::{TileId, TilePath, entries_tile, hash_in, hashes_tile, read_hashes_tile};
+use crate::proof::tile::{TileId, TilePath, entries_tile, hashes_tile};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
 use crate::service::{Error, log_rows};
@@ -55,15 +56,16 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn tile(&self, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
-        let Some(signed) = self.signed_tree().await? else { return Ok(None) };
+        let Some((tree, _)) = self.signed().await? else { return Ok(None) };
         let id = TileId { level: path.level.unwrap_or(0), index: path.index };
-        if id.width(signed.size.0) < path.width {
+        if id.width(tree.size.0) < path.width {
             return Ok(None);
         }
         if path.level.is_none() {
             return Ok(self.texts(path).await?.map(|texts| entries_tile(&texts)));
         }
-        self.hashes(signed.log, path).await
+        let tiles = self.tiles_of(&tree, [id]).await?;
+        Ok(tiles.hashes(id).get(..usize::from(path.width)).map(hashes_tile))
     }
 
     /// The bytes of a tile of the log with this number. Of a log that another one has replaced, it is `None`
@@ -72,14 +74,14 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn tile_of(&self, log: u64, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
-        if self.signed_tree().await?.is_some_and(|signed| signed.log == log) {
+        if self.signed().await?.is_some_and(|(tree, _)| tree.log == log) {
             return self.tile(path).await;
         }
         let is_replaced = log < self.store.log_position().await?.log;
         if !is_replaced || path.level.is_some() {
-            return if is_replaced { self.hashes(log, path).await } else { Ok(None) };
+            return if is_replaced { self.replaced_hashes(log, path).await } else { Ok(None) };
         }
-        let leaves = self.hashes(log, TilePath { level: Some(0), ..path }).await?;
+        let leaves = self.replaced_hashes(log, TilePath { level: Some(0), ..path }).await?;
         let texts = self.texts(path).await?.filter(|texts| {
             let hashes: Vec<_> = texts.iter().map(|it| TreeHash::leaf(it.as_bytes())).collect();
             leaves == Some(hashes_tile(&hashes))
@@ -87,8 +89,8 @@ impl SignedLog {
         Ok(texts.map(|texts| entries_tile(&texts)))
     }
 
-    /// A tile of hashes, as wide as the path says, if the store has that much of it.
-    async fn hashes(&self, log: u64, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
+    /// A tile of hashes of a replaced log, as wide as the path says, if the store has that much of it.
+    async fn replaced_hashes(&self, log: u64, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
         let id = TileId { level: path.level.unwrap_or(0), index: path.index };
         let tile = self.store.tiles(log, &[id]).await?.into_iter().next().flatten();
         Ok(tile.and_then(|mut hashes| {
@@ -111,14 +113,9 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn proof_of_take(&self, take: TakeId) -> Result<Option<TlogProof>, Error> {
-        let Some((signed, checkpoint)) = self.signed().await? else { return Ok(None) };
-        match self.seq_of(take, signed.size).await? {
-            Some(seq) => {
-                let mut proofs = self.proofs_under(&signed, &checkpoint.note, &[seq]).await?;
-                Ok(proofs.pop())
-            }
-            None => Ok(None),
-        }
+        let Some((tree, signed)) = self.signed().await? else { return Ok(None) };
+        let Some(seq) = self.seq_of(take, tree.size).await? else { return Ok(None) };
+        Ok(self.proofs_under(&tree, &signed.note, &[seq]).await?.pop())
     }
 
     /// The proof of an entry under the last checkpoint; `None` until that covers it.
@@ -134,26 +131,26 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn proofs(&self, seqs: &[Seq]) -> Result<Option<Vec<TlogProof>>, Error> {
-        let Some((signed, checkpoint)) = self.signed().await? else { return Ok(None) };
-        if seqs.iter().any(|seq| *seq == Seq(0) || *seq > signed.size) {
+        let Some((tree, signed)) = self.signed().await? else { return Ok(None) };
+        if seqs.iter().any(|seq| *seq == Seq(0) || *seq > tree.size) {
             return Ok(None);
         }
-        self.proofs_under(&signed, &checkpoint.note, seqs).await.map(Some)
+        self.proofs_under(&tree, &signed.note, seqs).await.map(Some)
     }
 
     /// The proofs of entries that this checkpoint covers, in the order of `seqs`.
     async fn proofs_under(
         &self,
-        signed: &TreeState,
+        tree: &LastSigned,
         checkpoint: &Note,
         seqs: &[Seq],
     ) -> Result<Vec<TlogProof>, Error> {
-        let (size, mut wanted) = (signed.size.0, BTreeSet::new());
+        let (size, mut wanted) = (tree.size.0, BTreeSet::new());
         let indexes = || seqs.iter().map(|seq| seq.0.saturating_sub(1));
         for index in indexes() {
             let Ok(_) = inclusion(index, size, noting(&mut wanted));
         }
-        let tiles = self.tiles_of(signed.log, wanted).await?;
+        let tiles = self.tiles_of(tree, wanted).await?;
         let proofs = indexes().map(|index| {
             let hashes = inclusion(index, size, tiles.reader())?;
             Ok(TlogProof { index, hashes, checkpoint: checkpoint.clone() })
@@ -161,39 +158,40 @@ impl SignedLog {
         proofs.collect()
     }
 
-    /// The proof that the tree of `size` entries of this log continues the one of `old`.
+    /// The proof that the tree of the last checkpoint, `new`, continues the one of its first `old` entries.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn consistency(&self, log: u64, old: Seq, size: Seq) -> Result<Vec<TreeHash>, Error> {
+    pub async fn consistency(&self, old: Seq, new: &Checkpoint) -> Result<Vec<TreeHash>, Error> {
+        let tree = self.tree_of(new, 1);
         let mut wanted = BTreeSet::new();
-        let Ok(_) = consistency(old.0, size.0, noting(&mut wanted));
-        let tiles = self.tiles_of(log, wanted).await?;
-        consistency(old.0, size.0, tiles.reader())
+        let Ok(_) = consistency(old.0, new.size, noting(&mut wanted));
+        let tiles = self.tiles_of(&tree, wanted).await?;
+        consistency(old.0, new.size, tiles.reader())
     }
 
-    /// The root of the tree of the first `size` entries, from its tiles.
-    pub(super) async fn root(&self, log: u64, size: Seq) -> Result<TreeHash, Error> {
+    /// The root of the tree of the first `size` entries of a signed tree.
+    pub(super) async fn root(&self, tree: &LastSigned, size: Seq) -> Result<TreeHash, Error> {
         let mut wanted = BTreeSet::new();
         let Ok(_) = root(size.0, noting(&mut wanted));
-        let tiles = self.tiles_of(log, wanted).await?;
-        root(size.0, tiles.reader())
+        root(size.0, self.tiles_of(tree, wanted).await?.reader())
     }
 
-    /// The log and the size of the last checkpoint, with it; `None` while its tiles are not stored.
-    pub(super) async fn signed(&self) -> Result<Option<(TreeState, SignedCheckpoint)>, Error> {
+    /// The tree of the last checkpoint, with it; `None` while its tiles are not stored.
+    pub(super) async fn signed(&self) -> Result<Option<(LastSigned, SignedCheckpoint)>, Error> {
         let stored = self.store.tree().await?;
         let signed = checkpoint_of(stored.as_ref())?;
         let (Some(stored), Some(signed)) = (stored, signed) else { return Ok(None) };
-        let size = Seq(signed.checkpoint.size);
-        let log = self.number_of(&signed.checkpoint.origin).unwrap_or(stored.record.log);
-        let has_tiles = log == stored.record.log && size <= stored.record.size;
-        let state = TreeState { log, size, checkpoint: None };
-        Ok(has_tiles.then_some((state, signed)))
+        let tree = self.tree_of(&signed.checkpoint, stored.record.log);
+        let has_tiles = tree.log == stored.record.log && tree.size <= stored.record.size;
+        Ok(has_tiles.then_some((tree, signed)))
     }
 
-    async fn signed_tree(&self) -> Result<Option<TreeState>, Error> {
-        Ok(self.signed().await?.map(|(state, _)| state))
+    /// The tree of a checkpoint. Its log has the number `otherwise` if it was called otherwise, after another host.
+    pub(super) fn tree_of(&self, checkpoint: &Checkpoint, otherwise: u64) -> LastSigned {
+        let Checkpoint { origin, size, root } = checkpoint;
+        let log = self.number_of(origin).unwrap_or(otherwise);
+        LastSigned { log, size: Seq(*size), root: *root }
     }
 
     /// The number of the entry of a take, up to `size`. Entries of takes are in the order of their ids,
@@ -243,15 +241,6 @@ impl SignedLog {
         }
         Ok(None)
     }
-
-    async fn tiles_of(&self, log: u64, nodes: BTreeSet<Node>) -> Result<Tiles, Error> {
-        let ids: BTreeSet<_> = nodes.into_iter().map(TileId::of).collect();
-        let ids: Vec<_> = ids.into_iter().collect();
-        let found = self.store.tiles(log, &ids).await?;
-        let hashes = found.iter().map(|tile| read_hashes_tile(tile.as_deref().unwrap_or_default()));
-        let tiles = ids.into_iter().zip(hashes);
-        Ok(Tiles(tiles.map(|(id, hashes)| (id, hashes.unwrap_or_default())).collect()))
-    }
 }
 
 /// The checkpoint of a stored tree, if there is one.
@@ -263,25 +252,12 @@ pub(super) fn checkpoint_of(
     Ok(parsed.map_err(|error| StoreError::corrupt("tree", error))?)
 }
 
-/// Records which hashes are read.
+/// Records which tiles are read.
 fn noting(
-    wanted: &mut BTreeSet<Node>,
+    wanted: &mut BTreeSet<TileId>,
 ) -> impl FnMut(Node) -> Result<TreeHash, std::convert::Infallible> {
     |node| {
-        wanted.insert(node);
+        wanted.insert(TileId::of(node));
         Ok(TreeHash::empty())
-    }
-}
-
-/// Tiles that were read.
-struct Tiles(HashMap<TileId, Vec<TreeHash>>);
-
-impl Tiles {
-    fn reader(&self) -> impl FnMut(Node) -> Result<TreeHash, Error> {
-        |node| {
-            let hashes = self.0.get(&TileId::of(node)).map(Vec::as_slice).unwrap_or_default();
-            let missing = || StoreError::corrupt("tiles", "a tile of the tree is missing");
-            Ok(hash_in(hashes, node).ok_or_else(missing)?)
-        }
     }
 }

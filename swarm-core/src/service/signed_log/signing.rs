@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::edge::Edge;
 use super::reading::checkpoint_of;
 use super::{LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::{Invalid, LogRow, Seq};
+use crate::domain::{Invalid, LogRow};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
 use crate::proof::tile::{TileId, hash_in, read_hashes_tile};
 use crate::proof::tree::{Node, TreeHash};
 use crate::service::Error;
 use crate::service::log_rows::{self, UnreadableRow};
-use crate::store::{Saved, StoreError, TreeChange, TreeState, Versioned};
+use crate::store::{Saved, StoreError, StoreErrorKind, TreeChange, TreeState, Versioned};
 
 /// Number of rows read at once.
 pub(super) const BATCH: usize = 500;
@@ -44,7 +44,7 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`], also when what was signed last cannot be read.
     pub async fn sign(&self) -> Result<Signing, Error> {
-        let (stored, position) = (self.store.tree().await?, self.store.log_position().await?);
+        let (mut stored, position) = (self.store.tree().await?, self.store.log_position().await?);
         let signed = checkpoint_of(stored.as_ref())?;
         let in_store = signed.as_ref().map(|signed| self.last_of(signed, stored.as_ref()));
         let remembered = self.remembered()?;
@@ -58,23 +58,25 @@ impl SignedLog {
             return Ok(self.foreign(true));
         }
 
-        let (mut stored, mut edge) =
-            (stored.clone(), self.edge(stored.as_ref(), position.log).await?);
-        let mut expected: Vec<_> = [in_store.clone(), remembered.clone()]
+        let expected: Vec<_> = [in_store.clone(), remembered.clone()]
             .into_iter()
             .flatten()
-            .filter(|last| last.log == position.log && !self.is_checked(last))
+            .filter(|last| last.log == position.log)
             .collect();
-        for last in expected.extract_if(.., |last| last.size < edge.size()) {
-            if self.root(last.log, last.size).await? != last.root {
-                return self.went_back(&last).await;
+        let mut edge = self.edge(stored.as_ref(), in_store.as_ref(), position.log).await?;
+        let covered = edge.size();
+        for last in expected.iter().filter(|last| last.size < covered) {
+            match self.root_below(in_store.as_ref(), last).await? {
+                Some(root) if root == last.root => {}
+                Some(_) => return self.went_back(last).await,
+                None => edge = Edge::default(),
             }
         }
         let mut saved = edge.size();
         loop {
-            if let Some(last) = expected.iter().find(|last| last.size == edge.size())
-                && last.root != edge.root()
-            {
+            let is_other =
+                |last: &&LastSigned| last.size == edge.size() && last.root != edge.root();
+            if let Some(last) = expected.iter().find(is_other) {
                 return self.went_back(last).await;
             }
             if edge.size() >= position.size {
@@ -162,7 +164,6 @@ impl SignedLog {
             let remember = self.signer.memory.remember(&self.origin, &last);
             remember.map_err(|error| StoreError::unavailable("remember checkpoint", error))?;
         }
-        self.lock().checked = Some(last);
         Ok(signing)
     }
 
@@ -181,17 +182,38 @@ impl SignedLog {
         Ok(stored.as_ref().is_some_and(|stored| *stored.record == change.state))
     }
 
-    /// The edge of the stored tree. If no tree of this log is stored, or tiles are missing, the edge of an empty
-    /// tree, from which it is built again.
-    async fn edge(&self, stored: Option<&Versioned<TreeState>>, log: u64) -> Result<Edge, Error> {
+    /// The edge of the stored tree, whose last checkpoint is `signed`. If no tree of this log is stored, or its tiles
+    /// are lost, the edge of an empty tree, from which it is built again.
+    async fn edge(
+        &self,
+        stored: Option<&Versioned<TreeState>>,
+        signed: Option<&LastSigned>,
+        log: u64,
+    ) -> Result<Edge, Error> {
         let Some(stored) = stored.filter(|stored| stored.record.log == log) else {
             return Ok(Edge::default());
         };
         let size = stored.record.size;
+        if let Some(tree) = signed.filter(|tree| (tree.log, tree.size) == (log, size)) {
+            let tiles = if_not_lost(self.tiles_of(tree, []).await)?;
+            return Ok(tiles.and_then(|tiles| tiles.edge(size)).unwrap_or_default());
+        }
+        // The tree is still catching up, and no checkpoint has its root.
         let tiles = self.store.tiles(log, &Edge::tiles(size)).await?;
         let hashes = tiles.iter().map(|tile| read_hashes_tile(tile.as_deref().unwrap_or_default()));
         let edge = hashes.collect::<Option<Vec<_>>>().and_then(|tiles| Edge::of(size, tiles));
         Ok(edge.unwrap_or_default())
+    }
+
+    /// The root that the last checkpoint's tree had at the size of an earlier one; `None` if its tiles are lost.
+    async fn root_below(
+        &self,
+        signed: Option<&LastSigned>,
+        earlier: &LastSigned,
+    ) -> Result<Option<TreeHash>, Error> {
+        let covers = |tree: &&LastSigned| tree.log == earlier.log && tree.size >= earlier.size;
+        let Some(tree) = signed.filter(covers) else { return Ok(None) };
+        if_not_lost(self.root(tree, earlier.size).await)
     }
 
     /// The leaf of an entry that cannot be read any more, from the tiles of this log or of one before it.
@@ -212,19 +234,12 @@ impl SignedLog {
         signed: &SignedCheckpoint,
         stored: Option<&Versioned<TreeState>>,
     ) -> LastSigned {
-        let Checkpoint { origin, size, root } = &signed.checkpoint;
-        let stored_log = stored.map_or(1, |stored| stored.record.log);
-        let log = self.number_of(origin).unwrap_or(stored_log);
-        LastSigned { log, size: Seq(*size), root: *root }
+        self.tree_of(&signed.checkpoint, stored.map_or(1, |stored| stored.record.log))
     }
 
     pub(super) fn remembered(&self) -> Result<Option<LastSigned>, Error> {
         let last = self.signer.memory.last(&self.origin);
         Ok(last.map_err(|error| StoreError::unavailable("last checkpoint", error))?)
-    }
-
-    fn is_checked(&self, last: &LastSigned) -> bool {
-        self.lock().checked.as_ref() == Some(last)
     }
 
     fn foreign(&self, is_foreign: bool) -> Signing {
@@ -241,6 +256,14 @@ impl SignedLog {
 /// The leaf of an entry.
 pub(super) fn leaf(row: &LogRow) -> TreeHash {
     TreeHash::leaf(log_line(row).text().as_bytes())
+}
+
+/// What was read of a tree; `None` if its tiles are lost, and have to be computed from all entries.
+fn if_not_lost<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
+    match read {
+        Err(Error::Store(error)) if error.kind() == StoreErrorKind::Corrupt => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 pub(super) fn unsignable(error: Invalid) -> StoreError {

@@ -64,12 +64,11 @@ impl SignedLog {
         known: &mut u64,
     ) -> Result<Offered, Error> {
         let (key, size) = (witness.key(), signed.checkpoint.size);
-        let log = self.number_of(&signed.checkpoint.origin).unwrap_or(1);
         for _ in 0..MAX_OFFERS {
             if *known > size {
                 return Ok(Offered::Ahead(*known));
             }
-            let proof = self.consistency(log, Seq(*known), Seq(size)).await?;
+            let proof = self.consistency(Seq(*known), &signed.checkpoint).await?;
             let body = add_checkpoint(*known, &proof, &signed.note);
             let answer = match witness.add_checkpoint(body).await {
                 Ok(answer) => answer,
