@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use swarm_core::domain::{Actor, LogEntry, Logged, Operation, Seq, Subject};
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -244,6 +246,45 @@ async fn fork_of_the_same_size_is_noticed() {
     }
     assert_eq!(signed(&log(&store, 1)).await.size, own.size);
     assert_eq!(remembering(&store, &memory).sign().await.unwrap(), Signing::WentBack);
+}
+
+#[tokio::test]
+async fn key_of_answers_is_known_without_a_read_once_the_log_is_signed() {
+    let (store, trees) = (MemoryStore::new(), Arc::new(TreeReads::default()));
+    let swarm = Swarm::new(Intercepted::new(store.clone(), Arc::clone(&trees)), SystemEntropy);
+    let signer = LogSigner::without_memory(ServerSecret::new([1; 32]));
+    let own = swarm.tenant(&id()).signed_log("acme.example", &signer).unwrap();
+    let _ = signed(&own).await;
+    let (before, key) = (trees.0.load(Relaxed), own.answer_key().await.unwrap().unwrap());
+    assert_eq!((trees.0.load(Relaxed), key.verifier()), (before, &own.verifier().await.unwrap()));
+
+    // Another key is noticed when the log is signed the next time.
+    let other = log(&store, 2);
+    other.accept_key(&Actor::OPERATOR).await.unwrap();
+    let _ = signed(&other).await;
+    assert_eq!(own.sign().await.unwrap(), Signing::ForeignKey);
+    assert_eq!(own.answer_key().await.unwrap().map(drop), None);
+    own.accept_key(&Actor::OPERATOR).await.unwrap();
+    assert_eq!(own.answer_key().await.unwrap().map(drop), None, "the other has signed last");
+    let _ = signed(&own).await;
+    assert!(own.answer_key().await.unwrap().is_some());
+
+    own.accept_store(&Actor::OPERATOR).await.unwrap();
+    let _ = signed(&own).await;
+    let key = own.answer_key().await.unwrap().unwrap();
+    assert_eq!(key.verifier().name(), format!("{ORIGIN}/2"));
+}
+
+/// Counts how often the state of the tree is read.
+#[derive(Default)]
+struct TreeReads(AtomicUsize);
+
+#[async_trait]
+impl Interceptor for TreeReads {
+    async fn tree(&self, next: &dyn Log) -> Result<Option<Versioned<TreeState>>, StoreError> {
+        self.0.fetch_add(1, Relaxed);
+        next.tree().await
+    }
 }
 
 /// What a test remembers of checkpoints.

@@ -67,6 +67,8 @@ pub struct SignedLog {
 struct State {
     /// The keys of the logs signed last, by their numbers.
     keys: Vec<(u64, Arc<NoteSigner>)>,
+    /// The key of the last checkpoint, if this server's key signed it when the log was last looked at.
+    answer_key: Option<Arc<NoteSigner>>,
     /// How far a log was searched for an acceptance of this server's key: the number of the log, the last entry
     /// searched, and whether one was found.
     searched: Option<(u64, u64, bool)>,

@@ -39,11 +39,17 @@ impl SignedLog {
         Ok(key.verifier().clone())
     }
 
-    /// The key that responses are signed with: that of the log, unless it is another server's.
+    /// The key that responses are signed with: that of the log, unless it is another server's. Once this server has
+    /// signed the log, it is known without a call to the store; another key, or another log, is noticed when the log
+    /// is [signed](Self::sign) the next time.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn answer_key(&self) -> Result<Option<Arc<NoteSigner>>, Error> {
+        let known = self.lock().answer_key.clone();
+        if known.is_some() {
+            return Ok(known);
+        }
         let verifier = self.verifier().await?;
         let Some(log) = self.number_of(verifier.name()) else { return Ok(None) };
         let key = self.key(log).map_err(|error| StoreError::misconfigured("sign", error))?;

@@ -44,6 +44,14 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`], also when what was signed last cannot be read.
     pub async fn sign(&self) -> Result<Signing, Error> {
+        let signing = self.round().await;
+        if !matches!(signing, Ok(Signing::Current | Signing::Signed(_))) {
+            self.lock().answer_key = None;
+        }
+        signing
+    }
+
+    async fn round(&self) -> Result<Signing, Error> {
         let (mut stored, position) = (self.store.tree().await?, self.store.log_position().await?);
         let signed = checkpoint_of(stored.as_ref())?;
         let in_store = signed.as_ref().map(|signed| self.last_of(signed, stored.as_ref()));
@@ -164,6 +172,7 @@ impl SignedLog {
             let remember = self.signer.memory.remember(&self.origin, &last);
             remember.map_err(|error| StoreError::unavailable("remember checkpoint", error))?;
         }
+        self.lock().answer_key = Some(key);
         Ok(signing)
     }
 
