@@ -134,18 +134,26 @@ pub fn audit_receipt(answer: &ReceivedAnswer, request: &SentRequest, key: &LogKe
         report.faults(Check::Receipt, vec!["the answer is not signed".to_owned()]);
         return report.into_findings();
     };
-    let fault = signature_fault(signed, answer, request, key);
+    if let Some(fault) = signature_fault(signed, answer, request, key) {
+        // Nothing that it covers was signed then.
+        report.faults(Check::Receipt, vec![fault]);
+        return report.into_findings();
+    }
     let label = printable(&signed.label);
     let holds = format!("{label} is signed by the key that you named; checked offline");
-    report.conclude(Check::Receipt, fault.into_iter().collect(), holds);
+    report.conclude(Check::Receipt, Vec::new(), holds);
     check_content(signed, answer, request, &mut report);
-    let time = signed.created();
-    let fault = time.is_none().then(|| "it does not say when it was created".to_owned());
     let (status, method, path) =
         (answer.status, printable(&request.method), printable(&request.path));
-    let time = time.map_or_else(String::new, |time| time.to_string());
-    let holds = format!("status {status} to {method} {path}, signed {time}");
-    report.conclude(Check::Receipt, fault.into_iter().collect(), holds);
+    match signed.created() {
+        Some(time) => {
+            let holds = format!("status {status} to {method} {path}, signed {time}");
+            report.conclude(Check::Receipt, Vec::new(), holds);
+        }
+        None => {
+            report.faults(Check::Receipt, vec!["it does not say when it was created".to_owned()])
+        }
+    }
     for (component, what) in [
         ("@status", "the status"),
         ("@method", "the method of the request"),
