@@ -62,7 +62,8 @@ impl Watch {
         key: &LogKey,
         read: impl FnMut(Node) -> Result<TreeHash, E>,
     ) -> Result<Result<Self, String>, E> {
-        let (signed, checkpoint) = match signed(note, key) {
+        let last = seen.last();
+        let (signed, checkpoint) = match signed(note, last.as_ref(), key) {
             Ok(signed) => signed,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -70,7 +71,7 @@ impl Watch {
             Ok(tree) => tree,
             Err(fault) => return Ok(Err(fault)),
         };
-        if let Some(last) = seen.last()
+        if let Some(last) = last
             && let Some(fault) = consistency::fault(&last, &checkpoint, read)?
         {
             return Ok(Err(fault));
@@ -124,11 +125,19 @@ impl Watch {
     }
 }
 
-/// Reads a checkpoint that this key signed.
-fn signed(note: &str, key: &LogKey) -> Result<(Note, Checkpoint), String> {
+/// Reads a checkpoint of the log that was watched before, which this key signed.
+fn signed(
+    note: &str,
+    last: Option<&Checkpoint>,
+    key: &LogKey,
+) -> Result<(Note, Checkpoint), String> {
     let unreadable = |error: Invalid| format!("the checkpoint cannot be read: {error}");
     let note = Note::parse(note).map_err(unreadable)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(unreadable)?;
+    if let Some(last) = last.filter(|last| last.origin != checkpoint.origin) {
+        let (before, now) = (printable(&last.origin), printable(&checkpoint.origin));
+        return Err(format!("another log: it is called {now}, the one before {before}"));
+    }
     let key = key.verifier(&checkpoint.origin).map_err(unreadable)?;
     if key.name() != checkpoint.origin {
         let (name, origin) = (printable(key.name()), printable(&checkpoint.origin));

@@ -1,5 +1,7 @@
 //! Proofs of takes, pairs of checkpoints, and logs that are watched.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use swarm_core::audit::{
     Check, Finding, KeySource, LogKey, Remark, Verdict, Watch, Watched, audit_checkpoints,
     audit_take,
@@ -161,6 +163,11 @@ fn watched_log_that_does_not_continue_is_reported() {
     let mut renamed = next.clone();
     renamed.origin.push_str("/2");
     assert!(fault(&renamed).contains("another log"));
+    let bytes = STANDARD.encode(desk.signer().verifier().public_key().as_bytes());
+    let nameless = LogKey::parse(&bytes, KeySource::Given).unwrap();
+    let note = renamed.checkpoint().to_string();
+    let begun = Watch::begin(seen.clone(), &note, &nameless, |node| Ok::<_, ()>(desk.hash(node)));
+    assert!(begun.unwrap().unwrap_err().contains("another log"), "by a key without a name");
     assert!(look(&seen, &next).is_ok());
 }
 

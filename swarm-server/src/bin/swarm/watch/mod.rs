@@ -92,7 +92,9 @@ fn look(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Failure> 
 /// What the log signed and does not serve is a gap.
 fn missing<T>(error: Error) -> Result<Result<T, String>, Failure> {
     match error {
-        Error::Refused(refused) => Ok(Err(format!("a gap: a tile is not served: {refused}"))),
+        Error::Refused(refused) if refused.status == 404 => {
+            Ok(Err(format!("a gap: a tile is not served: {refused}")))
+        }
         Error::Unreadable(why) => Ok(Err(format!("a gap: {why}"))),
         error => Err(error.into()),
     }
@@ -119,6 +121,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 fn served_key(url: &str) -> Result<String, Failure> {
-    let manifest = Client::new(url)?.get("/.well-known/swarm.json")?;
+    let service = url.split_once("/swarm/log").map_or(url, |(service, _)| service);
+    let manifest = Client::new(service)?.get("/.well-known/swarm.json")?;
     Ok(manifest.into_object().text("logKey")?)
 }
