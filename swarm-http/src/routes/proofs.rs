@@ -79,30 +79,31 @@ async fn named_checkpoint(request: RequestContext) -> Reply {
     Ok(Answer::new(StatusCode::OK, TEXT, checkpoint.note.to_string()))
 }
 
+/// Caches must revalidate it: after an operator accepted the store, another log has its tiles at this address.
 async fn tile(request: RequestContext) -> Reply {
-    let tile = log(&request)?.tile(tile_path(&request.path)?).await?;
-    tile_answer(tile)
+    tile_answer(log(&request)?.tile(tile_path(&request.path)?).await?)
 }
 
-/// Also of a log that another one has replaced, as far as it is still there.
+/// Also of a log that another one has replaced, as far as it is still there. Partial tiles are those of a checkpoint
+/// that was signed once, so they never change either.
 async fn named_tile(request: RequestContext) -> Reply {
     let place = request.path.len().saturating_sub(2);
     let number = number_named(&request, place)?;
     let path = tile_path(request.path.get(place..).unwrap_or_default())?;
-    tile_answer(log(&request)?.tile_of(number, path).await?)
+    let mut answer = tile_answer(log(&request)?.tile_of(number, path).await?)?;
+    answer.headers.insert(CACHE_CONTROL, IMMUTABLE);
+    Ok(answer)
 }
 
 fn tile_path(path: &[String]) -> Result<TilePath, ApiError> {
     Ok(TilePath::parse(&path.join("/")).map_err(|_| RequestError::UnknownPath)?)
 }
 
-/// Partial tiles are those of a checkpoint that was signed once: they never change either.
 fn tile_answer(tile: Option<Vec<u8>>) -> Reply {
     let tile = tile.ok_or(RequestError::UnknownPath)?;
     let mut answer = Answer::empty(StatusCode::OK);
     let kind = HeaderValue::from_static("application/octet-stream");
     answer.headers.insert(CONTENT_TYPE, kind);
-    answer.headers.insert(CACHE_CONTROL, IMMUTABLE);
     Ok(Answer { body: tile.into(), ..answer })
 }
 
