@@ -1,11 +1,12 @@
 //! The file with the server's signing key, and beside it the last checkpoint of each log (API.md, 13.1).
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
@@ -67,20 +68,51 @@ fn create(path: &Path) -> Result<(), Failure> {
 /// The last checkpoint of each log, in a file: a line each, of its origin, number, size and root.
 struct Checkpoints {
     path: PathBuf,
-    writing: Mutex<()>,
+    known: Mutex<Known>,
+}
+
+/// What was last read from the file, or written to it.
+#[derive(Default)]
+struct Known {
+    file: Option<FileVersion>,
+    checkpoints: BTreeMap<String, LastSigned>,
+}
+
+/// What changes when a file is written or replaced: its inode, size and time.
+#[derive(PartialEq, Eq)]
+struct FileVersion(u64, u64, SystemTime);
+
+impl FileVersion {
+    fn of(file: &Metadata) -> io::Result<Self> {
+        Ok(Self(file.ino(), file.len(), file.modified()?))
+    }
 }
 
 impl Checkpoints {
     fn new(path: PathBuf) -> Self {
-        Self { path, writing: Mutex::default() }
+        Self { path, known: Mutex::default() }
+    }
+
+    /// The checkpoints in the file. They are read again if another process wrote them: every tenant asks for its
+    /// checkpoint about once a second.
+    fn known(&self) -> io::Result<MutexGuard<'_, Known>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match std::fs::metadata(&self.path) {
+            Ok(file) => Some(FileVersion::of(&file)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if known.file != file || file.is_none() {
+            *known = Known::default();
+            if file.is_some() {
+                known.checkpoints = self.read()?;
+                known.file = file;
+            }
+        }
+        Ok(known)
     }
 
     fn read(&self) -> io::Result<BTreeMap<String, LastSigned>> {
-        let text = match std::fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            Err(error) => return Err(error),
-        };
         let fault = || {
             let name = self.path.display();
             io::Error::new(
@@ -88,6 +120,7 @@ impl Checkpoints {
                 format!("{name} has a line that is no checkpoint"),
             )
         };
+        let text = std::fs::read_to_string(&self.path)?;
         text.lines().map(|line| parse(line).ok_or_else(fault)).collect()
     }
 }
@@ -102,24 +135,28 @@ fn parse(line: &str) -> Option<(String, LastSigned)> {
 
 impl CheckpointMemory for Checkpoints {
     fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
-        Ok(self.read()?.remove(origin))
+        Ok(self.known()?.checkpoints.get(origin).cloned())
     }
 
     /// Replaces the file whole, so that a crash leaves the old one or the new one.
     fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = self.read()?;
-        all.insert(origin.to_owned(), last.clone());
+        let mut known = self.known()?;
+        let Known { file: version, checkpoints } = &mut *known;
+        checkpoints.insert(origin.to_owned(), last.clone());
+        // Until it is written, the file is to be read again.
+        *version = None;
         let line = |(origin, LastSigned { log, size, root }): (&String, &LastSigned)| {
             format!("{origin} {log} {size} {root}\n")
         };
-        let text: String = all.iter().map(line).collect();
+        let text: String = checkpoints.iter().map(line).collect();
         // Two processes with one key do not write the same file.
         let new = self.path.with_extension(format!("checkpoints.{}", std::process::id()));
         let mut file = File::create(&new)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        std::fs::rename(&new, &self.path)
+        std::fs::rename(&new, &self.path)?;
+        *version = Some(FileVersion::of(&file.metadata()?)?);
+        Ok(())
     }
 }
 
@@ -142,9 +179,16 @@ mod tests {
         assert_eq!(memory.last("a/swarm/log/a").unwrap(), None);
         memory.remember("a/swarm/log/a", &last).unwrap();
         memory.remember("a/swarm/log/b", &LastSigned { log: 1, ..last.clone() }).unwrap();
-        assert_eq!(memory.last("a/swarm/log/a").unwrap(), Some(last));
+        assert_eq!(memory.last("a/swarm/log/a").unwrap(), Some(last.clone()));
+        let other = Checkpoints::new(memory.path.clone());
+        let later = LastSigned { size: Seq(8), ..last };
+        other.remember("a/swarm/log/a", &later).unwrap();
+        assert_eq!(memory.last("a/swarm/log/a").unwrap(), Some(later), "another process wrote it");
+        assert!(memory.last("a/swarm/log/b").unwrap().is_some());
         std::fs::write(&memory.path, "a/swarm/log/a 1\n").unwrap();
         assert!(memory.last("a/swarm/log/a").is_err());
+        std::fs::remove_file(&memory.path).unwrap();
+        assert_eq!(memory.last("a/swarm/log/a").unwrap(), None);
     }
 
     #[test]
