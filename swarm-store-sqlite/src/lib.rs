@@ -267,7 +267,8 @@ impl swarm_core::store::Clock for TenantStore {
 #[cfg(test)]
 mod tests {
     use swarm_core::SessionId;
-    use swarm_core::store::StoreErrorKind;
+    use swarm_core::domain::{SessionState, SubjectId};
+    use swarm_core::store::{SessionList, StoreErrorKind, SummaryQuery};
 
     use super::*;
 
@@ -310,6 +311,29 @@ mod tests {
         assert_eq!(session.unwrap_err().kind(), StoreErrorKind::Corrupt);
         let warnings = store.ready().await.unwrap().warnings;
         assert!(warnings.first().unwrap().starts_with("the file is damaged"), "{warnings:?}");
+    }
+
+    #[tokio::test]
+    async fn lists_and_acts_are_read_from_their_indexes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("swarm.db")).unwrap();
+        let in_state = SessionList::InState(SessionState::Collecting);
+        let about = SessionList::About(SubjectId::parse("aurora").unwrap());
+        let of = |list| sessions::summary_sql(&SummaryQuery { list, ..SummaryQuery::default() });
+        for (sql, index) in [
+            (of(in_state), "sessions_by_state (tenant=? AND state=? AND id>? AND id<?)"),
+            (of(about), "sessions_by_subject (tenant=? AND subject=? AND id>? AND id<?)"),
+            (log::ACTS_ON.to_owned(), "log_by_session (tenant=? AND session=?)"),
+        ] {
+            let plan = move |db: &rusqlite::Connection| {
+                let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let mut steps = statement.raw_query();
+                let step = steps.next()?.map(|row| row.get::<_, String>("detail")).transpose()?;
+                Ok((step, steps.next()?.is_some()))
+            };
+            let (step, has_more) = store.database.write(plan).await.unwrap();
+            assert!(step.as_ref().unwrap().ends_with(index) && !has_more, "{step:?}");
+        }
     }
 
     fn tenant() -> TenantId {

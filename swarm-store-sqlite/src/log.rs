@@ -14,6 +14,10 @@ use crate::log_rows::{append_act, append_minted, check_commit, check_facts, numb
 use crate::world::{World, signed, text, timestamp, unsigned};
 use crate::{TenantStore, committee, takes, tree};
 
+/// The acts on a session. The index is named because the planner would read the whole log, which is in order.
+pub(crate) const ACTS_ON: &str = "SELECT seq, at, take, committee_take, act
+    FROM log INDEXED BY log_by_session WHERE tenant = ?1 AND session = ?2 ORDER BY seq";
+
 #[async_trait]
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
@@ -65,9 +69,7 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        const ON: &str = "SELECT seq, at, take, committee_take, act FROM log
-            WHERE tenant = ?1 AND session = ?2 ORDER BY seq";
-        self.read("acts", move |world| rows(world, ON, &[&signed(session.0)])).await
+        self.read("acts", move |world| rows(world, ACTS_ON, &[&signed(session.0)])).await
     }
 
     async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
