@@ -136,15 +136,37 @@ impl Tenant {
         limit: usize,
     ) -> Result<ApplicationPage, Error> {
         let states = MemberState::ALL.into_iter().filter(|it| state.is_none_or(|one| one == *it));
+        let (applications, next_after) = self.in_states(states.collect(), after, limit).await?;
+        Ok(ApplicationPage { applications, next_after })
+    }
+
+    /// Up to `limit` active members with ids higher than `after`, by id, and the cursor of the next page, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn member_page(
+        &self,
+        after: Option<MemberId>,
+        limit: usize,
+    ) -> Result<(Vec<Arc<Member>>, Option<MemberId>), Error> {
+        let active = MemberState::ALL.into_iter().filter(|state| state.is_active());
+        self.in_states(active.collect(), after, limit).await
+    }
+
+    /// A page of the members in these states, and the cursor of the next page.
+    async fn in_states(
+        &self,
+        states: Vec<MemberState>,
+        after: Option<MemberId>,
+        limit: usize,
+    ) -> Result<(Vec<Arc<Member>>, Option<MemberId>), Error> {
         // Load one more than the page holds, to learn whether there is a next page.
-        let limit_and_one = limit.saturating_add(1);
-        let query =
-            MemberQuery { states: states.collect(), ids: None, after, limit: limit_and_one };
-        let mut applications = self.store.members(&query).await?;
-        let is_last = applications.len() <= limit;
-        applications.truncate(limit);
-        let last = applications.last().filter(|_| !is_last);
-        Ok(ApplicationPage { next_after: last.map(|last| last.id.clone()), applications })
+        let query = MemberQuery { states, ids: None, after, limit: limit.saturating_add(1) };
+        let mut members = self.store.members(&query).await?;
+        let is_last = members.len() <= limit;
+        members.truncate(limit);
+        let next = members.last().filter(|_| !is_last).map(|last| last.id.clone());
+        Ok((members, next))
     }
 
     /// The active members, oldest first.

@@ -69,11 +69,6 @@ impl Find {
         self.address_without("", before.map(|before| ("before", before)))
     }
 
-    /// As [`address`](Self::address), with another name of the position.
-    pub(super) fn address_at(&self, name: &'static str, position: u64) -> String {
-        self.address_without("", Some((name, position)))
-    }
-
     /// The address of the list with its filters, after the item with this id.
     pub(super) fn address_after(&self, id: &str) -> String {
         self.address_without("", Some(("after", part(id))))

@@ -1,21 +1,28 @@
 //! `/swarm/members`: the active members, paged.
 
+use std::sync::Arc;
+
 use askama::Template;
 use http::StatusCode;
 use swarm_core::rules::Needle;
+use swarm_core::{Member, MemberId};
 
 use super::find::Find;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::links;
-use super::lists::{number_param, part_title};
+use super::lists::part_title;
 use super::markdown::first_words;
-use super::markup::Markup;
+use super::markup::{Markup, clipped};
 use super::people::member_name;
 use crate::request::RequestContext;
-use crate::response::Reply;
+use crate::request::page::no_position;
+use crate::response::{ApiError, Reply};
 
 /// Members per page.
 const PER_PAGE: usize = 100;
+
+/// How often members are read for one page; more than once only in a search.
+const MAX_READS: usize = 20;
 
 /// Longest excerpt of a lens, in letters.
 const MAX_LENS: usize = 110;
@@ -39,30 +46,52 @@ struct MemberRow {
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let reading = reading(&request).await?;
-    let from = number_param(&request, "from")?.unwrap_or(0);
-    let skipped = usize::try_from(from).unwrap_or(usize::MAX);
     let find = Find::of(&request, "/swarm/members", &["q"]);
-    let needle = find.needle();
-    let mut all = request.tenant().members().await?;
-    all.retain(|member| {
-        let has = |it: &Needle| it.is_in(member.name.as_str()) || it.is_in(member.lens.as_str());
-        needle.as_ref().is_none_or(has)
-    });
-    let rows = all.iter().skip(skipped).take(PER_PAGE).map(|member| MemberRow {
+    let after = request.query().remove("after").map(MemberId::parse).transpose();
+    let after = after.map_err(|_| no_position("after"))?;
+    let (mut found, next) = look(&request, &find, after.clone()).await?;
+    // Ids are random. A page has its members in the order in which they joined.
+    found.sort_by(|a, b| (a.joined_at, &a.id).cmp(&(b.joined_at, &b.id)));
+    let row = |member: &Arc<Member>| MemberRow {
         name: member_name(member),
         href: links::member(&member.id),
         lens: first_words(member.lens.as_str(), MAX_LENS),
         joined: member.joined_at.map(|joined| reading.day(joined.day())).unwrap_or_default(),
-    });
-    let path = if from == 0 { find.address(None) } else { find.address_at("from", from) };
-    let next = skipped.saturating_add(PER_PAGE);
-    let title = part_title(&find.title("Members"), "after", (from > 0).then_some(from));
+    };
+    let address = |after: &MemberId| find.address_after(after.as_str());
+    let path = after.as_ref().map_or_else(|| find.address(None), address);
+    let last = after.as_ref().map(|id| clipped(id.as_str(), 9));
+    let title = part_title(&find.title("Members"), "after", last);
     let page = MembersPage {
-        members: rows.collect(),
+        members: found.iter().map(row).collect(),
         frame: Frame::new(SiteContext::of(&request), title, path),
-        later: from > 0,
-        next: (next < all.len()).then(|| find.address_at("from", next as u64)),
+        later: after.is_some(),
+        next: next.as_ref().map(address),
         find,
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+/// Looks for what is searched, in a limited number of members. Returns also the last one that was looked at, if there
+/// are more.
+async fn look(
+    request: &RequestContext,
+    find: &Find,
+    after: Option<MemberId>,
+) -> Result<(Vec<Arc<Member>>, Option<MemberId>), ApiError> {
+    let needle = find.needle();
+    let is_match = |member: &Arc<Member>| {
+        let has = |it: &Needle| it.is_in(member.name.as_str()) || it.is_in(member.lens.as_str());
+        needle.as_ref().is_none_or(has)
+    };
+    let (mut found, mut next) = (Vec::new(), after);
+    for _ in 0..MAX_READS {
+        let (read, more) = request.tenant().member_page(next, PER_PAGE - found.len()).await?;
+        found.extend(read.into_iter().filter(is_match));
+        next = more;
+        if next.is_none() || found.len() == PER_PAGE {
+            break;
+        }
+    }
+    Ok((found, next))
 }

@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         page("/swarm/members", "Members", members::list, pages::members::page)
             .about("The members")
-            .query(&[("from", "MemberId"), ("q", "SearchText")]),
+            .query(&[("after", "MemberId"), ("q", "SearchText")]),
         page("/swarm/members/{id}", "Member", members::one, pages::member::page)
             .about("A member, its takes and memos")
             .part("MemberId")

@@ -40,3 +40,31 @@ fn take_filed_after_the_snapshot_is_listed_too() {
     assert!(counted.contains("/swarm/takes/1\"") && !counted.contains(remark), "{counted}");
     assert!(late.contains("/swarm/takes/2\"") && late.contains(remark), "{late}");
 }
+
+#[test]
+fn members_are_listed_a_hundred_at_a_time_and_each_once() {
+    let server = Server::start();
+    let client = server.client();
+    let join = |nth| Author::apply(&client, &format!("Ada {nth}")).0;
+    let mut joined: Vec<_> = (0..103).map(join).collect();
+    for id in &joined {
+        client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
+    }
+    let (mut listed, mut pages) = (Vec::new(), Vec::new());
+    let mut path = "/swarm/members".to_owned();
+    loop {
+        let page = client.send("GET", &path, &[("accept", "text/html")], b"").expect(200).text;
+        let links = page.split("href=\"/swarm/members/").skip(1);
+        let ids: Vec<_> = links.map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
+        pages.push(ids.len());
+        listed.extend(ids);
+        let Some((_, next)) = page.split_once("rel=\"next\" href=\"") else { break };
+        path = next.split('"').next().unwrap().to_owned();
+    }
+    listed.sort();
+    joined.sort();
+    assert_eq!(listed, joined.iter().map(|id| id.as_str()).collect::<Vec<_>>());
+    assert_eq!(pages, [100, 3]);
+    let found = client.get("/swarm/members?q=ada%2010").text;
+    assert_eq!(found.matches("href=\"/swarm/members/").count(), 4, "{found}");
+}
