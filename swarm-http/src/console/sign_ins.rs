@@ -63,13 +63,13 @@ pub(crate) enum Sending {
 }
 
 impl SignIns {
-    /// Begins a session whose cookie holds `secret`.
+    /// Begins a session whose cookie holds `secret`, and returns it.
     pub(crate) fn begin(
         &self,
         secret: &str,
         (tenant, operator, token): (TenantId, Actor, AdminTokenHash),
         now: Instant,
-    ) {
+    ) -> Arc<SignIn> {
         let mut all = self.lock();
         all.retain(|_, sign_in| sign_in.lasts(now));
         let same = all.iter().filter(|(_, it)| it.tenant == tenant && it.operator == operator);
@@ -82,8 +82,9 @@ impl SignIns {
         let state =
             State { used: now, forms: 0, sent: VecDeque::new(), notice: None, secret: None };
         let (turn, state) = (Arc::default(), Mutex::new(state));
-        let sign_in = SignIn { tenant, operator, token, began: now, turn, state };
-        all.insert(key(secret), Arc::new(sign_in));
+        let sign_in = Arc::new(SignIn { tenant, operator, token, began: now, turn, state });
+        all.insert(key(secret), Arc::clone(&sign_in));
+        sign_in
     }
 
     /// The session whose cookie holds `secret`, if it is one of this tenant and has not ended.

@@ -8,12 +8,13 @@ use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
 use super::act::Act;
-use super::answers::{fault_of, refusal, see_other, with_error};
+use super::answers::{fault_of, see_other, with_error};
 use super::confirm;
 use super::entrance::{failed, shown, too_many, turned_away, visit, waiting};
 use super::form::Sent;
 use super::place::Place;
 use super::places;
+use super::signed_out;
 use super::visit::{Refused, Rows, Visit, filled, guard, signed_in, typed_token};
 use crate::console::{Secret, Sending, client};
 use crate::request::RequestContext;
@@ -26,8 +27,7 @@ pub(crate) async fn change(act: &'static Act, rows: Rows, request: RequestContex
         Err(error) => return Ok(turned_away(&request, error)),
     };
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        let lead = "Your session is over, and nothing was changed. Sign in, go back to the form, and send it again.";
-        return Ok(refusal(&request.served, RequestError::SignedOut, "Signed out", lead));
+        return signed_out::answer(act, rows, request, name).await;
     };
     // Forms of one session are acted on one after another.
     let turn = Arc::clone(&sign_in.turn).lock_owned().await;

@@ -104,30 +104,52 @@ pub(crate) async fn sign_in(request: RequestContext) -> Reply {
         Ok(name) => name,
         Err(error) => return Ok(turned_away(&request, error)),
     };
-    let (console, served) = (&request.site.console, &request.served);
     let sent = Sent::read(&request.bytes);
-    let again = |error: RequestError, fault: String| {
-        let page = plain(served, asking(sent.text("to"), Some(fault)));
-        Ok(with_error(ApiError::from(error).into_answer(), page))
-    };
-    let attempt = match console.attempts.begin(client(), Instant::now()) {
-        Ok(attempt) => attempt,
-        Err(left) => return again(too_many(left), waiting(left)),
-    };
-    let token = typed_token(&sent);
+    match enter(&request, name, &sent).await {
+        Ok(entered) => {
+            let to = Some(sent.text("to")).filter(|to| is_of_console(to)).unwrap_or("/operate");
+            Ok(with_cookie(see_other(to), &entered.cookie))
+        }
+        Err((error, fault)) => {
+            let page = plain(&request.served, asking(sent.text("to"), Some(fault)));
+            Ok(with_error(error.into_answer(), page))
+        }
+    }
+}
+
+/// A session that has begun.
+pub(super) struct Entered {
+    pub(super) sign_in: Arc<SignIn>,
+    pub(super) operator: Operator,
+    /// `Set-Cookie` with its secret.
+    pub(super) cookie: String,
+}
+
+/// Begins a session with the token that was typed, in place of the one before; or says why not.
+pub(super) async fn enter(
+    request: &RequestContext,
+    name: &str,
+    sent: &Sent,
+) -> Result<Entered, (ApiError, String)> {
+    let (console, served) = (&request.site.console, &request.served);
+    let attempt = console.attempts.begin(client(), Instant::now());
+    let attempt = attempt.map_err(|left| (too_many(left).into(), waiting(left)))?;
+    let token = typed_token(sent);
     let Some(operator) = served.config().operators.with_token(&token).await else {
-        return again(RequestError::WrongToken, "This token is not one of an operator.".to_owned());
+        let fault = "This token is not one of an operator.".to_owned();
+        return Err((RequestError::WrongToken.into(), fault));
     };
     attempt.succeed();
     if let Some(before) = cookie::value(&request.headers, name) {
         console.sign_ins.end(before);
     }
-    let secret =
-        URL_SAFE_NO_PAD.encode(request.tenant().random_bytes().map_err(Error::<Refusal>::from)?);
-    let of = (served.config().id.clone(), operator.name, token);
-    console.sign_ins.begin(&secret, of, Instant::now());
-    let to = Some(sent.text("to")).filter(|to| is_of_console(to)).unwrap_or("/operate");
-    Ok(with_cookie(see_other(to), &cookie::set(name, &secret)))
+    let secret = request.tenant().random_bytes().map_err(|error| {
+        (Error::<Refusal>::from(error).into(), "No session could be begun.".to_owned())
+    })?;
+    let secret = URL_SAFE_NO_PAD.encode(secret);
+    let of = (served.config().id.clone(), operator.name.clone(), token);
+    let sign_in = console.sign_ins.begin(&secret, of, Instant::now());
+    Ok(Entered { sign_in, operator, cookie: cookie::set(name, &secret) })
 }
 
 /// Signs out, also where nobody is signed in.
@@ -167,25 +189,32 @@ pub(super) fn turned_away(request: &RequestContext, error: RequestError) -> Answ
 
 /// The page that asks for the token.
 fn asking(to: &str, fault: Option<String>) -> Page {
-    let form = FormView {
-        id: String::new(),
-        action: "/operate".to_owned(),
-        method: "post",
-        lead: None,
-        hidden: Some(to)
-            .filter(|to| is_of_console(to))
-            .map(|to| ("to".to_owned(), to.to_owned()))
-            .into_iter()
-            .collect(),
-        fields: vec![Field::token()],
-        table: None,
-        buttons: vec![("Sign in".to_owned(), None)],
-        fault: fault.clone(),
-        is_inline: false,
-    };
+    let to = Some(to).filter(|to| is_of_console(to));
+    let hidden = to.map(|to| ("to".to_owned(), to.to_owned()));
+    let form = token_form("/operate".to_owned(), hidden.into_iter().collect(), fault.clone());
     let page = Page::new("Console")
         .leading("For the operators of this desk. A session lasts 12 hours, an idle one 1 hour.");
     Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page }
+}
+
+/// A form that asks for the token.
+pub(super) fn token_form(
+    action: String,
+    hidden: Vec<(String, String)>,
+    fault: Option<String>,
+) -> FormView {
+    FormView {
+        id: String::new(),
+        action,
+        method: "post",
+        lead: None,
+        hidden,
+        fields: vec![Field::token()],
+        table: None,
+        buttons: vec![("Sign in".to_owned(), None)],
+        fault,
+        is_inline: false,
+    }
 }
 
 /// Whether it is the address of a page of the console: no other host, nothing that a header cannot hold.
@@ -209,7 +238,7 @@ fn seconds(left: Duration) -> u32 {
     u32::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
-fn with_cookie(mut answer: Answer, cookie: &str) -> Answer {
+pub(super) fn with_cookie(mut answer: Answer, cookie: &str) -> Answer {
     if let Ok(cookie) = HeaderValue::try_from(cookie) {
         answer.headers.insert(SET_COOKIE, cookie);
     }

@@ -3,6 +3,9 @@
 use super::table::Table;
 use crate::pages::Markup;
 
+/// The field that says that the token is sent to sign in with it.
+pub(super) const SIGNING_IN: &str = "signing-in";
+
 /// The fields that were sent, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent(Vec<(String, String)>);
@@ -33,7 +36,7 @@ impl Sent {
 
     /// All fields but the token and what the page adds to each form.
     pub(super) fn typed(&self) -> impl Iterator<Item = (String, String)> {
-        let own = |name: &str| matches!(name, "token" | "form" | "seen");
+        let own = |name: &str| matches!(name, "token" | "form" | "seen" | SIGNING_IN);
         self.0.iter().filter(move |(name, _)| !own(name)).cloned()
     }
 }
@@ -60,6 +63,12 @@ impl FormView {
     /// Whether it only looks something up.
     pub(crate) fn is_look_up(&self) -> bool {
         self.method == "get"
+    }
+
+    /// Whether its fields and its button are set in a line: it has up to two fields of one line each.
+    pub(crate) fn is_short(&self) -> bool {
+        let is_line = |field: &Field| matches!(field.kind, Kind::Input(_) | Kind::Choice);
+        (1..=2).contains(&self.fields.len()) && self.fields.iter().all(is_line)
     }
 }
 
@@ -150,7 +159,7 @@ impl Field {
 
     /// The note that a change of a session has in the log.
     pub(super) fn note() -> Self {
-        Self::text("note", "Note in the log").hinted("Public. At most 500 characters.")
+        Self::text("note", "Note in the public log")
     }
 
     pub(crate) fn is_token(&self) -> bool {

@@ -16,6 +16,7 @@ mod page;
 mod place;
 mod places;
 mod same_origin;
+mod signed_out;
 mod table;
 mod visit;
 

@@ -147,3 +147,30 @@ fn applications_of_a_stranger_are_rejected_at_once() {
         assert_eq!(status["state"], "rejected");
     }
 }
+
+#[test]
+fn form_of_an_ended_session_comes_back_after_signing_in() {
+    let server = Server::start();
+    let client = server.client();
+    let mut visitor = Visitor::signed_in(&client);
+    let path = "/operate/subjects";
+    let form = visitor.get(path).expect(200).form(path);
+    visitor.post("/operate/sign-out", &[]).expect(303);
+    let typed = [("id", "aurora"), ("name", "A & \"B\""), ("thesisBlurb", "two\nlines")];
+    let seen = visitor.submit(&form, &typed).expect(401);
+    assert_eq!(seen.header("swarm-error"), Some("signed-out"));
+    let seen = visitor.submit(&seen.form(path), &[("token", "wrong")]).expect(401);
+    assert!(seen.header("set-cookie").is_none());
+    // A wrong token waits here too.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let seen = visitor.submit(&seen.form(path), &[("token", ADMIN)]).expect(200);
+    seen.says("Nothing was changed");
+    client.get("/api/swarm/subjects/aurora").expect(404);
+    visitor.keep(&seen);
+    let form = seen.form(path);
+    for (name, value) in typed {
+        assert!(form.fields.contains(&(name.to_owned(), value.to_owned())), "{name} in {form:?}");
+    }
+    visitor.submit(&form, &[]).expect(303);
+    assert_eq!(client.get("/api/swarm/subjects/aurora").json()["thesisBlurb"], "two\nlines");
+}

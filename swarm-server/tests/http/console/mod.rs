@@ -6,4 +6,4 @@ mod forms;
 mod pages;
 mod roles;
 mod sessions;
-mod visitor;
+pub mod visitor;
