@@ -133,6 +133,11 @@ pub(super) fn quoted(text: &str) -> Markup {
     Markup(format!("<bdi>{}</bdi>", escape(text)))
 }
 
+/// A cell of two lines, the second in small letters.
+pub(super) fn two_lines(first: &Markup, second: &Markup) -> Markup {
+    Markup(format!("{first}<br><span class=\"quiet\">{second}</span>"))
+}
+
 /// `1 take`, `2 takes`
 pub(super) fn count(number: usize, one: &str, more: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }

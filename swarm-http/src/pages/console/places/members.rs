@@ -9,7 +9,7 @@ use swarm_core::{Error, Member, MemberId, Refusal, Resource};
 
 use super::super::acts::{ACTIVATE, DEACTIVATE, ERASE, REJECT, RESET_CLAIM, ROTATE_KEY};
 use super::super::form::{Field, FormView, Kind};
-use super::super::page::{Block, Page, anchor, quoted};
+use super::super::page::{Block, Page, anchor, quoted, two_lines};
 use super::super::table::Table;
 use super::super::visit::Visit;
 use crate::pages::Markup;
@@ -52,14 +52,15 @@ pub(super) async fn list(visit: &Visit) -> Result<Page, ApiError> {
         vec![search.valued(text.as_str())],
     )));
     let rows = members.iter().zip(last).map(|(member, take)| {
+        let path = format!("/operate/members/{}", part(member.id.as_str()));
+        let who = anchor(&path, &member_name(member));
         vec![
-            anchor(&format!("/operate/members/{}", part(member.id.as_str())), &member_name(member)),
+            two_lines(&who, &quoted(member.contact.as_str())),
             Markup::text(member.state.as_str()),
-            quoted(member.contact.as_str()),
             take.unwrap_or_else(|| Markup::text("none")),
         ]
     });
-    let (label, head) = ("Members", vec!["Name", "State", "Contact", "Last take"]);
+    let (label, head) = ("Members", vec!["Member", "State", "Last take"]);
     page.table(Table { label, head, rows: rows.collect(), empty: "No members found." });
     if let Some(next) = next {
         let query = format!("q={}&after={}", part(&text), part(next.as_str()));

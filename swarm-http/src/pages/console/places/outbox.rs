@@ -4,7 +4,7 @@ use swarm_core::domain::{MailState, MessageId};
 
 use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE};
 use super::super::form::Field;
-use super::super::page::{Page, quoted};
+use super::super::page::{Page, quoted, two_lines};
 use super::super::table::Table;
 use super::super::visit::Visit;
 use crate::number::number;
@@ -34,15 +34,15 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     let rows = messages.iter().map(|message| {
         vec![
             Markup::text(&message.id.to_string()),
-            quoted(message.mail.to.as_str()),
-            quoted(&message.mail.subject),
-            Markup::text(message.state.as_str()),
-            visit.reading.time(message.sent_at.unwrap_or(message.queued_at)),
+            two_lines(&quoted(message.mail.to.as_str()), &quoted(&message.mail.subject)),
+            two_lines(
+                &Markup::text(message.state.as_str()),
+                &visit.reading.time(message.sent_at.unwrap_or(message.queued_at)),
+            ),
             Markup::text(message.last_error.as_deref().unwrap_or_default()),
         ]
     });
-    let (label, head) =
-        ("Messages", vec!["Number", "To", "Subject", "State", "When", "Last error"]);
+    let (label, head) = ("Messages", vec!["Number", "Message", "State", "Last error"]);
     page.table(Table { label, head, rows: rows.collect(), empty: "No messages." });
     let unsent = messages.iter().filter(|message| message.state != MailState::Sent);
     let options: Vec<_> = unsent

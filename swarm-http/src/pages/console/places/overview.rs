@@ -7,7 +7,7 @@ use swarm_core::rules::PublicTake;
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Session, SessionId};
 
-use super::super::page::{Page, anchor, count, quoted};
+use super::super::page::{Page, anchor, count, quoted, two_lines};
 use super::super::table::Table;
 use super::super::visit::Visit;
 use crate::pages::Markup;
@@ -107,14 +107,13 @@ async fn sessions(visit: &Visit, page: &mut Page) -> Result<(), ApiError> {
             None => filed_and_missing(visit, session.id).await?,
         };
         rows.push(vec![
-            Markup(format!(
-                "{}<br><span class=\"quiet\">{}</span>",
-                anchor(
+            two_lines(
+                &anchor(
                     &format!("/operate/sessions/{}", session.id),
                     &subjects.name(&session.subject_id),
                 ),
-                visit.reading.day(session.date),
-            )),
+                &visit.reading.day(session.date),
+            ),
             Markup::text(&stage_text::brief(session, visit.reading)),
             Markup::text(&count(filed, "take", "takes")),
             quoted(&missing),

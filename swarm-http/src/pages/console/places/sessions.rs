@@ -6,7 +6,7 @@ use swarm_core::store::SessionList;
 
 use super::super::acts::CONVENE;
 use super::super::form::Field;
-use super::super::page::{Page, anchor};
+use super::super::page::{Page, anchor, two_lines};
 use super::super::table::Table;
 use super::super::visit::Visit;
 use crate::number::number;
@@ -46,18 +46,15 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     let choice = Field::choice("state", "State", options);
     page.form(Some(Visit::look_up("/operate/sessions", "Show", vec![choice])));
     let rows = found.sessions.iter().map(|session| {
+        let path = format!("/operate/sessions/{}", session.id);
+        let which = format!("{}, session {}", visit.reading.day(session.date), session.id);
         vec![
-            anchor(&format!("/operate/sessions/{}", session.id), &session.id.to_string()),
-            visit.reading.day(session.date),
-            anchor(
-                &format!("/operate/sessions/{}", session.id),
-                &subjects.name(&session.subject_id),
-            ),
+            two_lines(&anchor(&path, &subjects.name(&session.subject_id)), &Markup(which)),
             Markup::text(&stage_text::brief(session, visit.reading)),
             session.window_closes_at.map_or(Markup::text("none"), |at| visit.reading.time(at)),
         ]
     });
-    let (label, head) = ("Sessions", vec!["Session", "Day", "Subject", "Stage", "Deadline"]);
+    let (label, head) = ("Sessions", vec!["Session", "Stage", "Deadline"]);
     page.table(Table { label, head, rows: rows.collect(), empty: "No sessions found." });
     if let Some(before) = found.next_before {
         let state = state.map(|state| format!("state={state}&amp;")).unwrap_or_default();
