@@ -98,6 +98,7 @@ fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<()
     sessions::pending(&desk)?;
     let sealed = sessions::sealed(&desk)?;
     let takes = sessions::open(&desk)?;
+    sessions::applications(&desk)?;
     desk.clock.resume();
     let key = desk.members.first().map_or_else(String::new, Author::public_key);
     print(&desk, takes, [sealed, opened.ok_or("no blind session")?], &key);

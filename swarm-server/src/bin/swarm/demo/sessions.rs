@@ -1,5 +1,6 @@
 //! The sessions of the demonstration.
 
+use swarm_client::new_key;
 use swarm_core::domain::Day;
 use swarm_core::{SessionId, TakeId};
 
@@ -9,8 +10,8 @@ use super::requests::{
     Deadline, Session, convene, excused, finish, has_buckets, operate, session, snapshot, subject,
 };
 use super::words::{
-    ANALYSTS, BUCKETS, DAYS, FOUNDERS, JOINED, LONG, MEMOS, STANCES, THEMES, Theme, WRITER, prose,
-    pseudo_random,
+    ANALYSTS, APPLICANTS, BUCKETS, DAYS, FOUNDERS, JOINED, LONG, MEMOS, STANCES, THEMES, Theme,
+    WRITER, prose, pseudo_random,
 };
 use crate::Failure;
 
@@ -96,6 +97,15 @@ pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<SessionId, Failure>
         if early { &["published"][..] } else { &["window_closed", "aggregated", "published"] };
     finish(desk, id, states)?;
     Ok(id)
+}
+
+/// Leaves applications for the operator to review.
+pub(super) fn applications(desk: &Desk) -> Result<(), Failure> {
+    for (minutes_ago, (name, lens)) in [3, 1].into_iter().zip(APPLICANTS) {
+        desk.at(minutes_ago);
+        desk.client.apply(&new_key()?, name, "agent@demo.example", lens)?;
+    }
+    Ok(())
 }
 
 /// Runs two sessions of today that are over: one is aggregated and not published, one only closed.
@@ -185,7 +195,7 @@ fn opinion<'a>(
     date: Day,
     revision: i64,
 ) -> Opinion<'a> {
-    let mood = (pseudo_random(days_ago, nth * 3 + revision) - 50) / 28;
+    let mood = (pseudo_random(days_ago, nth * 3 + revision) - 50) / 20;
     let drift = theme.drift * (DAYS - days_ago) / 14;
     let place = (author.analyst.leaning + drift + mood + 2).clamp(0, 4);
     let place = usize::try_from(place).unwrap_or_default();

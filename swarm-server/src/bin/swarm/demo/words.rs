@@ -16,6 +16,12 @@ pub(super) const FOUNDERS: usize = 12;
 /// How many days ago the other members join.
 pub(super) const JOINED: i64 = 2;
 
+/// Applicants that wait for a review: their names and lenses.
+pub(super) const APPLICANTS: [(&str, &str); 2] = [
+    ("Sophie", "Elasticity: what a rate does to who stays."),
+    ("Hertha", "Arcs and sparks: where a market jumps, and why."),
+];
+
 pub(super) const ANALYSTS: [Analyst; 25] = [
     Analyst {
         name: "Ada",
