@@ -66,6 +66,8 @@ struct Change {
     /// Who changed sides: the member, the stance before and after.
     crossings: Vec<(Person, String, String)>,
     missing: Named,
+    /// The subject's session that is open: its path, its day, when it closes.
+    next: Option<(String, Markup, Markup)>,
 }
 
 /// A session and the latest take of each of its members.
@@ -94,7 +96,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let page = HomePage {
         open: records.open.iter().map(|it| open_session(it, &subjects, &people, reading)).collect(),
         pending: records.pending.iter().map(row).collect(),
-        changes: records.changes.iter().map(|it| change(it, &subjects, &people, reading)).collect(),
+        changes: records.change_views(&subjects, &people, reading),
         published: records.published.iter().map(row).collect(),
         takes: takes.collect(),
         frame: Frame::new(site.clone(), site.name, "/").described(&site.about),
@@ -131,6 +133,15 @@ impl Records {
             pending,
             published,
         })
+    }
+
+    fn change_views(&self, subjects: &Subjects, people: &People, reading: Reading) -> Vec<Change> {
+        let view = |(session, movement): &(Arc<SessionSummary>, Arc<Movement>)| {
+            let is_next = |open: &&WithTakes| open.0.subject_id == session.subject_id;
+            let next = self.open.iter().find(is_next).map(|(session, _)| &**session);
+            change((&**session, &**movement), next, (subjects, people), reading)
+        };
+        self.changes.iter().map(view).collect()
     }
 
     fn subjects(&self) -> impl Iterator<Item = &swarm_core::domain::SubjectId> {
@@ -218,9 +229,9 @@ fn open_session(
 }
 
 fn change(
-    (session, movement): &(Arc<SessionSummary>, Arc<Movement>),
-    subjects: &Subjects,
-    people: &People,
+    (session, movement): (&SessionSummary, &Movement),
+    next: Option<&Session>,
+    (subjects, people): (&Subjects, &People),
     reading: Reading,
 ) -> Change {
     let score = movement.score.map(|(from, to)| {
@@ -241,5 +252,9 @@ fn change(
         score,
         crossings: crossings.collect(),
         missing: Named::new(&missing, MAX_NAMED, people),
+        next: next.map(|next| {
+            let closes = stage_text::deadline(&next.summary(), reading);
+            (links::session(next.id), reading.day(next.date), closes)
+        }),
     }
 }

@@ -23,7 +23,7 @@ use crate::response::ApiError;
 const MAX_EXCERPT: usize = 700;
 
 /// What stands in place of the content of a sealed take (API.md, 5.8).
-pub(super) const SEALED: &str = "Sealed until the session is opened: what it says is shown then.";
+pub(super) const SEALED: &str = "Sealed until the session is opened.";
 
 /// The names of subjects, by id.
 #[derive(Default)]

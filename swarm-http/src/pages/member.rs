@@ -22,7 +22,7 @@ use crate::request::RequestContext;
 use crate::response::Reply;
 
 /// Sessions per page.
-const PER_PAGE: usize = 40;
+const PER_PAGE: usize = 30;
 
 /// Number of sessions in which it is counted whether the member filed when it was expected.
 const EXPECTED_AMONG: usize = 20;
@@ -69,6 +69,8 @@ pub(super) struct OpenTake {
 struct SubjectChart {
     subject: (String, String),
     chart: Option<Markup>,
+    /// The chart as a table: day, stance and confidence, latest first.
+    rows: Vec<(Markup, String, f64)>,
     facts: String,
 }
 
@@ -207,6 +209,7 @@ fn charts(takes: &[OpenTake], subjects: &Subjects, reading: Reading) -> Vec<Subj
         SubjectChart {
             subject: subjects.link(id),
             chart: line_chart(&of_subject, reading),
+            rows: of_subject.iter().rev().filter_map(|filed| row(filed, reading)).collect(),
             facts: subject_facts(of_subject.len(), changes, &figures),
         }
     };
@@ -228,6 +231,13 @@ fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> Strin
         (*decided > 0).then(|| format!("against the consensus in {against} of {decided}"));
     let facts = [Some(takes), Some(changes), distance, against];
     facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// A row of the table; `None` for a stance that the chart does not show.
+fn row(filed: &OpenTake, reading: Reading) -> Option<(Markup, String, f64)> {
+    let Position { confidence, .. } = Position::of_take(&filed.take)?;
+    let stance = filed.take.draft().stance.as_str().to_owned();
+    Some((reading.day(filed.session.date), stance, confidence))
 }
 
 /// The takes with known stances, oldest first, as a chart.

@@ -13,8 +13,10 @@ pub(super) struct ResultView {
     pub(super) score: String,
     /// The stance of the consensus, with its mark.
     pub(super) stance: Markup,
-    /// `9 of 11 agree`
+    /// `9 of 11 agree`, `split 5 to 4, 2 neutral`
     pub(super) agreement: String,
+    /// The agreement without the neutral members of a split, for narrow rows.
+    pub(super) split: String,
     /// `quorum missed: 5 of 7`; the consensus is then no result.
     pub(super) quorum_missed: Option<String>,
 }
@@ -25,6 +27,7 @@ impl ResultView {
         Some(Self {
             score: signed(consensus.score),
             stance: stance::word(consensus.stance, None),
+            split: agreement_text(figures)?.split(',').next().unwrap_or_default().to_owned(),
             agreement: agreement_text(figures)?,
             quorum_missed: quorum_missed(figures),
         })

@@ -47,6 +47,8 @@ struct SessionPage {
     /// Whether a take filed now would count.
     open: bool,
     aggregated: bool,
+    /// Whether what members filed is not shown yet.
+    sealed: bool,
     date: Markup,
     deadline: Markup,
     figures: KeyFigures,
@@ -132,6 +134,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         stage: stage_text::word(stage),
         open: stage.takes_count(),
         aggregated: snapshot.is_some(),
+        sealed: session.is_sealed(),
         date: Reading::weekday(session.date),
         deadline: stage_text::deadline(&summary, reading),
         figures: KeyFigures::of(&session, &counted, reading),

@@ -15,7 +15,7 @@ use crate::request::RequestContext;
 use crate::response::Reply;
 
 /// Sessions per page.
-const PER_PAGE: usize = 40;
+const PER_PAGE: usize = 35;
 
 /// The stages to filter by.
 const STAGES: [Stage; 5] =

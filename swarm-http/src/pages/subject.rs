@@ -21,13 +21,13 @@ use crate::request::RequestContext;
 use crate::response::Reply;
 
 /// Sessions per page.
-const PER_PAGE: usize = 30;
+const PER_PAGE: usize = 20;
 
 /// Number of days of the committee that are looked through for those about the subject.
 const COMMITTEE_DAYS: usize = 40;
 
 /// Maximum number of snapshots in the chart and its table, of positions and of notes.
-const MAX_SNAPSHOTS: usize = 120;
+const MAX_SNAPSHOTS: usize = 30;
 const MAX_POSITIONS: usize = 12;
 const MAX_NOTES: usize = 12;
 
@@ -45,6 +45,8 @@ struct SubjectPage {
     /// Whether the chart has scores, and whether it has values.
     has_scores: bool,
     has_values: bool,
+    /// Days of sessions and their results, latest first.
+    scores: Vec<(Markup, String)>,
     /// Days and values, latest first.
     values: Vec<(Markup, String)>,
     holdings: Option<Holdings>,
@@ -101,6 +103,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         blurb: subject.thesis_blurb.clone(),
         has_scores: !scores.is_empty(),
         has_values: !values.is_empty(),
+        scores: found.sessions.iter().filter_map(|session| score_row(session, reading)).collect(),
         chart: chart((&session_days, &scores), &values, reading),
         values: values.iter().rev().map(|it| (reading.day(it.0), dollars(it.2))).collect(),
         holdings: snapshots.last().map(|latest| holdings(latest, &subject.id, reading)),
@@ -131,6 +134,11 @@ fn scores(sessions: &[Arc<SessionSummary>], reading: Reading) -> (Vec<Day>, Vec<
     let mut scores: Vec<_> = sessions.iter().filter_map(score).collect();
     scores.sort_by_key(|(_, score)| score.day);
     scores.into_iter().unzip()
+}
+
+/// A row of the table of scores.
+fn score_row(session: &SessionSummary, reading: Reading) -> Option<(Markup, String)> {
+    Some((reading.day(session.date), ResultView::words(session.figures.as_ref()?)?))
 }
 
 /// The latest snapshots that have a value, oldest first: day, day number, US dollars.

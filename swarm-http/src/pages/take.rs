@@ -50,6 +50,8 @@ struct TakePage<'a> {
     public_key: String,
     signature: &'a str,
     canonical: Markup,
+    /// Commands that verify the signature with OpenSSL; `None` where the canonical text cannot be shown.
+    openssl: Option<Markup>,
     /// Whether the page shows the canonical text without replacing any character.
     is_whole: bool,
 }
@@ -156,6 +158,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         command: command(&site, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
+        openssl: is_allowed(&signed).then(|| exact(&openssl(take, &signed))),
         is_whole: is_allowed(&signed),
         canonical: exact(&signed),
         frame: Frame::new(site, title, links::take(take.id))
@@ -201,4 +204,18 @@ fn weights(weights: &Weights) -> Shares {
 pub(super) fn command(site: &SiteContext, take: &Take) -> String {
     let SiteContext { origin, .. } = site;
     format!("swarm verify {origin}/api/swarm/takes/{} --key {}", take.id, take.public_key)
+}
+
+/// Commands that verify the signature of a take with OpenSSL alone.
+fn openssl(take: &Take, canonical: &str) -> String {
+    /// What DER has before an Ed25519 key, as `printf` writes it.
+    const DER: &str = r"\060\052\060\005\006\003\053\145\160\003\041\000";
+    let (key, signature) = (&take.public_key, take.signed.signature.as_str());
+    let quoted = canonical.replace('\'', r"'\''");
+    format!(
+        "printf %s '{quoted}' > take.json\n\
+         echo {signature} | openssl base64 -d -A > take.sig\n\
+         {{ printf '{DER}'; echo {key} | openssl base64 -d -A; }} > key.der\n\
+         openssl pkeyutl -verify -pubin -keyform DER -inkey key.der -rawin -in take.json -sigfile take.sig"
+    )
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::console::visitor::unescaped;
 use crate::harness::{Author, Client, Server};
 
 const DAY: &str = "2026-11-21";
@@ -218,4 +219,26 @@ fn chapters_of_the_reference_are_short_and_linked() {
         assert!(page.len() < 30 << 10, "{chapter} has {} bytes", page.len());
     }
     client.send("GET", "/docs/nothing", &[("accept", "text/html")], b"").expect(404);
+}
+
+#[test]
+fn take_is_verified_by_the_commands_that_its_page_shows() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    client.convene(DAY, "aurora");
+    let body = "it's <b>\"so\"</b> & 'not': $HOME `id` \\n\nend";
+    let take = json!({ "date": DAY, "subjectId": "aurora", "body": body });
+    client.submit(&ada, ada.draft_of(take)).expect(201);
+    let page = html(&client, "/swarm/takes/1");
+    let blocks = page.split("<pre>").skip(1).filter_map(|rest| rest.split("</pre>").next());
+    let commands = blocks.last().map(unescaped).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let verify = |commands: &str| {
+        let mut shell = std::process::Command::new("sh");
+        let ran = shell.args(["-c", commands]).current_dir(&folder).output().unwrap();
+        ran.status.success()
+    };
+    assert!(verify(&commands), "{commands}");
+    assert!(!verify(&commands.replace("so", "no")), "{commands}");
 }

@@ -63,6 +63,7 @@ fn fill(client: &Client) -> BTreeSet<String> {
     for (nth, text) in TEXTS.into_iter().enumerate() {
         paths.extend(session(client, &authors, nth, text));
     }
+    paths.extend(sealed(client, &authors));
     paths.extend(memo(client, &authors));
     paths.extend(committee(client));
     paths
@@ -137,6 +138,21 @@ fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<S
         }
     }
     paths
+}
+
+/// A blind session with a take, which is sealed.
+fn sealed(client: &Client, authors: &[Author]) -> Vec<String> {
+    let subject = subject_id(0);
+    let convened = json!({
+        "date": "2026-11-22", "subjectId": subject, "blind": true,
+        "windowClosesAt": "9999-12-31T23:59:59Z",
+    });
+    let session =
+        client.operate("/sessions", &convened).expect(201).json()["session"]["id"].clone();
+    let take = json!({ "date": "2026-11-22", "subjectId": subject, "body": body(SCRIPT) });
+    let filed = client.submit(&authors[0], authors[0].draft_of(take)).expect(201).json();
+    let take = &filed["recommendationId"];
+    vec![format!("/swarm/sessions/{session}"), format!("/swarm/takes/{take}")]
 }
 
 fn memo(client: &Client, authors: &[Author]) -> Vec<String> {

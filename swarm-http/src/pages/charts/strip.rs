@@ -42,10 +42,7 @@ pub(crate) fn strip(counts: &Counts) -> Markup {
     for (stance, count) in STANCES.into_iter().zip(counts.known).chain([("other", counts.other)]) {
         if count > 0 {
             let to = from + length(count) * 100.0 / total;
-            svg.bar(stance, (from, to), 0.0, 9.0);
-            if to < 99.9 {
-                svg.line("gap", (to, 0.0), (to, 9.0));
-            }
+            svg.segment(stance, (from, to));
             from = to;
         }
     }
@@ -60,10 +57,9 @@ mod tests {
     fn segments_are_proportional_to_counts() {
         let Markup(svg) = strip(&Counts { known: [1, 0, 0, 2, 0], other: 1 });
         assert!(svg.contains("aria-label=\"1 bearish, 2 constructive, 1 other\""), "{svg}");
-        for bar in [
-            "\"bearish\" x=\"0%\" y=\"0\" width=\"25%\"",
-            "\"constructive\" x=\"25%\" y=\"0\" width=\"50%\"",
-        ] {
+        for bar in
+            ["\"bearish\" x=\"0%\" width=\"25%\"", "\"constructive\" x=\"25%\" width=\"50%\""]
+        {
             assert!(svg.contains(bar), "{bar} in {svg}");
         }
         assert_eq!(svg.matches("<rect").count(), 3);

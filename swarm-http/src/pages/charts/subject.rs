@@ -57,7 +57,7 @@ pub(crate) fn subject_lines(scores: &[Score], values: &[Value], legend: &Legend<
         draw_scores(&mut svg, scores, bottom + 24.0, across);
     }
     if !values.is_empty() {
-        draw_values(&mut svg, values, values_at, legend.figures, across);
+        draw_values(&mut svg, values, (values_at, bottom + 24.0), legend.figures, across);
     }
     svg.line("axis", (0.0, bottom), (100.0, bottom));
     for score in scores {
@@ -82,11 +82,7 @@ fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64
         svg.band("dissent", height, &scores.iter().map(band).collect::<Vec<_>>());
     }
     let at = |it: &Score| (across(it.day), down(it.score));
-    for pair in scores.windows(2) {
-        if let [from, to] = pair {
-            svg.line("trend", at(from), at(to));
-        }
-    }
+    svg.path("trend", height, &scores.iter().map(at).collect::<Vec<_>>());
     for score in scores {
         svg.dot("snapshot", at(score), 4.0, (&score.title, Some(&score.href)));
     }
@@ -95,7 +91,7 @@ fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64
 fn draw_values(
     svg: &mut Svg,
     values: &[Value],
-    top: f64,
+    (top, height): (f64, f64),
     figures: (&str, &str),
     across: impl Fn(i64) -> f64,
 ) {
@@ -110,11 +106,7 @@ fn draw_values(
         svg.word(Anchor::End, (100.0, lowest + 16.0), "this axis does not start at $0");
     }
     let at = |value: &Value| (across(value.day), down(value.usd));
-    for pair in values.windows(2) {
-        if let [from, to] = pair {
-            svg.line("trend", at(from), at(to));
-        }
-    }
+    svg.path("trend", height, &values.iter().map(at).collect::<Vec<_>>());
     for value in values {
         svg.dot("amount", at(value), 3.0, (&value.title, None));
     }
@@ -139,7 +131,7 @@ mod tests {
     #[test]
     fn values_span_the_whole_range_and_say_that_it_is_truncated() {
         let Markup(svg) = subject_lines(&[], &[value(100, 1.0), value(110, 3.0)], &LEGEND);
-        let trend = "class=\"trend\" x1=\"4%\" y1=\"5.75rem\" x2=\"98.5%\" y2=\"1.5rem\"";
+        let trend = "class=\"trend\" d=\"M4 92L98.5 24\"";
         assert!(svg.contains(trend), "{svg}");
         assert!(svg.contains("does not start at $0") && !svg.contains("bullish"), "{svg}");
     }

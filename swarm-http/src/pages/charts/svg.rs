@@ -63,6 +63,14 @@ impl Svg {
         ));
     }
 
+    /// A segment of a bar that is as high as the drawing; `across` is its left and right end, in percent.
+    pub(super) fn segment(&mut self, class: &str, across: (f64, f64)) {
+        let [x, width] = [across.0, across.1 - across.0].map(figure);
+        self.put(format_args!(
+            "<rect class=\"{class}\" x=\"{x}%\" width=\"{width}%\" height=\"100%\"/>"
+        ));
+    }
+
     /// A dot with `title` as its tooltip. With `href` it is a link; a table below the chart has the same
     /// links for keyboards.
     pub(super) fn dot(
@@ -102,10 +110,22 @@ impl Svg {
         let upper = points.iter().map(|(x, top, _)| point(*x, *top));
         let lower = points.iter().rev().map(|(x, _, bottom)| point(*x, *bottom));
         let path = upper.chain(lower).collect::<Vec<_>>().join("L");
+        self.stretched(class, height, &format!("M{path}z"));
+    }
+
+    /// A line through points: x in percent, y in pixels, of a drawing of this height. It is stretched, so the style
+    /// sheet must not scale its stroke.
+    pub(super) fn path(&mut self, class: &str, height: f64, points: &[(f64, f64)]) {
+        let point = |(x, y): &(f64, f64)| format!("{} {}", figure(*x), figure(*y));
+        let path = points.iter().map(point).collect::<Vec<_>>().join("L");
+        self.stretched(class, height, &format!("M{path}"));
+    }
+
+    fn stretched(&mut self, class: &str, height: f64, path: &str) {
         let (whole, height) = (rem(height), figure(height));
         self.put(format_args!(
             "<svg width=\"100%\" height=\"{whole}\" viewBox=\"0 0 100 {height}\" \
-             preserveAspectRatio=\"none\"><path class=\"{class}\" d=\"M{path}z\"/></svg>"
+             preserveAspectRatio=\"none\"><path class=\"{class}\" d=\"{path}\"/></svg>"
         ));
     }
 
