@@ -2,9 +2,9 @@
 //! the log. So no lock is held over a round trip.
 
 use serde_json::Value;
-use swarm_core::Timestamp;
 use swarm_core::domain::{Digest, Seq, SessionId};
 use swarm_core::store::{Act, CLOCK_TOLERANCE_MILLIS, LogPosition, Result, Saved, StoreError};
+use swarm_core::{Entropy as _, SystemEntropy, Timestamp};
 use tokio_postgres::Row;
 
 use crate::db::{Arg, number, number_of, owned, signed, text, timestamp};
@@ -15,7 +15,7 @@ use crate::tenant::TenantStore;
 /// A change of the tenant's rows.
 pub(crate) struct Change<'a> {
     pub(crate) op: &'static str,
-    /// The statement, of the folder `commits`; `commit_5` in `layout/5.sql` describes it.
+    /// The statement, of the folder `commits`; `commit_1` in `layout/1/functions.sql` describes it.
     pub(crate) sql: &'static str,
     pub(crate) args: Value,
     /// Its entries in the log.
@@ -32,8 +32,8 @@ const ASSIGNED: [&str; 5] = ["id", "log", "convenedAt", "publishedAt", "createdA
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Usual,
-    /// A submission to the committee. It may be sent again: its attempt is recognized.
-    Attempt,
+    /// A submission to the committee.
+    Filing,
     AcceptClock,
     /// The log is not checked either.
     AcceptStore,
@@ -67,11 +67,14 @@ impl Committed {
 }
 
 impl TenantStore {
-    /// Commits a change. When this returns `Ok`, it is durable; after an error its outcome is unknown, unless
-    /// that says otherwise.
+    /// Commits a change. It is sent again if its connection is lost, and recognized by its attempt then. When this
+    /// returns `Ok`, it is durable; after an error its outcome is unknown, unless that says otherwise.
     pub(crate) async fn commit(&self, change: Change<'_>) -> Result<Committed> {
         let op = change.op;
-        let committed = self.pool.note(self.retried(|| self.try_commit(&change)).await);
+        let mut attempt = [0; 16];
+        SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
+        let committed = self.retried(|| self.try_commit(&change, &attempt)).await;
+        let committed = self.pool.note(committed);
         let committed = self.seen.note(committed.map_err(|failure| failure.of(op)));
         let (committed, position) = self.learn(committed).await?;
         self.seen.advance(position);
@@ -89,15 +92,19 @@ impl TenantStore {
         }
     }
 
-    async fn try_commit(&self, change: &Change<'_>) -> Outcome<(Committed, LogPosition)> {
-        const COMMIT: &str = "SELECT * FROM swarm.commit_5($1, $2, $3, $4, $5, $6, $7, $8, $9,
-            $10::text::jsonb, $11, $12, $13, $14)";
+    async fn try_commit(
+        &self,
+        change: &Change<'_>,
+        attempt: &[u8],
+    ) -> Outcome<(Committed, LogPosition)> {
+        const COMMIT: &str = "SELECT * FROM swarm.commit_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+            $11::text::jsonb, $12, $13, $14, $15)";
         let turn = self.shared.commits.acquire().await;
         let _turn = turn.map_err(|closed| Failure::unavailable(closed.to_string()))?;
         let seen = self.seen.position();
         let (mode, is_checked) = match change.mode {
             Mode::Usual => ("usual", true),
-            Mode::Attempt => ("attempt", true),
+            Mode::Filing => ("filing", true),
             Mode::AcceptClock => ("accept clock", true),
             Mode::AcceptStore => ("accept store", false),
             Mode::Unchecked => ("unchecked", false),
@@ -113,6 +120,7 @@ impl TenantStore {
             number(if is_checked { seen.size.0 } else { 0 }),
             text(&seen.last),
             Arg::Number(CLOCK_TOLERANCE_MILLIS),
+            Arg::Bytes(attempt),
             text(mode),
             text(&sql),
             owned(change.args.to_string()),
@@ -123,9 +131,7 @@ impl TenantStore {
         ];
         let connection = self.pool.get().await?;
         let rows = self.db(connection.client()?).rows(COMMIT, &values).await;
-        let may_repeat = change.mode == Mode::Attempt;
-        let rows =
-            connection.end(rows.map_err(|it| if may_repeat { it.or_again() } else { it }))?;
+        let rows = connection.end(rows.map_err(Failure::or_again))?;
         let row = rows.first().ok_or_else(|| Failure::corrupt("no outcome"))?;
         committed(row, &seen)
     }

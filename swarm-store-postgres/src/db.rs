@@ -105,7 +105,7 @@ impl<'a> Db<'a> {
         Self { client, schema, tenant }
     }
 
-    /// All rows that a statement finds.
+    /// Runs a statement; returns the rows that it finds.
     pub(crate) async fn rows(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<Vec<Row>> {
         let (sql, tenant) = (self.schema.qualify(sql), self.tenant.as_str());
         Ok(self.client.query_typed(&sql, &bound(&tenant, args)).await?)
@@ -119,23 +119,6 @@ impl<'a> Db<'a> {
         read: impl Fn(&Row) -> Outcome<T>,
     ) -> Outcome<Option<T>> {
         self.rows(sql, args).await?.first().map(read).transpose()
-    }
-
-    /// Whether a statement finds a row.
-    pub(crate) async fn any(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<bool> {
-        Ok(!self.rows(sql, args).await?.is_empty())
-    }
-
-    /// The number that a statement finds, if any.
-    pub(crate) async fn number(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<Option<u64>> {
-        let found = self.one(sql, args, |row| Ok(row.try_get::<_, Option<i64>>(0)?)).await?;
-        found.flatten().map(unsigned).transpose()
-    }
-
-    /// Runs a statement that changes rows; returns their number.
-    pub(crate) async fn run(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<u64> {
-        let (sql, tenant) = (self.schema.qualify(sql), self.tenant.as_str());
-        Ok(self.client.execute_typed(&sql, &bound(&tenant, args)).await?)
     }
 }
 

@@ -42,7 +42,7 @@ impl TenantStore {
 
     async fn call(&self, filings: &[&Filing], seen: &LogPosition) -> Outcome<Vec<Row>> {
         const FILE: &str =
-            "SELECT * FROM swarm.file_5($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+            "SELECT * FROM swarm.file_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
             $13, $14, $15, $16, $17, $18, $19)";
         let values = values(self.patience(), filings, seen);
         let connection = self.pool.get().await?;

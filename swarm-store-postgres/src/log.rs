@@ -60,10 +60,7 @@ impl Log for TenantStore {
 
     async fn log_position(&self) -> Result<LogPosition> {
         const POSITION: &str = "SELECT coalesce(t.log, 1), coalesce(t.seq, 0),
-                (SELECT swarm.mark_1(at, take, committee_take, act) FROM swarm.log
-                 WHERE tenant = $1 AND seq = t.seq),
-                (SELECT swarm.mark_1(at, take, committee_take, act) FROM swarm.log
-                 WHERE tenant = $1 AND seq = $2)
+                swarm.mark_1($1, t.seq), swarm.mark_1($1, $2)
             FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1";
         const OP: &str = "log position";
         let seen = self.seen.position();

@@ -11,13 +11,8 @@ use tokio_postgres::types::Type;
 use crate::failure::{Failure, Outcome};
 
 /// The migration to each layout from the one before, in order.
-const LAYOUTS: [&str; 5] = [
-    include_str!("layout/1.sql"),
-    include_str!("layout/2.sql"),
-    include_str!("layout/3.sql"),
-    include_str!("layout/4.sql"),
-    include_str!("layout/5.sql"),
-];
+const LAYOUTS: [&str; 1] =
+    [concat!(include_str!("layout/1/tables.sql"), include_str!("layout/1/functions.sql"))];
 
 /// The layout that this release reads and writes.
 pub(crate) const LAYOUT: usize = LAYOUTS.len();
@@ -59,12 +54,7 @@ impl Schema {
         if self.layout(client).await? == LAYOUT {
             return Ok(());
         }
-        let migrated = self.migrate(client).await;
-        if migrated.is_err() {
-            // The connection may be closed already.
-            let _ = client.batch_execute("ROLLBACK").await;
-        }
-        migrated.map_err(|failure| match failure {
+        self.migrate(client, &LAYOUTS).await.map_err(|failure| match failure {
             refused if refused.is(&SqlState::INSUFFICIENT_PRIVILEGE) => Failure::misconfigured(format!(
                 "the schema {} has not the layout {LAYOUT}, and this role may not change it ({refused}): \
                  connect once as its owner",
@@ -74,16 +64,27 @@ impl Schema {
         })
     }
 
-    async fn migrate(&self, client: &Client) -> Outcome<()> {
+    /// Makes those migrations that the schema lacks, all or none.
+    async fn migrate(&self, client: &Client, layouts: &[&str]) -> Outcome<()> {
         self.prepare(client).await?;
+        let migrated = self.migrate_prepared(client, layouts).await;
+        if migrated.is_err() {
+            // The connection may be closed already.
+            let _ = client.batch_execute("ROLLBACK").await;
+        }
+        migrated
+    }
+
+    async fn migrate_prepared(&self, client: &Client, layouts: &[&str]) -> Outcome<()> {
         // Another process that migrates it waits here, and then finds the layout.
         let begin =
             "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE swarm.layout IN EXCLUSIVE MODE";
         client.batch_execute(&self.qualify(begin)).await?;
-        for statements in LAYOUTS.iter().skip(self.layout(client).await?) {
+        let newest = layouts.len();
+        for statements in layouts.iter().skip(self.layout_up_to(newest, client).await?) {
             client.batch_execute(&self.qualify(statements)).await?;
         }
-        let end = format!("UPDATE swarm.layout SET number = {LAYOUT}; COMMIT");
+        let end = format!("UPDATE swarm.layout SET number = {newest}; COMMIT");
         Ok(client.batch_execute(&self.qualify(&end)).await?)
     }
 
@@ -125,6 +126,10 @@ impl Schema {
     /// # Errors
     /// [`Failure`] when it is newer than this release.
     pub(crate) async fn layout(&self, client: &Client) -> Outcome<usize> {
+        self.layout_up_to(LAYOUT, client).await
+    }
+
+    async fn layout_up_to(&self, newest: usize, client: &Client) -> Outcome<usize> {
         let found = client.query_typed(&self.qualify("SELECT number FROM swarm.layout"), &[]).await;
         let found = match found.map_err(Failure::from) {
             Err(failure) if failure.is(&SqlState::UNDEFINED_TABLE) => return Ok(0),
@@ -132,7 +137,7 @@ impl Schema {
         };
         let Some(row) = found.first() else { return Ok(0) };
         let number: i32 = row.try_get(0)?;
-        let known = usize::try_from(number).ok().filter(|number| *number <= LAYOUT);
+        let known = usize::try_from(number).ok().filter(|number| *number <= newest);
         known.ok_or_else(|| unknown(number.into()))
     }
 }
@@ -143,4 +148,40 @@ pub(crate) fn unknown(layout: i64) -> Failure {
         "the records have layout {layout}, and this program knows those up to {LAYOUT}: \
          use the release that wrote them, or a later one"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use swarm_postgres_testing::Server;
+    use tokio_postgres::NoTls;
+
+    use super::*;
+
+    const CREATE: &str = "CREATE TABLE swarm.migrated (layout integer)";
+    const INSERT: &str = "INSERT INTO swarm.migrated VALUES (2)";
+    const FAIL: &str = "INSERT INTO swarm.migrated VALUES (3); SELECT 1 / 0";
+
+    async fn client(server: &Server) -> Client {
+        let (client, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+
+    #[tokio::test]
+    async fn missing_migrations_are_made_once_and_in_order_and_all_or_none() {
+        let server = Server::start(&[]);
+        let (one, other) = (client(&server).await, client(&server).await);
+        let schema = Schema::named("desk");
+        schema.migrate(&one, &[CREATE]).await.unwrap();
+        let both = [CREATE, INSERT];
+        let (first, second) =
+            tokio::join!(schema.migrate(&one, &both), schema.migrate(&other, &both));
+        first.and(second).unwrap();
+        schema.migrate(&one, &[CREATE, INSERT, FAIL, INSERT]).await.unwrap_err();
+        assert_eq!(server.psql("SELECT string_agg(layout::text, ',') FROM desk.migrated"), "2");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
+        // A release that knows the first layout only.
+        schema.migrate(&other, &[CREATE]).await.unwrap_err();
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
+    }
 }

@@ -140,9 +140,7 @@ impl TenantStore {
     /// Checks that commits are not blocked by the log or the clock.
     pub(crate) async fn may_commit(&self) -> Result<()> {
         const OP: &str = "ready";
-        const FACTS: &str = "SELECT t.log, t.last_at, swarm.clock_1(),
-                (SELECT swarm.mark_1(at, take, committee_take, act) FROM swarm.log
-                 WHERE tenant = $1 AND seq = $2)
+        const FACTS: &str = "SELECT t.log, t.last_at, swarm.clock_1(), swarm.mark_1($1, $2)
             FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1";
         let seen = self.seen.position();
         let size = [number(seen.size.0)];

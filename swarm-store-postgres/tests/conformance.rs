@@ -73,7 +73,7 @@ mod interface_a {
         SERVER.psql(&format!("BEGIN; {} COMMIT", copies.concat()));
     }
 
-    const TABLES: [&str; 13] = [
+    const TABLES: [&str; 14] = [
         "tenants",
         "members",
         "challenges",
@@ -87,6 +87,7 @@ mod interface_a {
         "committee_briefs",
         "committee_takes",
         "log",
+        "attempts",
     ];
 
     swarm_testing::continuity_conformance!(schema, back_up, restore, again);

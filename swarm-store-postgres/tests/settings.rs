@@ -1,11 +1,12 @@
 //! Addresses, roles, layouts, and settings of the server.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::error::Error as _;
 use std::fs;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use swarm_core::domain::Attribution;
 use swarm_core::rules::convene;
@@ -14,6 +15,8 @@ use swarm_core::{TenantId, Tenants as _};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::{Author, World, session_draft};
+use tokio::time::sleep;
+use tokio_postgres::NoTls;
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
@@ -148,6 +151,50 @@ async fn settings_that_lose_takes_are_warned_of_and_refused_when_strict() {
 }
 
 #[tokio::test]
+async fn standbys_that_no_commit_waits_for_and_missing_ones_are_warned_of() {
+    let server = Server::start(&[]);
+    let (url, standby) = (server.url(), server.with_standby());
+    let store = PostgresStore::connect(&url).await.unwrap();
+    let strict = PostgresStore::connect(&format!("{url}&strict=true")).await.unwrap();
+    server.psql("ALTER SYSTEM SET synchronous_standby_names = ''");
+    server.psql("SELECT pg_reload_conf()");
+    warns(&store, "there are standbys").await;
+    assert_eq!(strict.ready().await.unwrap_err().kind(), StoreErrorKind::Misconfigured);
+    server.psql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    server.psql("SELECT pg_reload_conf()");
+    drop(standby);
+    warns(&store, "no write is acknowledged").await;
+}
+
+/// Waits for a warning: settings and standbys change a little later than they are told to.
+async fn warns(store: &PostgresStore, text: &str) {
+    let mut warnings = Vec::new();
+    for _ in 0..200 {
+        warnings = store.ready().await.unwrap().warnings;
+        if warnings.iter().any(|warning| warning.contains(text)) {
+            return;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{text}: {warnings:?}");
+}
+
+#[tokio::test]
+async fn few_connections_left_are_warned_of() {
+    let server = Server::start(&["max_connections=12"]);
+    let store = PostgresStore::connect(&server.url()).await.unwrap();
+    assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
+    let mut others = Vec::new();
+    for _ in 0..10 {
+        let (client, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        others.push(client);
+    }
+    let warnings = store.ready().await.unwrap().warnings;
+    assert!(warnings[0].contains("max_connections is 12"), "{warnings:?}");
+}
+
+#[tokio::test]
 async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let url = SERVER.url();
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
@@ -155,9 +202,9 @@ async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
     let time =
-        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.time_5'::regproc)", schema(&url)));
+        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.time_1'::regproc)", schema(&url)));
     SERVER.psql(&format!(
-        "CREATE OR REPLACE FUNCTION {}.time_5(millis bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
+        "CREATE OR REPLACE FUNCTION {}.time_1(millis bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
          AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'",
         schema(&url)
     ));

@@ -35,7 +35,7 @@ fn change_filing(url: &str, from: &str, to: &str) {
     let schema = schema(url);
     let changed = SERVER.psql(&format!(
         "CREATE TEMP TABLE changed (source text);
-         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.file_5'::regproc), $${from}$$, $${to}$$);
+         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.file_1'::regproc), $${from}$$, $${to}$$);
          DO 'BEGIN EXECUTE (SELECT source FROM changed); END';
          SELECT strpos(source, $${to}$$) > 0 FROM changed"
     ));

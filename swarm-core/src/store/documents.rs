@@ -121,7 +121,7 @@ impl std::str::FromStr for Collection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentDraft {
     /// Its key: any text of up to a few hundred characters, U+0000 included. `None`: its id in decimal
-    /// digits. Without a key, a write that is sent again after a lost answer may create two documents.
+    /// digits. Without a key, a caller that repeats a write after an error may create two documents.
     pub key: Option<String>,
     /// Its group: any text. The group of a key never changes.
     pub group: String,

@@ -6,10 +6,10 @@
 //! `Ok` means that the store answered, `Err` that it could not. A lost race is an outcome, not an
 //! error. A limit of a query may be anything up to `usize::MAX`.
 //!
-//! After an error, a commit may have been made. A store sends one again by itself only if it recognizes it:
-//! a filing by its attempt, others by ids of its own. Where it does not, neither does the service: a change
+//! After an error, a commit may have been made. A store over a network sends one again by itself after a lost answer,
+//! and recognizes it: a filing by its attempt, others by ids of its own. The service sends none again: a change
 //! that is guarded by a version is judged again, and an operator who repeats a convocation, or a member a
-//! memo, after a lost answer may get two. The suite in `swarm_testing::conformance` tests an implementation.
+//! memo, after an error may get two. The suite in `swarm_testing::conformance` tests an implementation.
 
 mod aggregation;
 mod changes;

@@ -30,7 +30,7 @@ pub trait Sessions: Send + Sync {
     async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>>;
 
     /// Commits a new session with the next id, the time by the store's clock, version 1, and
-    /// without a snapshot. A convocation has no attempt: one that is sent again after a lost answer
+    /// without a snapshot. A convocation has no attempt: a caller that repeats one after an error
     /// may convene another session.
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>>;
 

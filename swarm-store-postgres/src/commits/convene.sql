@@ -10,7 +10,7 @@ counted AS (UPDATE swarm.tenants SET sessions = sessions + 1,
     RETURNING sessions AS id, (documents ->> ($3 ->> 'collection'))::bigint AS claim),
 convened AS (INSERT INTO swarm.sessions
     SELECT session.* FROM counted, jsonb_populate_record(NULL::swarm.sessions, $3 ||
-        jsonb_build_object('id', id, 'record', swarm.complete_5($3 ->> 'record', id, $2))) AS session),
+        jsonb_build_object('id', id, 'record', swarm.complete_1($3 ->> 'record', id, $2))) AS session),
 claimed AS (INSERT INTO swarm.documents (tenant, collection, id, name, family, created_at, record)
     SELECT $1, $3 ->> 'collection', claim, $3 ->> 'occasion', '', $2, id::text FROM counted
     WHERE $3 ->> 'occasion' IS NOT NULL)

@@ -17,5 +17,5 @@ counted AS (UPDATE swarm.tenants SET committee_takes = committee_takes + 1 FROM 
     WHERE tenant = $1 AND outcome = 'saved' RETURNING committee_takes AS id),
 filed AS (INSERT INTO swarm.committee_takes (tenant, id, date, member, subject, attempt, record)
     SELECT $1, id, $3 ->> 'date', $3 ->> 'member', $3 ->> 'subject', ($3 ->> 'attempt')::bytea,
-        swarm.complete_5($3 ->> 'record', id, $2) FROM counted)
+        swarm.complete_1($3 ->> 'record', id, $2) FROM counted)
 SELECT outcome, (SELECT id FROM counted), (SELECT record FROM attempted) FROM judged

@@ -20,6 +20,6 @@ saved AS (INSERT INTO swarm.members
 counted AS (UPDATE swarm.tenants SET messages = messages + 1 FROM judged
     WHERE tenant = $1 AND outcome = 'saved' AND $3 ->> 'mail' IS NOT NULL RETURNING messages),
 queued AS (INSERT INTO swarm.messages (tenant, id, version, state, record)
-    SELECT $1, messages, 1, $3 ->> 'mail_state', swarm.complete_5($3 ->> 'mail', messages, $2)
+    SELECT $1, messages, 1, $3 ->> 'mail_state', swarm.complete_1($3 ->> 'mail', messages, $2)
     FROM counted)
 SELECT outcome, 0, (SELECT id FROM holder) FROM judged

@@ -101,9 +101,8 @@ impl Committee for TenantStore {
     }
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        const BASIS: &str = "SELECT swarm.clock_1(), t.last_at, coalesce(t.log, 1),
-                (SELECT swarm.mark_1(at, take, committee_take, act) FROM swarm.log
-                 WHERE tenant = $1 AND seq = $2),
+        const BASIS: &str =
+            "SELECT swarm.clock_1(), t.last_at, coalesce(t.log, 1), swarm.mark_1($1, $2),
                 m.version, m.record, d.version, d.record
             FROM (SELECT) AS one
             LEFT JOIN swarm.tenants t ON t.tenant = $1

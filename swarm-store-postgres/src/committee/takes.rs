@@ -58,7 +58,7 @@ impl TenantStore {
         args["day_version"] = signed(filing.session().1.0).into();
         args["deadline"] = filing.commit_deadline().millis().into();
         args["quota"] = filing.quota().into();
-        let change = Change { mode: Mode::Attempt, ..Change::new(OP, FILE, args) };
+        let change = Change { mode: Mode::Filing, ..Change::new(OP, FILE, args) };
         let filed = self.commit(change).await?;
         match (&*filed.outcome, &filed.detail) {
             ("saved", _) => Ok(CommitteeFiled::Filed(Arc::new(filing.take(filed.at)))),

@@ -1,6 +1,6 @@
 //! Reads the records of a dump, page by page.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use async_trait::async_trait;
 use swarm_core::TenantId;
@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use super::transaction::{Transaction, bounded};
 use crate::PostgresStore;
 use crate::db::{Arg, Db, limit, number, number_of, record, text, text_of};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::session_rows::session;
 use crate::{documents, log};
 
@@ -96,19 +96,21 @@ impl Dump for Records {
 }
 
 async fn head(db: Db<'_>) -> Outcome<TenantHead> {
-    const COUNTERS: &str = "SELECT seq, messages, sessions FROM swarm.tenants WHERE tenant = $1";
-    const DOCUMENTS: &str =
-        "SELECT (documents ->> $2)::bigint FROM swarm.tenants WHERE tenant = $1";
-    let counters = |row: &Row| Ok([number_of(row, 0)?, number_of(row, 1)?, number_of(row, 2)?]);
-    let [log, messages, sessions] = db.one(COUNTERS, &[], counters).await?.unwrap_or_default();
-    let (messages, sessions) = (MessageId(messages), SessionId(sessions));
-    let mut head = TenantHead { log: Seq(log), messages, sessions, documents: Default::default() };
-    for collection in Collection::ALL {
-        if let Some(last) = db.number(DOCUMENTS, &[text(collection.as_str())]).await? {
-            head.documents.insert(collection, last);
-        }
-    }
-    Ok(head)
+    const HEAD: &str = "SELECT coalesce(seq, 0), coalesce(messages, 0), coalesce(sessions, 0),
+            coalesce(documents, '{}')::text
+        FROM (SELECT) AS one LEFT JOIN swarm.tenants ON tenant = $1";
+    let head = db.one(HEAD, &[], |row| {
+        let ids: BTreeMap<String, u64> =
+            serde_json::from_str(row.try_get(3)?).map_err(Failure::corrupt)?;
+        let last = |collection: Collection| Some((collection, *ids.get(collection.as_str())?));
+        Ok(TenantHead {
+            log: Seq(number_of(row, 0)?),
+            messages: MessageId(number_of(row, 1)?),
+            sessions: SessionId(number_of(row, 2)?),
+            documents: Collection::ALL.into_iter().filter_map(last).collect(),
+        })
+    });
+    head.await?.ok_or_else(|| Failure::corrupt("no counters"))
 }
 
 /// The place of a record, as the statements of [`Part::sql`] order them.

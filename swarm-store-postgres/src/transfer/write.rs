@@ -56,7 +56,7 @@ impl Restoration {
         }
         if let Some(log) = begun(records) {
             const BEGIN: &str = "UPDATE swarm.tenants SET log = $2 WHERE tenant = $1";
-            bounded(db.run(BEGIN, &[number(log)])).await?;
+            bounded(db.rows(BEGIN, &[number(log)])).await?;
         }
         Ok(())
     }
@@ -98,10 +98,10 @@ impl Restore for Restoration {
 async fn is_free(db: Db<'_>) -> Outcome<bool> {
     const CREATE: &str = "INSERT INTO swarm.tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING";
     const LOCK: &str = "SELECT FROM swarm.tenants WHERE tenant = $1 FOR NO KEY UPDATE";
-    db.run(CREATE, &[]).await?;
-    db.run(LOCK, &[]).await?;
+    db.rows(CREATE, &[]).await?;
+    db.rows(LOCK, &[]).await?;
     let used = format!("SELECT FROM swarm.tenants t WHERE t.tenant = $1 AND {IS_USED}");
-    Ok(!db.any(&used, &[]).await?)
+    Ok(db.rows(&used, &[]).await?.is_empty())
 }
 
 /// Inserts rows into a table.
@@ -110,7 +110,7 @@ async fn insert(db: Db<'_>, table: &str, rows: Vec<Value>) -> Outcome<()> {
         "INSERT INTO swarm.{table} SELECT row.* FROM jsonb_array_elements($2::jsonb) AS one,
             jsonb_populate_record(NULL::swarm.{table}, one || jsonb_build_object('tenant', $1)) AS row"
     );
-    db.run(&insert, &[owned(Value::from(rows).to_string())]).await.map(drop)
+    db.rows(&insert, &[owned(Value::from(rows).to_string())]).await.map(drop)
 }
 
 /// The rows of a record, with their tables. `submissions` is the number of submissions to the committee so far.
@@ -175,7 +175,7 @@ async fn set_counters(db: Db<'_>, head: &TenantHead) -> Outcome<()> {
     let last = |(collection, id): (&Collection, &u64)| (collection.to_string(), Value::from(*id));
     let documents: serde_json::Map<_, _> = head.documents.iter().map(last).collect();
     let documents = owned(Value::from(documents).to_string());
-    db.run(SET, &[number(head.messages.0), number(head.sessions.0), documents]).await.map(drop)
+    db.rows(SET, &[number(head.messages.0), number(head.sessions.0), documents]).await.map(drop)
 }
 
 /// Sets the rest of the tenant's row by the rows that were inserted; returns the position of the log.
@@ -190,7 +190,7 @@ async fn finish(db: Db<'_>) -> Outcome<LogPosition> {
             (SELECT * FROM swarm.log WHERE tenant = $1 ORDER BY seq DESC LIMIT 1) AS last ON true
         WHERE t.tenant = $1
         RETURNING t.log, t.seq,
-            coalesce(swarm.mark_1(last.at, last.take, last.committee_take, last.act), '')";
+            coalesce(swarm.mark_1($1, t.seq), '')";
     let limited = Collection::ALL.iter().filter(|collection| collection.has_limited_size());
     let limited = [Arg::texts(limited.map(|collection| collection.as_str()))];
     let position = db.one(FINISH, &limited, |row: &Row| {

@@ -1,7 +1,52 @@
--- Layout 5: every commit is one call, so none holds its tenant's lock over a round trip.
+-- Layout 1: its functions. They have the number of the layout that brought them: while servers are upgraded one by one,
+-- both releases find theirs.
 
--- Until then, takes of the session are held back, because it is being aggregated.
-ALTER TABLE swarm.sessions ADD COLUMN held_until bigint;
+-- The time of the clock.
+CREATE FUNCTION swarm.clock_1() RETURNS bigint LANGUAGE sql VOLATILE
+  AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
+
+-- The fingerprint of a row of the log, which distinguishes it from another row of the same number; null if there is none.
+CREATE FUNCTION swarm.mark_1(the_tenant text, the_seq bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT concat_ws(' ', at, 'take ' || take, 'committee take ' || committee_take, left(act, 300))
+    FROM swarm.log WHERE tenant = the_tenant AND seq = the_seq);
+END $$;
+
+-- The facts that a submission is judged by. It is stable, so everything in it reads the snapshot of its
+-- caller; the clock is read after that.
+CREATE FUNCTION swarm.basis_1(
+  the_tenant text, seen_size bigint, the_token bytea, the_date text, the_subject text, the_nonce text
+) RETURNS TABLE (
+  clock bigint, last_at bigint, log bigint, seen_mark text,
+  member_version bigint, member_record text,
+  session_version bigint, session_record text,
+  latest bigint,
+  id bigint, filed_at bigint, session bigint, revision bigint, public_key text, signature text, payload text
+) LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+  the_member text;
+  the_session bigint;
+BEGIN
+  SELECT t.log, t.last_at INTO log, last_at FROM swarm.tenants t WHERE t.tenant = the_tenant;
+  log := coalesce(log, 1);
+  seen_mark := swarm.mark_1(the_tenant, seen_size);
+  SELECT m.id, m.version, m.record INTO the_member, member_version, member_record
+    FROM swarm.members m WHERE m.tenant = the_tenant AND m.token = the_token;
+  SELECT s.id, s.version, s.record INTO the_session, session_version, session_record
+    FROM swarm.sessions s WHERE s.tenant = the_tenant AND s.date = the_date AND s.subject = the_subject
+    ORDER BY s.id DESC LIMIT 1;
+  IF the_member IS NOT NULL THEN
+    SELECT max(t.revision) INTO latest FROM swarm.takes t
+      WHERE t.tenant = the_tenant AND t.session = the_session AND t.member = the_member;
+    SELECT t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload
+      INTO id, filed_at, session, revision, public_key, signature, payload
+      FROM swarm.takes t
+      WHERE t.tenant = the_tenant AND t.member = the_member AND t.nonce = the_nonce;
+  END IF;
+  clock := swarm.clock_1();
+  RETURN NEXT;
+END $$;
 
 -- The takes that a row of the log opens, by id. Each has an entry: the last one with the number of the row, those before it
 -- with the numbers before. A row for each would hold the lock of the tenant for long.
@@ -11,23 +56,24 @@ ALTER TABLE swarm.log ADD COLUMN opened bigint[];
 ALTER TABLE swarm.sessions ALTER COLUMN snapshot SET STORAGE EXTERNAL;
 
 -- A time as records have it.
-CREATE FUNCTION swarm.time_5(millis bigint) RETURNS text LANGUAGE sql IMMUTABLE
+CREATE FUNCTION swarm.time_1(millis bigint) RETURNS text LANGUAGE sql IMMUTABLE
   AS $$ SELECT to_char(timestamp 'epoch' + millis * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
 
 -- A text, with the id and the time of its commit in their places: U+0001 and `i` or `t`. In texts that are stored,
 -- another character follows U+0001.
-CREATE FUNCTION swarm.complete_5(record text, id bigint, at bigint) RETURNS text LANGUAGE sql IMMUTABLE
-  AS $$ SELECT replace(replace(record, E'\u0001i', id::text), E'\u0001t', swarm.time_5(at)) $$;
+CREATE FUNCTION swarm.complete_1(record text, id bigint, at bigint) RETURNS text LANGUAGE sql IMMUTABLE
+  AS $$ SELECT replace(replace(record, E'\u0001i', id::text), E'\u0001t', swarm.time_1(at)) $$;
 
 -- Makes a commit. The statement that locks the tenant comes first: those after it see every commit that it waited for.
 --
 -- `change` is one statement that checks the guards, and writes if they hold. Its parameters are the tenant, the time of
 -- the commit, and `args`. It returns an outcome, the id that it assigned, and further details. Only after the outcome
--- `saved` the log is appended to, and the commit is announced.
+-- `saved` the log is appended to, and the commit is announced. After `kept` it is neither. After both, a call with the same
+-- attempt gets the same outcome.
 --
 -- `mode` is `usual`, or:
---   `attempt`: the time is null if the clock is behind the log, and `change` decides; a row of the log refers to the
---     submission that it filed;
+--   `filing`: the time is null if the clock is behind the log, and `change` decides; a row of the log refers to the
+--     submission to the committee that it filed;
 --   `accept clock`: the time is that of the clock, even if it is behind;
 --   `accept store`: another log begins; the clock is not checked;
 --   `unchecked`: the clock is not checked.
@@ -37,9 +83,9 @@ CREATE FUNCTION swarm.complete_5(record text, id bigint, at bigint) RETURNS text
 --
 -- Returns one row. Its outcome is that of `change`, or: `other layout`, with its number as id; `other log`, with the
 -- fingerprint of the row with the number `seen_size`; `clock behind`. Nothing is written then.
-CREATE FUNCTION swarm.commit_5(
+CREATE FUNCTION swarm.commit_1(
   the_tenant text, known_layout bigint, patience bigint, seen_log bigint, seen_size bigint, seen_last text,
-  tolerance bigint, mode text, change text, args jsonb,
+  tolerance bigint, the_attempt bytea, mode text, change text, args jsonb,
   entries text[], entry_sessions bigint[], digested text, opens bigint
 ) RETURNS TABLE (outcome text, id bigint, at bigint, detail text, log bigint, size bigint, mark text)
 LANGUAGE plpgsql VOLATILE AS $$
@@ -66,19 +112,25 @@ BEGIN
     RETURN;
   END IF;
   IF seen_size > 0 THEN
-    SELECT swarm.mark_1(l.at, l.take, l.committee_take, l.act) INTO mark
-      FROM swarm.log l WHERE l.tenant = the_tenant AND l.seq = seen_size;
+    mark := swarm.mark_1(the_tenant, seen_size);
     IF world.log <> seen_log OR mark IS DISTINCT FROM seen_last THEN
       outcome := 'other log';
       RETURN NEXT;
       RETURN;
     END IF;
   END IF;
+  SELECT a.outcome, a.id, a.at, a.detail INTO outcome, id, at, detail
+    FROM swarm.attempts a WHERE a.tenant = the_tenant AND a.attempt = the_attempt;
+  IF FOUND THEN
+    mark := swarm.mark_1(the_tenant, world.seq);
+    RETURN NEXT;
+    RETURN;
+  END IF;
   clock := swarm.clock_1();
   at := greatest(clock, world.last_at);
   IF mode = 'accept clock' THEN
     at := clock;
-  ELSIF mode IN ('usual', 'attempt') AND at - clock > tolerance THEN
+  ELSIF mode IN ('usual', 'filing') AND at - clock > tolerance THEN
     at := NULL;
     IF mode = 'usual' THEN
       outcome := 'clock behind';
@@ -100,11 +152,11 @@ BEGIN
       world.last_at := at;
       INSERT INTO swarm.log (tenant, seq, at, act, session) VALUES (
         the_tenant, world.seq, at,
-        replace(swarm.complete_5(entries[i], id, at), E'\u0001d', coalesce(
-          encode(sha256(convert_to(swarm.complete_5(digested, id, at), 'UTF8')), 'hex'), '')),
+        replace(swarm.complete_1(entries[i], id, at), E'\u0001d', coalesce(
+          encode(sha256(convert_to(swarm.complete_1(digested, id, at), 'UTF8')), 'hex'), '')),
         CASE entry_sessions[i] WHEN 0 THEN id ELSE entry_sessions[i] END);
     END LOOP;
-    IF mode = 'attempt' THEN
+    IF mode = 'filing' THEN
       world.seq := world.seq + 1;
       world.last_at := at;
       INSERT INTO swarm.log (tenant, seq, at, committee_take) VALUES (the_tenant, world.seq, at, id);
@@ -122,20 +174,25 @@ BEGIN
       SET log = world.log, seq = world.seq, last_at = world.last_at, commits = commits + 1
       WHERE tenant = the_tenant;
   END IF;
+  IF outcome IN ('saved', 'kept') THEN
+    DELETE FROM swarm.attempts WHERE tenant = the_tenant AND made_at < clock - 600000;
+    INSERT INTO swarm.attempts (tenant, attempt, made_at, outcome, id, at, detail)
+      VALUES (the_tenant, the_attempt, clock, outcome, id, at, detail);
+  END IF;
   log := world.log;
   size := world.seq;
-  SELECT swarm.mark_1(l.at, l.take, l.committee_take, l.act) INTO mark
-    FROM swarm.log l WHERE l.tenant = the_tenant AND l.seq = world.seq;
+  mark := swarm.mark_1(the_tenant, world.seq);
   RETURN NEXT;
 END $$;
 
--- Files takes as `file_1` does, but for the outcome `held`: the session of the take is held back.
+-- Files takes in the order given, each if its guards hold, checked in the order of the port; or its outcome is `held`: the
+-- session of the take is held back. The statement that locks the tenant comes first, as in a commit.
 --
 -- Returns a row per take: its outcome, and for `filed` its id and time, for `again` the take that this
 -- attempt filed before. The last row has the outcome `log`: the number of the log, of its last row, and the
 -- fingerprint of that row. If the log does not continue from the position seen, that row is the only one,
 -- has the outcome `other log`, and the fingerprint of the row with the number `seen_size`.
-CREATE FUNCTION swarm.file_5(
+CREATE FUNCTION swarm.file_1(
   the_tenant text, patience bigint, seen_log bigint, seen_size bigint, seen_last text, tolerance bigint,
   the_members text[], member_versions bigint[], the_sessions bigint[], session_versions bigint[],
   the_dates text[], the_subjects text[], deadlines bigint[], the_nonces text[], attempts bytea[],
@@ -161,8 +218,7 @@ BEGIN
   world.log := coalesce(world.log, 1);
   world.seq := coalesce(world.seq, 0);
   IF seen_size > 0 THEN
-    SELECT swarm.mark_1(l.at, l.take, l.committee_take, l.act) INTO payload
-      FROM swarm.log l WHERE l.tenant = the_tenant AND l.seq = seen_size;
+    payload := swarm.mark_1(the_tenant, seen_size);
     IF world.log <> seen_log OR payload IS DISTINCT FROM seen_last THEN
       outcome := 'other log';
       id := world.log;
@@ -241,7 +297,6 @@ BEGIN
   outcome := 'log';
   id := world.log;
   filed_at := world.seq;
-  SELECT swarm.mark_1(l.at, l.take, l.committee_take, l.act) INTO payload
-    FROM swarm.log l WHERE l.tenant = the_tenant AND l.seq = world.seq;
+  payload := swarm.mark_1(the_tenant, world.seq);
   RETURN NEXT;
 END $$;
