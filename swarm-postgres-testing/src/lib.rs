@@ -1,8 +1,9 @@
-//! PostgreSQL for tests and benchmarks: servers started for one test program, in a temporary folder.
+//! PostgreSQL for tests and benchmarks: servers started for one test program, in a temporary folder, and PgBouncer in
+//! front of them.
 //!
 //! Each server is started by a shell that waits until its standard input is closed, and then kills the server. The
-//! test process holds the other end of that pipe, so no server outlives it, however the process ends. PostgreSQL
-//! refuses to run as root: there it runs as the user `postgres`.
+//! test process holds the other end of that pipe, so no server outlives it, however the process ends. PostgreSQL and
+//! PgBouncer refuse to run as root: there they run as the user `postgres`.
 //!
 //! `SWARM_POSTGRES_BIN` names the folder of its programs; the newest below `/usr/lib/postgresql` unless it is set.
 //!
@@ -10,21 +11,23 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "it is for tests")]
 
+mod pgbouncer;
 mod proxy;
 
-use std::io::Write as _;
+use std::io::{Write as _, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
+pub use pgbouncer::PgBouncer;
 pub use proxy::Proxy;
 use swarm_redis_testing::free_port;
 
 /// The script of that shell. It begins with the folder of the programs and that of the files. When it reads the
 /// word `keep`, it leaves the files for the next start. Killed with its children, the server loses what it has not
-/// written to the files.
+/// written to the files. `SMALL_DISK` is the size of a disk at `small`, which only this shell and its children see.
 const WATCH: &str = r#"
     trap "" HUP INT TERM
     programs=$1 folder=$2; shift 2
@@ -34,6 +37,8 @@ const WATCH: &str = r#"
         chown -R postgres "$folder"
     fi
     cd "$folder"
+    [ -z "$SMALL_DISK" ] || { mkdir small && mount -t tmpfs \
+        -o "size=$SMALL_DISK,uid=$(id -u postgres),mode=700" none small || exit; }
     [ -d data ] || $as "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync \
         > initdb.log 2>&1 || cat initdb.log >&2
     $as "$programs/postgres" -D data "$@" >> server.log 2>&1 & server=$!
@@ -41,6 +46,7 @@ const WATCH: &str = r#"
     children=$(cat /proc/$server/task/$server/children)
     kill -9 $server $children 2> /dev/null; wait
     for child in $children; do while kill -0 $child 2> /dev/null; do sleep 0.05; done; done
+    [ -z "$SMALL_DISK" ] || umount small
     [ "$word" = keep ] || rm -rf "$folder"
 "#;
 
@@ -52,6 +58,8 @@ pub struct Server {
     /// The folder of its files.
     pub folder: PathBuf,
     options: Vec<String>,
+    /// The size of its small disk, if it has one.
+    small_disk: Option<&'static str>,
     shell: Option<Child>,
 }
 
@@ -59,15 +67,54 @@ impl Server {
     /// Starts a server with these settings, `name=value`.
     pub fn start(options: &[&str]) -> Self {
         let options = options.iter().map(ToString::to_string).collect();
-        let folder = tempfile::tempdir().unwrap().keep();
-        let mut server = Self { port: free_port(), folder, options, shell: None };
+        let mut server = Self::stopped(options);
         server.resume();
         server
     }
 
+    fn stopped(options: Vec<String>) -> Self {
+        let folder = tempfile::tempdir().unwrap().keep();
+        Self { port: free_port(), folder, options, small_disk: None, shell: None }
+    }
+
+    /// Starts a server with a tablespace `small` on a disk of 32 MiB. `None`, after a line on standard error, where this
+    /// process may not mount one.
+    pub fn start_with_small_disk() -> Option<Self> {
+        let mount = "mount -t tmpfs none /mnt";
+        let tried = Command::new("unshare").args(["--mount", "sh", "-c", mount]).output();
+        if !tried.is_ok_and(|tried| tried.status.success()) {
+            writeln!(stderr(), "SKIPPED: a full disk: only root may mount one").unwrap();
+            return None;
+        }
+        let mut server = Self::stopped(Vec::new());
+        server.small_disk = Some("32m");
+        server.resume();
+        let location = server.folder.join("small").display().to_string();
+        server.psql(&format!("CREATE TABLESPACE small LOCATION '{location}'"));
+        server.psql("CREATE TABLE filler (text text) TABLESPACE small");
+        Some(server)
+    }
+
+    /// Fills the small disk.
+    pub fn fill_disk(&self) {
+        let fill = "INSERT INTO filler SELECT repeat('-', 1000) FROM generate_series(1, 100000)";
+        assert_eq!(self.try_psql("postgres", fill), None);
+    }
+
+    /// Makes room on the small disk again.
+    pub fn empty_disk(&self) {
+        self.psql("DROP TABLE filler");
+    }
+
     /// Restarts it with the same port and files.
     pub fn resume(&mut self) {
-        let mut shell = Command::new("sh");
+        let mut shell = match self.small_disk {
+            Some(_) => Command::new("unshare"),
+            None => Command::new("sh"),
+        };
+        if let Some(size) = self.small_disk {
+            shell.args(["--mount", "sh"]).env("SMALL_DISK", size);
+        }
         shell.args(["-c", WATCH, "sh"]).arg(programs()).arg(&self.folder);
         shell.args(["-p", &self.port.to_string(), "-h", "127.0.0.1"]);
         let set = ["max_connections=300", "shared_buffers=32MB", "unix_socket_directories="];
@@ -85,8 +132,7 @@ impl Server {
 
     /// Starts a standby that follows it, and makes its commits wait for that one.
     pub fn with_standby(&self) -> Self {
-        let folder = tempfile::tempdir().unwrap().keep();
-        let mut standby = Self { port: free_port(), folder, options: Vec::new(), shell: None };
+        let mut standby = Self::stopped(Vec::new());
         let copied = Command::new(programs().join("pg_basebackup"))
             .args(["-h", "127.0.0.1", "-U", "postgres", "-c", "fast", "-R", "-N"])
             .args(["-p", &self.port.to_string(), "-D"])

@@ -1,4 +1,4 @@
-//! A proxy that delays what it forwards, and can withhold answers.
+//! A proxy that delays what it forwards, and can withhold answers, or lose them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,10 +19,18 @@ pub struct Proxy {
 #[derive(Debug)]
 struct State {
     delay: Duration,
-    /// Whether answers are withheld.
-    withholds: watch::Sender<bool>,
+    answers: watch::Sender<Answers>,
     /// The answers that were withheld so far.
     withheld: watch::Sender<usize>,
+}
+
+/// What happens to answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answers {
+    Forwarded,
+    Withheld,
+    /// Those that were withheld are lost with their connections. Others are forwarded.
+    Lost,
 }
 
 impl Proxy {
@@ -30,8 +38,8 @@ impl Proxy {
     pub async fn in_front_of(server: u16, delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (withholds, withheld) = (watch::Sender::new(false), watch::Sender::new(0));
-        let state = Arc::new(State { delay, withholds, withheld });
+        let (answers, withheld) = (watch::Sender::new(Answers::Forwarded), watch::Sender::new(0));
+        let state = Arc::new(State { delay, answers, withheld });
         let shared = Arc::clone(&state);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -45,10 +53,10 @@ impl Proxy {
         Self { port, state }
     }
 
-    /// Withholds all answers until they are [released](Self::release).
+    /// Withholds all answers until they are [released](Self::release) or [lost](Self::lose).
     pub fn withhold(&self) {
         self.state.withheld.send_replace(0);
-        self.state.withholds.send_replace(true);
+        self.state.answers.send_replace(Answers::Withheld);
     }
 
     /// Waits until an answer is withheld: so the server has done what it was asked to.
@@ -59,7 +67,12 @@ impl Proxy {
 
     /// Forwards answers again, beginning with those withheld.
     pub fn release(&self) {
-        self.state.withholds.send_replace(false);
+        self.state.answers.send_replace(Answers::Forwarded);
+    }
+
+    /// Closes the connections whose answers are withheld, and forwards those of others again.
+    pub fn lose(&self) {
+        self.state.answers.send_replace(Answers::Lost);
     }
 }
 
@@ -81,12 +94,15 @@ async fn forward(
             }
         }
     });
-    let mut withholds = state.withholds.subscribe();
+    let mut answers = state.answers.subscribe();
     while let Some((due, bytes)) = receiver.recv().await {
         sleep_until(due).await;
-        if are_answers && *withholds.borrow() {
+        if are_answers && *answers.borrow() == Answers::Withheld {
             state.withheld.send_modify(|answers| *answers += 1);
-            withholds.wait_for(|withholds| !withholds).await.unwrap();
+            let end = *answers.wait_for(|it| *it != Answers::Withheld).await.unwrap();
+            if end == Answers::Lost {
+                return;
+            }
         }
         if to.write_all(&bytes).await.is_err() {
             return;

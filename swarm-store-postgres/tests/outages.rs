@@ -1,5 +1,5 @@
-//! PostgreSQL killed or failed over, and connections cut or slow, while members file: acknowledged takes are stored once
-//! and complete.
+//! PostgreSQL killed, failed over or out of space, and connections cut or slow, while members file: acknowledged takes are
+//! stored once and complete. Other commits whose answers are lost are made once.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use swarm_core::domain::Seq;
-use swarm_core::store::{Collection, DocumentDraft, Filed};
-use swarm_core::{Session, Take, TenantId};
+use swarm_core::domain::{Attribution, Seq, SessionId};
+use swarm_core::rules::{Filing, convene};
+use swarm_core::store::{
+    Collection, DocumentDraft, Filed, MemberSaved, Put, Saved, SessionChange, StoreErrorKind,
+};
+use swarm_core::{Session, Take, TenantId, Tenants as _};
 use swarm_postgres_testing::{Proxy, Server};
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::{Author, World, act, judged};
+use swarm_testing::{Author, World, act, judged, session_draft};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -40,7 +42,7 @@ async fn killed_server_loses_and_doubles_no_acknowledged_take() {
         server.resume();
     }
     desk.wait_for((ROUNDS + 1) * ACKNOWLEDGED).await;
-    desk.end(filing).await;
+    desk.end(filing, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -59,7 +61,7 @@ async fn cut_connections_lose_and_double_no_acknowledged_take() {
         );
     }
     desk.wait_for((ROUNDS + 1) * ACKNOWLEDGED).await;
-    desk.end(filing).await;
+    desk.end(filing, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -74,44 +76,127 @@ async fn promoted_standby_has_every_acknowledged_take_once() {
     server.kill();
     standby.promote();
     desk.wait_for(3 * ACKNOWLEDGED).await;
-    desk.end(filing).await;
+    desk.end(filing, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn full_disk_refuses_takes_and_keeps_acknowledged_ones() {
+    let Some(server) = Server::start_with_small_disk() else { return };
+    let url = format!("{}&options=-c%20default_tablespace%3Dsmall", server.url());
+    let desk = Desk::open([&url, &url]).await;
+    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let world = World::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+    let filing = desk.begin().await;
+    desk.wait_for(ACKNOWLEDGED).await;
+    server.fill_disk();
+    let long = DocumentDraft {
+        json: "-".repeat(100_000),
+        key: None,
+        ..DocumentDraft::of_occasion("", SessionId(1))
+    };
+    let error = world.store().put_document(Collection::Memos, &long).await.unwrap_err();
+    // It is answered 503.
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    let warnings = store.ready().await.unwrap().warnings;
+    assert!(warnings[0].contains("no space left"), "{warnings:?}");
+    // Pages that are not full yet take some more.
+    while desk.files_within(Duration::from_millis(500)).await {}
+    server.empty_disk();
+    desk.wait_for(desk.acknowledged() + ACKNOWLEDGED).await;
+    world.convened("afterwards").await;
+    assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
+    desk.end(filing, 1).await;
 }
 
 /// While a server waits for the answer of a commit, another one commits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_commit_holds_its_lock_over_a_round_trip() {
-    let server = Server::start(&[]);
-    let url = server.url();
-    let proxy = Proxy::in_front_of(server.port, Duration::ZERO).await;
-    let by_proxy = url.replace(&server.port.to_string(), &proxy.port.to_string());
-    let open = async |url: &str| {
-        let store = PostgresStore::connect(&format!("{url}&pool=1")).await.unwrap();
-        World::open(Arc::new(store), TenantId::parse("acme").unwrap())
-    };
-    let (near, far) = (open(&url).await, open(&by_proxy).await);
-    let (author, session) = (near.author("ada").await, near.convened("aurora").await);
-    let filing = near.judged(&author, &author.submission(&session, "nonce")).await;
-    let amended = near.amended(session.id, |session| session.quorum = Some(3)).await;
-    let memo = DocumentDraft { key: None, ..DocumentDraft::of_occasion("memo", session.id) };
-    let creation = Author::named("bob").creation();
-    let store = far.store();
-    let commits: [BoxFuture<'_, bool>; 5] = [
-        Box::pin(async { store.file(&filing).await.is_ok() }),
-        Box::pin(async { store.save_session(&amended).await.is_ok() }),
-        Box::pin(async { store.save_member(&creation).await.is_ok() }),
-        Box::pin(async { store.put_document(Collection::Memos, &memo).await.is_ok() }),
-        Box::pin(async { store.accept_key(&act("accepted")).await.is_ok() }),
-    ];
-    for (number, commit) in commits.into_iter().enumerate() {
-        far.now().await;
-        proxy.withhold();
+    let link = Link::open().await;
+    for number in 0..COMMITS {
+        link.far.now().await;
+        link.proxy.withhold();
         let elsewhere = async {
-            proxy.has_withheld().await;
-            near.convened(&format!("subject-{number}")).await;
-            proxy.release();
+            link.proxy.has_withheld().await;
+            link.near.convened(&format!("subject-{number}")).await;
+            link.proxy.release();
         };
-        let (is_committed, ()) = tokio::join!(commit, elsewhere);
-        assert!(is_committed, "{number}");
+        let (is_made, ()) = tokio::join!(link.commit(number), elsewhere);
+        assert!(is_made, "{number}");
+    }
+}
+
+/// It is sent again, and its attempt is recognized.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn commit_whose_answer_is_lost_is_made_once() {
+    let link = Link::open().await;
+    let size = link.near.log_size().await;
+    for number in 0..COMMITS {
+        link.far.now().await;
+        link.proxy.withhold();
+        let cut = async {
+            link.proxy.has_withheld().await;
+            link.proxy.lose();
+        };
+        let (is_made, ()) = tokio::join!(link.commit(number), cut);
+        assert!(is_made, "{number}");
+    }
+    let rows = link.near.log(size, usize::MAX).await;
+    assert_eq!(rows.len(), 4, "the take, both sessions and the key: {rows:?}");
+    assert_eq!(link.near.convened("cask").await.id, SessionId(3));
+    assert_eq!(link.near.store().documents(Collection::Memos, None).await.unwrap().len(), 1);
+}
+
+/// A store over a connection that a test controls, and another beside it.
+struct Link {
+    proxy: Proxy,
+    near: World,
+    far: World,
+    filing: Filing,
+    amended: SessionChange,
+    _server: Server,
+}
+
+/// The kinds of commits that a [`Link`] makes.
+const COMMITS: usize = 6;
+
+impl Link {
+    async fn open() -> Self {
+        let server = Server::start(&[]);
+        let url = server.url();
+        let proxy = Proxy::in_front_of(server.port, Duration::ZERO).await;
+        let by_proxy = url.replace(&server.port.to_string(), &proxy.port.to_string());
+        let open = async |url: &str| {
+            let store = PostgresStore::connect(&format!("{url}&pool=1")).await.unwrap();
+            World::open(Arc::new(store), TenantId::parse("acme").unwrap())
+        };
+        let (near, far) = (open(&url).await, open(&by_proxy).await);
+        let (author, session) = (near.author("ada").await, near.convened("aurora").await);
+        let filing = near.judged(&author, &author.submission(&session, "nonce")).await;
+        let amended = near.amended(session.id, |session| session.quorum = Some(3)).await;
+        Self { proxy, near, far, filing, amended, _server: server }
+    }
+
+    /// Makes the commit with this number; returns whether it was made, and not refused as one that came before.
+    async fn commit(&self, number: usize) -> bool {
+        let store = self.far.store();
+        match number {
+            0 => matches!(store.file(&self.filing).await, Ok(Filed::Filed(_))),
+            1 => matches!(store.save_session(&self.amended).await, Ok(Saved::Saved)),
+            2 => {
+                let creation = Author::named("bob").creation();
+                matches!(store.save_member(&creation).await, Ok(MemberSaved::Saved))
+            }
+            3 => {
+                let memo =
+                    DocumentDraft { key: None, ..DocumentDraft::of_occasion("", SessionId(1)) };
+                matches!(store.put_document(Collection::Memos, &memo).await, Ok(Put::Created(_)))
+            }
+            4 => {
+                let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
+                store.convene(&draft).await.is_ok()
+            }
+            _ => store.accept_key(&act("accepted")).await.is_ok(),
+        }
     }
 }
 
@@ -175,14 +260,26 @@ impl Desk {
         told
     }
 
+    fn acknowledged(&self) -> usize {
+        self.acknowledged.load(Ordering::Relaxed)
+    }
+
     async fn wait_for(&self, acknowledged: usize) {
-        while self.acknowledged.load(Ordering::Relaxed) < acknowledged {
+        while self.acknowledged() < acknowledged {
             sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// Stops the members, and compares what they were told with what is stored.
-    async fn end(&self, filing: JoinSet<Vec<Arc<Take>>>) {
+    /// Whether a take is acknowledged within this time.
+    async fn files_within(&self, time: Duration) -> bool {
+        let before = self.acknowledged();
+        sleep(time).await;
+        self.acknowledged() > before
+    }
+
+    /// Stops the members, and compares what they were told with what is stored. `others` is the number of rows of the log
+    /// that are neither of their takes nor of the sessions.
+    async fn end(&self, filing: JoinSet<Vec<Arc<Take>>>, others: usize) {
         self.has_ended.store(true, Ordering::Relaxed);
         let mut told = filing.join_all().await.concat();
         told.sort_by_key(|take| take.id);
@@ -195,7 +292,7 @@ impl Desk {
         assert!(stored == told);
         // Each has one row of the log, as has each session.
         let rows = self.worlds[1].log_size().await;
-        assert_eq!(rows, Seq(u64::try_from(told.len() + SESSIONS).unwrap()));
+        assert_eq!(rows, Seq(u64::try_from(told.len() + SESSIONS + others).unwrap()));
     }
 }
 
