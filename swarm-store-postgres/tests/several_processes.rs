@@ -4,14 +4,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::store::{ChangeFeed as _, Restored, SessionQuery, Transfer as _};
+use swarm_core::store::{ChangeFeed as _, Filed, Restored, SessionQuery, Transfer as _};
 use swarm_core::{SessionId, TenantId, Tenants};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::conformance::{
     concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
 };
-use swarm_testing::{RoundRobin, World, applicant, creation};
+use swarm_testing::{RoundRobin, World, act, applicant, creation};
 use tokio_postgres::NoTls;
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
@@ -87,6 +87,40 @@ async fn clock_read_before_the_lock_fails_the_case() {
         wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
     });
     assert!(case.await.unwrap_err().is_panic());
+}
+
+/// PostgreSQL reports them of transactions that it undid because of others.
+#[tokio::test]
+async fn serialization_failures_and_deadlocks_are_tried_again() {
+    let url = SERVER.url();
+    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let world = World::open(store, tenant("acme"));
+    let (author, session) = (world.author("ada").await, world.convened("aurora").await);
+    for code in ["40001", "40P01"] {
+        let filing = world.judged(&author, &author.submission(&session, code)).await;
+        fail(&url, 2, code);
+        world.convened(&format!("subject-{code}")).await;
+        fail(&url, 2, code);
+        assert!(matches!(world.file(&filing).await, Filed::Filed(_)));
+        fail(&url, 100, code);
+        let error = world.store().accept_key(&act("accepted")).await.unwrap_err();
+        assert!(error.is_contended(), "{error:?}");
+        fail(&url, 0, code);
+    }
+}
+
+/// Makes the next calls fail with this code.
+fn fail(url: &str, calls: u32, code: &str) {
+    let schema = schema(url);
+    SERVER.psql(&format!(
+        "DROP SEQUENCE IF EXISTS {schema}.calls;
+         CREATE SEQUENCE {schema}.calls;
+         CREATE OR REPLACE FUNCTION {schema}.clock_1() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+         BEGIN
+           IF nextval('{schema}.calls') <= {calls} THEN RAISE EXCEPTION USING ERRCODE = '{code}'; END IF;
+           RETURN floor(extract(epoch FROM clock_timestamp()) * 1000);
+         END $$"
+    ));
 }
 
 #[tokio::test]
