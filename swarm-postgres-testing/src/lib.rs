@@ -79,6 +79,10 @@ impl Server {
 
     /// Starts a server with a tablespace `small` on a disk of 32 MiB. `None`, after a line on standard error, where this
     /// process may not mount one.
+    #[expect(
+        clippy::explicit_write,
+        reason = "the harness does not capture it, as it would `eprintln`"
+    )]
     pub fn start_with_small_disk() -> Option<Self> {
         let mount = "mount -t tmpfs none /mnt";
         let tried = Command::new("unshare").args(["--mount", "sh", "-c", mount]).output();
