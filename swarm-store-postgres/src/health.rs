@@ -157,3 +157,28 @@ impl Server {
         !self.synchronous_standby_names.trim().is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transaction_ids_that_run_out_are_warned_of() {
+        let server = |transaction_age| Server {
+            is_standby: false,
+            synchronous_commit: "on".to_owned(),
+            fsync: "on".to_owned(),
+            full_page_writes: "on".to_owned(),
+            synchronous_standby_names: String::new(),
+            standbys: 0,
+            transaction_age,
+            connections: 1,
+            max_connections: 100,
+            has_full_disk: false,
+        };
+        let safe = (1 << 31) - TRANSACTIONS_LEFT;
+        assert_eq!(server(safe).judge(true).unwrap().warnings, [""; 0]);
+        let warnings = server(safe + 1).judge(true).unwrap().warnings;
+        assert!(warnings[0].contains("let VACUUM run"), "{warnings:?}");
+    }
+}

@@ -252,6 +252,27 @@ mod tests {
         assert_eq!(read.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn password_file_is_found_by_the_environment_and_must_be_private() {
+        use std::fs;
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".pgpass");
+        fs::write(&file, "*:*:*:ada:hunter2\n").unwrap();
+        let environments =
+            [("PGPASSFILE", file.to_str().unwrap()), ("HOME", home.path().to_str().unwrap())];
+        for (mode, password) in [(0o600, Some(&b"hunter2"[..])), (0o640, None)] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            for environment in environments {
+                let read = parse("postgres://ada@db/desk", &[environment]).ok();
+                let read = read.as_ref().and_then(|read| read.config.get_password());
+                assert_eq!(read, password, "{mode:o}, {environment:?}");
+            }
+        }
+    }
+
     #[test]
     fn error_names_the_parameter_but_not_the_address() {
         for (parameter, named) in [
