@@ -301,7 +301,7 @@ mod caught {
             TreeSavedTwiceInARace      => concurrent_tree_changes_commit_once;
             TilesOfAnyLog              => tiles_of_logs_are_independent;
             TreeOfAnyTenant            => tree_is_isolated_by_tenant;
-            TrustedAnyway              => mistrusted_log_refuses_commits;
+            TrustedAnyway              => went_back_log_refuses_commits;
         }
     }
 }

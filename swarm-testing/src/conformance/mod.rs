@@ -254,7 +254,7 @@ macro_rules! conformance_cases {
                 concurrent_tree_changes_commit_once
                 tiles_of_logs_are_independent
                 tree_is_isolated_by_tenant
-                mistrusted_log_refuses_commits
+                went_back_log_refuses_commits
             }
             counts {
                 records_are_counted_by_latest_state

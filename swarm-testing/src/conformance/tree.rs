@@ -101,7 +101,7 @@ pub async fn tree_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 /// Until a log with a higher number begins, even if this process has seen none of the log.
-pub async fn mistrusted_log_refuses_commits(tenants: Arc<dyn Tenants>) {
+pub async fn went_back_log_refuses_commits(tenants: Arc<dyn Tenants>) {
     let world = World::fresh(Arc::clone(&tenants)).await;
     world.convened("subject").await;
     let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
@@ -116,7 +116,7 @@ pub async fn mistrusted_log_refuses_commits(tenants: Arc<dyn Tenants>) {
 
     let accepted = store_accepted(LogBefore::seen(Seq(1)), &Actor::OPERATOR);
     world.accept_store(&accepted).await;
-    expect_eq!(world.log_position().await.log, 4, "more than the number mistrusted");
+    expect_eq!(world.log_position().await.log, 4, "more than the number marked");
     expect_eq!(tenants.ready().await.is_ok(), true, "once the store was accepted");
     world.store().mark_went_back(3, Seq(9)).await.unwrap();
     world.convened("later").await;

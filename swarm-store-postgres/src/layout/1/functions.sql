@@ -54,13 +54,6 @@ BEGIN
   RETURN NEXT;
 END $$;
 
--- The takes that a row of the log opens, by id. Each has an entry: the last one with the number of the row, those before it
--- with the numbers before. A row for each would hold the lock of the tenant for long.
-ALTER TABLE swarm.log ADD COLUMN opened bigint[];
-
--- A snapshot may have megabytes, and to compress it takes longer than all else in its commit.
-ALTER TABLE swarm.sessions ALTER COLUMN snapshot SET STORAGE EXTERNAL;
-
 -- A time as records have it.
 CREATE FUNCTION swarm.time_1(millis bigint) RETURNS text LANGUAGE sql IMMUTABLE
   AS $$ SELECT to_char(timestamp 'epoch' + millis * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;

@@ -74,6 +74,8 @@ CREATE TABLE swarm.sessions (
   held_until bigint, -- until then its takes are held back, because it is being aggregated
   PRIMARY KEY (tenant, id)
 );
+-- A snapshot may have megabytes, and to compress it takes longer than all else in its commit.
+ALTER TABLE swarm.sessions ALTER COLUMN snapshot SET STORAGE EXTERNAL;
 CREATE INDEX sessions_by_day ON swarm.sessions (tenant, date, subject, id);
 CREATE INDEX sessions_by_state ON swarm.sessions (tenant, state, id);
 CREATE INDEX sessions_by_subject ON swarm.sessions (tenant, subject, id);
@@ -155,8 +157,9 @@ CREATE INDEX committee_takes_by_day ON swarm.committee_takes (tenant, date, id);
 CREATE INDEX committee_takes_by_member ON swarm.committee_takes (tenant, member, date, subject, id);
 CREATE UNIQUE INDEX committee_takes_by_attempt ON swarm.committee_takes (tenant, member, date, attempt);
 
--- One row per public change: a take, a submission to the committee, or an act. A row with a take and the act `opening`
--- is the entry by which that take was opened.
+-- One row per public change: a take, a submission to the committee, or an act. A row with a take and the act `opening` opens
+-- up to sixteen takes, the last of which it names. Each of them has an entry: the last one with the number of the row, those
+-- before it with the numbers before. A row for each would hold the lock of the tenant for long.
 CREATE TABLE swarm.log (
   tenant text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
@@ -165,6 +168,7 @@ CREATE TABLE swarm.log (
   committee_take bigint,
   act text, -- the text of its entry
   session bigint, -- the session that the act is on
+  opened bigint[], -- the takes that it opens, by id
   PRIMARY KEY (tenant, seq)
 );
 CREATE INDEX log_by_session ON swarm.log (tenant, session, seq) WHERE session IS NOT NULL;
