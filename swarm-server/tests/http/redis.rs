@@ -45,6 +45,19 @@ fn two_servers_share_one_redis_and_survive_its_restart() {
     assert_eq!(session["session"]["snapshot"]["participation"]["members"], 1);
 }
 
+/// The log's entry of a memo has a digest over the time of the commit. The store proposes an entry for each of the next
+/// milliseconds, and has to be done before they have passed.
+#[test]
+fn longest_memo_is_committed_while_the_clock_runs() {
+    let redis = Server::start(&[]);
+    let store = format!("--store={}", redis.url());
+    let program = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let ada = Author::join(&program.client, "Ada");
+    let memo = json!({ "title": "Long", "body": "\u{1f680}".repeat(100_000) }).to_string();
+    let bearer = ada.bearer();
+    program.client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+}
+
 #[test]
 fn one_of_two_servers_generates_and_both_accept_submissions() {
     // By its clock it is noon.

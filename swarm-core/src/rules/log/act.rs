@@ -5,14 +5,16 @@ use std::sync::Arc;
 use crate::domain::json::write;
 use crate::domain::{
     Actor, Attribution, Digest, LogBefore, LogEntry, LoggedSession, MemberId, Memo, MemoAct,
-    MemoDraft, MemoEntry, MemoId, Operation, Session, SessionAct, SessionDraft, SessionEntry,
-    SessionId, SubjectId, SubjectSnapshot, SubjectSnapshotDraft, SubjectSnapshotId, Timestamp,
+    MemoDraft, MemoEntry, MemoId, Operation, RunningDigest, Session, SessionAct, SessionDraft,
+    SessionEntry, SessionId, SubjectId, SubjectSnapshot, SubjectSnapshotDraft, SubjectSnapshotId,
+    Timestamp,
 };
 
 /// What a change appends to the log, made by the rules that judged it.
 ///
 /// Most entries are [known](Self::known) before the commit. An entry that contains an id or a time which the
-/// commit assigns is made during the commit, by [`entry`](Self::entry). A store appends what that returns.
+/// commit assigns is made during the commit, by [`entry`](Self::entry), or for each possible time before it, by
+/// [`entry_at`](Self::entry_at). A store appends what that returns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Act(Kind);
 
@@ -41,20 +43,33 @@ impl Act {
     /// The entry of a commit at the time `at` that assigned the number `minted`: the id of a session or of a
     /// document, or the number of a new log. A [known](Self::known) entry depends on neither.
     pub fn entry(&self, minted: u64, at: Timestamp) -> Arc<LogEntry> {
-        let entry = match &self.0 {
-            Kind::Known(entry) => return Arc::clone(entry),
-            Kind::Convened(draft, by) => convened(draft, by, SessionId(minted), at),
-            Kind::MemoPublished(author, draft) => memo_published(author, draft, minted, at),
-            Kind::SnapshotAdded(subject, draft, by) => {
-                snapshot_added(subject, draft, by, minted, at)
+        self.entry_at(minted)(at)
+    }
+
+    /// The [entry](Self::entry) as a function of the time. What the entries of all times have in common is hashed
+    /// once, because a store that proposes an entry for each millisecond must be done before they have passed.
+    pub fn entry_at(&self, minted: u64) -> Box<dyn Fn(Timestamp) -> Arc<LogEntry> + '_> {
+        match &self.0 {
+            Kind::Known(entry) => Box::new(move |_| Arc::clone(entry)),
+            Kind::Convened(draft, by) => {
+                let session = logged(&draft.convened(SessionId(minted), Timestamp::EPOCH));
+                Box::new(move |at| Arc::new(convened(&session, by, at)))
             }
-            Kind::StoreAccepted(before, by) => LogEntry::Operation(Operation::StoreAccepted {
-                by: by.clone(),
-                log: minted,
-                before: before.clone(),
-            }),
-        };
-        Arc::new(entry)
+            Kind::MemoPublished(author, draft) => {
+                let digest = digest_at(&write(&memo(author, draft, minted, Timestamp::EPOCH)));
+                Box::new(move |at| Arc::new(memo_published(author, minted, digest(at))))
+            }
+            Kind::SnapshotAdded(subject, draft, by) => {
+                let digest = digest_at(&write(&snapshot(subject, draft, minted, Timestamp::EPOCH)));
+                Box::new(move |at| Arc::new(snapshot_added(subject, by, minted, digest(at))))
+            }
+            Kind::StoreAccepted(before, by) => {
+                let (by, before) = (by.clone(), before.clone());
+                let accepted = Operation::StoreAccepted { by, log: minted, before };
+                let entry = Arc::new(LogEntry::Operation(accepted));
+                Box::new(move |_| Arc::clone(&entry))
+            }
+        }
     }
 
     /// The JSON text whose digest is in the [entry](Self::entry), where that text has the id and the time
@@ -81,12 +96,12 @@ impl From<LogEntry> for Act {
     }
 }
 
-fn convened(draft: &SessionDraft, by: &Attribution, id: SessionId, at: Timestamp) -> LogEntry {
+fn convened(session: &LoggedSession, by: &Attribution, at: Timestamp) -> LogEntry {
     LogEntry::Session(Box::new(SessionEntry {
         act: SessionAct::Convened,
         by: by.by.clone(),
         note: by.note.clone(),
-        session: logged(&draft.convened(id, at)),
+        session: LoggedSession { convened_at: at, ..session.clone() },
         excuse: None,
     }))
 }
@@ -115,15 +130,9 @@ fn memo(author: &MemberId, draft: &MemoDraft, id: u64, at: Timestamp) -> Memo {
     Memo { id, member_id, draft: draft.clone(), published_at: at }
 }
 
-fn memo_published(author: &MemberId, draft: &MemoDraft, id: u64, at: Timestamp) -> LogEntry {
-    let memo = memo(author, draft, id, at);
-    LogEntry::Memo(MemoEntry {
-        act: MemoAct::Published,
-        by: None,
-        id: memo.id,
-        digest: Digest::of_json(&memo),
-        member_id: memo.member_id,
-    })
+fn memo_published(author: &MemberId, id: u64, digest: Digest) -> LogEntry {
+    let (id, member_id) = (MemoId(id), author.clone());
+    LogEntry::Memo(MemoEntry { act: MemoAct::Published, by: None, id, digest, member_id })
 }
 
 fn snapshot(
@@ -136,18 +145,20 @@ fn snapshot(
     SubjectSnapshot { id, subject_id, draft: draft.clone(), created_at: at }
 }
 
-fn snapshot_added(
-    subject: &SubjectId,
-    draft: &SubjectSnapshotDraft,
-    by: &Actor,
-    id: u64,
-    at: Timestamp,
-) -> LogEntry {
-    let snapshot = snapshot(subject, draft, id, at);
-    LogEntry::SubjectSnapshot {
-        by: by.clone(),
-        id: snapshot.id,
-        digest: Digest::of_json(&snapshot),
-        subject_id: snapshot.subject_id,
+fn snapshot_added(subject: &SubjectId, by: &Actor, id: u64, digest: Digest) -> LogEntry {
+    let (id, subject_id) = (SubjectSnapshotId(id), subject.clone());
+    LogEntry::SubjectSnapshot { by: by.clone(), id, digest, subject_id }
+}
+
+/// The digest of a record's JSON text as a function of the time of its commit. `text` is that of
+/// [`Timestamp::EPOCH`]; the time is its last member.
+fn digest_at(text: &str) -> impl Fn(Timestamp) -> Digest + use<> {
+    let end_at = |at: Timestamp| write(&at) + "}";
+    let mut head = RunningDigest::default();
+    head.update(text.strip_suffix(&end_at(Timestamp::EPOCH)).unwrap_or(text).as_bytes());
+    move |at| {
+        let mut whole = head.clone();
+        whole.update(end_at(at).as_bytes());
+        whole.digest()
     }
 }
