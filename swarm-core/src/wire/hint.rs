@@ -44,7 +44,7 @@ pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String>
             ("body", refusal.detail()?)
         }
         CommitteeRefusal::MissingStanceLine => {
-            return refusal.detail().map(|rule| printable(&rule));
+            return refusal.detail().map(|rule| format!("body: {}", printable(&rule)));
         }
         _ => return None,
     };
@@ -160,6 +160,8 @@ mod tests {
         assert_eq!(hint_of("no json"), rule);
         assert_eq!(hint(&Refusal::BadSignature, b"{}").as_deref(), Some(DIAGNOSE));
         assert_eq!(hint(&Refusal::WindowClosed, b"{}"), None);
+        let trailer = committee_hint(&CommitteeRefusal::MissingStanceLine, b"{}").unwrap();
+        assert!(trailer.starts_with("body: the last line must be STANCE: "), "{trailer}");
     }
 
     #[test]
