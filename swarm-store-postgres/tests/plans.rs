@@ -33,7 +33,7 @@ async fn lookups_of_nonces_and_tiles_use_their_indexes_without_statistics() {
     }
     let tile = |index| TileId { level: 0, index };
     let change = TreeChange {
-        tiles: (0..TILES).map(|index| (tile(index), vec![7; 8_192])).collect(),
+        tiles: (0..TILES).map(|index| (tile(index), vec![7; 32])).collect(),
         ..TreeChange::to(TreeState { log: 1, size: Seq(1), checkpoint: None }, None)
     };
     assert_eq!(world.store().save_tree(&change).await.unwrap(), Saved::Saved);
