@@ -119,7 +119,8 @@ impl Client {
     pub fn get_bytes(&self, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
         self.with_retries(|| {
             let request = self.request("GET", path, accept)?.body(());
-            let response = self.agent.run(request.map_err(malformed)?).map_err(no_answer)?;
+            let response = self.agent.run(request.map_err(malformed)?);
+            let response = response.map_err(|error| self.no_answer(error))?;
             read_bytes(response)
         })
     }
@@ -224,7 +225,7 @@ impl Client {
                 self.agent.run(request.body(body).map_err(malformed)?)
             }
         };
-        response.map_err(no_answer)
+        response.map_err(|error| self.no_answer(error))
     }
 
     /// Sends a text once. Returns status and body of any answer of at most 64 KiB.
@@ -232,11 +233,15 @@ impl Client {
         let request = self.request("POST", path, "text/plain")?;
         let request = request.header("content-type", "text/plain; charset=utf-8");
         let answered = self.agent.run(request.body(body).map_err(malformed)?);
-        let mut response = answered.map_err(no_answer)?;
+        let mut response = answered.map_err(|error| self.no_answer(error))?;
         let limited = response.body_mut().with_config().limit(MAX_TEXT_BYTES);
-        let text = String::from_utf8(limited.read_to_vec().map_err(no_answer)?);
+        let text = String::from_utf8(limited.read_to_vec().map_err(unread)?);
         let text = text.map_err(|_| Error::Unreadable("an answer that is no text".to_owned()))?;
         Ok((response.status().as_u16(), text))
+    }
+
+    fn no_answer(&self, error: ureq::Error) -> Error {
+        Error::NoAnswer(format!("{}: {error}", self.base))
     }
 
     fn request(&self, method: &str, path: &str, accept: &str) -> Result<Builder, Error> {
@@ -275,7 +280,7 @@ fn is_local_host(host: &str) -> bool {
         || address.is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
 
-fn no_answer(error: ureq::Error) -> Error {
+fn unread(error: ureq::Error) -> Error {
     match error {
         // A retry would get the same long answer.
         ureq::Error::BodyExceedsLimit(_) => Error::Unreadable("the answer is too long".to_owned()),
@@ -297,12 +302,8 @@ fn read(response: Response<Body>) -> Result<Json, Error> {
 /// The body of a 2xx.
 fn read_bytes(mut response: Response<Body>) -> Result<Vec<u8>, Error> {
     let status = response.status().as_u16();
-    let bytes = response
-        .body_mut()
-        .with_config()
-        .limit(MAX_ANSWER_BYTES)
-        .read_to_vec()
-        .map_err(no_answer)?;
+    let bytes =
+        response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec().map_err(unread)?;
     if (200..300).contains(&status) {
         return Ok(bytes);
     }

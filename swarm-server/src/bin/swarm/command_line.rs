@@ -22,15 +22,23 @@ pub(crate) struct CommandLine {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Run the server
+    #[command(after_help = "Example: swarm serve --config swarm.toml")]
     Serve(Options),
     /// Run a server with sample data in memory, and print the addresses to open
+    #[command(after_help = "Example: swarm demo --listen 127.0.0.1:8080")]
     Demo(DemoOptions),
     /// Check the configuration that serve would use, and print what would be served
+    #[command(after_help = "Example: swarm check --config swarm.toml --connect")]
     Check(CheckOptions),
     /// Print the configuration's hash of the admin token on standard input
+    #[command(after_help = "Example: swarm hash-token --new")]
     HashToken(HashTokenOptions),
     /// Write today's briefs to the configured folders (committee.export_to)
-    #[command(name = "export-briefs", alias = "export")]
+    #[command(
+        name = "export-briefs",
+        alias = "export",
+        after_help = "Example: swarm export-briefs --config swarm.toml"
+    )]
     Export(Source),
     /// Write the tenants of a store as lines, to back them up or to move them
     Dump(DumpOptions),
@@ -40,6 +48,9 @@ pub(crate) enum Command {
     Copy(CopyOptions),
     /// Verify a take, its proof, a bundle, two checkpoints or a receipt. Exit status 0: all of it holds; 1: something
     /// does not; 2: it could not be read
+    #[command(
+        after_help = "Example: swarm verify https://acme.example/api/swarm/takes/5 --key MEMBER-KEY"
+    )]
     Verify(VerifyOptions),
     /// Check that a log continues what was seen of it, and print what operators did. Exit status 0: it continues; 1:
     /// it does not; 2: it was not reached

@@ -8,7 +8,7 @@ use swarm_core::domain::Day;
 use swarm_core::json::Json;
 
 use super::operator::Operator;
-use crate::command::{CommandError, note, now, text_of};
+use crate::command::{CommandError, Progress, note, now, text_of};
 
 /// The most entries that one request answers.
 const PAGE: u64 = 1_000;
@@ -40,7 +40,9 @@ impl Activity {
         let since = now().plus_millis(-DAYS * DAY_MILLIS);
         let (mut by_member, mut by_day) = (HashMap::new(), BTreeMap::new());
         let (mut after, mut oldest) = (start, None);
+        let progress = Progress::of_requests();
         loop {
+            progress.add(1);
             let entries = entries(operator, after, PAGE)?;
             let Some(last) = entries.last() else { break };
             after = seq(last)?;
@@ -61,6 +63,7 @@ impl Activity {
                 break;
             }
         }
+        drop(progress);
         if start > 0 && oldest.is_some_and(|oldest| oldest > since) {
             note(&format!("counted in the last {MAX_ENTRIES} entries of the log alone"));
         }

@@ -73,10 +73,18 @@ pub(super) enum MemberVerb {
     List,
     /// Give a member a new API key, shown once; the old one stops working at once
     #[command(after_help = "Example: swarm admin committee member rotate-key chair --yes")]
-    RotateKey { id: String },
+    RotateKey {
+        /// Its id
+        id: String,
+    },
     /// Let a member take part, or not
     #[command(after_help = "Example: swarm admin committee member status chair inactive")]
-    Status { id: String, status: Status },
+    Status {
+        /// Its id
+        id: String,
+        /// Whether it takes part
+        status: Status,
+    },
 }
 
 #[derive(Clone, Copy, ValueEnum)]

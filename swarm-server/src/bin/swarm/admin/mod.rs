@@ -15,9 +15,9 @@ use swarm_core::json::Json;
 use activity::Activity;
 pub(crate) use arguments::AdminOptions;
 use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
-use operator::{Operator, read_json};
+use operator::{Member, Operator, read_json};
 
-use crate::command::{CommandError, Output, cell, note, text_of};
+use crate::command::{CommandError, Output, Progress, cell, note, text_of};
 
 /// Runs one command of an operator.
 ///
@@ -45,31 +45,30 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             operator.output.rows(&members(operator)?, "members", &columns)
         }
         Verb::Activate { members, all } => {
-            let members = if all { applied(operator)? } else { operator.member_ids(&members)? };
+            let members = if all { applied(operator)? } else { operator.members(&members)? };
             if members.is_empty() {
                 note("no application waits");
             }
             review(operator, &members, "activate")
         }
-        Verb::Reject { members } => review(operator, &operator.member_ids(&members)?, "reject"),
-        Verb::Deactivate { member } => {
-            review(operator, &[operator.member_id(&member)?], "deactivate")
-        }
+        Verb::Reject { members } => review(operator, &operator.members(&members)?, "reject"),
+        Verb::Deactivate { member } => review(operator, &[operator.member(&member)?], "deactivate"),
         Verb::ResetClaim { member } => {
-            review(operator, &[operator.member_id(&member)?], "reset-claim")
+            review(operator, &[operator.member(&member)?], "reset-claim")
         }
         Verb::Erase { member } => {
-            let id = operator.member_id(&member)?;
-            operator
-                .confirm(&format!("{id}: its name, contact, lens and memos are erased for good"))?;
-            review(operator, &[id], "erase")
+            let member = operator.member(&member)?;
+            operator.confirm(&format!(
+                "{member}: its name, contact, lens and memos are erased for good"
+            ))?;
+            review(operator, &[member], "erase")
         }
         Verb::RotateKey { member, public_key } => {
-            let id = operator.member_id(&member)?;
-            operator.confirm(&format!("{id}: its token stops working at once"))?;
-            let done = format!("{id}: the new token is shown this once");
+            let member = operator.member(&member)?;
+            operator.confirm(&format!("{member}: its token stops working at once"))?;
+            let done = format!("{member}: the new token is shown this once");
             let key = public_key.map(|key| ("publicKey", Json::Text(key)));
-            let body = [("memberId", Json::Text(id))].into_iter().chain(key).collect();
+            let body = [("memberId", Json::Text(member.id))].into_iter().chain(key).collect();
             operator.post(&format!("{API}/rotate-key"), &body, &done)
         }
         Verb::Subject { verb } => subjects(operator, verb),
@@ -124,33 +123,41 @@ fn applications(operator: &Operator, state: Option<&str>) -> Result<(), CommandE
     operator.output.rows(&answer, "applications", &columns)
 }
 
-/// The ids of all applicants in state applied.
-fn applied(operator: &Operator) -> Result<Vec<String>, CommandError> {
+/// All applicants in state applied.
+fn applied(operator: &Operator) -> Result<Vec<Member>, CommandError> {
     let path = format!("{API}/applications?state=applied");
     let mut answer = operator.pages(&path, "applications")?.into_object();
     let Some(Json::List(applications)) = answer.take("applications") else { return Ok(Vec::new()) };
-    Ok(applications.iter().map(|row| text_of(row, "id")).collect())
+    Ok(applications.iter().map(Member::of).collect())
 }
 
 /// Changes the state of members, one after another. If one of several is refused, the others are changed all the same.
-fn review(operator: &Operator, members: &[String], verb: &str) -> Result<(), CommandError> {
-    let mut refused = 0;
+fn review(operator: &Operator, members: &[Member], verb: &str) -> Result<(), CommandError> {
+    let (mut answers, mut refused) = (Vec::new(), 0);
+    let progress = Progress::new(Some(members.len() as u64), "{bar:30} {pos}/{len} {elapsed}");
     for member in members {
-        let body = Json::from([("memberId", Json::from(member.as_str()))]);
+        let body = Json::from([("memberId", Json::from(member.id.as_str()))]);
         match operator.change("POST", &format!("{API}/{verb}"), &body) {
             Ok(answer) => {
-                operator.output.record(&answer)?;
                 let state = cell(&answer, "state");
                 let state = if verb == "erase" { "erased" } else { &state };
-                operator.done(&format!("{member} is {state}"));
+                progress.suspend(|| operator.done(&format!("{member} is {state}")));
+                answers.push(answer);
             }
             Err(CommandError::Refused(why)) if members.len() > 1 => {
-                note(&format!("{member}: {why}"));
+                progress.suspend(|| note(&format!("{member}: {why}")));
                 refused += 1;
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                // What was changed before stands.
+                operator.output.each(&answers, &["memberId", "state"])?;
+                return Err(error);
+            }
         }
+        progress.add(1);
     }
+    drop(progress);
+    operator.output.each(&answers, &["memberId", "state"])?;
     if refused > 0 {
         let text = format!("{refused} of {} were refused, the others are changed", members.len());
         return Err(CommandError::Refused(text));

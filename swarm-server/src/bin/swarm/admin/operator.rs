@@ -5,7 +5,9 @@ use std::path::Path;
 use swarm_client::{Client, path_segment};
 use swarm_core::json::{self, Json};
 
-use crate::command::{CommandError, Output, confirm, note, read_input, text_of};
+use crate::command::{
+    CommandError, Output, Progress, cell, confirm, note, read_input, shown, text_of,
+};
 
 /// The longest page of a list.
 const PAGE_LIMIT: usize = 500;
@@ -28,7 +30,9 @@ impl Operator {
     pub(super) fn pages(&self, path: &str, list: &str) -> Result<Json, CommandError> {
         let mut items = Vec::new();
         let mut after = String::new();
+        let progress = Progress::of_requests();
         loop {
+            progress.add(1);
             let mark = if path.contains('?') { '&' } else { '?' };
             let page = self.get(&format!("{path}{mark}limit={PAGE_LIMIT}{after}"))?;
             let next = text_of(&page, "nextAfter");
@@ -90,34 +94,54 @@ impl Operator {
         confirm(what, self.yes || self.dry_run)
     }
 
-    /// The ids of members by id or unambiguous name.
-    pub(super) fn member_ids(&self, members: &[String]) -> Result<Vec<String>, CommandError> {
+    /// Members by id or unambiguous name.
+    pub(super) fn members(&self, members: &[String]) -> Result<Vec<Member>, CommandError> {
         if members.is_empty() {
             return Ok(Vec::new());
         }
         let mut known = self.pages("/api/swarm/admin/applications", "applications")?.into_object();
         let Some(Json::List(known)) = known.take("applications") else { return Ok(Vec::new()) };
-        members.iter().map(|member| member_id(&known, member)).collect()
+        members.iter().map(|member| find(&known, member)).collect()
     }
 
-    pub(super) fn member_id(&self, member: &str) -> Result<String, CommandError> {
-        let ids = self.member_ids(&[member.to_owned()])?;
-        ids.into_iter().next().ok_or_else(|| no_member(member))
+    pub(super) fn member(&self, member: &str) -> Result<Member, CommandError> {
+        let found = self.members(&[member.to_owned()])?;
+        found.into_iter().next().ok_or_else(|| no_member(member))
     }
 }
 
-fn member_id(known: &[Json], member: &str) -> Result<String, CommandError> {
-    if known.iter().any(|row| text_of(row, "id") == member) {
-        return Ok(member.to_owned());
+/// A member, with the name that people know it by.
+pub(super) struct Member {
+    pub(super) id: String,
+    name: String,
+}
+
+impl Member {
+    /// The member of a row of `/applications` or `/members`.
+    pub(super) fn of(row: &Json) -> Self {
+        Self { id: text_of(row, "id"), name: cell(row, "name") }
+    }
+}
+
+impl std::fmt::Display for Member {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.name, self.id)
+    }
+}
+
+fn find(known: &[Json], member: &str) -> Result<Member, CommandError> {
+    if let Some(row) = known.iter().find(|row| text_of(row, "id") == member) {
+        return Ok(Member::of(row));
     }
     let lower = member.to_lowercase();
     let named = known.iter().filter(|row| text_of(row, "name").to_lowercase() == lower);
-    let ids: Vec<_> = named.map(|row| text_of(row, "id")).collect();
-    match &*ids {
-        [] => Err(no_member(member)),
-        [id] => Ok(id.clone()),
-        several => {
-            let text = format!("{member:?} is the name of several: {}", several.join(", "));
+    let mut named: Vec<_> = named.map(Member::of).collect();
+    match (named.pop(), &*named) {
+        (None, _) => Err(no_member(member)),
+        (Some(found), []) => Ok(found),
+        (Some(last), others) => {
+            let ids: Vec<_> = others.iter().chain([&last]).map(|it| it.id.as_str()).collect();
+            let text = format!("{member:?} is the name of several: {}", ids.join(", "));
             Err(CommandError::Usage(text))
         }
     }
@@ -130,6 +154,6 @@ fn no_member(member: &str) -> CommandError {
 /// The JSON in a file; `-` is standard input.
 pub(super) fn read_json(path: &Path) -> Result<Json, CommandError> {
     let text = read_input(path)?;
-    let wrong = |error| CommandError::Usage(format!("{}: {error}", path.display()));
-    Json::read(text.as_bytes()).map_err(wrong)
+    Json::read(text.as_bytes())
+        .map_err(|error| CommandError::Usage(format!("{}: not JSON: {}", shown(path), error.place)))
 }

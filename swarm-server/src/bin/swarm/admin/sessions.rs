@@ -7,7 +7,7 @@ use swarm_core::Timestamp;
 use swarm_core::json::Json;
 
 use super::operator::{Operator, read_json};
-use crate::command::{CommandError, cell, now, parse_time, text_of};
+use crate::command::{CommandError, Progress, cell, now, parse_time, text_of};
 
 #[derive(Args)]
 pub(super) struct SessionOptions {
@@ -29,7 +29,10 @@ enum SessionVerb {
     },
     /// Show a session
     #[command(after_help = "Example: swarm admin session show 12")]
-    Show { id: u64 },
+    Show {
+        /// Its id
+        id: u64,
+    },
     /// Convene a session
     #[command(
         after_help = "Example: swarm admin session convene --subject aurora --closes +3h --roster active"
@@ -37,22 +40,38 @@ enum SessionVerb {
     Convene(ConveneOptions),
     /// Let a session collect takes
     #[command(after_help = "Example: swarm admin session open 12")]
-    Open { id: u64 },
+    Open {
+        /// Its id
+        id: u64,
+    },
     /// Close the window of a session
     #[command(after_help = "Example: swarm admin session close 12 --note 'venue is down'")]
-    Close { id: u64 },
+    Close {
+        /// Its id
+        id: u64,
+    },
     /// Write the snapshot of a session, once
     #[command(after_help = "Example: swarm admin session aggregate 12")]
-    Aggregate { id: u64 },
+    Aggregate {
+        /// Its id
+        id: u64,
+    },
     /// Publish an aggregated session
     #[command(after_help = "Example: swarm admin session publish 12")]
-    Publish { id: u64 },
+    Publish {
+        /// Its id
+        id: u64,
+    },
     /// Withdraw a session without takes: it is as if it had never been convened
     #[command(after_help = "Example: swarm admin session withdraw 12 --note 'the wrong subject'")]
-    Withdraw { id: u64 },
+    Withdraw {
+        /// Its id
+        id: u64,
+    },
     /// Move the deadline of a session
     #[command(after_help = "Example: swarm admin session deadline 12 +1h")]
     Deadline {
+        /// Its id
         id: u64,
         /// +3h, 19:00 (UTC), an RFC 3339 time, or none
         time: String,
@@ -60,6 +79,7 @@ enum SessionVerb {
     /// Freeze the roster of a session, once
     #[command(after_help = "Example: swarm admin session roster 12 Zoë Ada")]
     Roster {
+        /// Its id
         id: u64,
         /// Ids or names
         #[arg(value_name = "MEMBER", required = true)]
@@ -68,6 +88,7 @@ enum SessionVerb {
     /// Excuse a listed member
     #[command(after_help = "Example: swarm admin session excuse 12 Zoë --undo")]
     Excuse {
+        /// Its id
         id: u64,
         /// An id or a name
         member: String,
@@ -78,6 +99,7 @@ enum SessionVerb {
     /// Publish the brief of a session, once
     #[command(after_help = "Example: swarm admin session brief 12 --prompt prompt.json")]
     Brief {
+        /// Its id
         id: u64,
         /// JSON with system and user; - is standard input
         #[arg(long, value_name = "FILE")]
@@ -151,10 +173,10 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
             )
         }
         SessionVerb::Excuse { id, member, undo } => {
-            let member = operator.member_id(&member)?;
+            let member = operator.member(&member)?;
             let done = if undo { "expects" } else { "excuses" };
             let done = format!("{done} {member}");
-            let body = [("memberId", Json::Text(member)), ("excused", Json::Bool(!undo))];
+            let body = [("memberId", Json::Text(member.id)), ("excused", Json::Bool(!undo))];
             change.send(id, "/roster/excuse", body, &done)
         }
         SessionVerb::Brief { id, prompt } => {
@@ -198,7 +220,9 @@ impl Change<'_> {
 fn list(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
     let mut sessions = Vec::new();
     let mut before = String::new();
+    let progress = Progress::of_requests();
     loop {
+        progress.add(1);
         let page = operator.get(&format!("/api/swarm/sessions?limit=500{before}"))?;
         let next = text_of(&page, "nextBefore");
         if let Some(Json::List(page)) = page.into_object().take("sessions") {
@@ -211,6 +235,7 @@ fn list(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
         }
         before = format!("&before={next}");
     }
+    drop(progress);
     let answer = Json::from([("sessions", Json::List(sessions))]);
     operator.output.rows(&answer, "sessions", &COLUMNS)
 }
@@ -240,7 +265,9 @@ fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandEr
     let session = answer.clone().into_object().take("session").unwrap_or(Json::Null);
     let id = cell(&session, "id");
     operator.output.record(&answer)?;
-    operator.done(&format!("session {id} is convened"));
+    // A dry run mints no id.
+    let name = if id.is_empty() { "a session".to_owned() } else { format!("session {id}") };
+    operator.done(&format!("{name} is convened"));
     operator.next(&format!("swarm admin session brief {id}"));
     Ok(())
 }
@@ -278,7 +305,7 @@ fn deadline(operator: &Operator, id: u64) -> Result<Option<Timestamp>, CommandEr
 
 /// The rows of a roster; `active` alone stands for all active members.
 fn roster(operator: &Operator, members: &[String]) -> Result<Json, CommandError> {
-    let ids = if members == ["active"] {
+    let ids: Vec<_> = if members == ["active"] {
         let mut listed = operator.get("/api/swarm/members")?.into_object();
         let listed = match listed.take("members") {
             Some(Json::List(members)) => members,
@@ -286,7 +313,7 @@ fn roster(operator: &Operator, members: &[String]) -> Result<Json, CommandError>
         };
         listed.iter().map(|member| text_of(member, "id")).collect()
     } else {
-        operator.member_ids(members)?
+        operator.members(members)?.into_iter().map(|member| member.id).collect()
     };
     Ok(ids.into_iter().map(|id| Json::from([("memberId", Json::Text(id))])).collect())
 }

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use swarm_core::domain::Day;
-use swarm_core::json::{self, Json};
+use swarm_core::json::Json;
 
 use super::activity::Activity;
-use super::operator::Operator;
-use crate::command::{CommandError, cell, text_of};
+use super::operator::{Member, Operator};
+use crate::command::{CommandError, Progress, cell, text_of};
 use crate::console;
 
 /// Pending applications, sessions that collect takes, takes of the last days, members that filed none, mail that was not
@@ -17,10 +17,15 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
         operator.pages("/api/swarm/admin/applications?state=applied", "applications")?,
         "applications",
     );
+    let members = list(operator.get("/api/swarm/members")?, "members");
+    let progress = Progress::of_requests();
     let collecting: Vec<_> = list(operator.get("/api/swarm/sessions?limit=500")?, "sessions")
         .into_iter()
         .filter(|session| cell(session, "state") == "collecting")
-        .map(|session| with_silent(operator, &session))
+        .map(|session| {
+            progress.add(1);
+            with_silent(operator, &session, &members)
+        })
         .collect::<Result<_, _>>()?;
     let is_failed = |message: &Json| matches!(&*cell(message, "state"), "failed" | "undeliverable");
     let mail = list(operator.pages("/api/swarm/admin/outbox", "messages")?, "messages");
@@ -30,8 +35,8 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
         Ok(ready) => list(ready, "warnings"),
         Err(error) => vec![Json::Text(format!("/readyz: {error}"))],
     };
+    drop(progress);
     let activity = Activity::read(operator)?;
-    let members = list(operator.get("/api/swarm/members")?, "members");
     let silent = members.iter().filter(|member| activity.of(&text_of(member, "id")).1 == 0);
     let row = |member: &Json| {
         let (last, _) = activity.of(&text_of(member, "id"));
@@ -56,7 +61,11 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
 }
 
 /// A session with the listed members who have not filed and are not excused.
-fn with_silent(operator: &Operator, session: &Json) -> Result<Json, CommandError> {
+fn with_silent(
+    operator: &Operator,
+    session: &Json,
+    members: &[Json],
+) -> Result<Json, CommandError> {
     let id = cell(session, "id");
     let mut answer = operator.get(&format!("/api/swarm/sessions/{id}"))?.into_object();
     let session = answer.take("session").unwrap_or(Json::Null);
@@ -65,7 +74,9 @@ fn with_silent(operator: &Operator, session: &Json) -> Result<Json, CommandError
     let silent = list(session.clone(), "roster").into_iter().filter_map(|row| {
         let member = text_of(&row, "memberId");
         let is_silent = cell(&row, "excused") != "true" && !filed.contains(&member);
-        is_silent.then_some(Json::Text(member))
+        let known = members.iter().find(|row| text_of(row, "id") == member);
+        let name = known.map_or(Json::Null, |row| Json::Text(text_of(row, "name")));
+        is_silent.then(|| Json::from([("id", Json::Text(member)), ("name", name)]))
     });
     Ok(Json::from([
         ("id", Json::Text(id)),
@@ -86,13 +97,10 @@ fn text(answer: &Json) -> String {
         let [id, subject, closes, takes] =
             ["id", "subjectId", "windowClosesAt", "takes"].map(|name| cell(row, name));
         let closes = if closes.is_empty() { "no deadline".to_owned() } else { closes };
-        let silent: Vec<_> = list(row.clone(), "silent").iter().map(json::write).collect();
-        let silent = if silent.is_empty() {
-            String::new()
-        } else {
-            format!("  not filed: {}", silent.join(", "))
-        };
-        format!("  {id}  {subject}  {closes}  takes: {takes}{silent}")
+        let session = format!("  {id}  {subject}  {closes}  takes: {takes}");
+        let silent = list(row.clone(), "silent");
+        let silent = silent.iter().map(|row| format!("    not filed: {}", Member::of(row)));
+        [session].into_iter().chain(silent).collect::<Vec<_>>().join("\n")
     }));
     let days = of("takesPerDay");
     let days: Vec<_> =

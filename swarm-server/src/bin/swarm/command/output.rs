@@ -48,12 +48,19 @@ impl Output {
                     _ => Vec::new(),
                 },
             };
-            let rows: Vec<Vec<String>> = rows
-                .iter()
-                .map(|row| columns.iter().map(|column| cell(row, column)).collect())
-                .collect();
-            Ok(console::print(&table(columns, &rows))?)
+            print_rows(&rows, columns)
         })
+    }
+
+    /// Prints several answers: a line of JSON each, or a table.
+    ///
+    /// # Errors
+    /// [`CommandError::Refused`] when standard output cannot be written.
+    pub(crate) fn each(self, answers: &[Json], columns: &[&str]) -> Result<(), CommandError> {
+        if !self.json && !answers.is_empty() {
+            return print_rows(answers, columns);
+        }
+        answers.iter().try_for_each(|answer| Ok(console::print(&json::write(answer))?))
     }
 
     /// Prints the members of an object, a line each.
@@ -85,9 +92,39 @@ impl Output {
     }
 }
 
+fn print_rows(rows: &[Json], columns: &[&str]) -> Result<(), CommandError> {
+    let cells = |row: &Json| columns.iter().map(|column| cell(row, column)).collect::<Vec<_>>();
+    let rows: Vec<_> = rows.iter().map(cells).collect();
+    Ok(console::print(&table(columns, &rows))?)
+}
+
+/// The members of an object. On a terminal those without a value are left out, and a member of a member has a line of its
+/// own.
 fn fields(object: &Json) -> Vec<[String; 2]> {
+    if io::stdout().is_terminal() {
+        let mut lines = Vec::new();
+        nested("", object, &mut lines);
+        return lines;
+    }
     let members = object.clone().into_object();
     members.members().map(|(name, _)| [name.to_owned(), cell(object, name)]).collect()
+}
+
+fn nested(prefix: &str, object: &Json, lines: &mut Vec<[String; 2]>) {
+    let members = object.clone().into_object();
+    for (name, value) in members.members() {
+        let name = format!("{prefix}{}", printable_line(name));
+        match value {
+            Json::Null => {}
+            Json::Object(_) => nested(&format!("{name}."), value, lines),
+            Json::List(items) if items.iter().any(|item| matches!(item, Json::Object(_))) => {
+                for (place, item) in items.iter().enumerate() {
+                    nested(&format!("{name}.{}.", place + 1), item, lines);
+                }
+            }
+            value => lines.push([name, printable_line(&text(value))]),
+        }
+    }
 }
 
 fn table<R: AsRef<[String]>>(columns: &[&str], rows: &[R]) -> String {
@@ -107,16 +144,27 @@ fn table<R: AsRef<[String]>>(columns: &[&str], rows: &[R]) -> String {
 /// A member of an object as it is: the text of a text, the JSON of anything else, empty where there is none.
 pub(crate) fn text_of(row: &Json, field: &str) -> String {
     let Json::Object(object) = row else { return String::new() };
-    match object.members().find(|(name, _)| *name == field) {
-        None | Some((_, Json::Null)) => String::new(),
-        Some((_, Json::Text(text))) => text.clone(),
-        Some((_, value)) => json::write(value),
+    object
+        .members()
+        .find(|(name, _)| *name == field)
+        .map_or_else(String::new, |(_, value)| text(value))
+}
+
+fn text(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::Text(text) => text.clone(),
+        value => json::write(value),
     }
 }
 
 /// A member of an object for people, as one line without control characters.
 pub(crate) fn cell(row: &Json, field: &str) -> String {
-    let quoted = printable(&text_of(row, field));
+    printable_line(&text_of(row, field))
+}
+
+fn printable_line(text: &str) -> String {
+    let quoted = printable(text);
     quoted[1..quoted.len() - 1].replace("\\\"", "\"")
 }
 
@@ -158,5 +206,13 @@ pub(crate) fn read_input(path: &Path) -> Result<String, CommandError> {
     } else {
         std::fs::read_to_string(path)
     };
-    read.map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))
+    read.map_err(|error| CommandError::Usage(format!("{}: {error}", shown(path))))
+}
+
+/// The name of an input in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    match path.as_os_str() == "-" {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    }
 }

@@ -16,7 +16,7 @@ pub(crate) use arguments::MemberOptions;
 use arguments::{KeyVerb, Verb};
 use profile::Profile;
 
-use crate::command::{CommandError, Output, note, read_input, text_of};
+use crate::command::{CommandError, Output, Progress, note, read_input, text_of};
 use crate::console;
 
 /// Runs one command of a member.
@@ -125,7 +125,9 @@ fn takes(
 ) -> Result<(), CommandError> {
     let member = profile.member()?;
     let mut own = Vec::new();
+    let progress = Progress::of_requests();
     for session in client.sessions(sessions.try_into().unwrap_or(100), None)?.sessions {
+        progress.add(1);
         let mut answer = client.get(&format!("/api/swarm/sessions/{}", session.id))?.into_object();
         if let Some(Json::List(takes)) = answer.take("takes") {
             own.extend(
@@ -139,6 +141,7 @@ fn takes(
             *take = client.get_for(&profile.token()?, &path)?;
         }
     }
+    drop(progress);
     let columns = [
         "id",
         "sessionId",

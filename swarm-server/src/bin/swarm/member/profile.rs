@@ -60,9 +60,9 @@ impl Profile {
 
     pub(super) fn new_key(&self) -> Result<KeyPair, CommandError> {
         let path = self.folder.join("key");
-        note(&format!("writing a new secret key to {} (mode 0600)", path.display()));
         let seed = random_bytes()?;
         let mut file = create_private(&path)?;
+        note(&format!("writing a new secret key to {} (mode 0600)", path.display()));
         file.write_all(hex(&seed).as_bytes())?;
         file.sync_all()?;
         Ok(KeyPair::from_seed(&seed))

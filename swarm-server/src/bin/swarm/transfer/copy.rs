@@ -7,7 +7,7 @@ use swarm_core::store::Transfer;
 use super::arguments::CopyOptions;
 use super::dump::{described, tenants};
 use super::opened::{OpenedTarget, to_dump};
-use super::progress::Progress;
+use super::progress;
 use super::target::Target;
 use super::{PROGRAM, store_failed};
 use crate::command::{CommandError, note};
@@ -53,9 +53,9 @@ fn report(totals: &Totals) {
 async fn copy(
     from: &dyn Transfer,
     tenants: Vec<TenantId>,
-    target: &mut Target<'_>,
+    target: &mut Target,
 ) -> Result<(), CommandError> {
-    let progress = Progress::of_entries();
+    let progress = progress::of_entries();
     let (mut writer, first) = DumpWriter::new(PROGRAM);
     target.line(first.as_bytes()).await?;
     for tenant in tenants {
@@ -66,7 +66,7 @@ async fn copy(
                 break;
             }
             for record in records {
-                progress.record(&record);
+                progress::count(&progress, &record);
                 target.line(writer.record(&tenant, record).as_bytes()).await?;
             }
         }

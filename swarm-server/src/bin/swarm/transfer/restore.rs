@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::arguments::RestoreOptions;
 use super::dump::described;
 use super::opened::{OpenedTarget, usage};
-use super::progress::Progress;
+use super::progress;
 use super::target::Target;
-use crate::command::{CommandError, note};
+use crate::command::{CommandError, Progress, note};
 use swarm_core::service::dump::Totals;
 
 /// The longest line that is read, in bytes: that of a session with a very long snapshot.
@@ -73,16 +73,16 @@ impl Input {
     fn open(file: Option<&PathBuf>) -> Result<Self, CommandError> {
         let Some(path) = file else {
             let lines = Box::new(BufReader::new(io::stdin()));
-            return Ok(Self { lines, progress: Progress::of_bytes(None) });
+            return Ok(Self { lines, progress: progress::of_bytes(None) });
         };
         let unread = |error| unreadable(path, &error);
         let file = File::open(path).map_err(unread)?;
         let length = file.metadata().map_err(unread)?.len();
         let lines = Box::new(BufReader::new(file));
-        Ok(Self { lines, progress: Progress::of_bytes(Some(length)) })
+        Ok(Self { lines, progress: progress::of_bytes(Some(length)) })
     }
 
-    async fn read_into(&mut self, target: &mut Target<'_>) -> Result<(), CommandError> {
+    async fn read_into(&mut self, target: &mut Target) -> Result<(), CommandError> {
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -91,7 +91,7 @@ impl Input {
             if read == 0 {
                 return Ok(());
             }
-            self.progress.bytes(read);
+            self.progress.add(read as u64);
             target.line(&line).await?;
         }
     }

@@ -11,6 +11,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 
 use crate::arguments::WatchOptions;
+use crate::command::Progress;
 use crate::{Failure, console};
 use folder::{Folder, State};
 
@@ -65,7 +66,9 @@ fn look(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Failure> 
         Err(error) => return missing(error),
     };
     let first = watch.next();
+    let progress = Progress::of_requests();
     while let Some(index) = watch.next() {
+        progress.add(1);
         let entries = match tiles.entries(index) {
             Ok(entries) => entries,
             Err(error) => return missing(error),
