@@ -1,5 +1,5 @@
-//! Many takes are moved from SQLite to PostgreSQL and back, in memory that does not grow with them. A few in each run of
-//! the tests; `SWARM_MOVED_TAKES` says how many otherwise.
+//! Many takes and sessions are moved from SQLite to PostgreSQL and back, in memory that does not grow with them. A few in
+//! each run of the tests; `SWARM_MOVED_TAKES` says how many otherwise.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use swarm_core::domain::{LogRow, Logged, PublicKey, Revision, Seq, SessionId, TakeId, TenantId};
-use swarm_core::store::{Restored, Stored, TenantHead, Transfer as _};
-use swarm_core::{Take, Timestamp};
+use swarm_core::store::{Restored, Stored, Transfer as _};
+use swarm_core::{Session, Take, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -79,7 +79,7 @@ fn last_line(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap().lines().last().unwrap().to_owned()
 }
 
-/// Writes a store with so many takes.
+/// Writes a store with so many takes, and as many sessions without takes.
 fn fill(folder: &TempDir, takes: usize) {
     let memory = MemoryStore::new();
     let server = Server::on(memory.clone());
@@ -87,22 +87,16 @@ fn fill(folder: &TempDir, takes: usize) {
     let store = SqliteStore::open(folder.path().join("swarm.db")).unwrap();
     let tenant = TenantId::parse("default").unwrap();
     now(async {
-        let mut dump = memory.dump(&tenant).await.unwrap();
-        let mut restore = store.restore().await.unwrap();
-        let mut last = None;
-        loop {
-            let mut records = dump.next().await.unwrap();
-            if let Some(Stored::Head(head)) = records.first_mut() {
-                *head = TenantHead { log: Seq(head.log.0 + takes as u64), ..head.clone() };
-            }
-            match records.last() {
-                Some(Stored::Log(row)) => last = Some((row.seq, row.at)),
-                Some(_) => {}
-                None => break,
-            }
-            restore.write(&tenant, records).await.unwrap();
+        let mut records = records(&memory, &tenant).await;
+        let Some(Stored::Log(LogRow { seq, at, .. })) = records.last().cloned() else { panic!() };
+        add_sessions(&mut records, takes as u64);
+        if let Some(Stored::Head(head)) = records.first_mut() {
+            head.log = Seq(seq.0 + takes as u64);
         }
-        let (seq, at) = last.unwrap();
+        let mut restore = store.restore().await.unwrap();
+        for records in records.chunks(500) {
+            restore.write(&tenant, records.to_vec()).await.unwrap();
+        }
         let ids: Vec<u64> = (1..=takes as u64).collect();
         for ids in ids.chunks(500) {
             let row = |id: &u64| Stored::Log(row(&authors, *id, Seq(seq.0 + id), at));
@@ -110,6 +104,32 @@ fn fill(folder: &TempDir, takes: usize) {
         }
         assert_eq!(restore.commit().await.unwrap(), Restored::Complete);
     });
+}
+
+async fn records(store: &MemoryStore, tenant: &TenantId) -> Vec<Stored> {
+    let mut dump = store.dump(tenant).await.unwrap();
+    let mut all = Vec::new();
+    loop {
+        let records = dump.next().await.unwrap();
+        if records.is_empty() {
+            return all;
+        }
+        all.extend(records);
+    }
+}
+
+/// Adds copies of the last session, as a log that began later does not have them.
+fn add_sessions(records: &mut Vec<Stored>, count: u64) {
+    let last = records.iter().rposition(|record| matches!(record, Stored::Session(_))).unwrap();
+    let Stored::Session(session) = records[last].clone() else { unreachable!() };
+    let copy = |more: u64| {
+        let id = SessionId(session.id.0 + more);
+        Stored::Session(Arc::new(Session { id, ..(*session).clone() }))
+    };
+    records.splice(last + 1..last + 1, (1..=count).map(copy));
+    if let Some(Stored::Head(head)) = records.first_mut() {
+        head.sessions = SessionId(session.id.0 + count);
+    }
 }
 
 /// Members, and so many sessions.

@@ -85,6 +85,8 @@ async fn moved_and_missing_lines_are_refused() {
     refused(dump, "a record of no tenant", stranger, "before the line of its tenant").await;
     let again = |it: &mut Dump| edit(it, desk, "\"id\":\"desk\"", "\"id\":\"acme\"");
     refused(dump, "a tenant twice", again, "tenant acme stands twice").await;
+    let earlier = |it: &mut Dump| edit(it, desk, "\"id\":\"desk\"", "\"id\":\"abba\"");
+    refused(dump, "tenants out of order", earlier, "tenant abba is not in its place").await;
     let counter = |it: &mut Dump| edit(it, desk, "\"sessions\":1", "\"sessions\":0");
     let session = dump.find(desk, &["{\"session\""]);
     let foreign = |it: &mut Dump| {
@@ -163,14 +165,14 @@ async fn entries_that_disagree_with_their_records_are_refused() {
         edit(it, memo, "\\\"title\\\":\\\"B\\\"", "\\\"title\\\":\\\"C\\\"");
         entry
     };
-    refused(dump, "another memo", text, "the digest is not that of document \"2\" of memos").await;
+    refused(dump, "another memo", text, "the entry disagrees with document \"2\" of memos").await;
     let regime = dump.find(0, &["\"collection\":\"regimes\""]);
     let entry = dump.find(0, &["\"kind\":\"regime\""]);
     let calm = |it: &mut Dump| {
         edit(it, regime, "calm", "wild");
         entry
     };
-    refused(dump, "another regime", calm, "the digest is not that of document").await;
+    refused(dump, "another regime", calm, "the entry disagrees with document").await;
     let submission = dump.find(0, &["\"committeeTake\":{"]);
     let body = |it: &mut Dump| edit(it, submission, "REGIME first", "REGIME other");
     refused(dump, "another submission", body, "the entry is not that of the take beside it").await;
@@ -235,7 +237,7 @@ async fn missing_openings_are_refused() {
         shorten(it, 4);
         record
     };
-    refused(dump, "no opening at all", none, "no entry opens its take 1").await;
+    refused(dump, "no opening at all", none, "no entry opens its takes").await;
 }
 
 #[tokio::test]

@@ -6,16 +6,16 @@
 
 mod document;
 mod fault;
+mod index;
 mod line;
 mod log;
 mod reader;
-mod take_index;
 mod tenant;
 mod totals;
 mod writer;
 
 pub use fault::Fault;
+pub use index::{DumpIndex, IndexKey};
 pub use reader::{DumpReader, Restorable};
-pub use take_index::{TakeIndex, TakeKey};
 pub use totals::Totals;
 pub use writer::DumpWriter;

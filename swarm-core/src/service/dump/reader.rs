@@ -1,27 +1,27 @@
 //! Reads the lines of a dump, and checks them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use super::fault::{Checked, Fault, check};
+use super::index::{DumpIndex, Facts};
 use super::line::Line;
-use super::take_index::TakeIndex;
 use super::tenant::TenantChecks;
 use super::totals::Totals;
 use crate::domain::{RunningDigest, TenantId};
 use crate::store::Stored;
 
-/// Reads a dump, line by line, and stops at the first fault. It needs memory for each member, each
-/// session and each document; what it needs for each take is in its [`TakeIndex`].
+/// Reads a dump, line by line, and stops at the first fault. What grows with the dump is in its [`DumpIndex`].
 #[derive(Debug)]
 pub struct DumpReader {
     lines: u64,
     counts: BTreeMap<String, u64>,
     digest: RunningDigest,
     is_begun: bool,
-    tenants: BTreeSet<TenantId>,
+    /// The last tenant that was complete.
+    before: Option<TenantId>,
     current: Option<(TenantId, TenantChecks)>,
     totals: Option<Totals>,
-    takes: Box<dyn TakeIndex>,
+    facts: Facts,
 }
 
 /// A record to restore, and its tenant.
@@ -30,20 +30,20 @@ pub type Restorable = (TenantId, Stored);
 impl DumpReader {
     /// A reader before the first line, which keeps all it has to know in memory.
     pub fn new() -> Self {
-        Self::with_index(HashMap::new())
+        Self::with_index(BTreeMap::new())
     }
 
     /// A reader before the first line, with an empty index.
-    pub fn with_index(takes: impl TakeIndex + 'static) -> Self {
+    pub fn with_index(index: impl DumpIndex + 'static) -> Self {
         Self {
             lines: 0,
             counts: BTreeMap::new(),
             digest: RunningDigest::default(),
             is_begun: false,
-            tenants: BTreeSet::new(),
+            before: None,
             current: None,
             totals: None,
-            takes: Box::new(takes),
+            facts: Facts::new(index),
         }
     }
 
@@ -97,14 +97,20 @@ impl DumpReader {
             }
             Line::Tenant(id, head) => {
                 self.end_tenant()?;
-                check(self.tenants.insert(id.clone()), || format!("tenant {id} stands twice"))?;
-                self.current = Some((id.clone(), TenantChecks::new(&id, head.clone(), number)));
+                check(self.before.as_ref() != Some(&id), || format!("tenant {id} stands twice"))?;
+                check(self.before.as_ref() < Some(&id), || {
+                    format!(
+                        "tenant {id} is not in its place: tenants are in the order of their ids"
+                    )
+                })?;
+                self.facts.clear()?;
+                self.current = Some((id.clone(), TenantChecks::new(head.clone(), number)));
                 Ok(Some((id, Stored::Head(head))))
             }
             Line::Record(record, log) => {
                 let (id, checks) =
                     self.current.as_mut().ok_or("a record before the line of its tenant")?;
-                checks.record(&record, log.as_ref(), number, &mut *self.takes)?;
+                checks.record(&record, log.as_ref(), number, &mut self.facts)?;
                 Ok(Some((id.clone(), record)))
             }
             Line::End(_) => Ok(None),
@@ -112,8 +118,9 @@ impl DumpReader {
     }
 
     fn end_tenant(&mut self) -> Result<(), Problem> {
-        let Some((_, checks)) = self.current.take() else { return Ok(()) };
-        checks.finish().map_err(Problem::At)
+        let Some((id, checks)) = self.current.take() else { return Ok(()) };
+        self.before = Some(id);
+        checks.finish(&mut self.facts)?.map_or(Ok(()), |fault| Err(Problem::At(fault)))
     }
 
     fn end(&self, totals: &Totals) -> Checked<()> {

@@ -1,27 +1,20 @@
 //! The checks of one tenant: the order and the ids of its records, and that they fit together.
 
-use std::collections::{HashMap, HashSet};
-
 use super::document::digest;
 use super::fault::{Checked, Fault, check};
-use super::log::{Known, LogChecks};
-use super::take_index::TakeIndex;
-use crate::domain::committee::{CommitteeMember, CommitteeMemberId};
-use crate::domain::{Day, LogLine, Member, PublicKey, Session, TenantId, TokenHash};
+use super::index::{Facts, Kind};
+use super::log::LogChecks;
+use crate::domain::committee::CommitteeMember;
+use crate::domain::{LogLine, Member, Session};
+use crate::proof::hex;
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
-/// What is known of a tenant so far.
+/// What is known of a tenant so far, but for what is in the index.
 #[derive(Debug)]
 pub(super) struct TenantChecks {
     head: TenantHead,
     /// The position of the last record.
     last: Place,
-    keys: HashMap<PublicKey, u64>,
-    tokens: HashSet<TokenHash>,
-    names: HashSet<(Collection, String)>,
-    committee_members: HashSet<CommitteeMemberId>,
-    committee_keys: HashSet<[u8; 32]>,
-    days: HashSet<Day>,
     log: LogChecks,
 }
 
@@ -31,19 +24,9 @@ struct Place(u8, String, u64);
 
 impl TenantChecks {
     /// The checks of the tenant whose head is in this line.
-    pub(super) fn new(id: &TenantId, head: TenantHead, line: u64) -> Self {
-        let log = LogChecks::new(id, head.log, line);
-        Self {
-            head,
-            last: Place(0, String::new(), 0),
-            keys: HashMap::new(),
-            tokens: HashSet::new(),
-            names: HashSet::new(),
-            committee_members: HashSet::new(),
-            committee_keys: HashSet::new(),
-            days: HashSet::new(),
-            log,
-        }
+    pub(super) fn new(head: TenantHead, line: u64) -> Self {
+        let log = LogChecks::new(head.log, line);
+        Self { head, last: Place(0, String::new(), 0), log }
     }
 
     /// Checks a record, and keeps what later records are compared with.
@@ -52,7 +35,7 @@ impl TenantChecks {
         record: &Stored,
         log: Option<&LogLine>,
         line: u64,
-        takes: &mut dyn TakeIndex,
+        facts: &mut Facts,
     ) -> Checked<()> {
         let place = place(record);
         check(place > self.last, || {
@@ -62,76 +45,71 @@ impl TenantChecks {
         self.last = place;
         match record {
             Stored::Head(_) => Ok(()),
-            Stored::Member(member) => self.member(member, line),
+            Stored::Member(member) => self.member(member, line, facts),
             Stored::Message(message) => within("message", message.id.0, self.head.messages.0),
-            Stored::Document(document) => self.document(document, line),
-            Stored::Session(session) => self.session(session, line),
-            Stored::CommitteeMember(member) => self.committee_member(member),
-            Stored::CommitteeDay(day) => {
-                self.days.insert(day.date);
-                Ok(())
-            }
+            Stored::Document(document) => self.document(document, line, facts),
+            Stored::Session(session) => self.session(session, line, facts),
+            Stored::CommitteeMember(member) => committee_member(member, facts),
+            Stored::CommitteeDay(day) => facts.add(Kind::Day, &[&day.date.to_string()]).map(drop),
             Stored::CommitteeBrief(day, brief) => {
-                check(self.days.contains(day), || format!("the dump has no day {day}"))?;
-                self.check_committee_member(&brief.member_id)
+                check_day(&day.to_string(), facts)?;
+                check_committee_member(brief.member_id.as_str(), facts)
             }
             Stored::Log(row) => {
                 let log = log.ok_or("a row of the log without its entry")?;
-                let known = &mut Known {
-                    committee_members: &self.committee_members,
-                    days: &self.days,
-                    takes,
-                };
-                self.log.row(row, log, line, known)
+                self.log.row(row, log, line, facts)
             }
         }
     }
 
-    /// Checks that nothing is missing.
-    pub(super) fn finish(self) -> Result<(), Fault> {
-        self.log.finish()
+    /// The first fault that shows at the end, if there is one.
+    pub(super) fn finish(self, facts: &mut Facts) -> Checked<Option<Fault>> {
+        self.log.finish(facts)
     }
 
-    fn member(&mut self, member: &Member, line: u64) -> Checked<()> {
+    fn member(&mut self, member: &Member, line: u64, facts: &mut Facts) -> Checked<()> {
         if let Some(token) = member.token {
-            check(self.tokens.insert(token), || "another member has the same token".to_owned())?;
+            let is_new = facts.add(Kind::Token, &[&hex(token.as_bytes())])?;
+            check(is_new, || "another member has the same token".to_owned())?;
         }
         if let Some(key) = member.held_key() {
-            let other = self.keys.insert(key.clone(), line);
-            check(other.is_none(), || "another member holds the same key".to_owned())?;
+            let is_new = facts.add(Kind::PublicKey, &[&key.to_string()])?;
+            check(is_new, || "another member holds the same key".to_owned())?;
         }
-        self.log.member(member, line);
-        Ok(())
+        self.log.member(member, line, facts)
     }
 
-    fn document(&mut self, stored: &StoredDocument, line: u64) -> Checked<()> {
+    fn document(&mut self, stored: &StoredDocument, line: u64, facts: &mut Facts) -> Checked<()> {
         let StoredDocument { collection, document, .. } = stored;
         let last = self.head.documents.get(collection).copied().unwrap_or(0);
         within("document", document.id, last)?;
-        let is_new = self.names.insert((*collection, document.key.clone()));
-        check(is_new, || {
+        let is_known = facts.has(Kind::Document, &[collection.as_str(), &document.key])?;
+        check(!is_known, || {
             format!("another document of {collection} has the key {:?}", document.key)
         })?;
-        self.log.document(stored, digest(stored), line);
-        Ok(())
+        self.log.document(stored, digest(stored), line, facts)
     }
 
-    fn session(&mut self, session: &Session, line: u64) -> Checked<()> {
+    fn session(&mut self, session: &Session, line: u64, facts: &mut Facts) -> Checked<()> {
         within("session", session.id.0, self.head.sessions.0)?;
-        self.log.session(session, line);
-        Ok(())
+        self.log.session(session, line, facts)
     }
+}
 
-    fn committee_member(&mut self, member: &CommitteeMember) -> Checked<()> {
-        let is_new = self.committee_keys.insert(*member.key.as_bytes());
-        check(is_new, || "another member of the committee has the same key".to_owned())?;
-        self.committee_members.insert(member.id.clone());
-        Ok(())
-    }
+fn committee_member(member: &CommitteeMember, facts: &mut Facts) -> Checked<()> {
+    let is_new = facts.add(Kind::CommitteeKey, &[&hex(member.key.as_bytes())])?;
+    check(is_new, || "another member of the committee has the same key".to_owned())?;
+    facts.add(Kind::CommitteeMember, &[member.id.as_str()]).map(drop)
+}
 
-    fn check_committee_member(&self, id: &CommitteeMemberId) -> Checked<()> {
-        check(self.committee_members.contains(id), || format!("the committee has no member {id}"))
-    }
+pub(super) fn check_committee_member(id: &str, facts: &mut Facts) -> Checked<()> {
+    let is_known = facts.has(Kind::CommitteeMember, &[id])?;
+    check(is_known, || format!("the committee has no member {id}"))
+}
+
+pub(super) fn check_day(day: &str, facts: &mut Facts) -> Checked<()> {
+    let is_known = facts.has(Kind::Day, &[day])?;
+    check(is_known, || format!("the dump has no day {day}"))
 }
 
 /// Checks an id against the last id in the head.

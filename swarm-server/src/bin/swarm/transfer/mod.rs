@@ -3,10 +3,10 @@
 mod arguments;
 mod copy;
 mod dump;
+mod index_on_disk;
 mod opened;
 mod progress;
 mod restore;
-mod takes_on_disk;
 mod target;
 
 use swarm_core::{StoreError, StoreErrorKind, TenantId};

@@ -1,40 +1,53 @@
 //! Checks the lines of a dump, and writes their records to a store.
 
+use std::collections::BTreeSet;
+
 use swarm_core::TenantId;
 use swarm_core::service::dump::{DumpReader, Fault, Totals};
 use swarm_core::store::{Restore, Restored, Stored, Transfer};
 
-use super::takes_on_disk::TakesOnDisk;
+use super::index_on_disk::IndexOnDisk;
 use super::{no_such_tenant, store_failed};
 use crate::command::CommandError;
 
-/// How many records are written at once.
-const BATCH: usize = 500;
+/// How many records are written at once, and the length of their lines in bytes: a session may have a long snapshot.
+const MAX_BATCH: usize = 500;
+const MAX_BATCH_BYTES: usize = 4 << 20;
 
 /// A dump that is checked, and written to a store, if there is one.
-pub(super) struct Target<'a> {
+pub(super) struct Target {
     reader: DumpReader,
-    store: Option<&'a dyn Transfer>,
     restore: Option<Box<dyn Restore>>,
+    /// The tenants that have records. They are refused early; the commit checks again.
+    occupied: BTreeSet<TenantId>,
     /// Only this tenant is written.
     only: Option<TenantId>,
     has_only: bool,
-    /// The tenant and the records that are not written yet.
-    batch: (Option<TenantId>, Vec<Stored>),
+    batch: Batch,
 }
 
-impl<'a> Target<'a> {
+/// The tenant and the records that are not written yet, and the length of their lines.
+#[derive(Default)]
+struct Batch {
+    tenant: Option<TenantId>,
+    records: Vec<Stored>,
+    bytes: usize,
+}
+
+impl Target {
     /// Begins to restore into this store; without one, only checks.
     pub(super) async fn begin(
-        store: Option<&'a dyn Transfer>,
+        store: Option<&dyn Transfer>,
         only: Option<TenantId>,
     ) -> Result<Self, CommandError> {
-        let restore = match store {
-            Some(store) => Some(store.restore().await.map_err(|error| store_failed(&error))?),
-            None => None,
-        };
-        let (reader, batch) = (DumpReader::with_index(TakesOnDisk::new()?), (None, Vec::new()));
-        Ok(Self { reader, store, restore, only, has_only: false, batch })
+        let (mut restore, mut occupied) = (None, BTreeSet::new());
+        if let Some(store) = store {
+            let tenants = store.tenants().await.map_err(|error| store_failed(&error))?;
+            occupied.extend(tenants);
+            restore = Some(store.restore().await.map_err(|error| store_failed(&error))?);
+        }
+        let reader = DumpReader::with_index(IndexOnDisk::new()?);
+        Ok(Self { reader, restore, occupied, only, has_only: false, batch: Batch::default() })
     }
 
     /// Reads a line.
@@ -48,11 +61,15 @@ impl<'a> Target<'a> {
         self.has_only = true;
         if matches!(record, Stored::Head(_)) {
             self.flush().await?;
-            self.check_free(&tenant).await?;
-            self.batch.0 = Some(tenant);
+            if self.occupied.contains(&tenant) {
+                return Err(occupied(&tenant));
+            }
+            self.batch.tenant = Some(tenant);
         }
-        self.batch.1.push(record);
-        if self.batch.1.len() >= BATCH { self.flush().await } else { Ok(()) }
+        self.batch.records.push(record);
+        self.batch.bytes += text.len();
+        let is_full = self.batch.records.len() >= MAX_BATCH || self.batch.bytes >= MAX_BATCH_BYTES;
+        if is_full { self.flush().await } else { Ok(()) }
     }
 
     /// Checks that the dump is complete, and commits.
@@ -80,21 +97,15 @@ impl<'a> Target<'a> {
     }
 
     async fn flush(&mut self) -> Result<(), CommandError> {
-        let records = std::mem::take(&mut self.batch.1);
-        let (Some(restore), Some(tenant)) = (&mut self.restore, &self.batch.0) else {
+        let records = std::mem::take(&mut self.batch.records);
+        self.batch.bytes = 0;
+        let (Some(restore), Some(tenant)) = (&mut self.restore, &self.batch.tenant) else {
             return Ok(());
         };
         if records.is_empty() {
             return Ok(());
         }
         restore.write(tenant, records).await.map_err(|error| store_failed(&error))
-    }
-
-    /// Refuses early; the commit checks again.
-    async fn check_free(&self, tenant: &TenantId) -> Result<(), CommandError> {
-        let Some(store) = self.store else { return Ok(()) };
-        let used = store.tenants().await.map_err(|error| store_failed(&error))?;
-        if used.contains(tenant) { Err(occupied(tenant)) } else { Ok(()) }
     }
 }
 
