@@ -41,6 +41,13 @@ fn admin_token_is_generated_and_printed_once() {
 }
 
 #[test]
+fn start_that_fails_shows_no_token() {
+    let store = format!("--store=redis://127.0.0.1:{}", swarm_redis_testing::free_port());
+    let log = refusal(&["serve", &store], &[]);
+    assert!(log.contains("127.0.0.1") && !log.contains("adm_"), "{log}");
+}
+
+#[test]
 fn secrets_are_never_logged() {
     let environment = [("SWARM_ADMIN_TOKEN", ADMIN), ("RUST_LOG", "trace")];
     let program = Program::start(&["serve", "--log-format=json"], &environment);

@@ -57,7 +57,7 @@ async fn connect(store: &str, served: &Served) -> Result<(), Failure> {
         return Ok(console::print("store: memory is empty at each start")?);
     }
     let Opened { services, tenants } = store::open_read_only(store).await?;
-    let site = Site::single(services, default_tenant(Some("-".repeat(16)))?);
+    let site = Site::single(services, default_tenant(&"-".repeat(16))?);
     let ready = site.ready().await.map_err(|error| failure::with_causes("store", &error))?;
     console::print("store: answers")?;
     for warning in ready.warnings.into_iter().chain(served.warning(&*tenants).await) {

@@ -9,6 +9,7 @@ use swarm_maintenance::{DeliverMail, LogQueuedMail, Maintenance, OfferCheckpoint
 use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
+use crate::secrets::mint_token;
 use crate::{Failure, console, tenants, witnesses};
 
 /// The consequence of a changed `key_prefix`.
@@ -45,6 +46,8 @@ pub(crate) struct OpenSite {
     hosts: Option<HostTable>,
     mail: Option<MailConfig>,
     smtp: Option<Smtp>,
+    /// The admin token of a single tenant for which none was given.
+    pub(crate) minted_token: Option<String>,
 }
 
 /// Opens the site of a configuration. Everything is checked before `open_store` connects to the store.
@@ -58,8 +61,13 @@ pub(crate) async fn open(
         CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     let (over_tls, operations_apart) = (config.tls.is_some(), config.metrics_listen.is_some());
     let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
+    let mut minted_token = None;
     let (site, hosts) = if tenants.is_empty() {
-        let tenant = tenants::default_tenant(admin_token)?;
+        let token = match &admin_token {
+            Some(token) => token,
+            None => &*minted_token.insert(mint_token()?),
+        };
+        let tenant = tenants::default_tenant(token)?;
         (Site::single(open_store(&config.store).await?, tenant), None)
     } else {
         if admin_token.is_some() {
@@ -79,6 +87,7 @@ pub(crate) async fn open(
         hosts,
         mail: config.mail,
         smtp,
+        minted_token,
     })
 }
 

@@ -66,6 +66,10 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     if let Some(stored) = stored {
         warn_of_unserved(&served, &*stored).await;
     }
+    // Not before: a start that fails must not show a token that nothing accepts.
+    if let Some(token) = &open.minted_token {
+        console::warn(&format!("admin token: {token}"));
+    }
     say_address(&listener, over_tls)?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let maintenance = async move {

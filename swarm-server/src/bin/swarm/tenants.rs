@@ -9,21 +9,13 @@ use swarm_http::{AdminTokens, Host, Operator, PublicOrigin, Role, TenantConfig};
 
 use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, sender};
 use crate::schedule::schedule;
-use crate::secrets::{check_token, mint_token};
-use crate::{Failure, console, witnesses};
+use crate::secrets::check_token;
+use crate::{Failure, witnesses};
 
 /// The only tenant of a server without configured tenants, on every host.
-pub(crate) fn default_tenant(admin_token: Option<String>) -> Result<TenantConfig, Failure> {
-    let token = match admin_token {
-        Some(token) => token,
-        None => {
-            let token = mint_token()?;
-            console::warn(&format!("admin token: {token}"));
-            token
-        }
-    };
-    check_token("SWARM_ADMIN_TOKEN", &token)?;
-    let operators = AdminTokens::single(AdminTokenHash::of(token.as_bytes()));
+pub(crate) fn default_tenant(admin_token: &str) -> Result<TenantConfig, Failure> {
+    check_token("SWARM_ADMIN_TOKEN", admin_token)?;
+    let operators = AdminTokens::single(AdminTokenHash::of(admin_token.as_bytes()));
     Ok(TenantConfig::new(TenantId::parse("default")?, operators))
 }
 

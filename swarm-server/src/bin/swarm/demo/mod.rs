@@ -35,7 +35,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
         Some(token) => token,
         None => mint_token()?,
     };
-    let mut tenant = tenants::default_tenant(Some(admin_token.clone()))?;
+    let mut tenant = tenants::default_tenant(&admin_token)?;
     tenant.name = "Demo desk".to_owned();
     let clock = StoryClock::new();
     let time = clock.clone();
