@@ -37,7 +37,7 @@ fn everything() -> String {
                  [[tenants.schedule]]\nsubjects = [\"lending\", \"perps\"]\ndays = [\"fri\", \"mon\"]\n\
                  opens = \"14:00\"\ncloses_after = \"5h\"\nroster = \"active\"\nquorum = 5\n\
                  buckets = [\"hold\", \"add\"]\nbrief = true\naggregate = true\n\
-                 [[tenants.schedule]]\nsubject = \"lending\"\nopens = \"22:00\"\ncloses = \"01:00\"\n\
+                 [[tenants.schedule]]\nsubject = \"lending\"\nopens = \"22:00\"\ncloses = \"01:00\"\nblind = true\n\
                  [tenants.committee]\nbrief_at = \"21:00\"\nkey_prefix = \"desk\"\n";
     tenant("acme", lines) + &tenant("bolt", "")
 }
@@ -52,7 +52,9 @@ fn check_prints_the_effective_configuration() {
                 "[tenants.committee]\nexport_to = \"/srv/briefs\"",
             )),
     );
-    let output = swarm(&["check", "--config", file.to_str().unwrap()], &[]).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut check = swarm(&["check", "--config", file.to_str().unwrap()], &[]);
+    let output = check.current_dir(folder.path()).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
     for line in [
@@ -67,9 +69,10 @@ fn check_prints_the_effective_configuration() {
         "acme: mail from: Acme <desk@acme.example>",
         "pending_applications: 5, applications_per_address: 1000, pending_days: 30, memos_per_day: 0",
         "acme: retention: applications that came to nothing, 90 days",
-        "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 18000 s; roster: active members; \
+        "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 5h; roster: active members; \
          quorum 5; buckets \"hold\", \"add\"; brief, aggregate",
-        "acme: schedule: \"lending\", daily, 22:00 UTC until 01:00\n",
+        "acme: schedule: \"lending\", daily, 22:00 UTC until 01:00; blind\n",
+        "signing key: swarm.key, which serve makes",
         "acme: export: briefs to /srv/briefs",
         "bolt: origin: the one in use",
     ] {
@@ -81,6 +84,8 @@ fn check_prints_the_effective_configuration() {
     let said =
         refusal(&["check", "--config", file.to_str().unwrap()], &[("SWARM_STORE", "nowhere")]);
     assert!(said.contains("store: must be"), "{said}");
+    let tls = ["check", "--tls-cert=missing.pem", "--tls-key=missing.key"];
+    assert!(refusal(&tls, &[]).contains("tls_cert: missing.pem"));
 }
 
 #[test]
@@ -241,7 +246,8 @@ fn check_connects_to_the_store() {
 fn sighup_names_what_wants_a_restart() {
     let file = configuration("restart.toml", &tenant("acme", ""));
     let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
-    let text = "store = \"memory\"\nlog_format = \"json\"\nlisten = \"127.0.0.1:1\"\n";
+    let text = "store = \"memory\"\nsigning_key = \"other.key\"\nlog_format = \"json\"\n\
+                listen = \"127.0.0.1:1\"\n";
     std::fs::write(&file, text.to_owned() + &tenant("bolt", "")).unwrap();
     program.signal("HUP");
     let bolt = program.client.at("bolt.example");
@@ -250,7 +256,7 @@ fn sighup_names_what_wants_a_restart() {
     });
     let (_, log) = program.stop("TERM");
     // A flag beats the address in the file, also after a restart.
-    assert!(log.contains("keys=\"store, log_format\""), "{log}");
+    assert!(log.contains("keys=\"store, signing_key, log_format\""), "{log}");
 }
 
 #[test]

@@ -13,12 +13,17 @@ use crate::secrets::check_token;
 use crate::store::Opened;
 use crate::stored_tenants::Served;
 use crate::tenants::{admin_tokens, default_tenant};
-use crate::{Failure, console, failure, in_force, serve, store};
+use crate::tls_files::TlsFiles;
+use crate::{Failure, console, failure, in_force, serve, signing_key, store};
 
 pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     let config = options.options.resolve()?;
     let checked = CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     config.mail.as_ref().map(Smtp::new).transpose()?;
+    config.tls.clone().map(TlsFiles::read).transpose()?;
+    if !config.read_only && (config.signing_key.is_some() || !store::is_memory(&config.store)) {
+        signing_key::check(config.signing_key.as_deref())?;
+    }
     store::check(&config.store)?;
     let is_single = checked.tenants.is_empty();
     if let Some(token) = serve::admin_token()?.filter(|_| is_single) {

@@ -6,7 +6,7 @@ use swarm_core::domain::{Closes, Schedule, ScheduleEntry, ScheduledRoster};
 use swarm_http::TenantConfig;
 
 use crate::config::{Config, MailConfig, TenantTable};
-use crate::store;
+use crate::{signing_key, store};
 
 /// The settings of the server that only a restart takes up, by their keys in the file.
 #[derive(Clone, PartialEq)]
@@ -20,6 +20,7 @@ impl ServerSettings {
         Self(vec![
             ("listen", config.listen.clone()),
             ("store", config.store.clone()),
+            ("signing_key", config.signing_key.as_deref().map(path).unwrap_or_default()),
             ("tls_cert", cert.unwrap_or_default()),
             ("tls_key", key.unwrap_or_default()),
             ("metrics_listen", config.metrics_listen.clone().unwrap_or_default()),
@@ -47,6 +48,10 @@ pub(crate) fn of_server(config: &Config) -> Vec<String> {
     let tls = if config.tls.is_some() { ", with TLS" } else { "" };
     let mut lines =
         vec![format!("listen: {}{tls}", config.listen), format!("store: {shown}{settings}")];
+    lines.push(signing_key::described(
+        config.signing_key.as_deref(),
+        store::is_memory(&config.store),
+    ));
     lines.push(match &config.metrics_listen {
         Some(address) => format!("metrics: on {address} alone"),
         None => "metrics: on the public address".to_owned(),
@@ -103,13 +108,16 @@ fn of_entry(entry: &ScheduleEntry) -> String {
     let ScheduleEntry { subjects, days, opens, closes, roster, quorum, buckets, .. } = entry;
     let subjects: Vec<_> = subjects.iter().map(|id| format!("{:?}", id.as_str())).collect();
     let closes = match closes {
-        Closes::After(millis) => format!("for {} s", millis / 1_000),
+        Closes::After(millis) => format!("for {}", span(*millis)),
         Closes::At(time) => format!("until {time}"),
     };
     let mut text = format!("{}, {days}, {opens} UTC {closes}", subjects.join(" and in turn "));
     match roster {
         Some(ScheduledRoster::Active) => text += "; roster: active members",
-        Some(ScheduledRoster::Members(ids)) => text += &format!("; roster: {} members", ids.len()),
+        Some(ScheduledRoster::Members(ids)) => {
+            let ids: Vec<_> = ids.iter().map(|id| format!("{:?}", id.as_str())).collect();
+            text += &format!("; roster: {}", ids.join(", "));
+        }
         None => {}
     }
     if let Some(quorum) = quorum {
@@ -125,5 +133,16 @@ fn of_entry(entry: &ScheduleEntry) -> String {
     if !steps.is_empty() {
         text += &format!("; {}", steps.join(", "));
     }
+    if entry.blind {
+        text += "; blind";
+    }
     text
+}
+
+/// A duration in the longest unit that it is a whole number of.
+fn span(millis: i64) -> String {
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)];
+    let whole = units.into_iter().find(|(_, unit)| millis % unit == 0);
+    let (name, unit) = whole.unwrap_or(("s", 1_000));
+    format!("{}{name}", millis / unit)
 }

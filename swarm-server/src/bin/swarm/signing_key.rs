@@ -37,6 +37,22 @@ pub(crate) fn signer(path: Option<&Path>, is_memory: bool) -> Result<LogSigner, 
     }
 }
 
+/// The line of `swarm check` about the key.
+pub(crate) fn described(path: Option<&Path>, is_memory: bool) -> String {
+    if path.is_none() && is_memory {
+        return "signing key: one that lives as long as the process".to_owned();
+    }
+    let path = path.unwrap_or(Path::new(DEFAULT));
+    let made = if path.exists() { "" } else { ", which serve makes" };
+    format!("signing key: {}{made}", path.display())
+}
+
+/// Checks the file, if it exists.
+pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
+    let path = path.unwrap_or(Path::new(DEFAULT));
+    if path.exists() { secret(path).map(drop) } else { Ok(()) }
+}
+
 /// A key that lives as long as the process.
 pub(crate) fn in_process() -> Result<LogSigner, Failure> {
     Ok(LogSigner::without_memory(ServerSecret::new(random_bytes()?)))
