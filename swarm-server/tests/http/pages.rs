@@ -5,10 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::clients::{NODE_TOOLS, node_tools};
 use crate::harness::{ADMIN, Author, Client, Server};
-
-/// Where `./check` installs playwright-core, axe-core and html-validate.
-const TOOLS: &str = "SWARM_NODE_TOOLS";
 
 const DAY: &str = "2026-11-21";
 
@@ -25,16 +23,13 @@ const MARKDOWN: &str = "# one\n###### six\n![x](http://127.0.0.1:1/y)\n[js](java
 
 #[test]
 fn pages_are_harmless_accessible_and_link_to_everything() {
-    let Ok(tools) = std::env::var(TOOLS) else {
-        eprintln!("{TOOLS} is not set: no page was looked at");
-        return;
-    };
+    let tools = node_tools();
     let server = Server::start();
     let client = server.client();
     let records = fill(&client);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/pages.mjs");
     let url = format!("http://{}/", server.address);
-    let ran = Command::new("node").args([script, &url]).env(TOOLS, tools).output().unwrap();
+    let ran = Command::new("node").args([script, &url]).env(NODE_TOOLS, tools).output().unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
     assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
     let wrong: Vec<_> = told.lines().filter(|line| line.starts_with("wrong: ")).collect();

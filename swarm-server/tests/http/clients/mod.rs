@@ -78,6 +78,14 @@ pub fn python() -> String {
     std::env::var("SWARM_PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }
 
+/// Names the folder where `./check` installs packages of Node.js.
+pub const NODE_TOOLS: &str = "SWARM_NODE_TOOLS";
+
+pub fn node_tools() -> String {
+    std::env::var(NODE_TOOLS)
+        .expect("SWARM_NODE_TOOLS is not set: ./check installs these tools and sets it")
+}
+
 fn journey(interpreter: String, script: &str) {
     let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
     program.client.convene("2026-11-21", "aurora");

@@ -5,10 +5,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::visitor::Visitor;
+use crate::clients::{NODE_TOOLS, node_tools};
 use crate::harness::{ADMIN, Author, Client, Server};
-
-/// Where `./check` installs playwright-core, axe-core and html-validate.
-const TOOLS: &str = "SWARM_NODE_TOOLS";
 
 const SCRIPT: &str = "</p></td></title><script>document.title='owned'</script>";
 const IMAGE: &str = "\"'><img src=http://127.0.0.1:1/x onerror=document.title='owned'>";
@@ -17,10 +15,7 @@ const BIDI: &str = "\u{202e}evil \u{0} \u{1b}[31m \u{7f} \u{2066}";
 
 #[test]
 fn console_is_harmless_accessible_and_works_by_keyboard() {
-    let Ok(tools) = std::env::var(TOOLS) else {
-        eprintln!("{TOOLS} is not set: no page was looked at");
-        return;
-    };
+    let tools = node_tools();
     let server = Server::start();
     let client = server.client();
     fill(&client);
@@ -28,7 +23,7 @@ fn console_is_harmless_accessible_and_works_by_keyboard() {
     let url = format!("http://{}", server.address);
     let mut command = Command::new("node");
     command.args([script, &url, ADMIN]).args(std::env::var("SWARM_SHOTS"));
-    let ran = command.env(TOOLS, tools).output().unwrap();
+    let ran = command.env(NODE_TOOLS, tools).output().unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
     assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
     let wrong: Vec<_> = told.lines().filter(|line| line.starts_with("wrong: ")).collect();
