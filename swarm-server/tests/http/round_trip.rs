@@ -18,7 +18,7 @@ use crate::harness::{Author, Client, Server};
 const DAY: &str = "2026-11-21";
 
 /// The public reads, with `MEMBER` in place of the id of a member.
-const READS: [&str; 53] = [
+const READS: [&str; 58] = [
     "/",
     "/llms.txt",
     "/skill.md",
@@ -32,6 +32,9 @@ const READS: [&str; 53] = [
     "/api/swarm/sessions/1?after=1&limit=1",
     "/api/swarm/sessions/2",
     "/api/swarm/sessions/3",
+    "/api/swarm/sessions/4",
+    "/api/swarm/sessions/5",
+    "/api/swarm/takes/6",
     "/api/swarm/sessions/2026-11-21/aurora",
     "/api/swarm/brief?date=2026-11-21&subject=aurora",
     "/api/swarm/takes/1",
@@ -55,6 +58,8 @@ const READS: [&str; 53] = [
     "/swarm/sessions/1.csv",
     "/swarm/sessions/1.json",
     "/swarm/sessions/2",
+    "/swarm/sessions/4",
+    "/swarm/sessions/5",
     "/swarm/members",
     "/swarm/members/MEMBER",
     "/swarm/members/MEMBER.csv",
@@ -165,7 +170,7 @@ impl Desk {
         Self { ada, grace, key }
     }
 
-    /// One that is published, one that is open, one that was withdrawn.
+    /// One that is published, one that is open, one that was withdrawn, one that is sealed, one that was opened.
     fn sessions(client: &Client, [ada, grace]: [&Author; 2]) {
         let roster = [ada, grace].map(|author| json!({ "memberId": author.id.as_str() }));
         let convene = |day: u32| {
@@ -194,6 +199,12 @@ impl Desk {
         convene(23);
         client.operate("/sessions/3/withdraw", &json!({ "note": "twice" })).expect(200);
         client.submit(ada, ada.draft(DAY, "aurora")).expect(201);
+        for day in ["2026-11-24", "2026-11-25"] {
+            let body = json!({ "date": day, "subjectId": "aurora", "blind": true });
+            client.operate("/sessions", &body).expect(201);
+            client.submit(grace, grace.draft(day, "aurora")).expect(201);
+        }
+        client.operate("/sessions/5/state", &json!({ "state": "aggregated" })).expect(200);
     }
 
     /// The status, the tag and the text of each read.
@@ -219,14 +230,20 @@ impl Desk {
             let path = "/api/swarm/verify-token";
             server.client.send("GET", path, &headers, b"").expect(200);
         }
+        let bearer = self.grace.bearer();
+        let headers = [("authorization", bearer.as_str())];
+        let own = server.client.send("GET", "/api/swarm/takes/5", &headers, b"").expect(200);
+        let sealed = server.client.get("/api/swarm/takes/5").expect(200).json();
+        assert!(own.json()["salt"].is_string() && sealed["salt"].is_null());
+        assert_eq!(own.json()["sealed"], sealed["sealed"]);
     }
 
     /// Checks that ids and numbers go on, and that the keys are known.
     fn goes_on_at(&self, client: &Client) {
         let filed = client.submit(&self.grace, self.grace.draft(DAY, "aurora")).expect(201);
-        assert_eq!(filed.json()["recommendationId"], 5);
+        assert_eq!(filed.json()["recommendationId"], 7);
         submit(client, &self.key, &take("bearish")).expect(200);
-        assert_eq!(client.convene(DAY, "aurora"), 4);
+        assert_eq!(client.convene(DAY, "aurora"), 6);
     }
 }
 
