@@ -24,6 +24,7 @@ fn serve(name: &str, redis: &Server) -> Program {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the time that passes outside of the server")]
 fn idle_tenants_cost_redis_one_call_a_second() {
     let redis = Server::start(&["--appendonly", "no"]);
     let program = serve("idle-tenants.toml", &redis);
