@@ -19,12 +19,10 @@ pub enum Attack {
     SlowReads,
     LargeBodies,
     Applications,
-    /// 32 readers of a path; of all public paths if it is empty.
-    Readers(&'static str),
 }
 
 impl Attack {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 7] = [
         Self::IdleConnections,
         Self::HalfSentHeads,
         Self::Challenges,
@@ -32,13 +30,6 @@ impl Attack {
         Self::SlowReads,
         Self::LargeBodies,
         Self::Applications,
-        Self::Readers("/llms.txt"),
-        Self::Readers("/skill.md"),
-        Self::Readers("/.well-known/swarm.json"),
-        Self::Readers("/openapi.json"),
-        Self::Readers(LONG_QUERY),
-        Self::Readers(SPELLED),
-        Self::Readers(""),
     ];
 
     pub fn name(self) -> &'static str {
@@ -50,14 +41,6 @@ impl Attack {
             Self::SlowReads => "200 slow readers of 4.5 MB",
             Self::LargeBodies => "64 bodies of 2 MiB with a made-up token",
             Self::Applications => "applications of 8 kB on eight connections",
-            Self::Readers("") => "32 readers of public paths",
-            Self::Readers(LONG_QUERY) => "32 readers of 4.5 MB, with a query of 600 bytes",
-            Self::Readers(SPELLED) => "32 readers of 4.5 MB, spelled in many ways",
-            Self::Readers("/llms.txt") => "32 readers of /llms.txt",
-            Self::Readers("/skill.md") => "32 readers of /skill.md",
-            Self::Readers("/.well-known/swarm.json") => "32 readers of /.well-known/swarm.json",
-            Self::Readers("/openapi.json") => "32 readers of /openapi.json",
-            Self::Readers(path) => path,
         }
     }
 
@@ -76,8 +59,7 @@ impl Attack {
             .into_bytes()
         };
         let large = world.sessions.get(LARGE).expect("a session").id;
-        let session = format!("/api/swarm/sessions/{large}");
-        let large = get(&session, CLOSE);
+        let large = get(&format!("/api/swarm/sessions/{large}"), CLOSE);
         let (connections, texts, then) = match self {
             Self::IdleConnections => {
                 (2_000, vec![get("/healthz", "")], Then::SendAgain(Duration::from_secs(5)))
@@ -104,48 +86,10 @@ impl Attack {
                 let apply = |_| post("/api/swarm/apply", CLOSE, &application());
                 (8, (0..2_000).map(apply).collect(), Then::Read)
             }
-            Self::Readers(LONG_QUERY) => {
-                let query = |number| format!("{session}?{number}={}", "x".repeat(600));
-                let texts = (0..1_000).map(|number| get(&query(number), CLOSE)).collect();
-                (READERS, texts, Then::Read)
-            }
-            Self::Readers(SPELLED) => {
-                // Each letter of the number as it is, or percent-encoded, and a parameter without a meaning.
-                let (head, number) = session.rsplit_once('/').expect("a number");
-                let spelled: String = number.bytes().map(|digit| format!("%{digit:x}")).collect();
-                let paths = (0..1_000).map(|more| format!("{head}/{spelled}?more={more}"));
-                (READERS, paths.map(|path| get(&path, CLOSE)).collect(), Then::Read)
-            }
-            Self::Readers("") => {
-                (READERS, PATHS.iter().map(|path| get(path, CLOSE)).collect(), Then::Read)
-            }
-            Self::Readers(path) => (READERS, vec![get(path, CLOSE)], Then::Read),
         };
         Strangers { connections, texts, then }
     }
 }
-
-const READERS: usize = 32;
-const LONG_QUERY: &str = "a long query";
-const SPELLED: &str = "percent-encoded";
-
-/// Public paths whose answers depend on what is stored.
-const PATHS: [&str; 14] = [
-    "/",
-    "/llms.txt",
-    "/skill.md",
-    "/.well-known/swarm.json",
-    "/openapi.json",
-    "/docs",
-    "/feed.xml",
-    "/swarm/sessions",
-    "/swarm/members",
-    "/swarm/subjects",
-    "/swarm/log",
-    "/api/swarm/sessions",
-    "/api/swarm/log",
-    "/api/swarm/open-session",
-];
 
 const CLOSE: &str = "Connection: close\r\n";
 

@@ -2,11 +2,16 @@
 //! clients file takes and read a session at a steady pace, before and during each attack. Prints the
 //! medians of the rounds and of their ratios, and the peak memory of the server.
 //!
+//! Each public path of the API description is an attack too: 32 readers in many spellings. Its budget is [`BUDGET`].
+//!
 //! An argument selects attacks by a part of their name. `SWARM_PROGRAM` names another binary to measure.
 #![allow(unreachable_pub, reason = "its modules are its own")]
-#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a benchmark that cannot be set up panics")]
 
 mod attacks;
+mod desk;
+mod paths;
 mod strangers;
 
 use std::cell::Cell;
@@ -14,7 +19,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::StatusCode;
 use swarm_benches::LONGEST;
@@ -24,22 +29,40 @@ use swarm_benches::shipped::{World, program};
 use swarm_redis_testing::Server;
 
 use attacks::Attack;
+use paths::PublicPath;
+use strangers::Strangers;
 
-const ROUNDS: usize = 3;
+/// Of the 99th percentile of takes beside readers of a public path, in that alone.
+const BUDGET: f64 = 2.0;
 
-/// Takes in a measurement, each of another member, and reads at the same time.
-const REQUESTS: usize = 400;
+/// How much is measured: takes in a measurement, and as many reads at the same time.
+#[derive(Clone, Copy)]
+struct Effort {
+    rounds: usize,
+    requests: usize,
+    /// Interval between requests.
+    pace: Duration,
+}
 
-/// Interval between requests.
-const PACE: Duration = Duration::from_millis(10);
+/// For an attack.
+const LONG: Effort = Effort { rounds: 3, requests: 400, pace: Duration::from_millis(10) };
+
+/// For one of a hundred paths.
+const SHORT: Effort = Effort { rounds: 1, requests: 1_000, pace: Duration::from_millis(2) };
+
+/// Takes of a member in a session.
+const REVISIONS: usize = 5;
 
 /// The duration of an attack before measuring begins.
 const WARM: Duration = Duration::from_secs(1);
 
-/// A measurement; it uses up sessions.
+/// A server to measure. Its first sessions are used up by measurements.
 struct Target {
     world: World,
-    sessions: Cell<usize>,
+    /// The session that is read, by number.
+    small: usize,
+    /// Takes filed so far.
+    filed: Cell<usize>,
 }
 
 /// The 99th percentile of latency, in milliseconds.
@@ -52,24 +75,47 @@ struct Waits {
 fn main() {
     stay_on(OTHER);
     let program = program();
-    let memory = Target::new(&program, "memory", Stdio::null());
-
     println!("{:<44} {:^25} {:^25}", "latency, 99th percentile (ms)", "take", "read");
     println!(
         "{:<44} {:>8}{:>8}{:>9} {:>8}{:>8}{:>9} {:>9} {:>8}",
         "", "before", "during", "ratio", "before", "during", "ratio", "sent/s", "peak MiB"
     );
-    for attack in Attack::ALL.into_iter().filter(|attack| is_wanted(attack.name())) {
-        measure(attack.name(), &memory, &memory, Some(attack));
-    }
-    if is_wanted(UNREAD_LOGS) {
-        unread_logs(&program, &memory);
+    if Attack::ALL.into_iter().any(|attack| is_wanted(attack.name())) || is_wanted(UNREAD_LOGS) {
+        attacks(&program);
     }
     if is_wanted(ON_REDIS) {
         let redis = Server::start(&["--appendonly", "no"]);
-        let on_redis = Target::new(&program, &redis.url(), Stdio::null());
-        measure(ON_REDIS, &on_redis, &on_redis, Some(Attack::LargeReads));
+        let target = Target::new(&program, &redis.url(), Stdio::null());
+        measure(ON_REDIS, LONG, (&target, &target), || Some(Attack::LargeReads.on(&target.world)));
     }
+    paths(&program);
+}
+
+fn attacks(program: &Path) {
+    let memory = Target::new(program, "memory", Stdio::null());
+    for attack in Attack::ALL.into_iter().filter(|attack| is_wanted(attack.name())) {
+        measure(attack.name(), LONG, (&memory, &memory), || Some(attack.on(&memory.world)));
+    }
+    if is_wanted(UNREAD_LOGS) {
+        unread_logs(program, &memory);
+    }
+}
+
+/// Measures public paths. One that is over the budget is measured again, longer.
+fn paths(program: &Path) {
+    let target = Target { world: desk::open(program), small: desk::SMALL, filed: Cell::default() };
+    let mut paths = PublicPath::all(&target.world);
+    paths.push(PublicPath::of_the_large_tenant(&target.world));
+    paths.retain(|path| is_wanted(&path.template));
+    let mut over = Vec::new();
+    for path in &paths {
+        let measure =
+            |effort| measure(&path.template, effort, (&target, &target), || Some(path.readers()));
+        if measure(SHORT) > BUDGET && measure(Effort { rounds: 3, ..SHORT }) > BUDGET {
+            over.push(path.template.as_str());
+        }
+    }
+    println!("over {BUDGET}: {} of {} paths {over:?}", over.len(), paths.len());
 }
 
 const UNREAD_LOGS: &str = "the log unread";
@@ -98,24 +144,29 @@ fn unread_logs(program: &Path, alone: &Target) {
         // More lines than the buffer holds.
         let lines = vec![target.world.get("/healthz", None); 12_000];
         load::send(target.world.server.address, 1, lines, StatusCode::OK);
-        measure(name, alone, &target, None);
+        measure(name, LONG, (alone, &target), || None);
     }
 }
 
-/// Prints the latency of honest clients, in one world without and in the other with the attack.
-fn measure(name: &str, alone: &Target, beside: &Target, attack: Option<Attack>) {
+/// Prints the latency of honest clients, in one world without and in the other with the attack; returns the ratio of
+/// takes.
+fn measure(
+    name: &str,
+    effort: Effort,
+    (alone, beside): (&Target, &Target),
+    attack: impl Fn() -> Option<Strangers>,
+) -> f64 {
     let (mut takes, mut reads, mut rates) =
         ([(); 3].map(|()| Vec::new()), [(); 3].map(|()| Vec::new()), Vec::new());
     beside.world.server.peak();
-    for _ in 0..ROUNDS {
-        let calm = alone.honest();
-        let underway =
-            attack.map(|attack| attack.on(&beside.world).begin(beside.world.server.address));
+    for _ in 0..effort.rounds {
+        let calm = alone.honest(effort);
+        let underway = attack().map(|attack| attack.begin(beside.world.server.address));
         sleep(WARM);
-        let before = underway.as_ref().map_or(0, |underway| underway.sent());
-        let crowded = beside.honest();
+        let (start, before) = (Instant::now(), underway.as_ref().map_or(0, |it| it.sent()));
+        let crowded = beside.honest(effort);
         let sent = underway.map_or(0, |underway| underway.sent()) - before;
-        rates.push(sent as f64 / (PACE * REQUESTS as u32).as_secs_f64());
+        rates.push(sent as f64 / start.elapsed().as_secs_f64());
         for (all, calm, crowded) in
             [(&mut takes, calm.take, crowded.take), (&mut reads, calm.read, crowded.read)]
         {
@@ -133,31 +184,34 @@ fn measure(name: &str, alone: &Target, beside: &Target, attack: Option<Attack>) 
         median(rates),
         beside.world.server.peak() >> 20,
     );
+    take_ratio
 }
 
 impl Target {
     /// With 100 takes in one session, and 4.5 MB in another.
     fn new(program: &Path, store: &str, log: Stdio) -> Self {
-        let world = World::with_log(program, store, REQUESTS, SESSIONS, log);
+        let world = World::with_log(program, store, LONG.requests, SESSIONS, log);
         let small = (0..100).map(|author| world.take(author, SMALL)).collect();
         load::send(world.server.address, 16, small, StatusCode::CREATED);
-        let large = (0..REQUESTS).map(|author| world.take_of(LONGEST, author, LARGE)).collect();
-        load::send(world.server.address, 16, large, StatusCode::CREATED);
-        Self { world, sessions: Cell::default() }
+        load::send(world.server.address, 16, world.takes_of(LONGEST, LARGE), StatusCode::CREATED);
+        Self { world, small: SMALL, filed: Cell::default() }
     }
 
     /// Files takes and reads; returns the latencies.
-    fn honest(&self) -> Waits {
-        let session = self.sessions.replace(self.sessions.get() + 1);
-        let takes = (0..REQUESTS).map(|author| self.world.take(author, session)).collect();
-        let reads = vec![self.world.read(SMALL, None); REQUESTS];
-        let [takes, reads] = load::send_paced(self.world.server.address, [takes, reads], PACE);
+    fn honest(&self, effort: Effort) -> Waits {
+        let first = self.filed.replace(self.filed.get() + effort.requests);
+        let authors = self.world.authors.len();
+        let take = |number| self.world.take(number % authors, number / (authors * REVISIONS));
+        let takes = (first..first + effort.requests).map(take).collect();
+        let reads = vec![self.world.read(self.small, None); effort.requests];
+        let address = self.world.server.address;
+        let [takes, reads] = load::send_paced(address, [takes, reads], effort.pace);
         Waits { take: p99(takes), read: p99(reads) }
     }
 }
 
 /// The sessions that are read, and those in which takes are filed.
-const SESSIONS: usize = 2 + ROUNDS * (2 * Attack::ALL.len() + 3);
+const SESSIONS: usize = 2 + LONG.rounds * (2 * Attack::ALL.len() + 6) / REVISIONS;
 const SMALL: usize = SESSIONS - 1;
 const LARGE: usize = SESSIONS - 2;
 

@@ -9,7 +9,7 @@ mod world;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use world::{Author, World};
+pub use world::{Author, World, host};
 
 /// Minimum, median and maximum.
 pub fn spread<const N: usize>(mut numbers: [f64; N]) -> [f64; 3] {

@@ -100,18 +100,43 @@ impl World {
         command.arg("--config").arg(config);
         let world = Self::of(command, folder, members, sessions, Stdio::null());
         for (path, body) in opening(0) {
-            let ask = |number| {
-                hyper::Request::post(format!("/api/swarm/admin{path}"))
-                    .header("host", host(number))
-                    .header("content-type", "application/json")
-                    .header("x-admin-token", ADMIN)
-                    .body(Full::new(body.to_string().into()))
-                    .expect("a request")
-            };
+            let ask = |number| operation(number, &format!("/swarm/admin{path}"), &body);
             let requests = (1..tenants).map(ask).collect();
             load::send(world.server.address, 64, requests, StatusCode::CREATED);
         }
         world
+    }
+
+    /// Sends requests of the operator of a tenant, by number: paths below `/api`, and bodies.
+    ///
+    /// # Panics
+    /// When an answer has another status.
+    pub fn operate(
+        &self,
+        tenant: usize,
+        expected: StatusCode,
+        requests: impl Iterator<Item = (String, Value)>,
+    ) {
+        let requests = requests.map(|(path, body)| operation(tenant, &path, &body)).collect();
+        load::send(self.server.address, 1, requests, expected);
+    }
+
+    /// Publishes a memo of `characters` of each of the first authors.
+    ///
+    /// # Panics
+    /// When one is refused.
+    pub fn publish_memos(&self, authors: usize, characters: usize) {
+        let body =
+            json!({ "title": "A memo", "body": "Lending *grows*. ".repeat(characters / 17) });
+        let memo = |author: &Author| {
+            let request = hyper::Request::post("/api/swarm/memos")
+                .header("host", self.server.address.to_string())
+                .header("content-type", "application/json")
+                .header("authorization", format!("Bearer {}", author.token));
+            request.body(Full::new(body.to_string().into())).expect("a request")
+        };
+        let memos = self.authors.iter().take(authors).map(memo).collect();
+        load::send(self.server.address, 1, memos, StatusCode::CREATED);
     }
 
     fn of(
@@ -218,8 +243,18 @@ fn configuration(tenants: usize) -> String {
     "store = 'memory'".to_owned() + &(0..tenants).map(table).collect::<String>()
 }
 
-/// The configuration of a tenant. The first is found by the address.
-fn host(number: usize) -> String {
+/// The request of an operator of a tenant.
+fn operation(tenant: usize, path: &str, body: &Value) -> Sent {
+    hyper::Request::post(format!("/api{path}"))
+        .header("host", host(tenant))
+        .header("content-type", "application/json")
+        .header("x-admin-token", ADMIN)
+        .body(Full::new(body.to_string().into()))
+        .expect("a request")
+}
+
+/// The host of a tenant, by number. The first is found by the address.
+pub fn host(number: usize) -> String {
     if number == 0 { "127.0.0.1".to_owned() } else { format!("t{number}.example") }
 }
 
