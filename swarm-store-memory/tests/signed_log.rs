@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use swarm_core::domain::{Actor, LogEntry, Logged, Operation, Seq, Subject};
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -284,6 +286,46 @@ impl Interceptor for TreeReads {
     async fn tree(&self, next: &dyn Log) -> Result<Option<Versioned<TreeState>>, StoreError> {
         self.0.fetch_add(1, Relaxed);
         next.tree().await
+    }
+}
+
+/// Two servers have the same key and the same file beside it. One commits and signs while the other asks what was
+/// signed last.
+#[tokio::test]
+async fn log_that_another_server_signs_meanwhile_did_not_go_back() {
+    let (store, memory) = (MemoryStore::new(), Memory::default());
+    let (tenant, other) = (tenant(&store), remembering(&store, &memory));
+    write(&tenant, 3).await;
+    let meanwhile = async move {
+        write(&tenant, 1).await;
+        signed(&other).await;
+    };
+    let late = LateMemory(memory, Mutex::new(Some(meanwhile.boxed())));
+    let signer = LogSigner::new(ServerSecret::new([1; 32]), late);
+    let tenant = self::tenant(&store);
+    let log = tenant.signed_log("acme.example", &signer).unwrap();
+    assert_eq!(log.sign().await.unwrap(), Signing::Current);
+    write(&tenant, 1).await;
+    assert_eq!(signed(&log).await.size, 5);
+}
+
+/// Answers after something else has happened.
+struct LateMemory(Memory, Mutex<Option<BoxFuture<'static, ()>>>);
+
+impl CheckpointMemory for LateMemory {
+    fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
+        if let Some(meanwhile) = self.1.lock().unwrap().take() {
+            let run = || {
+                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                runtime.block_on(meanwhile);
+            };
+            std::thread::scope(|scope| scope.spawn(run).join().unwrap());
+        }
+        self.0.last(origin)
+    }
+
+    fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
+        self.0.remember(origin, last)
     }
 }
 

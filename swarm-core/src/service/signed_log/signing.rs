@@ -52,10 +52,12 @@ impl SignedLog {
     }
 
     async fn round(&self) -> Result<Signing, Error> {
+        // The position is read last: another server may commit and sign meanwhile, and what it signed must not look like
+        // entries that the store has lost.
+        let remembered = self.remembered()?;
         let (mut stored, position) = (self.store.tree().await?, self.store.log_position().await?);
         let signed = checkpoint_of(stored.as_ref())?;
         let in_store = signed.as_ref().map(|signed| self.last_of(signed, stored.as_ref()));
-        let remembered = self.remembered()?;
         for last in [&in_store, &remembered].into_iter().flatten() {
             if last.progress() > (position.log, position.size) {
                 return self.went_back(last).await;
