@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::history::{Event, EventKind, Outcome};
 
-/// How long a server waits for its store. A store that is slower than that, on a machine that is very busy, is rightly
-/// called unavailable.
-const STORE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The shortest time that a server waits for its store: two seconds for a connection to Redis. A store that is slower
+/// than that, on a machine that is very busy, is rightly called unavailable.
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A status, or `None` for a lost connection.
 type Failure = Option<u16>;
@@ -26,7 +26,8 @@ pub fn check(events: &[Event], faults: &mut Vec<String>) {
         };
         if !is_excused {
             let status = failure.map_or("no answer".to_owned(), |status| status.to_string());
-            faults.push(format!("{request}: {status}, though all it needs was up"));
+            let took = (event.end - event.begin).as_millis();
+            faults.push(format!("{request}: {status} after {took} ms, though all it needs was up"));
         }
     }
 }
