@@ -20,22 +20,24 @@ use crate::takes::take;
 use crate::tenant::TenantStore;
 use crate::tree;
 
-/// The columns of an entry with what it refers to: those of a take, and last which one it refers to. A row that opens several
-/// takes has an entry for each.
+/// The columns of an entry with what it refers to: those of a take, and last which one it refers to.
 const COLUMNS: &str = "SELECT l.seq - coalesce(cardinality(l.opened) - o.place, 0), l.at, l.act,
-        c.record, t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload,
-        coalesce(o.take, l.take)
-    FROM swarm.log l
-    LEFT JOIN LATERAL unnest(l.opened) WITH ORDINALITY AS o (take, place) ON true
-    LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = coalesce(o.take, l.take)
-    LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take
-    WHERE l.tenant = $1";
+    c.record, t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload,
+    coalesce(o.take, l.take)";
 
-/// The statement that reads the entries after the one numbered `after`.
+/// What the rows `l` of the log refer to. A row that opens several takes has an entry for each.
+const JOINS: &str = "LEFT JOIN LATERAL unnest(l.opened) WITH ORDINALITY AS o (take, place) ON true
+    LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = coalesce(o.take, l.take)
+    LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take";
+
+/// The statement that reads the entries after the one numbered `after`. Each row has one of them, so as many rows as entries
+/// are enough. Without that limit, the planner sees ten entries in each row up to the end of the log, and starts processes
+/// that sort them.
 pub(crate) fn entries(after: &str, most: &str) -> String {
     format!(
-        "{COLUMNS} AND l.seq > {after}
-            AND l.seq - coalesce(cardinality(l.opened) - o.place, 0) > {after}
+        "{COLUMNS} FROM (SELECT * FROM swarm.log WHERE tenant = $1 AND seq > {after}
+            ORDER BY seq LIMIT {most}) AS l {JOINS}
+        WHERE l.seq - coalesce(cardinality(l.opened) - o.place, 0) > {after}
         ORDER BY l.seq, o.place LIMIT {most}"
     )
 }
@@ -85,7 +87,9 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        let sql = format!("{COLUMNS} AND l.session = $2 ORDER BY l.seq");
+        let sql = format!(
+            "{COLUMNS} FROM swarm.log l {JOINS} WHERE l.tenant = $1 AND l.session = $2 ORDER BY l.seq"
+        );
         self.all("acts", &sql, &[number(session.0)], row).await
     }
 
