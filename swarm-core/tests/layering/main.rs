@@ -85,7 +85,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-testing/src",
         &[
-            "clock promise race records round_robin",
+            "assertions clock race records round_robin",
             "author",
             "world",
             "committee",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::fault::Checked;
+use super::fault::{Checked, check};
 use crate::domain::Digest;
 
 /// Where a [`DumpReader`](super::DumpReader) keeps what it has to know of the earlier lines of a tenant: ids, keys and
@@ -118,6 +118,16 @@ impl Facts {
             Err(error) => outcome = Err(error),
         })?;
         outcome
+    }
+
+    pub(super) fn check_committee_member(&mut self, id: &str) -> Checked<()> {
+        let is_known = self.has(Kind::CommitteeMember, &[id])?;
+        check(is_known, || format!("the committee has no member {id}"))
+    }
+
+    pub(super) fn check_day(&mut self, day: &str) -> Checked<()> {
+        let is_known = self.has(Kind::Day, &[day])?;
+        check(is_known, || format!("the dump has no day {day}"))
     }
 
     pub(super) fn clear(&mut self) -> Checked<()> {

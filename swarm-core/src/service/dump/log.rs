@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::{Checked, Fault, check};
 use super::index::{Facts, Kind};
-use super::tenant::{check_committee_member, check_day};
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
     Digest, LogEntry, LogLine, LogRow, Logged, LoggedSession, Member, MemberEntry, MemberStatus,
@@ -336,8 +335,8 @@ fn document_entry(
 }
 
 fn submission(take: &CommitteeTake, at: Timestamp, facts: &mut Facts) -> Checked<()> {
-    check_committee_member(take.member_id.as_str(), facts)?;
-    check_day(&take.date.to_string(), facts)?;
+    facts.check_committee_member(take.member_id.as_str())?;
+    facts.check_day(&take.date.to_string())?;
     check(take.received_at == at, || "received_at is not the time of the entry".to_owned())
 }
 

@@ -52,8 +52,8 @@ impl TenantChecks {
             Stored::CommitteeMember(member) => committee_member(member, facts),
             Stored::CommitteeDay(day) => facts.add(Kind::Day, &[&day.date.to_string()]).map(drop),
             Stored::CommitteeBrief(day, brief) => {
-                check_day(&day.to_string(), facts)?;
-                check_committee_member(brief.member_id.as_str(), facts)
+                facts.check_day(&day.to_string())?;
+                facts.check_committee_member(brief.member_id.as_str())
             }
             Stored::Log(row) => {
                 let log = log.ok_or("a row of the log without its entry")?;
@@ -100,16 +100,6 @@ fn committee_member(member: &CommitteeMember, facts: &mut Facts) -> Checked<()> 
     let is_new = facts.add(Kind::CommitteeKey, &[&hex(member.key.as_bytes())])?;
     check(is_new, || "another member of the committee has the same key".to_owned())?;
     facts.add(Kind::CommitteeMember, &[member.id.as_str()]).map(drop)
-}
-
-pub(super) fn check_committee_member(id: &str, facts: &mut Facts) -> Checked<()> {
-    let is_known = facts.has(Kind::CommitteeMember, &[id])?;
-    check(is_known, || format!("the committee has no member {id}"))
-}
-
-pub(super) fn check_day(day: &str, facts: &mut Facts) -> Checked<()> {
-    let is_known = facts.has(Kind::Day, &[day])?;
-    check(is_known, || format!("the dump has no day {day}"))
 }
 
 /// Checks an id against the last id in the head.

@@ -1,13 +1,15 @@
 //! Stores that somebody edited by hand: the server finds entries that are not those that were signed, and whoever
 //! verifies a bundle or watches the log finds the rest (API.md, 11.4 and 11.9).
 
+mod edit;
+
 use std::sync::Arc;
 
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use swarm_redis_testing::{Server, wait_until};
 use tempfile::TempDir;
 
+use self::edit::Edit;
 use crate::backend::POSTGRES;
 use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, swarm};
@@ -16,21 +18,6 @@ const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
 const DEADLINE: &str = "2036-01-01T12:00:00.000Z";
 const EARLIER: &str = "2036-01-01T11:00:00.000Z";
-
-/// What is done to a store.
-enum Edit {
-    /// A take is deleted, its entry is not.
-    TakeDeleted,
-    TakeAndEntryDeleted,
-    /// The entries of takes 1 and 2 are swapped.
-    EntriesSwapped,
-    EntriesReworded(&'static str, &'static str),
-    RecordReworded(&'static str, &'static str),
-    /// The one tile, of 11 hashes.
-    TileDeleted,
-    TileZeroed,
-    TileAndTreeDeleted,
-}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -180,9 +167,9 @@ impl Desk {
         let ada = published(&program.client);
         program.stop("TERM");
         match (kind, &redis) {
-            (_, Some(redis)) => edit_redis(redis, edit),
-            (Kind::Postgres, _) => edit_postgres(&store, edit),
-            _ => edit_sqlite(&folder, edit),
+            (_, Some(redis)) => edit.redis(redis),
+            (Kind::Postgres, _) => edit.postgres(&store),
+            _ => edit.sqlite(&folder),
         }
         let program = Program::start_in(Arc::clone(&folder), &serve, TOKEN);
         Self { program, folder, ada, _redis: redis }
@@ -307,98 +294,4 @@ fn published(client: &Client) -> Author {
         client.get("/swarm/log/checkpoint").text.contains("\n11\n")
     });
     ada
-}
-
-fn edit_sqlite(folder: &TempDir, edit: &Edit) {
-    let db = Connection::open(folder.path().join("swarm.db")).unwrap();
-    db.execute_batch(&statements(edit)).unwrap();
-}
-
-fn edit_postgres(url: &str, edit: &Edit) {
-    let (_, schema) = url.split_once("schema=").unwrap();
-    let mut statements =
-        statements(edit).replace("zeroblob(352)", "decode(repeat('00', 352), 'hex')");
-    if let Edit::RecordReworded(from, to) = edit {
-        statements +=
-            &format!("; UPDATE sessions SET snapshot = replace(snapshot, '{from}', '{to}')");
-    }
-    POSTGRES.psql(&format!("SET search_path TO {schema}; {statements}"));
-}
-
-/// What SQL stores have in common.
-fn statements(edit: &Edit) -> String {
-    match edit {
-        Edit::TakeDeleted => "DELETE FROM takes WHERE id = 2".to_owned(),
-        Edit::TakeAndEntryDeleted => {
-            "DELETE FROM takes WHERE id = 2; DELETE FROM log WHERE take = 2".to_owned()
-        }
-        Edit::EntriesSwapped => "UPDATE log SET take = 3 - take WHERE take IS NOT NULL".to_owned(),
-        Edit::EntriesReworded(from, to) => {
-            format!("UPDATE log SET act = replace(act, '{from}', '{to}') WHERE act IS NOT NULL")
-        }
-        Edit::RecordReworded(from, to) => {
-            format!("UPDATE sessions SET record = replace(record, '{from}', '{to}')")
-        }
-        Edit::TileDeleted => "DELETE FROM tiles".to_owned(),
-        Edit::TileZeroed => "UPDATE tiles SET hashes = zeroblob(352)".to_owned(),
-        Edit::TileAndTreeDeleted => "DELETE FROM tiles; DELETE FROM trees".to_owned(),
-    }
-}
-
-fn edit_redis(redis: &Server, edit: &Edit) {
-    const KEYS: &str = "
-        local key = 'swarm:{default}:'
-        local log = redis.call('LRANGE', key .. 'log', 0, -1)
-        local function replaced(text)
-          local from = string.gsub(ARGV[1], '%p', '%%%0')
-          return (string.gsub(text, from, ARGV[2]))
-        end
-        local function row(take)
-          for place, row in ipairs(log) do
-            if string.find(row, '^t ' .. take .. ' ') then return place, row end
-          end
-        end\n";
-    let run = |script: &str, arguments: &[&str]| {
-        let script = format!("{KEYS}{script}");
-        let said = redis.cli(&[&["EVAL", &script, "0"], arguments].concat());
-        assert_eq!(said.trim(), "done");
-    };
-    match edit {
-        Edit::TakeDeleted => run("redis.call('HDEL', key .. 'takes', 2) return 'done'", &[]),
-        Edit::TakeAndEntryDeleted => run(
-            "local _, row = row(2)
-            redis.call('HDEL', key .. 'takes', 2)
-            redis.call('LREM', key .. 'session:1:takes', 1, 2)
-            redis.call('LREM', key .. 'log', 1, row)
-            return 'done'",
-            &[],
-        ),
-        Edit::EntriesSwapped => run(
-            "local one, first = row(1)
-            local other, second = row(2)
-            redis.call('LSET', key .. 'log', one - 1, second)
-            redis.call('LSET', key .. 'log', other - 1, first)
-            return 'done'",
-            &[],
-        ),
-        Edit::EntriesReworded(from, to) => run(
-            "for place, row in ipairs(log) do redis.call('LSET', key .. 'log', place - 1, replaced(row)) end
-            local acts = redis.call('HGET', key .. 'log:sessions', 1)
-            redis.call('HSET', key .. 'log:sessions', 1, replaced(acts))
-            return 'done'",
-            &[from, to],
-        ),
-        Edit::RecordReworded(from, to) => run(
-            "local session = redis.call('HGET', key .. 'sessions', 1)
-            redis.call('HSET', key .. 'sessions', 1, replaced(session))
-            return 'done'",
-            &[from, to],
-        ),
-        Edit::TileDeleted => run("redis.call('HDEL', key .. 'log:tree', '1:0:0') return 'done'", &[]),
-        Edit::TileZeroed => run(
-            "redis.call('HSET', key .. 'log:tree', '1:0:0', string.rep('\\0', 352)) return 'done'",
-            &[],
-        ),
-        Edit::TileAndTreeDeleted => run("redis.call('DEL', key .. 'log:tree') return 'done'", &[]),
-    }
 }
