@@ -337,7 +337,11 @@ where
     if rule.optional && body.is_empty() {
         return Ok(Bytes::from_static(b"{}"));
     }
-    if rule.is_form || is_json(headers) { Ok(body) } else { Err(RequestError::NotJsonType.into()) }
+    if !rule.is_form && !is_json(headers) {
+        return Err(RequestError::NotJsonType.into());
+    }
+    let is_null = rule.nullable && body.trim_ascii() == b"null";
+    Ok(if is_null { Bytes::from_static(b"{}") } else { body })
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

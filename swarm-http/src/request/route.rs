@@ -93,6 +93,8 @@ pub(crate) struct BodyRule {
     pub(crate) limit: usize,
     /// Whether a missing body counts as an empty object.
     pub(crate) optional: bool,
+    /// Whether `null` does too.
+    pub(crate) nullable: bool,
     /// Whether the handler gets the raw bytes, because the rules parse them later.
     pub(crate) unread: bool,
     /// Whether it is a form, which the handler gets as raw bytes.
@@ -201,8 +203,14 @@ impl Route {
 
     /// Takes a JSON body of this schema.
     pub(crate) fn body(self, schema: &'static str) -> Self {
-        let body =
-            BodyRule { schema, limit: BODY_LIMIT, optional: false, unread: false, is_form: false };
+        let body = BodyRule {
+            schema,
+            limit: BODY_LIMIT,
+            optional: false,
+            nullable: false,
+            unread: false,
+            is_form: false,
+        };
         Self { body: Some(body), ..self }
     }
 
@@ -218,9 +226,10 @@ impl Route {
         Self { body: self.body.map(|body| BodyRule { limit, ..body }), ..self }
     }
 
-    /// Takes an object without members, or no body.
+    /// Takes an object without members, `null`, or no body.
     pub(crate) fn no_fields(self) -> Self {
-        self.body("NoFields").optional_body()
+        let route = self.body("NoFields").optional_body();
+        Self { body: route.body.map(|body| BodyRule { nullable: true, ..body }), ..route }
     }
 
     /// Lets a missing body count as an empty object.
