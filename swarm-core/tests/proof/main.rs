@@ -1,6 +1,6 @@
 //! The formats that the log is proved with: tree, tiles, notes and proofs (API.md, 11.5 and 11.6),
 //! against other implementations.
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test panics")]
+#![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod notes;
 mod sumdb;
