@@ -55,8 +55,8 @@ pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Arc<dyn Ten
     expect_eq!(world.save_session(&change).await, Saved::Saved);
 
     let rows = world.log(before, 99).await;
-    expect_eq!(acts(&rows[..3]), [Some(SessionAct::State), Some(SessionAct::Opened), None]);
     expect_eq!(rows.len(), 2 + takes.len());
+    expect_eq!(acts(&rows[..3]), [Some(SessionAct::State), Some(SessionAct::Opened), None]);
     for (row, take) in rows[2..].iter().zip(&takes) {
         expect_eq!(row.logged, opening(take), "of take {}", take.id);
     }
