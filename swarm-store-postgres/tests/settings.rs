@@ -166,7 +166,7 @@ async fn standbys_that_no_commit_waits_for_and_missing_ones_are_warned_of() {
     warns(&store, "no write is acknowledged").await;
 }
 
-/// Waits for a warning: settings and standbys change a little later than they are told to.
+/// Waits for a warning: settings and standbys change with a delay.
 async fn warns(store: &PostgresStore, text: &str) {
     let mut warnings = Vec::new();
     for _ in 0..200 {

@@ -22,7 +22,7 @@ use crate::response::ApiError;
 /// Longest excerpt of a take's body in a list, in characters.
 const MAX_EXCERPT: usize = 700;
 
-/// What stands in place of the content of a sealed take (API.md, 5.8).
+/// The seal of a take, in place of its content (API.md, 5.8).
 pub(super) const SEALED: &str = "Sealed until the session is opened.";
 
 /// The names of subjects, by id.

@@ -26,7 +26,7 @@ pub(crate) struct Act {
     pub(super) next: Option<Place>,
     /// The label of its button.
     pub(super) button: &'static str,
-    /// What is said once it is done.
+    /// The message after the change.
     pub(super) done: &'static str,
     pub(super) care: Care,
     /// The field whose values it is done for, one after another, if it is done for several.

@@ -99,7 +99,7 @@ fn week_of_a_desk_needs_no_terminal() {
     visitor.submit(&asked.form(&aggregate), &[("token", ADMIN)]).expect(303);
     act("publish", &[]);
     assert_eq!(session(&client, 1)["state"], "published");
-    // Each act stands in the log, with its note, by the name of the token.
+    // The log has each act with its note, under the name of the token.
     let log = visitor.get("/operate/acts?by=operator").expect(200);
     for text in ["the first", "ill", "a day more", "too early", "all is in"] {
         log.says(text);
