@@ -146,7 +146,7 @@ impl Connection {
     }
 }
 
-/// A server, by its host and port if there may be several.
+/// The host and port of a server; `None` where there is only one.
 type Server = Option<(String, u16)>;
 
 /// Makes `ring` the cryptography provider of rustls, unless the program has installed another.

@@ -1,5 +1,5 @@
-//! Stores that somebody edited by hand: the server finds entries that are not those that were signed, and whoever
-//! verifies a bundle or watches the log finds the rest (API.md, 11.4 and 11.9).
+//! Stores that were edited by hand. The server detects entries that differ from those that were signed; verifying a
+//! bundle, or watching the log, detects the rest (API.md, 11.4 and 11.9).
 
 mod edit;
 

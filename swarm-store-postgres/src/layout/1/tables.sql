@@ -173,7 +173,7 @@ CREATE TABLE swarm.log (
 );
 CREATE INDEX log_by_session ON swarm.log (tenant, session, seq) WHERE session IS NOT NULL;
 
--- The tree over the log. It is no part of the records: whoever proves the log computes it from its rows.
+-- The tree over the log. It is derived from the rows of the log.
 CREATE TABLE swarm.trees (
   tenant text COLLATE "C" PRIMARY KEY,
   version bigint NOT NULL,

@@ -15,7 +15,7 @@ use crate::response::ApiError;
 /// Acts on a page.
 const PER_PAGE: usize = 50;
 
-/// Entries read at once, and how often: there may be many takes between two acts.
+/// Entries in one read, and the maximum number of reads for a page: many takes may come between two acts.
 const AT_ONCE: u64 = 500;
 const MAX_READS: usize = 8;
 
