@@ -1,12 +1,12 @@
 //! A bounded thread pool for work whose cost depends on what is stored, so that it does not block the
-//! threads that answer requests.
+//! threads that answer requests. Its threads have a lower priority: where processors are few, a take does not wait until
+//! the time slices of several pages are over.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::spawn_blocking;
 use tracing::Instrument as _;
 
 use crate::fairness::{Client, processors};
@@ -27,7 +27,11 @@ impl Default for TenantJobs {
 }
 
 /// The pool. Jobs get threads in the order of their arrival.
-pub(crate) struct WorkerPool(Arc<Semaphore>);
+pub(crate) struct WorkerPool {
+    jobs: Arc<Semaphore>,
+    /// What owns the threads; `None` if it could not be made, and the threads are those of the current runtime.
+    threads: Option<Runtime>,
+}
 
 /// The right of one client and one tenant to run a job; each has a share of the pool.
 pub(crate) struct JobPermit {
@@ -38,8 +42,28 @@ pub(crate) struct JobPermit {
 
 impl Default for WorkerPool {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(max_jobs())))
+        let threads = Builder::new_current_thread()
+            .thread_name("swarm-worker")
+            .max_blocking_threads(max_jobs())
+            .on_thread_start(lower_priority)
+            .build();
+        Self { jobs: Arc::new(Semaphore::new(max_jobs())), threads: threads.ok() }
     }
+}
+
+impl Drop for WorkerPool {
+    fn drop(&mut self) {
+        if let Some(threads) = self.threads.take() {
+            // Without waiting, which a thread of another runtime may not do.
+            threads.shutdown_background();
+        }
+    }
+}
+
+/// Lowers the priority of this thread. Only on Linux does a thread have one of its own.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, 10);
 }
 
 impl WorkerPool {
@@ -79,9 +103,10 @@ impl WorkerPool {
         permit: JobPermit,
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
-        let thread = Arc::clone(&self.0).acquire_owned().await;
+        let thread = Arc::clone(&self.jobs).acquire_owned().await;
         let (runtime, work) = (Handle::current(), work.in_current_span());
-        let done = spawn_blocking(move || {
+        let threads = self.threads.as_ref().map_or(&runtime, Runtime::handle).clone();
+        let done = threads.spawn_blocking(move || {
             let _held = (permit, thread);
             runtime.block_on(work)
         });
