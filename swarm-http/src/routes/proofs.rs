@@ -8,7 +8,7 @@ use swarm_core::wire::Problem::{Busy, NotFound, UnknownPath};
 use swarm_core::wire::RequestError;
 
 use crate::request::RequestContext;
-use crate::request::route::{Route, Section, read};
+use crate::request::route::{Route, Section, Work, read};
 use crate::response::caching::IMMUTABLE;
 use crate::response::{Answer, ApiError, Reply};
 
@@ -24,6 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
     };
     let tile = |path| {
         read(path, tile)
+            .with(Work::Long)
             .about(
                 "A tile of the log: of hashes, or of entries where the level is `entries`. A partial one is \
                  called number.p/width",
@@ -33,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
     };
     let tile = |path| tile(path).part("TileLevel").part("TileNumber");
     let named_tile = |path, number| {
-        let route = read(path, named_tile).part("TenantId");
+        let route = read(path, named_tile).with(Work::Long).part("TenantId");
         let route = if number { route.part("Id") } else { route };
         route
             .part("TileLevel")
@@ -58,6 +59,7 @@ pub(super) fn routes() -> Vec<Route> {
         named_checkpoint("/swarm/log/{tenant}/{log}/checkpoint", true),
         named_tile("/swarm/log/{tenant}/{log}/tile/{level}/{*number}", true),
         read("/api/swarm/takes/{id}/proof", proof)
+            .with(Work::Long)
             .about("The proof that the entry of a take is in the log: a C2SP tlog-proof")
             .part("Id")
             .answers(200, &["text/plain"])
