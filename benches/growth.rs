@@ -3,8 +3,8 @@
 //! memory and disk per take.
 //!
 //! The arguments are the maximum of takes on file (a million by default), the characters of each write-up
-//! (1,200), and the store (memory, or for example `sqlite:swarm.db`). `SWARM_PROGRAM` names another binary
-//! to measure.
+//! (1,200), and the store (memory, or for example `sqlite:swarm.db`; with `redis:` or `postgres:`, each server gets a
+//! database server of its own). `SWARM_PROGRAM` names another binary to measure.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::time::Duration;
@@ -58,6 +58,7 @@ fn main() {
 /// A server on which each member files again and again.
 struct Growing {
     world: World,
+    database: Database,
     /// The length of the write-ups.
     characters: usize,
     /// The takes that each member has filed.
@@ -68,8 +69,9 @@ impl Growing {
     /// Makes room for this many takes of each member.
     fn new(store: &str, characters: usize, takes: usize) -> Self {
         let sessions = takes.div_ceil(REVISIONS);
-        let world = World::new(&program(), store, MEMBERS, sessions);
-        Self { world, characters, filed: 0 }
+        let (database, url) = Database::start(store);
+        let world = World::new(&program(), url.as_deref().unwrap_or(store), MEMBERS, sessions);
+        Self { world, database, characters, filed: 0 }
     }
 
     /// Files a take of each member; returns the processor time of one.
@@ -77,6 +79,37 @@ impl Growing {
         let session = self.filed / REVISIONS;
         self.filed += 1;
         let takes = self.world.takes_of(self.characters, session);
-        load::cost(Clients::Awake, &self.world.server, 64, takes, StatusCode::CREATED)
+        // A database server needs the core of the clients, so they sleep while they wait.
+        let clients = match self.database {
+            Database::None => Clients::Awake,
+            Database::Redis(_) | Database::Postgres(_) => Clients::Asleep,
+        };
+        load::cost(clients, &self.world.server, 64, takes, StatusCode::CREATED)
+    }
+}
+
+/// The database server of a world.
+enum Database {
+    None,
+    Redis(#[expect(dead_code, reason = "killed on drop")] swarm_redis_testing::Server),
+    Postgres(#[expect(dead_code, reason = "killed on drop")] swarm_postgres_testing::Server),
+}
+
+impl Database {
+    /// Starts it, if this store needs one; also returns its URL.
+    fn start(store: &str) -> (Self, Option<String>) {
+        match store {
+            "redis:" => {
+                let server = swarm_redis_testing::Server::start(&["--appendonly", "no"]);
+                let url = server.url();
+                (Self::Redis(server), Some(url))
+            }
+            "postgres:" => {
+                let server = swarm_postgres_testing::Server::start(&["synchronous_commit=off"]);
+                let url = server.url();
+                (Self::Postgres(server), Some(url))
+            }
+            _ => (Self::None, None),
+        }
     }
 }

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, HOST};
@@ -29,6 +30,10 @@ use swarm_store_memory::MemoryStore;
 use swarm_store_postgres::PostgresStore;
 use swarm_store_redis::RedisStore;
 use swarm_store_sqlite::SqliteStore;
+
+/// The allocator of the server as it ships.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The characters of each write-up.
 const CHARACTERS: usize = 600;
@@ -157,14 +162,13 @@ async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) {
         let draft = draft(number, &listed);
         let session = tenant.convene(&draft, &Attribution::SCHEDULE).await.expect("a session");
         let is_open = number + OPEN >= size.sessions;
-        for (place, author) in listed.iter().enumerate() {
-            // Of an open session, some have not filed.
-            if is_open && place % 10 == 9 {
-                continue;
-            }
+        // Of an open session, some have not filed. At once, because stores commit concurrent takes together.
+        let filed = listed.iter().enumerate().filter(|(place, _)| !is_open || place % 10 != 9);
+        let filing = filed.map(|(place, author)| {
             let take = author.take(&session, place);
-            tenant.submit(&author.token, &take).await.expect("nothing refuses");
-        }
+            async move { tenant.submit(&author.token, &take).await }
+        });
+        try_join_all(filing).await.expect("nothing refuses");
         if !is_open {
             for state in [SessionState::Aggregated, SessionState::Published] {
                 let by = &Attribution::SCHEDULE;
