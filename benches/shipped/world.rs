@@ -84,7 +84,15 @@ impl World {
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = serve(program);
-        command.args(["--store", store]).env("SWARM_ADMIN_TOKEN", ADMIN);
+        command.args(["--store", store]);
+        if members > APPLICATIONS {
+            let config = folder.path().join("swarm.toml");
+            let quotas = format!("[tenants.quotas]\napplications_per_address = {members}\n");
+            fs::write(&config, configuration(1) + &quotas).expect("a file");
+            command.arg("--config").arg(config);
+        } else {
+            command.env("SWARM_ADMIN_TOKEN", ADMIN);
+        }
         Self::of(command, folder, members, sessions, log)
     }
 
@@ -226,7 +234,10 @@ impl World {
     }
 }
 
-/// The configuration of tenants in memory.
+/// Applications that one address may send in a day, unless the configuration says otherwise.
+const APPLICATIONS: usize = 1_000;
+
+/// The configuration of tenants, in memory by default.
 fn configuration(tenants: usize) -> String {
     let hash = hex(AdminTokenHash::of(ADMIN.as_bytes()).as_bytes());
     let table = |number| {
