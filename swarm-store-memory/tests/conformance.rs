@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use swarm_core::{Tenants, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::ManualClock;
+use swarm_testing::conformance::Process;
 
 async fn in_memory() -> ((), Arc<dyn Tenants>) {
     ((), Arc::new(MemoryStore::new()))
@@ -51,3 +52,9 @@ async fn that_moves() -> ((), Arc<MemoryStore>) {
 }
 
 swarm_testing::transfer_conformance!(that_moves);
+
+async fn in_one_process() -> ((), Vec<Process>) {
+    ((), vec![Process::of(MemoryStore::new())])
+}
+
+swarm_testing::change_feed_conformance!(in_one_process);

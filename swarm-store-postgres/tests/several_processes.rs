@@ -9,7 +9,7 @@ use swarm_core::{SessionId, TenantId, Tenants};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::conformance::{
-    concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
+    Process, concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
 };
 use swarm_testing::{RoundRobin, World, act, applicant, creation};
 use tokio_postgres::NoTls;
@@ -29,6 +29,17 @@ async fn three_handles() -> ((), Arc<dyn Tenants>) {
 }
 
 swarm_testing::conformance!(three_handles);
+
+async fn three_processes() -> ((), Vec<Process>) {
+    let url = SERVER.url();
+    let mut processes = Vec::new();
+    for _ in 0..3 {
+        processes.push(Process::of(PostgresStore::connect(&url).await.unwrap()));
+    }
+    ((), processes)
+}
+
+swarm_testing::change_feed_conformance!(three_processes);
 
 /// Changes the function that files takes.
 fn change_filing(url: &str, from: &str, to: &str) {

@@ -10,6 +10,15 @@ use swarm_core::store::ChangeFeed;
 use swarm_redis_testing::{Server, wait_until};
 use swarm_store_redis::RedisStore;
 use swarm_testing::World;
+use swarm_testing::conformance::Process;
+
+async fn two_connected() -> (Server, Vec<Process>) {
+    let redis = Server::start(&["--appendonly", "no"]);
+    let processes = [open(&redis).await, open(&redis).await].map(Process::of).into();
+    (redis, processes)
+}
+
+swarm_testing::change_feed_conformance!(two_connected);
 
 #[tokio::test]
 async fn change_is_announced_before_and_after_its_commit() {

@@ -154,6 +154,7 @@ mod on_a_server_and_its_replica {
 mod on_a_cluster {
     use super::*;
     use swarm_redis_testing::Cluster;
+    use swarm_testing::conformance::Process;
 
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
@@ -162,6 +163,13 @@ mod on_a_cluster {
     }
 
     swarm_testing::conformance!(cluster);
+
+    async fn two_connected() -> ((), Vec<Process>) {
+        let connect = || async { RedisStore::connect(&CLUSTER.url()).await.unwrap() };
+        ((), [connect().await, connect().await].map(Process::of).into())
+    }
+
+    swarm_testing::change_feed_conformance!(two_connected);
 
     async fn committees() -> ((), Arc<dyn CommitteeTenants>) {
         ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))

@@ -8,6 +8,17 @@ use swarm_core::TenantId;
 use swarm_core::store::ChangeFeed;
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::World;
+use swarm_testing::conformance::Process;
+use tempfile::TempDir;
+
+async fn opened_twice() -> (TempDir, Vec<Process>) {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(folder.path().join("swarm.db")).unwrap();
+    let processes = [open(), open()].map(Process::of).into();
+    (folder, processes)
+}
+
+swarm_testing::change_feed_conformance!(opened_twice);
 
 #[tokio::test]
 async fn own_changes_name_tenants_and_changes_of_others_do_not() {

@@ -12,6 +12,7 @@
 )]
 
 mod broken;
+mod changes;
 mod clock;
 mod committee;
 mod continuity;
@@ -328,12 +329,13 @@ mod intact {
 #[test]
 fn every_case_catches_a_fault() {
     let caught = [caught::CASES, openings::CASES, clock::CASES, durability::CASES];
-    let caught = [&caught.concat()[..], transfer::CASES].concat();
+    let caught = [&caught.concat()[..], transfer::CASES, changes::CASES].concat();
     let cases = swarm_testing::conformance_cases!(names);
     let of_durability = swarm_testing::durability_cases!(names);
     let cases = cases.iter().chain(&of_durability).chain(&swarm_testing::clock_cases!(names));
     let of_transfer = swarm_testing::transfer_cases!(names);
-    let cases = cases.chain(&of_transfer);
+    let of_feeds = swarm_testing::change_feed_cases!(names);
+    let cases = cases.chain(&of_transfer).chain(&of_feeds);
     let idle: Vec<_> = cases.filter(|case| !caught.contains(case)).collect();
     assert!(idle.is_empty(), "these catch nothing: {idle:#?}");
 }

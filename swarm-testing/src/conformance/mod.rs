@@ -16,6 +16,7 @@ pub mod committee;
 #[macro_use]
 mod optional_cases;
 
+mod change_feed;
 mod clock;
 mod continuity;
 mod counts;
@@ -318,6 +319,8 @@ durability_cases! { publish }
 clock_cases! { publish }
 continuity_cases! { publish }
 transfer_cases! { publish }
+change_feed_cases! { publish }
 
+pub use change_feed::Process;
 pub use held_commits::wait_of_a_commit_counts_towards_its_deadline;
 pub use transfer::TransferStore;

@@ -1,4 +1,4 @@
-//! The cases for stores that can be reopened, that can lose data, or whose clock can be set.
+//! The cases for stores that can be reopened, that can lose data, whose clock can be set, or that have a change feed.
 
 /// Generates a test for each case with a clock that runs back, for a store whose clock can be set.
 /// `harness` is as in [`conformance!`](crate::conformance!). The second function, a
@@ -29,6 +29,31 @@ macro_rules! continuity_conformance {
 macro_rules! transfer_conformance {
     ($harness:path) => {
         $crate::transfer_cases! { test $harness }
+    };
+}
+
+/// Generates a test for each case of change feeds. `harness` is as in [`conformance!`](crate::conformance!), but returns
+/// the store as several [processes](crate::conformance::Process) have it open.
+#[macro_export]
+macro_rules! change_feed_conformance {
+    ($harness:path) => {
+        $crate::change_feed_cases! { test $harness }
+    };
+}
+
+/// The cases of change feeds.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! change_feed_cases {
+    ($then:ident $($harness:path)?) => {
+        $crate::conformance_cases! {
+            @$then $($harness)?;
+            change_feed {
+                each_commit_is_announced_to_every_process
+                concurrent_commits_of_tenants_are_all_announced
+                feed_has_the_time_of_the_store
+            }
+        }
     };
 }
 
