@@ -1,5 +1,6 @@
 //! A site: the tenants that one server serves, and the state that they share.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use http::HeaderMap;
@@ -234,10 +235,13 @@ impl Site {
         damaged.collect()
     }
 
-    /// The client whose address a trusted proxy forwards.
+    /// The client whose address a trusted proxy forwards. Requests without one are those of one client, so that their
+    /// shares and counts are bounded too.
     pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<Client>> {
-        let address = self.origins.trust_forwarded.then(|| forwarded_address(headers)).flatten();
-        address.map(|address| self.scheduler.client(address))
+        self.origins.trust_forwarded.then(|| {
+            let address = forwarded_address(headers);
+            self.scheduler.client(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
+        })
     }
 
     /// The tenant that a request is for.

@@ -103,6 +103,10 @@ fn applications_of_an_address_are_limited(backend: &Backend) {
     apply("2001:db8::2", &new()).expect(201);
     reached(&apply("2001:db8::3", &new()), "applications from an address and day");
     apply("2001:db8:0:1::1", &new()).expect(201);
+    // Without an address, all are those of one client.
+    apply("unknown", &new()).expect(201);
+    client.post("/api/swarm/apply", &[], &new()).expect(201);
+    reached(&apply("", &new()), "applications from an address and day");
     backend.clock.move_by(HALF_A_DAY);
     apply("192.0.2.1", &new()).expect(201);
 }
