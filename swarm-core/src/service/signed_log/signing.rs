@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::acceptance::KeyInForce;
 use super::edge::Edge;
 use super::reading::checkpoint_of;
 use super::{LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::{Invalid, LogRow};
+use crate::domain::{Invalid, LogRow, Seq};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
 use crate::proof::tile::{TileId, hash_in, read_hashes_tile};
@@ -93,29 +94,15 @@ impl SignedLog {
                 break;
             }
             if edge.size().0 - saved.0 >= ROWS_PER_SAVE {
-                let checkpoint = stored.as_ref().and_then(|it| it.record.checkpoint.clone());
-                let state = TreeState { log: position.log, size: edge.size(), checkpoint };
-                if !self.save(&mut stored, state, &mut edge).await? {
+                if !self.save_unsigned(&mut stored, position.log, &mut edge).await? {
                     return Ok(Signing::Contended);
                 }
                 saved = edge.size();
             }
             let next_check = expected.iter().map(|last| last.size).filter(|it| *it > edge.size());
             let end = next_check.min().unwrap_or(position.size).min(position.size);
-            let rows = usize::try_from(end.0 - edge.size().0).unwrap_or(BATCH).min(BATCH);
-            let rows = log_rows::rows(&*self.store, edge.size(), rows).await?;
-            if rows.is_empty() {
+            if !self.push_rows(&mut edge, &mut key, end, position.log).await? {
                 return Ok(Signing::Contended);
-            }
-            for row in &rows {
-                match row {
-                    Ok(row) => {
-                        key.pass(row);
-                        self.note_closing(row);
-                        edge.push(leaf(row));
-                    }
-                    Err(row) => edge.push(self.signed_leaf(position.log, row).await?),
-                }
             }
             yield_once().await;
         }
@@ -124,6 +111,30 @@ impl SignedLog {
         }
         self.foreign(false);
         self.finish(stored, edge, position.log, in_store.as_ref(), remembered.as_ref()).await
+    }
+
+    /// Reads the next batch of rows, at most to this size of the log, and appends their leaves. False if there are none:
+    /// another server has changed the log.
+    async fn push_rows(
+        &self,
+        edge: &mut Edge,
+        key: &mut KeyInForce,
+        end: Seq,
+        log: u64,
+    ) -> Result<bool, Error> {
+        let rows = usize::try_from(end.0 - edge.size().0).unwrap_or(BATCH).min(BATCH);
+        let rows = log_rows::rows(&*self.store, edge.size(), rows).await?;
+        for row in &rows {
+            match row {
+                Ok(row) => {
+                    key.pass(row);
+                    self.note_closing(row);
+                    edge.push(leaf(row));
+                }
+                Err(row) => edge.push(self.signed_leaf(log, row).await?),
+            }
+        }
+        Ok(!rows.is_empty())
     }
 
     /// Compares the store with the checkpoint that is remembered outside of it, if any. For the start of a server.
@@ -176,6 +187,17 @@ impl SignedLog {
         }
         self.lock().answer_key = Some(key);
         Ok(signing)
+    }
+
+    /// Saves a tree that is catching up, beside the last checkpoint. False if another server saved it meanwhile.
+    async fn save_unsigned(
+        &self,
+        stored: &mut Stored,
+        log: u64,
+        edge: &mut Edge,
+    ) -> Result<bool, Error> {
+        let checkpoint = stored.as_ref().and_then(|stored| stored.record.checkpoint.clone());
+        self.save(stored, TreeState { log, size: edge.size(), checkpoint }, edge).await
     }
 
     async fn save(
