@@ -52,6 +52,7 @@ mod operator_routes;
 mod page_texts;
 mod pages;
 mod paging;
+mod postgres;
 mod program;
 mod proofs;
 mod proxies;
