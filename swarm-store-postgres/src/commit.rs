@@ -140,17 +140,17 @@ impl TenantStore {
 fn committed(row: &Row, seen: &LogPosition) -> Outcome<(Committed, LogPosition)> {
     let outcome: &str = row.try_get(0)?;
     let id: Option<i64> = row.try_get(1)?;
-    let (log, mark): (_, Option<&str>) = (number_of(row, 4)?, row.try_get(6)?);
+    let (log, fingerprint): (_, Option<&str>) = (number_of(row, 4)?, row.try_get(6)?);
     match outcome {
         "other layout" => return Err(schema::unknown(id.unwrap_or_default())),
         "other log" => {
-            seen.check_commit(log, mark)?;
+            seen.check_commit(log, fingerprint)?;
             return Err(Failure::corrupt("the log is another, and the same"));
         }
         "clock behind" => return Err(StoreError::clock_behind("commit").into()),
         _ => {}
     }
-    let last = mark.unwrap_or_default().into();
+    let last = fingerprint.unwrap_or_default().into();
     let position = LogPosition { log, size: Seq(number_of(row, 5)?), last };
     let committed = Committed {
         outcome: outcome.to_owned(),

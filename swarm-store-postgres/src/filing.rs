@@ -116,14 +116,14 @@ fn values<'a>(patience: Arg<'a>, filings: &[&'a Filing], seen: &'a LogPosition) 
 fn position(rows: &[Row], seen: &LogPosition) -> Outcome<LogPosition> {
     let Some(row) = rows.last() else { return Err(Failure::corrupt("no outcome")) };
     let (outcome, log): (&str, _) = (row.try_get(0)?, number_of(row, 1)?);
-    let mark: Option<&str> = row.try_get(7)?;
+    let fingerprint: Option<&str> = row.try_get(7)?;
     match outcome {
         "log" => {
-            let last = mark.unwrap_or_default().into();
+            let last = fingerprint.unwrap_or_default().into();
             Ok(LogPosition { log, size: Seq(number_of(row, 2)?), last })
         }
         _ => {
-            seen.check_commit(log, mark)?;
+            seen.check_commit(log, fingerprint)?;
             Err(Failure::corrupt("the log is another, and the same"))
         }
     }

@@ -62,7 +62,7 @@ impl Log for TenantStore {
 
     async fn log_position(&self) -> Result<LogPosition> {
         const POSITION: &str = "SELECT coalesce(t.log, 1), coalesce(t.seq, 0),
-                swarm.mark_1($1, t.seq), swarm.mark_1($1, $2)
+                swarm.fingerprint_1($1, t.seq), swarm.fingerprint_1($1, $2)
             FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1";
         const OP: &str = "log position";
         let seen = self.seen.position();

@@ -41,8 +41,8 @@ impl Takes for TenantStore {
             text(query.nonce.as_str()),
         ];
         let basis = self.one("basis", BASIS, &values, |row| {
-            let mark: Option<&str> = row.try_get(3)?;
-            seen.check_facts(number_of(row, 2)?, mark)?;
+            let fingerprint: Option<&str> = row.try_get(3)?;
+            seen.check_facts(number_of(row, 2)?, fingerprint)?;
             basis(row)
         });
         let basis = self.seen.note(basis.await)?;

@@ -140,18 +140,18 @@ impl TenantStore {
     /// Checks that commits are not blocked by the log or the clock.
     pub(crate) async fn may_commit(&self) -> Result<()> {
         const OP: &str = "ready";
-        const FACTS: &str = "SELECT t.log, t.last_at, swarm.clock_1(), swarm.mark_1($1, $2)
+        const FACTS: &str = "SELECT t.log, t.last_at, swarm.clock_1(), swarm.fingerprint_1($1, $2)
             FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1";
         let seen = self.seen.position();
         let size = [number(seen.size.0)];
         let facts = self.one(OP, FACTS, &size, |row| {
             let log = row.try_get::<_, Option<i64>>(0)?.unwrap_or(1);
             let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
-            let mark: Option<String> = row.try_get(3)?;
-            Ok((unsigned(log)?, last_at, moment_of(row, 2)?, mark))
+            let fingerprint: Option<String> = row.try_get(3)?;
+            Ok((unsigned(log)?, last_at, moment_of(row, 2)?, fingerprint))
         });
-        let Some((log, last_at, clock, mark)) = facts.await? else { return Ok(()) };
-        seen.check_facts(log, mark.as_deref())?;
+        let Some((log, last_at, clock, fingerprint)) = facts.await? else { return Ok(()) };
+        seen.check_facts(log, fingerprint.as_deref())?;
         swarm_core::store::time_of_commit(clock, last_at).map(drop)
     }
 }

@@ -102,7 +102,7 @@ impl Committee for TenantStore {
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         const BASIS: &str =
-            "SELECT swarm.clock_1(), t.last_at, coalesce(t.log, 1), swarm.mark_1($1, $2),
+            "SELECT swarm.clock_1(), t.last_at, coalesce(t.log, 1), swarm.fingerprint_1($1, $2),
                 m.version, m.record, d.version, d.record
             FROM (SELECT) AS one
             LEFT JOIN swarm.tenants t ON t.tenant = $1

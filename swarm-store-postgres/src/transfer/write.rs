@@ -190,7 +190,7 @@ async fn finish(db: Db<'_>) -> Outcome<LogPosition> {
             (SELECT * FROM swarm.log WHERE tenant = $1 ORDER BY seq DESC LIMIT 1) AS last ON true
         WHERE t.tenant = $1
         RETURNING t.log, t.seq,
-            coalesce(swarm.mark_1($1, t.seq), '')";
+            coalesce(swarm.fingerprint_1($1, t.seq), '')";
     let limited = Collection::ALL.iter().filter(|collection| collection.has_limited_size());
     let limited = [Arg::texts(limited.map(|collection| collection.as_str()))];
     let position = db.one(FINISH, &limited, |row: &Row| {

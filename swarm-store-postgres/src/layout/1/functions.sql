@@ -10,7 +10,7 @@ CREATE FUNCTION swarm.clock_1() RETURNS bigint LANGUAGE sql VOLATILE
   AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
 -- The fingerprint of a row of the log, which distinguishes it from another row of the same number; null if there is none.
-CREATE FUNCTION swarm.mark_1(the_tenant text, the_seq bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION swarm.fingerprint_1(the_tenant text, the_seq bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (SELECT concat_ws(' ', at, 'take ' || take, 'committee take ' || committee_take, left(act, 300))
     FROM swarm.log WHERE tenant = the_tenant AND seq = the_seq);
@@ -21,7 +21,7 @@ END $$;
 CREATE FUNCTION swarm.basis_1(
   the_tenant text, seen_size bigint, the_token bytea, the_date text, the_subject text, the_nonce text
 ) RETURNS TABLE (
-  clock bigint, last_at bigint, log bigint, seen_mark text,
+  clock bigint, last_at bigint, log bigint, seen_fingerprint text,
   member_version bigint, member_record text,
   session_version bigint, session_record text,
   latest bigint,
@@ -34,7 +34,7 @@ DECLARE
 BEGIN
   SELECT t.log, t.last_at INTO log, last_at FROM swarm.tenants t WHERE t.tenant = the_tenant;
   log := coalesce(log, 1);
-  seen_mark := swarm.mark_1(the_tenant, seen_size);
+  seen_fingerprint := swarm.fingerprint_1(the_tenant, seen_size);
   SELECT m.id, m.version, m.record INTO the_member, member_version, member_record
     FROM swarm.members m WHERE m.tenant = the_tenant AND m.token = the_token;
   SELECT s.id, s.version, s.record INTO the_session, session_version, session_record
@@ -86,7 +86,7 @@ CREATE FUNCTION swarm.commit_1(
   the_tenant text, known_layout bigint, patience bigint, seen_log bigint, seen_size bigint, seen_last text,
   tolerance bigint, the_attempt bytea, mode text, change text, args jsonb,
   entries text[], entry_sessions bigint[], digested text, opens bigint
-) RETURNS TABLE (outcome text, id bigint, at bigint, detail text, log bigint, size bigint, mark text)
+) RETURNS TABLE (outcome text, id bigint, at bigint, detail text, log bigint, size bigint, fingerprint text)
 LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
@@ -111,8 +111,8 @@ BEGIN
     RETURN;
   END IF;
   IF seen_size > 0 THEN
-    mark := swarm.mark_1(the_tenant, seen_size);
-    IF world.log <> seen_log OR mark IS DISTINCT FROM seen_last THEN
+    fingerprint := swarm.fingerprint_1(the_tenant, seen_size);
+    IF world.log <> seen_log OR fingerprint IS DISTINCT FROM seen_last THEN
       outcome := 'other log';
       RETURN NEXT;
       RETURN;
@@ -121,7 +121,7 @@ BEGIN
   SELECT a.outcome, a.id, a.at, a.detail INTO outcome, id, at, detail
     FROM swarm.attempts a WHERE a.tenant = the_tenant AND a.attempt = the_attempt;
   IF FOUND THEN
-    mark := swarm.mark_1(the_tenant, world.seq);
+    fingerprint := swarm.fingerprint_1(the_tenant, world.seq);
     RETURN NEXT;
     RETURN;
   END IF;
@@ -180,7 +180,7 @@ BEGIN
   END IF;
   log := world.log;
   size := world.seq;
-  mark := swarm.mark_1(the_tenant, world.seq);
+  fingerprint := swarm.fingerprint_1(the_tenant, world.seq);
   RETURN NEXT;
 END $$;
 
@@ -217,7 +217,7 @@ BEGIN
   world.log := coalesce(world.log, 1);
   world.seq := coalesce(world.seq, 0);
   IF seen_size > 0 THEN
-    payload := swarm.mark_1(the_tenant, seen_size);
+    payload := swarm.fingerprint_1(the_tenant, seen_size);
     IF world.log <> seen_log OR payload IS DISTINCT FROM seen_last THEN
       outcome := 'other log';
       id := world.log;
@@ -299,6 +299,6 @@ BEGIN
   outcome := 'log';
   id := world.log;
   filed_at := world.seq;
-  payload := swarm.mark_1(the_tenant, world.seq);
+  payload := swarm.fingerprint_1(the_tenant, world.seq);
   RETURN NEXT;
 END $$;
