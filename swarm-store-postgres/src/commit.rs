@@ -71,8 +71,7 @@ impl TenantStore {
     /// returns `Ok`, it is durable; after an error its outcome is unknown, unless that says otherwise.
     pub(crate) async fn commit(&self, change: Change<'_>) -> Result<Committed> {
         let op = change.op;
-        let mut attempt = [0; 16];
-        SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
+        let attempt = new_attempt(op)?;
         let committed = self.retried(|| self.try_commit(&change, &attempt)).await;
         let committed = self.pool.note(committed);
         let committed = self.seen.note(committed.map_err(|failure| failure.of(op)));
@@ -135,6 +134,13 @@ impl TenantStore {
         let row = rows.first().ok_or_else(|| Failure::corrupt("no outcome"))?;
         committed(row, &seen)
     }
+}
+
+/// The id of a new attempt.
+pub(crate) fn new_attempt(op: &'static str) -> Result<[u8; 16]> {
+    let mut attempt = [0; 16];
+    SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
+    Ok(attempt)
 }
 
 fn committed(row: &Row, seen: &LogPosition) -> Outcome<(Committed, LogPosition)> {

@@ -56,19 +56,22 @@ pub(crate) fn versioned(
     Ok(Versioned { version: Version(version), record: Arc::new(session?) })
 }
 
-/// The text of a session without its snapshot, and what is from its snapshot on.
+/// The text of a session without its snapshot, and what is from its snapshot on, if it has one.
 fn split(session: &Session) -> (String, Option<String>) {
     let text = session.to_text();
     match text.split_once(BEFORE_SNAPSHOT) {
-        Some((before, snapshot)) => (format!("{before}}}"), Some(snapshot.to_owned())),
+        Some((before, snapshot)) => {
+            let snapshot = session.snapshot.is_some().then(|| snapshot.to_owned());
+            (format!("{before}}}"), snapshot)
+        }
         None => (text, None),
     }
 }
 
-/// The row of a session at this version.
-pub(crate) fn row(session: &Session, version: Version) -> Value {
+/// The row of a session at this version, and the text of its snapshot.
+pub(crate) fn row(session: &Session, version: Version) -> (Value, Option<String>) {
     let (record, snapshot) = split(session);
-    json!({
+    let row = json!({
         "id": signed(session.id.0),
         "version": signed(version.0),
         "date": session.date.to_string(),
@@ -76,6 +79,6 @@ pub(crate) fn row(session: &Session, version: Version) -> Value {
         "state": session.state.as_str(),
         "published_at": session.published_at.map(|at| at.millis()),
         "record": record,
-        "snapshot": snapshot,
-    })
+    });
+    (row, snapshot)
 }

@@ -12,36 +12,38 @@ use swarm_core::store::{
     aggregate_holding_takes,
 };
 
-use crate::commit::{Change, to_complete};
-use crate::db::{Arg, any, limit, maybe_text, number, owned, signed, text};
+use crate::commit::{Change, new_attempt, to_complete};
+use crate::db::{Arg, any, bytes, limit, maybe_text, number, owned, signed, text};
 use crate::failure::Failure;
 use crate::session_rows::{self, session, summary};
 use crate::tenant::TenantStore;
 
 /// The columns of [`summary`].
-const SUMMARY: &str = "SELECT left(record, $2::int), left(snapshot, $2::int),
-    strpos(record, $3) > 0, published_at FROM swarm.sessions";
+const SUMMARY: &str = "SELECT left(record, $2::int),
+    left(swarm.snapshot_1(tenant, id), $2::int), strpos(record, $3) > 0, published_at
+    FROM swarm.sessions";
 
 #[async_trait]
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
-        const BY_ID: &str = "SELECT version, record, snapshot FROM swarm.sessions
+        const BY_ID: &str =
+            "SELECT version, record, swarm.snapshot_1(tenant, id) FROM swarm.sessions
             WHERE tenant = $1 AND id = $2";
         self.one("session", BY_ID, &[number(id.0)], session).await
     }
 
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
         const ON: &str =
-            "SELECT version, record, CASE WHEN $4 THEN snapshot END FROM swarm.sessions
-            WHERE tenant = $1 AND id < $2 AND date = $5 AND subject = $6
+            "SELECT version, record, CASE WHEN $4 THEN swarm.snapshot_1(tenant, id) END
+            FROM swarm.sessions WHERE tenant = $1 AND id < $2 AND date = $5 AND subject = $6
                 AND ($7::text IS NULL OR state = $7)
             ORDER BY id DESC LIMIT $3";
         const IN_STATE: &str =
-            "SELECT version, record, CASE WHEN $4 THEN snapshot END FROM swarm.sessions
-            WHERE tenant = $1 AND id < $2 AND state = $5 ORDER BY id DESC LIMIT $3";
+            "SELECT version, record, CASE WHEN $4 THEN swarm.snapshot_1(tenant, id) END
+            FROM swarm.sessions WHERE tenant = $1 AND id < $2 AND state = $5 ORDER BY id DESC LIMIT $3";
         const ALL: &str =
-            "SELECT version, record, CASE WHEN $4 THEN snapshot END FROM swarm.sessions
-            WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+            "SELECT version, record, CASE WHEN $4 THEN swarm.snapshot_1(tenant, id) END
+            FROM swarm.sessions WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
         let before = query.before.map_or(i64::MAX, |id| signed(id.0));
         let (before, most) = (Arg::Number(before), limit(query.limit));
         let whole = Arg::Truth(!query.without_snapshots);
@@ -105,13 +107,27 @@ impl Sessions for TenantStore {
         const SAVE: &str = include_str!("commits/save_session.sql");
         let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
             change;
-        let mut args = session_rows::row(session, expected.next());
+        let (mut args, snapshot) = session_rows::row(session, expected.next());
+        let snapshot = snapshot.filter(|_| !withdrawn);
+        let prepared = match takes.is_some() || snapshot.is_some() {
+            true => self.prepare(session.id, snapshot.as_deref()).await?,
+            false => Prepared::default(),
+        };
+        args["staged"] = prepared.staged.map(|attempt| bytes(&attempt)).into();
+        args["keeps"] = (snapshot.is_some() && prepared.staged.is_none()).into();
+        args["counted"] = prepared.takes.into();
+        args["last_take"] = prepared.last_take.into();
         args["expected"] = signed(expected.0).into();
         args["takes"] = (*takes).into();
         args["end"] = none_filed_after.map(|end| end.millis()).into();
         args["withdrawn"] = (*withdrawn).into();
         let change = Change::new("save session", SAVE, args).with(acts);
-        self.save(Change { opens: opens.then_some(session.id), ..change }).await
+        let saved = self.save(Change { opens: opens.then_some(session.id), ..change }).await;
+        if let (Ok(Saved::Stale) | Err(_), Some(attempt)) = (&saved, prepared.staged) {
+            // If this fails, a later call of `prepare` deletes it.
+            let _ = self.unstage(session.id, &attempt).await;
+        }
+        saved
     }
 
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
@@ -129,7 +145,43 @@ impl HoldTakes for TenantStore {
     }
 }
 
+/// What was done before the commit of a session.
+#[derive(Default)]
+struct Prepared {
+    /// The attempt that the snapshot is staged for, if it is new.
+    staged: Option<[u8; 16]>,
+    /// The number of takes then, and the last of them.
+    takes: i64,
+    last_take: i64,
+}
+
 impl TenantStore {
+    /// Does what would take long in the commit of a session, which holds the lock of the tenant.
+    async fn prepare(&self, id: SessionId, snapshot: Option<&str>) -> Result<Prepared> {
+        const OP: &str = "save session";
+        const PREPARE: &str = include_str!("commits/prepare_session.sql");
+        let attempt = new_attempt(OP)?;
+        let values = [number(id.0), Arg::Bytes(&attempt), maybe_text(snapshot)];
+        let prepare = async || {
+            let connection = self.pool.get().await?;
+            let rows = self.db(connection.client()?).rows(PREPARE, &values).await;
+            connection.end(rows.map_err(Failure::or_again))
+        };
+        let prepared = self.pool.note(self.retried(prepare).await).and_then(|rows| {
+            let row = rows.first().ok_or_else(|| Failure::corrupt("no count"))?;
+            let staged = row.try_get::<_, bool>(0)?.then_some(attempt);
+            Ok(Prepared { staged, takes: row.try_get(1)?, last_take: row.try_get(2)? })
+        });
+        prepared.map_err(|failure| failure.of(OP))
+    }
+
+    /// Deletes a snapshot that was staged for a commit that was not made.
+    async fn unstage(&self, id: SessionId, attempt: &[u8]) -> Result<()> {
+        const UNSTAGE: &str = "DELETE FROM swarm.snapshots
+            WHERE tenant = $1 AND session = $2 AND attempt = $3 AND staged_at IS NOT NULL";
+        self.rows("save session", UNSTAGE, &[number(id.0), Arg::Bytes(attempt)]).await.map(drop)
+    }
+
     /// Convenes a session; with an occasion, unless it is claimed.
     async fn convene_for(
         &self,
@@ -140,7 +192,7 @@ impl TenantStore {
         const CONVENE: &str = include_str!("commits/convene.sql");
         let Convocation { draft, act } = convocation;
         let session = draft.convened(SessionId(0), Timestamp::EPOCH);
-        let mut args = session_rows::row(&session, Version(1));
+        let (mut args, _) = session_rows::row(&session, Version(1));
         let record = args["record"].as_str().unwrap_or_default();
         args["record"] = to_complete(record, &["id", "convenedAt"]).into();
         args["collection"] = Collection::Occasions.as_str().into();

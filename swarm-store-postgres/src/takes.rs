@@ -90,7 +90,7 @@ impl Takes for TenantStore {
         const OP: &str = "session takes";
         const SESSION: &str =
             "SELECT 0 AS id, version AS filed_at, id AS session, 0::bigint AS revision,
-                snapshot AS public_key, NULL AS signature, record AS payload
+                swarm.snapshot_1(tenant, id) AS public_key, NULL AS signature, record AS payload
             FROM swarm.sessions WHERE tenant = $1 AND id = $2";
         const ALL: &str = "(SELECT id, filed_at, session, revision, public_key, signature, payload
             FROM swarm.takes WHERE tenant = $1 AND session = $2 AND id > $3 ORDER BY id LIMIT $4)";
@@ -113,7 +113,7 @@ impl Takes for TenantStore {
     async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
         const OF_MEMBER: &str = "SELECT take.id, take.filed_at, take.session, take.revision,
                 take.public_key, take.signature, take.payload,
-                left(s.record, $5::int), left(s.snapshot, $5::int), strpos(s.record, $6) > 0,
+                left(s.record, $5::int), left(swarm.snapshot_1($1, s.id), $5::int), strpos(s.record, $6) > 0,
                 s.published_at, strpos(s.record, $7) > 0
             FROM swarm.takes AS take
             JOIN swarm.sessions AS s ON s.tenant = $1 AND s.id = take.session

@@ -165,8 +165,8 @@ impl Part {
             Self::Documents(_) => "SELECT id, name, record, created_at, family FROM swarm.documents
                 WHERE tenant = $1 AND collection = $5 AND id > $3 ORDER BY id LIMIT $4"
                 .to_owned(),
-            Self::Sessions => "SELECT version, record, snapshot FROM swarm.sessions
-                WHERE tenant = $1 AND id > $3 ORDER BY id LIMIT $4"
+            Self::Sessions => "SELECT version, record, swarm.snapshot_1(tenant, id)
+                FROM swarm.sessions WHERE tenant = $1 AND id > $3 ORDER BY id LIMIT $4"
                 .to_owned(),
             Self::CommitteeDays => "SELECT record FROM swarm.committee_days
                 WHERE tenant = $1 AND date > $2 ORDER BY date LIMIT $4"

@@ -14,7 +14,7 @@ use swarm_core::store::{
 use tokio_postgres::Row;
 
 use super::transaction::{IS_USED, Transaction, bounded};
-use crate::db::{Arg, Db, number, number_of, owned};
+use crate::db::{Arg, Db, bytes, number, number_of, owned};
 use crate::failure::{Failure, Outcome};
 use crate::{PostgresStore, committee, documents, members, outbox, session_rows, takes};
 
@@ -123,7 +123,14 @@ fn rows(record: &Stored, submissions: &mut u64) -> Vec<(&'static str, Value)> {
         Stored::Document(StoredDocument { collection, group, document }) => {
             vec![("documents", documents::row(*collection, group, document))]
         }
-        Stored::Session(session) => vec![("sessions", session_rows::row(session, first))],
+        Stored::Session(session) => {
+            let (row, snapshot) = session_rows::row(session, first);
+            let shown = snapshot.map(|text| {
+                let shown = json!({"session": row["id"], "attempt": bytes(&[]), "record": text});
+                ("snapshots", shown)
+            });
+            shown.into_iter().chain([("sessions", row)]).collect()
+        }
         Stored::CommitteeMember(member) => {
             vec![("committee_members", committee::member_row(member, first))]
         }

@@ -16,6 +16,13 @@ BEGIN
     FROM swarm.log WHERE tenant = the_tenant AND seq = the_seq);
 END $$;
 
+-- The snapshot of a session; null if it has none.
+CREATE FUNCTION swarm.snapshot_1(the_tenant text, the_session bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT record FROM swarm.snapshots
+    WHERE tenant = the_tenant AND session = the_session AND staged_at IS NULL);
+END $$;
+
 -- The facts that a submission is judged by. It is stable, so everything in it reads the snapshot of its
 -- caller; the clock is read after that.
 CREATE FUNCTION swarm.basis_1(
@@ -63,7 +70,22 @@ CREATE FUNCTION swarm.time_1(millis bigint) RETURNS text LANGUAGE sql IMMUTABLE
 CREATE FUNCTION swarm.complete_1(record text, id bigint, at bigint) RETURNS text LANGUAGE sql IMMUTABLE
   AS $$ SELECT replace(replace(record, E'\u0001i', id::text), E'\u0001t', swarm.time_1(at)) $$;
 
--- Makes a commit. The statement that locks the tenant comes first: those after it see every commit that it waited for.
+-- A row of the log that opens takes: its number, counted from the row before the first of them; the last take; all of them.
+CREATE TYPE swarm.opening_1 AS (seq bigint, take bigint, opened bigint[]);
+
+-- The rows that open the takes of a session, in order; null if it has none.
+CREATE FUNCTION swarm.openings_1(the_tenant text, the_session bigint) RETURNS swarm.opening_1[]
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (SELECT array_agg(ROW(seq, take, opened)::swarm.opening_1 ORDER BY seq)
+    FROM (SELECT max(n) AS seq, max(id) AS take, array_agg(id ORDER BY id) AS opened
+          FROM (SELECT id, row_number() OVER (ORDER BY session, id) AS n FROM swarm.takes
+                WHERE tenant = the_tenant AND session BETWEEN the_session AND the_session) AS numbered
+          GROUP BY (n - 1) / 16) AS rows);
+END $$;
+
+-- Makes a commit. The statement that locks the tenant comes before all that others may change: those after it see every
+-- commit that it waited for. Takes are never changed or deleted, so those that are opened are read before, which takes long.
 --
 -- `change` is one statement that checks the guards, and writes if they hold. Its parameters are the tenant, the time of
 -- the commit, and `args`. It returns an outcome, the id that it assigned, and further details. Only after the outcome
@@ -92,11 +114,17 @@ LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   world swarm.tenants;
   clock bigint;
+  openings swarm.opening_1[];
+  last_opened swarm.opening_1;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'the isolation level must be read committed' USING ERRCODE = 'SW001';
   END IF;
   PERFORM set_config('lock_timeout', patience::text, true);
+  IF opens IS NOT NULL THEN
+    openings := swarm.openings_1(the_tenant, opens);
+    last_opened := openings[cardinality(openings)];
+  END IF;
   LOOP
     SELECT * INTO world FROM swarm.tenants WHERE tenant = the_tenant FOR NO KEY UPDATE;
     EXIT WHEN FOUND;
@@ -161,12 +189,15 @@ BEGIN
       INSERT INTO swarm.log (tenant, seq, at, committee_take) VALUES (the_tenant, world.seq, at, id);
     END IF;
     IF opens IS NOT NULL THEN
+      IF last_opened.take IS DISTINCT FROM (SELECT t.id FROM swarm.takes t
+          WHERE t.tenant = the_tenant AND t.session BETWEEN opens AND opens
+          ORDER BY t.session DESC, t.id DESC LIMIT 1) THEN
+        openings := swarm.openings_1(the_tenant, opens);
+        last_opened := openings[cardinality(openings)];
+      END IF;
       INSERT INTO swarm.log (tenant, seq, at, take, act, opened)
-        SELECT the_tenant, world.seq + max(n), at, max(id), 'opening', array_agg(id ORDER BY id)
-        FROM (SELECT t.id, row_number() OVER (ORDER BY t.id) AS n
-              FROM swarm.takes t WHERE t.tenant = the_tenant AND t.session = opens) AS numbered
-        GROUP BY (n - 1) / 16;
-      world.seq := (SELECT max(l.seq) FROM swarm.log l WHERE l.tenant = the_tenant);
+        SELECT the_tenant, world.seq + o.seq, at, o.take, 'opening', o.opened FROM unnest(openings) AS o;
+      world.seq := world.seq + coalesce(last_opened.seq, 0);
       world.last_at := at;
     END IF;
     UPDATE swarm.tenants

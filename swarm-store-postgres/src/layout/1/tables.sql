@@ -69,18 +69,29 @@ CREATE TABLE swarm.sessions (
   subject text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,
   published_at bigint,
-  record text NOT NULL, -- without its snapshot, which may be long
-  snapshot text,
+  record text NOT NULL, -- without its snapshot
   held_until bigint, -- until then its takes are held back, because it is being aggregated
   PRIMARY KEY (tenant, id)
 );
--- A snapshot may have megabytes, and to compress it takes longer than all else in its commit.
-ALTER TABLE swarm.sessions ALTER COLUMN snapshot SET STORAGE EXTERNAL;
 CREATE INDEX sessions_by_day ON swarm.sessions (tenant, date, subject, id);
 CREATE INDEX sessions_by_state ON swarm.sessions (tenant, state, id);
 CREATE INDEX sessions_by_subject ON swarm.sessions (tenant, subject, id);
 CREATE INDEX sessions_by_publication ON swarm.sessions (tenant, published_at, id)
   WHERE published_at IS NOT NULL;
+
+-- The snapshots of sessions. One may have megabytes, so it is written before its commit locks the tenant; the commit only
+-- shows it. Until then it is staged, and no read finds it. A session has at most one that is not staged.
+CREATE TABLE swarm.snapshots (
+  tenant text COLLATE "C" NOT NULL,
+  session bigint NOT NULL,
+  attempt bytea NOT NULL, -- distinguishes those that several servers stage for a session
+  staged_at bigint, -- by the clock; null once it is shown
+  record text NOT NULL,
+  PRIMARY KEY (tenant, session, attempt)
+);
+-- To compress it takes longer than to write it.
+ALTER TABLE swarm.snapshots ALTER COLUMN record SET STORAGE EXTERNAL;
+CREATE INDEX snapshots_by_time ON swarm.snapshots (tenant, staged_at) WHERE staged_at IS NOT NULL;
 
 -- Takes are never changed or deleted, so a nonce stays spent.
 CREATE TABLE swarm.takes (
