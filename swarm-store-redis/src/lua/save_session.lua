@@ -21,19 +21,17 @@ if none_after ~= '' then
 end
 local old_state = words(before, '^%d+ (%S+) ')
 local now = time_of_commit()
-local opened = opens and redis.call('LRANGE', filed, 0, -1) or {}
+local to_open = opens and redis.call('LLEN', filed) or 0
 must_be(HASH, acts)
 must_be(SORTED_SET, index)
 
 local function log_acts()
   for place = FIRST_ACT, FIRST_ACT + ARGV[13] - 1 do log_act(acts, id, now, ARGV[place]) end
-  local rows = {}
-  for place, take in ipairs(opened) do
-    rows[#rows + 1] = 'o ' .. now .. ' ' .. take
-    if #rows == 1000 or place == #opened then
-      redis.call('HSET', takes, 'log', append(rows, now))
-      rows = {}
-    end
+  local prefix = 'o ' .. now .. ' '
+  for first = 0, to_open - 1, 1000 do
+    local rows = redis.call('LRANGE', filed, first, first + 999)
+    for place, take in ipairs(rows) do rows[place] = prefix .. take end
+    redis.call('HSET', takes, 'log', append(rows, now))
   end
 end
 
