@@ -73,13 +73,14 @@ mod interface_a {
         SERVER.psql(&format!("BEGIN; {} COMMIT", copies.concat()));
     }
 
-    const TABLES: [&str; 14] = [
+    const TABLES: [&str; 15] = [
         "tenants",
         "members",
         "challenges",
         "reusable_challenges",
         "messages",
         "sessions",
+        "snapshots",
         "takes",
         "documents",
         "committee_members",
