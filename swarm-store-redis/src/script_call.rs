@@ -3,6 +3,10 @@
 use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisResult, Script, ToRedisArgs};
 
+/// The size of the arguments from which a call is long, in bytes: more than that of the takes that are usually filed
+/// together.
+const LONG: usize = 256 << 10;
+
 /// A call of a script. `redis::ScriptInvocation` would allocate each key and argument first.
 pub(crate) struct ScriptCall<'a> {
     script: &'a Script,
@@ -41,6 +45,15 @@ impl<'a> ScriptCall<'a> {
     /// The command, which names the script by its SHA-1.
     pub(crate) fn command(&self) -> &Cmd {
         &self.command
+    }
+
+    /// Whether its arguments are so long that other calls should not wait until they are sent.
+    pub(crate) fn is_long(&self) -> bool {
+        let size = |arg: redis::Arg<&[u8]>| match arg {
+            redis::Arg::Simple(bytes) => bytes.len(),
+            _ => 0,
+        };
+        self.command.args_iter().map(size).sum::<usize>() >= LONG
     }
 
     /// Loads the script into the server.

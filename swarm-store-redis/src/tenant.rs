@@ -165,7 +165,7 @@ impl TenantStore {
         script: &ScriptCall<'_>,
     ) -> Result<T> {
         self.check(op).await?;
-        self.client.read_bulk(op, script).await
+        self.client.run_bulk(op, script).await
     }
 
     /// Sends a command that only reads.

@@ -24,8 +24,8 @@ pub(crate) struct Client {
     address: Address,
     /// The connection of all other calls.
     connection: Connection,
-    /// The connection for bulk reads, so that commits do not wait behind their answers; opened at
-    /// the first use.
+    /// The connection for bulk reads and long calls, so that commits do not wait behind them; opened
+    /// at the first use.
     bulk: OnceCell<Connection>,
     /// The connections for commits, if they wait for replicas.
     replicated: Option<ReplicatedCommits>,
@@ -74,11 +74,14 @@ impl Client {
         op: &'static str,
         script: &ScriptCall<'_>,
     ) -> Result<T> {
+        if script.is_long() {
+            return self.run_bulk(op, script).await;
+        }
         in_time(op, self.connection.send(Command::Script(script))).await
     }
 
-    /// Runs a script that reads much, over a connection of its own.
-    pub(crate) async fn read_bulk<T: FromRedisValue>(
+    /// As [`run`](Self::run), over the connection for much data.
+    pub(crate) async fn run_bulk<T: FromRedisValue>(
         &self,
         op: &'static str,
         script: &ScriptCall<'_>,
