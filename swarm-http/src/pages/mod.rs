@@ -40,7 +40,8 @@ pub(crate) mod take;
 pub(crate) mod takes;
 mod time_text;
 
-use http::HeaderMap;
+use http::header::VARY;
+use http::{HeaderMap, HeaderValue};
 
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
@@ -67,8 +68,10 @@ pub(crate) fn unknown_path(
     origin: String,
     error: ApiError,
 ) -> Answer {
-    if prefers_html(headers) {
-        return error_page::page(SiteContext::new(served, origin), error);
-    }
-    error.into_answer()
+    let mut answer = match prefers_html(headers) {
+        true => error_page::page(SiteContext::new(served, origin), error),
+        false => error.into_answer(),
+    };
+    answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
+    answer
 }

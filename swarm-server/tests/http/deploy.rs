@@ -110,6 +110,15 @@ fn proxies_pass_the_longest_body_and_hide_what_is_for_operators() {
     }
 }
 
+#[test]
+fn compose_takes_its_file() {
+    let mut config = Command::new("docker-compose");
+    let output =
+        tool(config.arg("--file").arg(deploy("docker/compose.yml")).args(["config", "-q"]));
+    let output = output.expect("docker-compose is not on the PATH: install docker-compose");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// The command by which the image is found healthy, on a server here and on none.
 #[test]
 fn health_check_of_the_image_tells_whether_the_server_answers() {

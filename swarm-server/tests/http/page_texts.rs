@@ -219,6 +219,11 @@ fn chapters_of_the_reference_are_short_and_linked() {
         assert!(page.len() < 30 << 10, "{chapter} has {} bytes", page.len());
     }
     client.send("GET", "/docs/nothing", &[("accept", "text/html")], b"").expect(404);
+    for accept in ["text/html", "application/json"] {
+        let unknown = client.send("GET", "/nothing", &[("accept", accept)], b"").expect(404);
+        assert_eq!(unknown.header("vary"), Some("Accept"));
+        assert!(unknown.header("content-type").unwrap().starts_with(accept), "{unknown:?}");
+    }
 }
 
 #[test]
