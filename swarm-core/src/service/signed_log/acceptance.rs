@@ -1,9 +1,10 @@
 //! What operators accept: the key that signs the log, and a store that went back (API.md, 7.6).
 
+use super::key_in_force::KeyInForce;
 use super::reading::checkpoint_of;
 use super::signing::{BATCH, unsignable};
 use super::{LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::{Actor, LogBefore, LogEntry, LogRow, Logged, Operation, Seq};
+use crate::domain::{Actor, LogBefore, Seq};
 use crate::rules;
 use crate::service::{Error, log_rows};
 
@@ -74,30 +75,5 @@ impl SignedLog {
         }
         self.lock().searched = Some((log, to, !key.is_foreign));
         Ok(key)
-    }
-}
-
-/// Whether this server's key may sign. The last acceptance after the last checkpoint decides.
-pub(super) struct KeyInForce {
-    /// The keys of this server.
-    own: Vec<String>,
-    /// The size of the last checkpoint.
-    after: Seq,
-    is_foreign: bool,
-}
-
-impl KeyInForce {
-    pub(super) fn is_foreign(&self) -> bool {
-        self.is_foreign
-    }
-
-    /// Reads a row of the log, which may be the acceptance of a key.
-    pub(super) fn pass(&mut self, row: &LogRow) {
-        if row.seq > self.after
-            && let Logged::Entry(entry) = &row.logged
-            && let LogEntry::Operation(Operation::KeyAccepted { log_key, .. }) = &**entry
-        {
-            self.is_foreign = !self.own.contains(log_key);
-        }
     }
 }

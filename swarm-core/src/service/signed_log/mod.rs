@@ -9,6 +9,7 @@ mod acceptance;
 mod checkpoints;
 mod edge;
 mod entry_check;
+mod key_in_force;
 mod reading;
 mod signing;
 mod tiles;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::acceptance::KeyInForce;
 use super::edge::Edge;
+use super::key_in_force::KeyInForce;
 use super::reading::checkpoint_of;
 use super::{LastSigned, SignedCheckpoint, SignedLog};
 use crate::domain::{Invalid, LogRow, Seq};
@@ -65,7 +65,7 @@ impl SignedLog {
             }
         }
         let mut key = self.key_in_force(signed.as_ref(), in_store.as_ref(), position.log).await?;
-        if key.is_foreign() {
+        if key.is_foreign {
             return Ok(self.foreign(true));
         }
 
@@ -106,7 +106,7 @@ impl SignedLog {
             }
             yield_once().await;
         }
-        if key.is_foreign() {
+        if key.is_foreign {
             return Ok(self.foreign(true));
         }
         self.foreign(false);
