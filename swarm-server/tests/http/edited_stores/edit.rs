@@ -33,7 +33,7 @@ impl Edit {
             self.statements().replace("zeroblob(352)", "decode(repeat('00', 352), 'hex')");
         if let Edit::RecordReworded(from, to) = self {
             statements +=
-                &format!("; UPDATE sessions SET snapshot = replace(snapshot, '{from}', '{to}')");
+                &format!("; UPDATE snapshots SET record = replace(record, '{from}', '{to}')");
         }
         POSTGRES.psql(&format!("SET search_path TO {schema}; {statements}"));
     }
