@@ -12,7 +12,7 @@ use hyper::body::Bytes;
 use serde_json::{Value, json};
 use swarm_client::{Client, TakeFields, new_key, sign_take, signed_text};
 use swarm_core::Session;
-use swarm_core::domain::{AdminTokenHash, MemberId, SessionId, TokenHash};
+use swarm_core::domain::{AdminTokenHash, MemberId, Quotas, SessionId, TokenHash};
 use swarm_core::json::Object;
 use swarm_core::proof::{KeyPair, hex};
 use tempfile::TempDir;
@@ -85,11 +85,10 @@ impl World {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = serve(program);
         command.args(["--store", store]);
-        if members > APPLICATIONS {
-            let config = folder.path().join("swarm.toml");
+        // They all apply from one address. A baseline may be too old to know the quota, so it is raised only if need be.
+        if members > Quotas::default().applications_per_address as usize {
             let quotas = format!("[tenants.quotas]\napplications_per_address = {members}\n");
-            fs::write(&config, configuration(1) + &quotas).expect("a file");
-            command.arg("--config").arg(config);
+            configure(&mut command, &folder, &(configuration(1) + &quotas));
         } else {
             command.env("SWARM_ADMIN_TOKEN", ADMIN);
         }
@@ -102,10 +101,8 @@ impl World {
     /// When it cannot be set up.
     pub fn first_of(program: &Path, tenants: usize, members: usize, sessions: usize) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let config = folder.path().join("swarm.toml");
-        fs::write(&config, configuration(tenants)).expect("a file");
         let mut command = serve(program);
-        command.arg("--config").arg(config);
+        configure(&mut command, &folder, &configuration(tenants));
         let world = Self::of(command, folder, members, sessions, Stdio::null());
         for (path, body) in opening(0) {
             let ask = |number| operation(number, &format!("/swarm/admin{path}"), &body);
@@ -234,8 +231,12 @@ impl World {
     }
 }
 
-/// Applications that one address may send in a day, unless the configuration says otherwise.
-const APPLICATIONS: usize = 1_000;
+/// Gives a command a configuration file in this folder.
+fn configure(command: &mut Command, folder: &TempDir, text: &str) {
+    let config = folder.path().join("swarm.toml");
+    fs::write(&config, text).expect("a file");
+    command.arg("--config").arg(config);
+}
 
 /// The configuration of tenants, in memory by default.
 fn configuration(tenants: usize) -> String {
