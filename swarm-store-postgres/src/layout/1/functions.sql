@@ -73,7 +73,8 @@ CREATE FUNCTION swarm.complete_1(record text, id bigint, at bigint) RETURNS text
 -- A row of the log that opens takes: its number, counted from the row before the first of them; the last take; all of them.
 CREATE TYPE swarm.opening_1 AS (seq bigint, take bigint, opened bigint[]);
 
--- The rows that open the takes of a session, in order; null if it has none.
+-- The rows that open the takes of a session, in order; null if it has none. A range of one, in the order of an index, makes
+-- the planner use that index also before the table is analysed; so with nonces.
 CREATE FUNCTION swarm.openings_1(the_tenant text, the_session bigint) RETURNS swarm.opening_1[]
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
