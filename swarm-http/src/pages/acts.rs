@@ -13,13 +13,20 @@ use super::time_text::Reading;
 
 /// An entry as a line of the page of the log, with links to what it is about. A memo that was
 /// retracted is not linked.
-pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> Markup {
+pub(super) fn describe(
+    line: &LogLine,
+    is_retracted: bool,
+    people: &People,
+    reading: Reading,
+) -> Markup {
     let (what, by, note) = match &line.entry {
         LogEntry::Take(take) => {
             let link = anchor(&links::take(take.id), &format!("take {}", take.id));
             let session =
                 anchor(&links::session(take.session_id), &format!("session {}", take.session_id));
-            (format!("{link}, revision {}, filed in {session}", take.revision.get()), None, None)
+            let author = member_link(&take.member_id, people);
+            let revision = take.revision.get();
+            (format!("{link} of {author}, revision {revision}, filed in {session}"), None, None)
         }
         LogEntry::Opening(opening) => {
             let link = anchor(&links::take(opening.id), &format!("take {}", opening.id));
@@ -28,7 +35,7 @@ pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> 
         LogEntry::Session(entry) => {
             let id = entry.session.id;
             let link = anchor(&links::session(id), &format!("session {id}"));
-            let act = session_act(entry, None, &People::default(), reading);
+            let act = session_act(entry, None, people, reading);
             (format!("{link}: {}", escape(&act)), Some(&entry.by), entry.note.as_ref())
         }
         LogEntry::Member(entry) => {
@@ -40,7 +47,7 @@ pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> 
                 MemberAct::KeyRotated => "key rotated",
                 MemberAct::Erased => "erased",
             };
-            (format!("{} {act}", member_link(&entry.id)), entry.by.as_ref(), None)
+            (format!("{} {act}", member_link(&entry.id, people)), entry.by.as_ref(), None)
         }
         LogEntry::Memo(entry) => {
             let act = match entry.act {
@@ -51,7 +58,8 @@ pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> 
                 Some(id) => anchor(&links::memo(id), &format!("memo {id}")),
                 None => "a memo".to_owned(),
             };
-            (format!("{memo} of {} {act}", member_link(&entry.member_id)), entry.by.as_ref(), None)
+            let author = member_link(&entry.member_id, people);
+            (format!("{memo} of {author} {act}"), entry.by.as_ref(), None)
         }
         LogEntry::Subject { by, id, .. } => {
             let link = anchor(&links::subject(id), &clipped(id.as_str(), 40));
@@ -86,6 +94,17 @@ pub(super) fn describe(line: &LogLine, is_retracted: bool, reading: Reading) -> 
         }
     };
     Markup(what + &escape(&attribution(by, note)))
+}
+
+/// The member that an entry names.
+pub(super) fn member_named(entry: &LogEntry) -> Option<&MemberId> {
+    match entry {
+        LogEntry::Take(take) => Some(&take.member_id),
+        LogEntry::Session(entry) => entry.excuse.as_ref().map(|excuse| &excuse.member_id),
+        LogEntry::Member(entry) => Some(&entry.id),
+        LogEntry::Memo(entry) => Some(&entry.member_id),
+        _ => None,
+    }
 }
 
 /// The memo that an entry publishes.
@@ -200,8 +219,8 @@ fn anchor(href: &str, text: &str) -> String {
     format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text))
 }
 
-fn member_link(id: &MemberId) -> String {
-    anchor(&links::member(id), &clipped(id.as_str(), 40))
+fn member_link(id: &MemberId, people: &People) -> String {
+    anchor(&links::member(id), &clipped(&people.person(id).name, 40))
 }
 
 fn committee_link(date: Day) -> String {

@@ -9,6 +9,7 @@ use super::acts;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::{number_param, part_title};
 use super::markup::Markup;
+use super::people::People;
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -47,6 +48,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let count = usize::try_from(end - start).unwrap_or(0);
     let entries =
         if count == 0 { Vec::new() } else { tenant.log(Seq(start), count).await?.entries };
+    let lines = entries.iter().filter_map(|entry| entry.line());
+    let named = lines.filter_map(|line| acts::member_named(&line.entry));
+    let people = People::find(tenant, named).await?;
     let mut rows = Vec::with_capacity(entries.len());
     for entry in entries.iter().rev() {
         let Some(line) = entry.line() else {
@@ -59,7 +63,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             None => false,
         };
         let (seq, when) = (line.seq.0, reading.time(line.at));
-        rows.push(Row { seq, when, what: acts::describe(line, is_retracted, reading) });
+        let what = acts::describe(line, is_retracted, &people, reading);
+        rows.push(Row { seq, when, what });
     }
     let address = |before: u64| format!("/swarm/log?before={before}");
     let path = before.map_or("/swarm/log".to_owned(), address);

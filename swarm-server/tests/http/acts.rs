@@ -74,3 +74,19 @@ fn log_page_does_not_link_retracted_memos() {
     client.operate("/memos/1/retract", &json!({})).expect(200);
     assert!(!linked());
 }
+
+#[test]
+fn log_page_names_members() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada <b>Byron</b>");
+    let bearer = format!("Bearer {}", ada.token);
+    let memo = json!({ "title": "A memo", "body": "Long." }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+    let page = client.get("/swarm/log").expect(200).text;
+    assert!(!page.contains("<b>"), "{page}");
+    let log = text(&client, "/swarm/log");
+    for told in ["Byron&lt;/b&gt; activated", "memo 1 of Ada &lt;b&gt;Byron&lt;/b&gt; published"] {
+        assert!(log.contains(told), "no “{told}” in {log}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The acts of the log, by operator, the newest first.
 
-use swarm_core::domain::{Actor, LogEntry, Operation, Seq};
+use swarm_core::domain::{Actor, LogEntry, LogLine, Operation, Seq};
 
 use super::super::form::Field;
 use super::super::page::Page;
@@ -9,6 +9,7 @@ use super::super::visit::Visit;
 use crate::number::number;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
+use crate::pages::people::People;
 use crate::pages::{Markup, acts};
 use crate::response::ApiError;
 
@@ -25,29 +26,36 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     let size = tenant.log_size().await?.0;
     let before = visit.query("before").and_then(|seq| number(&seq));
     let mut end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
-    let mut rows = Vec::new();
+    let mut entries = Vec::new();
     'reads: for _ in 0..MAX_READS {
         let start = end.saturating_sub(AT_ONCE);
         let count = usize::try_from(end - start).unwrap_or_default();
         if count == 0 {
             break;
         }
-        for entry in tenant.log(Seq(start), count).await?.entries.iter().rev() {
-            let shown = entry.line().filter(|line| {
-                by_of(&line.entry)
-                    .is_some_and(|actor| by.as_deref().is_none_or(|by| actor.as_str() == by))
-            });
-            if let Some(line) = shown {
-                // A memo may be gone by now: what it was is said without a link.
-                let what = acts::describe(line, true, visit.reading);
-                rows.push(vec![visit.reading.time(line.at), what]);
-            }
+        for entry in tenant.log(Seq(start), count).await?.entries.into_iter().rev() {
             end = entry.seq().0 - 1;
-            if rows.len() == PER_PAGE {
+            let is_shown = entry
+                .line()
+                .and_then(|line| by_of(&line.entry))
+                .is_some_and(|actor| by.as_deref().is_none_or(|by| actor.as_str() == by));
+            if is_shown {
+                entries.push(entry);
+            }
+            if entries.len() == PER_PAGE {
                 break 'reads;
             }
         }
     }
+    let lines: Vec<_> = entries.iter().filter_map(|entry| entry.line()).collect();
+    let named = lines.iter().filter_map(|line| acts::member_named(&line.entry));
+    let people = People::find(tenant, named).await?;
+    // A memo may be gone by now: what it was is said without a link.
+    let row = |line: &&LogLine| {
+        let what = acts::describe(line, true, &people, visit.reading);
+        vec![visit.reading.time(line.at), what]
+    };
+    let rows = lines.iter().map(row).collect();
     let mut page = Page::new("Acts").leading("What operators did, as the public log says it.");
     let field = Field::text("by", "Operator").valued(by.clone().unwrap_or_default());
     page.form(Some(Visit::look_up("/operate/acts", "Show", vec![field])));

@@ -53,8 +53,9 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     let (label, head) = ("Failed mail", vec!["Message", "To", "Why"]);
     page.table(Table { label, head, rows: rows.collect(), empty: "All mail is sent or queued." });
     if warnings.is_empty() {
+        page.heading("Store");
         page.text(Markup(
-            "The store answers, without a warning. <a href=\"/operate/store\">More about it</a>."
+            "It answers, without a warning. <a href=\"/operate/store\">More about it</a>."
                 .to_owned(),
         ));
     }
