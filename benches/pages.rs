@@ -1,10 +1,11 @@
 //! Processor time of pages on a large store: fills one with sessions, members and takes, then asks for pages that no
 //! cache holds, in this process. Prints the mean processor time of this process and the size of each.
 //!
-//! The arguments are the number of sessions (10,000 by default), of takes in each (100), of members (2,000), and `sqlite`,
-//! `redis` or `postgres` for another store than memory. A million takes take some minutes to sign and file.
+//! The arguments are the number of sessions (10,000 by default), of takes in each (100, at least 25), of members (2,000), and
+//! `sqlite`, `redis` or `postgres` for another store than memory. A million takes take some minutes to sign and file.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ use hyper_util::service::TowerToHyperService;
 use rustix::time::{ClockId, clock_gettime};
 use swarm_core::domain::{
     Actor, AdminTokenHash, Attribution, Body, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, Roster, RosterEntry, SessionDraft, SessionState,
-    Stance, Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, Roster, RosterEntry, SessionDraft, SessionId,
+    SessionState, Stance, Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -76,21 +77,30 @@ fn main() {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Size {
     sessions: usize,
     takes: usize,
     members: usize,
 }
 
+impl Size {
+    /// The author of the take at this place of a session.
+    const fn author(&self, session: usize, place: usize) -> usize {
+        (session * 7 + place) % self.members
+    }
+}
+
 async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
     let id = TenantId::parse("default").expect("an id");
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let tenant = swarm.tenant(&id);
-    fill(&store, &tenant, size).await;
+    let authors = fill(&store, &tenant, size).await;
     let operators = AdminTokens::single(AdminTokenHash::of(b"of the benchmark"));
     let site = Arc::new(Site::single(swarm, TenantConfig::new(id, operators)));
-    let pages = Pages { service: TowerToHyperService::new(swarm_http::service(&site)), tenant };
     let Size { sessions, takes, members } = *size;
+    let service = TowerToHyperService::new(swarm_http::service(&site));
+    let pages = Pages { service, tenant, authors, size: *size, filed: Cell::new(0) };
     println!("{sessions} sessions, {takes} takes in each, {members} members");
     println!("{:>14} {:>10} {:>10}", "page", "ms", "bytes");
     let of = |round: usize, count: usize| round * count / ROUNDS;
@@ -113,14 +123,30 @@ async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
 struct Pages {
     service: TowerToHyperService<SiteService>,
     tenant: Tenant,
+    authors: Vec<Author>,
+    size: Size,
+    /// The takes filed since the store was filled.
+    filed: Cell<usize>,
 }
 
 impl Pages {
+    /// Files a take in an open session, as is most of what is committed.
+    async fn file(&self) {
+        let number = self.filed.replace(self.filed.get() + 1);
+        let (session, place) = (self.size.sessions - number % OPEN, number / OPEN);
+        let author = self.authors.get(self.size.author(session - 1, place % self.size.takes));
+        let author = author.expect("an author");
+        let id = SessionId(u64::try_from(session).expect("small"));
+        let (session, _) = self.tenant.session(id).await.expect("it answers");
+        let take = author.take(&session, place, &format!("later-{number}"));
+        self.tenant.submit(&author.token, &take).await.expect("nothing refuses");
+    }
+
     async fn print(&self, name: &str, path: impl Fn(usize) -> String) {
         let (mut used, mut bytes) = (Duration::ZERO, 0);
         for round in 0..ROUNDS {
-            // A commit, so that no cached answer is valid.
-            put_subject(&self.tenant, round % SUBJECTS).await;
+            // So that no cached answer is valid.
+            self.file().await;
             let start = clock_gettime(ClockId::ProcessCPUTime);
             let length = self.ask(&path(round)).await;
             let end = clock_gettime(ClockId::ProcessCPUTime);
@@ -145,7 +171,7 @@ impl Pages {
     }
 }
 
-async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) {
+async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) -> Vec<Author> {
     let port = store.open(tenant.id());
     for number in 0..SUBJECTS {
         put_subject(tenant, number).await;
@@ -156,16 +182,15 @@ async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) {
         let _ = port.save_member(&joins).await.expect("it answers");
     }
     for number in 0..size.sessions {
-        let listed: Vec<_> = (0..size.takes)
-            .filter_map(|place| authors.get((number * 7 + place) % size.members))
-            .collect();
+        let listed: Vec<_> =
+            (0..size.takes).filter_map(|place| authors.get(size.author(number, place))).collect();
         let draft = draft(number, &listed);
         let session = tenant.convene(&draft, &Attribution::SCHEDULE).await.expect("a session");
         let is_open = number + OPEN >= size.sessions;
         // Of an open session, some have not filed. At once, because stores commit concurrent takes together.
         let filed = listed.iter().enumerate().filter(|(place, _)| !is_open || place % 10 != 9);
         let filing = filed.map(|(place, author)| {
-            let take = author.take(&session, place);
+            let take = author.take(&session, place, &format!("nonce-{}", session.id));
             async move { tenant.submit(&author.token, &take).await }
         });
         try_join_all(filing).await.expect("nothing refuses");
@@ -176,6 +201,7 @@ async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) {
             }
         }
     }
+    authors
 }
 
 async fn put_subject(tenant: &Tenant, number: usize) {
@@ -240,7 +266,7 @@ impl Author {
         }
     }
 
-    fn take(&self, session: &Session, place: usize) -> Submission {
+    fn take(&self, session: &Session, place: usize, nonce: &str) -> Submission {
         const STANCES: [&str; 5] = ["bearish", "cautious", "neutral", "constructive", "bullish"];
         let stance = STANCES.get((place + self.id.as_str().len()) % 5).expect("five");
         let line = "Liquidity is *easing*, breadth is not; the \"soft landing\" is priced. ";
@@ -250,7 +276,7 @@ impl Author {
             member_id: self.id.clone(),
             date: session.date,
             subject_id: session.subject_id.clone(),
-            nonce: Nonce::parse(format!("nonce-{}", session.id)).expect("a nonce"),
+            nonce: Nonce::parse(nonce).expect("a nonce"),
             stance: Stance::parse(*stance).expect("a stance"),
             confidence: Confidence::parse(confidence).expect("a confidence"),
             body: Body::parse(body).expect("a body"),
