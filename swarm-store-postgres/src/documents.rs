@@ -44,16 +44,7 @@ impl Documents for TenantStore {
         collection: Collection,
         query: &DocumentQuery,
     ) -> Result<DocumentPage> {
-        // One more row than the page holds tells whether there are more.
-        const PAGE: &str = "WITH listed AS MATERIALIZED (
-                SELECT id, name, CASE WHEN $6 THEN '' ELSE record END AS text, created_at,
-                    sum(CASE WHEN $6 THEN 0 ELSE octet_length(record) END) OVER by_name AS size,
-                    row_number() OVER by_name AS place
-                FROM swarm.documents
-                WHERE tenant = $1 AND collection = $2 AND ($7 OR name > $3)
-                WINDOW by_name AS (ORDER BY name) ORDER BY name LIMIT $4)
-            SELECT id, name, text, created_at, (SELECT max(place) FROM listed) FROM listed
-            WHERE place = 1 OR (place < $4 AND size <= $5) ORDER BY name";
+        const PAGE: &str = include_str!("queries/document_page.sql");
         let values = [
             text(collection.as_str()),
             text(query.after.as_deref().unwrap_or_default()),
@@ -71,7 +62,6 @@ impl Documents for TenantStore {
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         const OP: &str = "put document";
-        // Ids count from 1 in order of time, so one row decides whether the quota is reached.
         const PUT: &str = include_str!("commits/put_document.sql");
         let DocumentDraft { key, group, json, replace, guard, quota, act } = draft;
         let mut args = json!({

@@ -38,13 +38,7 @@ pub(crate) async fn check(
     op: &'static str,
     strict: bool,
 ) -> Result<Readiness> {
-    const SERVER: &str = "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'),
-        current_setting('fsync'), current_setting('full_page_writes'),
-        current_setting('synchronous_standby_names'),
-        (SELECT count(*) FROM pg_stat_replication),
-        (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
-        (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database),
-        current_setting('max_connections')::bigint";
+    const SERVER: &str = include_str!("queries/server.sql");
     let server = pool.bounded(async {
         let connection = pool.get().await?;
         let client = connection.client()?;

@@ -20,27 +20,8 @@ use crate::takes::take;
 use crate::tenant::TenantStore;
 use crate::tree;
 
-/// The columns of an entry with what it refers to: those of a take, and last which one it refers to.
-const COLUMNS: &str = "SELECT l.seq - coalesce(cardinality(l.opened) - o.place, 0), l.at, l.act,
-    c.record, t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload,
-    coalesce(o.take, l.take)";
-
-/// What the rows `l` of the log refer to. A row that opens several takes has an entry for each.
-const JOINS: &str = "LEFT JOIN LATERAL unnest(l.opened) WITH ORDINALITY AS o (take, place) ON true
-    LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = coalesce(o.take, l.take)
-    LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take";
-
-/// The statement that reads the entries after the one numbered `after`. Each row has one of them, so as many rows as entries
-/// are enough. Without that limit, the planner sees ten entries in each row up to the end of the log, and starts processes
-/// that sort them.
-pub(crate) fn entries(after: &str, most: &str) -> String {
-    format!(
-        "{COLUMNS} FROM (SELECT * FROM swarm.log WHERE tenant = $1 AND seq > {after}
-            ORDER BY seq LIMIT {most}) AS l {JOINS}
-        WHERE l.seq - coalesce(cardinality(l.opened) - o.place, 0) > {after}
-        ORDER BY l.seq, o.place LIMIT {most}"
-    )
-}
+/// The entries after `$2`, at most `$3`.
+pub(crate) const ENTRIES: &str = include_str!("queries/log_entries.sql");
 
 #[async_trait]
 impl Log for TenantStore {
@@ -57,7 +38,7 @@ impl Log for TenantStore {
     }
 
     async fn log(&self, after: Seq, most: usize) -> Result<Vec<LogRow>> {
-        self.all("log", &entries("$2", "$3"), &[number(after.0), limit(most)], row).await
+        self.all("log", ENTRIES, &[number(after.0), limit(most)], row).await
     }
 
     async fn log_position(&self) -> Result<LogPosition> {
@@ -87,10 +68,8 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        let sql = format!(
-            "{COLUMNS} FROM swarm.log l {JOINS} WHERE l.tenant = $1 AND l.session = $2 ORDER BY l.seq"
-        );
-        self.all("acts", &sql, &[number(session.0)], row).await
+        const ON_SESSION: &str = include_str!("queries/acts_on_session.sql");
+        self.all("acts", ON_SESSION, &[number(session.0)], row).await
     }
 
     async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
@@ -128,7 +107,7 @@ impl TenantStore {
     }
 }
 
-/// A row of [`COLUMNS`].
+/// The entry of a row of [`ENTRIES`].
 pub(crate) fn row(row: &Row) -> Outcome<LogRow> {
     let (act, committee_take): (Option<&str>, Option<&str>) = (row.try_get(2)?, row.try_get(3)?);
     let is_of_take = row.try_get::<_, Option<i64>>(4)?.is_some();

@@ -25,10 +25,7 @@ use crate::tenant::TenantStore;
 #[async_trait]
 impl Members for TenantStore {
     async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
-        const BASIS: &str = "SELECT m.version, m.record, c.seed, c.reusable_until, c.expires_at
-            FROM (SELECT $2 AS id) AS wanted
-            LEFT JOIN swarm.members m ON m.tenant = $1 AND m.id = wanted.id
-            LEFT JOIN swarm.challenges c ON c.tenant = $1 AND c.member = wanted.id";
+        const BASIS: &str = include_str!("queries/member_and_challenge.sql");
         let found = self.one("member", BASIS, &[text(id.as_str())], basis).await?;
         Ok(found.unwrap_or(MemberBasis { member: None, challenge: None }))
     }
@@ -40,13 +37,7 @@ impl Members for TenantStore {
             let found = self.all("members", BY_ID, &[ids], record).await?;
             return Ok(query.select(found));
         }
-        // Each state is read from its index, up to the limit.
-        const IN_STATES: &str = "SELECT found.record FROM unnest($2) AS wanted (state)
-            CROSS JOIN LATERAL (
-                SELECT id, record FROM swarm.members
-                WHERE tenant = $1 AND state = wanted.state AND id > $3 ORDER BY id LIMIT $4
-            ) AS found
-            ORDER BY found.id LIMIT $4";
+        const IN_STATES: &str = include_str!("queries/members_in_states.sql");
         let states = query.states.iter().map(|state| state.as_str().into()).collect();
         // No member has an empty id.
         let after = query.after.as_ref().map_or("", MemberId::as_str);

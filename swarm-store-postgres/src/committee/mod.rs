@@ -101,16 +101,7 @@ impl Committee for TenantStore {
     }
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        const BASIS: &str =
-            "SELECT swarm.clock_1(), t.last_at, coalesce(t.log, 1), swarm.fingerprint_1($1, $2),
-                m.version, m.record, d.version, d.record
-            FROM (SELECT) AS one
-            LEFT JOIN swarm.tenants t ON t.tenant = $1
-            LEFT JOIN swarm.committee_members m ON m.tenant = $1 AND m.api_key = $3
-            LEFT JOIN LATERAL (
-                SELECT version, record FROM swarm.committee_days
-                WHERE tenant = $1 AND about IS NOT NULL ORDER BY date DESC LIMIT 1
-            ) AS d ON true LIMIT 1";
+        const BASIS: &str = include_str!("../queries/committee_basis.sql");
         const OP: &str = "committee basis";
         let seen = self.seen.position();
         let values = [number(seen.size.0), Arg::Bytes(key.as_bytes())];

@@ -18,16 +18,8 @@ impl TenantStore {
         &self,
         query: &CommitteeTakesQuery<'_>,
     ) -> Result<Vec<Arc<CommitteeTake>>> {
-        const ON: &str = "SELECT take.record
-            FROM unnest($2) WITH ORDINALITY AS day (date, place)
-            JOIN swarm.committee_takes take ON take.tenant = $1 AND take.date = day.date
-            ORDER BY day.place, take.id";
-        const LATEST: &str = "SELECT record FROM swarm.committee_takes
-            WHERE tenant = $1 AND id IN (
-                SELECT max(id) FROM swarm.committee_takes
-                WHERE tenant = $1 AND member = $2 AND date < $3
-                GROUP BY date, subject ORDER BY date DESC, max(id) DESC LIMIT $4)
-            ORDER BY date DESC, id DESC";
+        const ON: &str = include_str!("../queries/committee_takes_on_days.sql");
+        const LATEST: &str = include_str!("../queries/committee_takes_of_member.sql");
         const OP: &str = "committee takes";
         match *query {
             CommitteeTakesQuery::On(days) => {

@@ -144,8 +144,8 @@ impl Part {
             _ => "",
         };
         let values: [Arg<'_>; 4] =
-            [text(&after.0), number(after.1), limit(self.size()), text(collection)];
-        let rows = db.rows(&self.sql(), &values).await?;
+            [number(after.1), limit(self.size()), text(&after.0), text(collection)];
+        let rows = db.rows(self.sql(), &values).await?;
         rows.iter().map(|row| self.read(row)).collect()
     }
 
@@ -156,25 +156,38 @@ impl Part {
         }
     }
 
-    /// The statement that reads the records after a place: a text `$2` or a number `$3`.
-    fn sql(self) -> String {
+    /// The statement that reads the records after a place, a number `$2` or a text `$4`: at most `$3`.
+    fn sql(self) -> &'static str {
         match self {
-            Self::Members => records_by_id("members", "$2"),
-            Self::Messages => records_by_id("messages", "$3"),
-            Self::CommitteeMembers => records_by_id("committee_members", "$2"),
-            Self::Documents(_) => "SELECT id, name, record, created_at, family FROM swarm.documents
-                WHERE tenant = $1 AND collection = $5 AND id > $3 ORDER BY id LIMIT $4"
-                .to_owned(),
-            Self::Sessions => "SELECT version, record, swarm.snapshot_1(tenant, id)
-                FROM swarm.sessions WHERE tenant = $1 AND id > $3 ORDER BY id LIMIT $4"
-                .to_owned(),
-            Self::CommitteeDays => "SELECT record FROM swarm.committee_days
-                WHERE tenant = $1 AND date > $2 ORDER BY date LIMIT $4"
-                .to_owned(),
-            Self::CommitteeBriefs => "SELECT record, date FROM swarm.committee_briefs
-                WHERE tenant = $1 AND date || ' ' || member > $2 ORDER BY date, member LIMIT $4"
-                .to_owned(),
-            Self::Log => log::entries("$3", "$4"),
+            Self::Members => {
+                "SELECT record FROM swarm.members
+                WHERE tenant = $1 AND id > $4 ORDER BY id LIMIT $3"
+            }
+            Self::Messages => {
+                "SELECT record FROM swarm.messages
+                WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3"
+            }
+            Self::Documents(_) => {
+                "SELECT id, name, record, created_at, family FROM swarm.documents
+                WHERE tenant = $1 AND collection = $5 AND id > $2 ORDER BY id LIMIT $3"
+            }
+            Self::Sessions => {
+                "SELECT version, record, swarm.snapshot_1(tenant, id) FROM swarm.sessions
+                WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3"
+            }
+            Self::CommitteeMembers => {
+                "SELECT record FROM swarm.committee_members
+                WHERE tenant = $1 AND id > $4 ORDER BY id LIMIT $3"
+            }
+            Self::CommitteeDays => {
+                "SELECT record FROM swarm.committee_days
+                WHERE tenant = $1 AND date > $4 ORDER BY date LIMIT $3"
+            }
+            Self::CommitteeBriefs => {
+                "SELECT record, date FROM swarm.committee_briefs
+                WHERE tenant = $1 AND date || ' ' || member > $4 ORDER BY date, member LIMIT $3"
+            }
+            Self::Log => log::ENTRIES,
         }
     }
 
@@ -195,10 +208,4 @@ impl Part {
             Self::Log => Stored::Log(log::row(row)?),
         })
     }
-}
-
-fn records_by_id(table: &str, after: &str) -> String {
-    format!(
-        "SELECT record FROM swarm.{table} WHERE tenant = $1 AND id > {after} ORDER BY id LIMIT $4"
-    )
 }

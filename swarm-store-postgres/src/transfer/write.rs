@@ -187,17 +187,7 @@ async fn set_counters(db: Db<'_>, head: &TenantHead) -> Outcome<()> {
 
 /// Sets the rest of the tenant's row by the rows that were inserted; returns the position of the log.
 async fn finish(db: Db<'_>) -> Outcome<LogPosition> {
-    const FINISH: &str = "UPDATE swarm.tenants t SET
-            takes = (SELECT coalesce(max(id), 0) FROM swarm.takes WHERE tenant = $1),
-            committee_takes = (SELECT coalesce(max(id), 0) FROM swarm.committee_takes WHERE tenant = $1),
-            document_bytes = (SELECT coalesce(sum(octet_length(record)), 0) FROM swarm.documents
-                WHERE tenant = $1 AND collection = ANY($2)),
-            seq = coalesce(last.seq, 0), last_at = last.at, commits = commits + 1
-        FROM (SELECT) AS one LEFT JOIN LATERAL
-            (SELECT * FROM swarm.log WHERE tenant = $1 ORDER BY seq DESC LIMIT 1) AS last ON true
-        WHERE t.tenant = $1
-        RETURNING t.log, t.seq,
-            coalesce(swarm.fingerprint_1($1, t.seq), '')";
+    const FINISH: &str = include_str!("../commits/finish_restore.sql");
     let limited = Collection::ALL.iter().filter(|collection| collection.has_limited_size());
     let limited = [Arg::texts(limited.map(|collection| collection.as_str()))];
     let position = db.one(FINISH, &limited, |row: &Row| {
