@@ -13,14 +13,15 @@ use crate::db::{Arg, any, limit, moment_of, number_of, signed, text, text_of, ti
 use crate::failure::{Failure, Outcome};
 use crate::tenant::TenantStore;
 
-const NAMED: &str = "SELECT id, name, record, created_at FROM swarm.documents
-    WHERE tenant = $1 AND collection = $2 AND name = $3";
+/// The beginning of the statements that read [`document`]s of a collection.
+const DOCUMENTS: &str = "SELECT id, name, record, created_at FROM swarm.documents
+    WHERE tenant = $1 AND collection = $2";
 
 #[async_trait]
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         let named = [text(collection.as_str()), text(key)];
-        self.one("document", NAMED, &named, document).await
+        self.one("document", &format!("{DOCUMENTS} AND name = $3"), &named, document).await
     }
 
     async fn documents(
@@ -28,15 +29,13 @@ impl Documents for TenantStore {
         collection: Collection,
         group: Option<&str>,
     ) -> Result<Vec<Document>> {
-        const ALL: &str = "SELECT id, name, record, created_at FROM swarm.documents
-            WHERE tenant = $1 AND collection = $2 ORDER BY id";
-        const IN_FAMILY: &str = "SELECT id, name, record, created_at FROM swarm.documents
-            WHERE tenant = $1 AND collection = $2 AND family = $3 ORDER BY id";
-        let of = || text(collection.as_str());
-        match group {
-            Some(family) => self.all("documents", IN_FAMILY, &[of(), text(family)], document).await,
-            None => self.all("documents", ALL, &[of()], document).await,
-        }
+        let (in_family, family) = match group {
+            Some(family) => ("AND family = $3", Some(text(family))),
+            None => ("", None),
+        };
+        let values: Vec<_> = [text(collection.as_str())].into_iter().chain(family).collect();
+        let sql = format!("{DOCUMENTS} {in_family} ORDER BY id");
+        self.all("documents", &sql, &values, document).await
     }
 
     async fn document_page(

@@ -61,21 +61,19 @@ impl Committee for TenantStore {
         &self,
         query: &CommitteeSessionQuery,
     ) -> Result<Vec<Versioned<CommitteeDay>>> {
-        const ALL: &str = "SELECT version, record FROM swarm.committee_days
-            WHERE tenant = $1 AND about IS NOT NULL AND ($2::text IS NULL OR date < $2)
-            ORDER BY date DESC LIMIT $3";
-        const ABOUT: &str = "SELECT version, record FROM swarm.committee_days
-            WHERE tenant = $1 AND ($2::text IS NULL OR date < $2) AND about = $4
-            ORDER BY date DESC LIMIT $3";
-        const OP: &str = "committee sessions";
+        let (about, subject) = match &query.subject {
+            Some(subject) => ("about = $4", Some(text(subject.as_str()))),
+            None => ("about IS NOT NULL", None),
+        };
+        let sql = format!(
+            "SELECT version, record FROM swarm.committee_days
+            WHERE tenant = $1 AND {about} AND ($2::text IS NULL OR date < $2)
+            ORDER BY date DESC LIMIT $3"
+        );
         let before = query.before.map(|day| day.to_string());
-        let (before, most) = (maybe_text(before.as_deref()), limit(query.limit));
-        match &query.subject {
-            Some(about) => {
-                self.all(OP, ABOUT, &[before, most, text(about.as_str())], versioned).await
-            }
-            None => self.all(OP, ALL, &[before, most], versioned).await,
-        }
+        let page = [maybe_text(before.as_deref()), limit(query.limit)];
+        let values: Vec<_> = page.into_iter().chain(subject).collect();
+        self.all("committee sessions", &sql, &values, versioned).await
     }
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
