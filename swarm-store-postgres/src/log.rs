@@ -14,7 +14,7 @@ use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeSt
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Mode};
-use crate::db::{Arg, limit, moment_of, number, number_of, signed};
+use crate::db::{Arg, limit, moment_of, number, number_of, position_of, signed};
 use crate::failure::{Failure, Outcome};
 use crate::takes::take;
 use crate::tenant::TenantStore;
@@ -49,9 +49,7 @@ impl Log for TenantStore {
         let seen = self.seen.position();
         let size = [number(seen.size.0)];
         let found = self.one(OP, POSITION, &size, |row| {
-            let last = row.try_get::<_, Option<&str>>(2)?.unwrap_or_default().into();
-            let size = Seq(number_of(row, 1)?);
-            let position = LogPosition { log: number_of(row, 0)?, size, last };
+            let position = position_of(row, [0, 1, 2])?;
             let goes_on = seen.check_facts(position.log, row.try_get(3)?);
             Ok((position, goes_on))
         });

@@ -11,13 +11,14 @@ use swarm_core::domain::{
 use swarm_core::store::records::Record as _;
 use swarm_core::store::{
     ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
-    MemberSaved, Members, Result, Saved, Versioned,
+    MemberSaved, Members, Result, Saved,
 };
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Committed, to_complete};
 use crate::db::{
-    Arg, after, any, bytes, limit, moment_of, record, signed, text, timestamp, unescaped, versioned,
+    Arg, after, any, bytes, limit, moment_of, record, signed, text, timestamp, unescaped,
+    versioned_at,
 };
 use crate::failure::{Failure, Outcome};
 use crate::tenant::TenantStore;
@@ -116,15 +117,13 @@ pub(crate) fn row(member: &Member, version: Version) -> Value {
 }
 
 fn basis(row: &Row) -> Outcome<MemberBasis> {
-    let version: Option<i64> = row.try_get(0)?;
-    let member: Option<Versioned<Member>> = version.map(|_| versioned(row)).transpose()?;
     let seed: Option<&[u8]> = row.try_get(2)?;
     let challenge = seed.map(|seed| {
         let seed = seed.try_into().map_err(|_| Failure::corrupt("no seed"))?;
         let (reusable_until, expires_at) = (moment_of(row, 3)?, moment_of(row, 4)?);
         Ok::<_, Failure>(Challenge { seed: ChallengeSeed(seed), reusable_until, expires_at })
     });
-    Ok(MemberBasis { member, challenge: challenge.transpose()? })
+    Ok(MemberBasis { member: versioned_at(row, 0)?, challenge: challenge.transpose()? })
 }
 
 /// The challenge that a commit gave out: its seed in hexadecimal digits, and its times.

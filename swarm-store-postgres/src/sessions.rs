@@ -152,12 +152,8 @@ impl TenantStore {
         const PREPARE: &str = include_str!("commits/prepare_session.sql");
         let attempt = new_attempt(OP)?;
         let values = [number(id.0), Arg::Bytes(&attempt), maybe_text(snapshot)];
-        let prepare = async || {
-            let connection = self.pool.get().await?;
-            let rows = self.db(connection.client()?).rows(PREPARE, &values).await;
-            connection.end(rows.map_err(Failure::or_again))
-        };
-        let prepared = self.pool.note(self.retried(prepare).await).and_then(|rows| {
+        let prepared = self.pool.note(self.retried(|| self.call(PREPARE, &values)).await);
+        let prepared = prepared.and_then(|rows| {
             let row = rows.first().ok_or_else(|| Failure::corrupt("no count"))?;
             let staged = row.try_get::<_, bool>(0)?.then_some(attempt);
             Ok(Prepared { staged, takes: row.try_get(1)?, last_take: row.try_get(2)? })

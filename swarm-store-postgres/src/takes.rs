@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use swarm_core::Member;
 use swarm_core::domain::{
     AttemptId, Revision, SessionId, SessionTerms, Signed, Take, TakeDraft, TakeId, TakeOnFile,
     Version,
@@ -13,16 +12,17 @@ use swarm_core::json::Json;
 use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::store::records::{
-    BEFORE_ROSTER, MAX_SUMMARY_PART, Record as _, expecting, proof_text, public_key, read_proof,
+    BEFORE_ROSTER, MAX_SUMMARY_PART, expecting, proof_text, public_key, read_proof,
 };
 use swarm_core::store::{
     Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
-    TakeContext, TakeQuery, Takes, Versioned, time_of_read,
+    TakeContext, TakeQuery, Takes, Versioned,
 };
 use tokio_postgres::Row;
 
 use crate::db::{
-    Arg, any, bytes, limit, moment_of, number, number_of, owned, signed, text, timestamp, unsigned,
+    Arg, any, bytes, limit, moment_of, number, number_of, owned, signed, text, time_of, unsigned,
+    versioned_at,
 };
 use crate::failure::{Failure, Outcome};
 use crate::session_rows;
@@ -40,13 +40,7 @@ impl Takes for TenantStore {
             text(query.subject_id.as_str()),
             text(query.nonce.as_str()),
         ];
-        let basis = self.one("basis", BASIS, &values, |row| {
-            let fingerprint: Option<&str> = row.try_get(3)?;
-            seen.check_facts(number_of(row, 2)?, fingerprint)?;
-            basis(row)
-        });
-        let basis = self.seen.note(basis.await)?;
-        basis.ok_or_else(|| Failure::corrupt("no facts").of("basis"))
+        self.facts("basis", BASIS, &seen, &values, basis).await
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
@@ -149,25 +143,17 @@ fn revision(number: i64) -> Outcome<Revision> {
 
 /// The facts of a row of `basis_1`.
 fn basis(row: &Row) -> Outcome<Basis> {
-    let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
-    let member: Option<&str> = row.try_get(5)?;
     let session: Option<&str> = row.try_get(7)?;
     let latest: Option<i64> = row.try_get(8)?;
     let spent: Option<i64> = row.try_get(9)?;
-    let version = |column| number_of(row, column).map(Version);
     Ok(Basis {
-        now: time_of_read(moment_of(row, 0)?, last_at),
-        member: member
-            .map(|text| {
-                let record = Arc::new(Member::from_text(text)?);
-                Ok::<_, Failure>(Versioned { version: version(4)?, record })
-            })
-            .transpose()?,
+        now: time_of(row)?,
+        member: versioned_at(row, 4)?,
         session: session
             .map(|text| {
                 let fields = Json::read(text.as_bytes()).map_err(Failure::corrupt)?;
                 let record = Arc::new(SessionTerms::read(&mut fields.into_object())?);
-                Ok::<_, Failure>(Versioned { version: version(6)?, record })
+                Ok::<_, Failure>(Versioned { version: Version(number_of(row, 6)?), record })
             })
             .transpose()?,
         latest: latest.map(revision).transpose()?,

@@ -9,4 +9,4 @@ UPDATE swarm.tenants t SET
 FROM (SELECT) AS one LEFT JOIN LATERAL
     (SELECT * FROM swarm.log WHERE tenant = $1 ORDER BY seq DESC LIMIT 1) AS last ON true
 WHERE t.tenant = $1
-RETURNING t.log, t.seq, coalesce(swarm.fingerprint_1($1, t.seq), '')
+RETURNING t.log, t.seq, swarm.fingerprint_1($1, t.seq)

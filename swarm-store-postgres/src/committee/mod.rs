@@ -10,20 +10,18 @@ use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
 use swarm_core::domain::{ApiKeyHash, Day, Version};
-use swarm_core::store::records::Record;
+use swarm_core::store::records::Record as _;
 use swarm_core::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, Versioned,
-    time_of_read,
 };
 use tokio_postgres::Row;
 
 use crate::commit::Change;
 use crate::db::{
-    Arg, after, any, bytes, limit, maybe_text, moment_of, number, number_of, owned, record, signed,
-    text, timestamp, versioned,
+    Arg, after, any, bytes, limit, maybe_text, number, owned, record, signed, text, time_of,
+    versioned, versioned_at,
 };
-use crate::failure::{Failure, Outcome};
 use crate::tenant::TenantStore;
 
 #[async_trait]
@@ -100,20 +98,17 @@ impl Committee for TenantStore {
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         const BASIS: &str = include_str!("../queries/committee_basis.sql");
-        const OP: &str = "committee basis";
         let seen = self.seen.position();
         let values = [number(seen.size.0), Arg::Bytes(key.as_bytes())];
-        let basis = self.one(OP, BASIS, &values, |row| {
-            seen.check_facts(number_of(row, 2)?, row.try_get(3)?)?;
-            let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
+        let read = |row: &Row| {
+            let now = time_of(row)?;
             Ok(CommitteeBasis {
-                now: time_of_read(moment_of(row, 0)?, last_at),
+                now,
                 member: versioned_at(row, 4)?,
                 session: versioned_at(row, 6)?,
             })
-        });
-        let basis = self.seen.note(basis.await)?;
-        basis.ok_or_else(|| Failure::corrupt("no facts").of(OP))
+        };
+        self.facts("committee basis", BASIS, &seen, &values, read).await
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
@@ -126,13 +121,6 @@ impl Committee for TenantStore {
     ) -> Result<Vec<Arc<CommitteeTake>>> {
         self.takes_of_committee(query).await
     }
-}
-
-/// The record of a row that has its version and its text from a column on, if any.
-fn versioned_at<T: Record>(row: &Row, first: usize) -> Outcome<Option<Versioned<T>>> {
-    let Some(text) = row.try_get::<_, Option<&str>>(first + 1)? else { return Ok(None) };
-    let version = Version(number_of(row, first)?);
-    Ok(Some(Versioned { version, record: Arc::new(T::from_text(text)?) }))
 }
 
 /// The row of a member at this version.

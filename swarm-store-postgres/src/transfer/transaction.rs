@@ -43,13 +43,9 @@ impl Transaction {
 
     /// Ends it by `COMMIT` or `ROLLBACK`.
     pub(super) async fn end(self, how: &str) -> Outcome<()> {
-        let ended =
-            bounded(async { Ok(self.connection.client()?.batch_execute(how).await?) }).await;
-        match ended {
-            Ok(()) => self.connection.end(Ok(())),
-            // Dropping the connection closes it.
-            Err(failure) => Err(failure),
-        }
+        // If that fails, dropping the connection closes it.
+        bounded(async { Ok(self.connection.client()?.batch_execute(how).await?) }).await?;
+        self.connection.end(Ok(()))
     }
 }
 

@@ -6,15 +6,14 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 use swarm_core::TenantId;
-use swarm_core::domain::{LogEntry, LogRow, Logged, Operation, Seq, Version};
+use swarm_core::domain::{LogEntry, LogRow, Logged, Operation, Version};
 use swarm_core::store::{
     Collection, LogPosition, Restore, Restored, Result, Stored, StoredDocument, TenantHead,
     restored_attempt,
 };
-use tokio_postgres::Row;
 
 use super::transaction::{IS_USED, Transaction, bounded};
-use crate::db::{Arg, Db, bytes, number, number_of, owned};
+use crate::db::{Arg, Db, bytes, number, owned, position_of};
 use crate::failure::{Failure, Outcome};
 use crate::{PostgresStore, committee, documents, members, outbox, session_rows, takes};
 
@@ -190,9 +189,6 @@ async fn finish(db: Db<'_>) -> Outcome<LogPosition> {
     const FINISH: &str = include_str!("../commits/finish_restore.sql");
     let limited = Collection::ALL.iter().filter(|collection| collection.has_limited_size());
     let limited = [Arg::texts(limited.map(|collection| collection.as_str()))];
-    let position = db.one(FINISH, &limited, |row: &Row| {
-        let (log, size) = (number_of(row, 0)?, Seq(number_of(row, 1)?));
-        Ok(LogPosition { log, size, last: row.try_get::<_, &str>(2)?.into() })
-    });
-    position.await?.ok_or_else(|| Failure::corrupt("a tenant that is locked is missing"))
+    let position = db.one(FINISH, &limited, |row| position_of(row, [0, 1, 2])).await?;
+    position.ok_or_else(|| Failure::corrupt("a tenant that is locked is missing"))
 }
