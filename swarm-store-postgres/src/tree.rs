@@ -15,7 +15,7 @@ use crate::failure::Outcome;
 pub(crate) const STATE: &str =
     "SELECT version, log, size, checkpoint FROM swarm.trees WHERE tenant = $1";
 
-/// The tiles of a log that are stored, of those asked for.
+/// Tiles of a log, those that are stored.
 pub(crate) const TILES: &str = include_str!("queries/tiles.sql");
 
 pub(crate) fn state(row: &Row) -> Outcome<Versioned<TreeState>> {
