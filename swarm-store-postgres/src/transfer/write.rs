@@ -149,7 +149,7 @@ fn rows(record: &Stored, submissions: &mut u64) -> Vec<(&'static str, Value)> {
                     *submissions += 1;
                     logged["committee_take"] = (*submissions).into();
                     let attempt = restored_attempt(*submissions);
-                    let take = committee::takes::row(*submissions, attempt, take);
+                    let take = committee::take_row(*submissions, attempt, take);
                     rows.push(("committee_takes", take));
                 }
                 Logged::Entry(entry) => {

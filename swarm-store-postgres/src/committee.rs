@@ -1,7 +1,5 @@
 //! Implements [`Committee`].
 
-pub(crate) mod takes;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,7 +7,7 @@ use serde_json::{Value, json};
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{ApiKeyHash, Day, Version};
+use swarm_core::domain::{ApiKeyHash, AttemptId, Day, Timestamp, Version};
 use swarm_core::store::records::Record as _;
 use swarm_core::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
@@ -17,11 +15,12 @@ use swarm_core::store::{
 };
 use tokio_postgres::Row;
 
-use crate::commit::Change;
+use crate::commit::{Change, Mode, to_complete};
 use crate::db::{
     Arg, after, any, bytes, limit, maybe_text, number, owned, record, signed, text, time_of,
     versioned, versioned_at,
 };
+use crate::failure::Failure;
 use crate::tenant::TenantStore;
 
 #[async_trait]
@@ -42,7 +41,7 @@ impl Committee for TenantStore {
     }
 
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
-        const SAVE: &str = include_str!("../commits/save_committee_member.sql");
+        const SAVE: &str = include_str!("commits/save_committee_member.sql");
         let CommitteeMemberChange { member, expected } = change;
         let mut args = member_row(member, after(*expected));
         args["expected"] = expected.map(|version| signed(version.0)).into();
@@ -75,7 +74,7 @@ impl Committee for TenantStore {
     }
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
-        const SAVE: &str = include_str!("../commits/save_committee_day.sql");
+        const SAVE: &str = include_str!("commits/save_committee_day.sql");
         let CommitteeDayChange { day, expected, briefs, act } = change;
         let mut args = day_row(day, after(*expected));
         args["expected"] = expected.map(|version| signed(version.0)).into();
@@ -97,13 +96,12 @@ impl Committee for TenantStore {
     }
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        const BASIS: &str = include_str!("../queries/committee_basis.sql");
+        const BASIS: &str = include_str!("queries/committee_basis.sql");
         let seen = self.seen.position();
         let values = [number(seen.size.0), Arg::Bytes(key.as_bytes())];
         let read = |row: &Row| {
-            let now = time_of(row)?;
             Ok(CommitteeBasis {
-                now,
+                now: time_of(row)?,
                 member: versioned_at(row, 4)?,
                 session: versioned_at(row, 6)?,
             })
@@ -112,14 +110,51 @@ impl Committee for TenantStore {
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
-        self.file_with_committee(filing).await
+        const OP: &str = "file committee take";
+        const FILE: &str = include_str!("commits/file_committee.sql");
+        let times: &[_] = match filing.generated_at() {
+            None => &["received_at", "generated_at"],
+            Some(_) => &["received_at"],
+        };
+        let take = filing.take(Timestamp::EPOCH);
+        let mut args = take_row(0, filing.attempt(), &take);
+        args["record"] = to_complete(&take.to_text(), times).into();
+        args["member_version"] = signed(filing.member().1.0).into();
+        args["day_version"] = signed(filing.session().1.0).into();
+        args["deadline"] = filing.commit_deadline().millis().into();
+        args["quota"] = filing.quota().into();
+        let change = Change { mode: Mode::Filing, ..Change::new(OP, FILE, args) };
+        let filed = self.commit(change).await?;
+        match (&*filed.outcome, &filed.detail) {
+            ("saved", _) => Ok(CommitteeFiled::Filed(Arc::new(filing.take(filed.at)))),
+            ("again", Some(record)) => {
+                let take = CommitteeTake::from_text(record).map_err(Failure::from);
+                Ok(CommitteeFiled::Filed(Arc::new(take.map_err(|failure| failure.of(OP))?)))
+            }
+            ("stale", _) => Ok(CommitteeFiled::Stale),
+            ("late", _) => Ok(CommitteeFiled::Late),
+            ("full", _) => Ok(CommitteeFiled::Full),
+            _ => Err(filed.unknown(OP)),
+        }
     }
 
     async fn committee_takes(
         &self,
         query: &CommitteeTakesQuery<'_>,
     ) -> Result<Vec<Arc<CommitteeTake>>> {
-        self.takes_of_committee(query).await
+        const ON: &str = include_str!("queries/committee_takes_on_days.sql");
+        const LATEST: &str = include_str!("queries/committee_takes_of_member.sql");
+        const OP: &str = "committee takes";
+        match *query {
+            CommitteeTakesQuery::On(days) => {
+                let days = days.iter().map(|day| day.to_string().into()).collect();
+                self.all(OP, ON, &[Arg::Texts(days)], record).await
+            }
+            CommitteeTakesQuery::Latest { member, before, limit: most } => {
+                let values = [text(member.as_str()), owned(before.to_string()), limit(most)];
+                self.all(OP, LATEST, &values, record).await
+            }
+        }
     }
 }
 
@@ -149,5 +184,17 @@ pub(crate) fn brief_row(date: Day, brief: &CommitteeBrief) -> Value {
         "date": date.to_string(),
         "member": any(brief.member_id.as_str()),
         "record": brief.to_text(),
+    })
+}
+
+/// The row of a submission.
+pub(crate) fn take_row(id: u64, attempt: AttemptId, take: &CommitteeTake) -> Value {
+    json!({
+        "id": signed(id),
+        "date": take.date.to_string(),
+        "member": any(take.member_id.as_str()),
+        "subject": any(take.subject_id.as_str()),
+        "attempt": bytes(&attempt.0),
+        "record": take.to_text(),
     })
 }
