@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use swarm_core::store::{
-    Collection, CountedDocuments, Document, DocumentCount, DocumentDraft, DocumentGuard,
-    DocumentPage, DocumentQuery, DocumentQuota, Documents, Put, Result,
+    Collection, CountedDocuments, Document, DocumentDraft, DocumentGuard, DocumentPage,
+    DocumentQuery, DocumentQuota, Documents, Put, Result,
 };
 use tokio_postgres::Row;
 
@@ -62,35 +62,8 @@ impl Documents for TenantStore {
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         const OP: &str = "put document";
         const PUT: &str = include_str!("commits/put_document.sql");
-        let DocumentDraft { key, group, json, replace, guard, quota, act } = draft;
-        let mut args = json!({
-            "collection": collection.as_str(),
-            "key": key.as_deref().map(any),
-            "family": any(group),
-            "record": any(json),
-            "replace": replace,
-            "is_limited": collection.has_limited_size(),
-        });
-        match guard {
-            Some(DocumentGuard::Member(id, version)) => {
-                args["member"] = any(id.as_str());
-                args["at"] = signed(version.0).into();
-            }
-            Some(DocumentGuard::Session(id, version)) => {
-                args["session"] = signed(id.0).into();
-                args["at"] = signed(version.0).into();
-            }
-            None => {}
-        }
-        let DocumentQuota { count, bytes } = quota.unwrap_or_default();
-        if let Some(DocumentCount { of, most, since, until }) = count {
-            args["in_group"] = (of == CountedDocuments::Group).into();
-            args["most"] = most.into();
-            args["since"] = since.millis().into();
-            args["until"] = until.millis().into();
-        }
-        args["most_bytes"] = bytes.map(signed).into();
-        let put = self.commit(Change::new(OP, PUT, args).with(act)).await?;
+        let DocumentDraft { key, json, act, .. } = draft;
+        let put = self.commit(Change::new(OP, PUT, put_args(collection, draft)).with(act)).await?;
         let document = |created_at| Document {
             id: put.id,
             key: key.clone().unwrap_or_else(|| put.id.to_string()),
@@ -110,6 +83,32 @@ impl Documents for TenantStore {
             _ => Err(put.unknown(OP)),
         }
     }
+}
+
+/// The arguments of `put_document.sql`.
+fn put_args(collection: Collection, draft: &DocumentDraft) -> Value {
+    let (member, session, at) = match &draft.guard {
+        Some(DocumentGuard::Member(id, at)) => (Some(any(id.as_str())), None, Some(at)),
+        Some(DocumentGuard::Session(id, at)) => (None, Some(signed(id.0)), Some(at)),
+        None => (None, None, None),
+    };
+    let DocumentQuota { count, bytes } = draft.quota.unwrap_or_default();
+    json!({
+        "collection": collection.as_str(),
+        "key": draft.key.as_deref().map(any),
+        "family": any(&draft.group),
+        "record": any(&draft.json),
+        "replace": draft.replace,
+        "member": member,
+        "session": session,
+        "at": at.map(|version| signed(version.0)),
+        "in_group": count.map(|count| count.of == CountedDocuments::Group),
+        "most": count.map(|count| count.most),
+        "since": count.map(|count| count.since.millis()),
+        "until": count.map(|count| count.until.millis()),
+        "is_limited": collection.has_limited_size(),
+        "most_bytes": bytes.map(signed),
+    })
 }
 
 /// The document of a row: `id, name, record, created_at`.
