@@ -101,22 +101,17 @@ impl TenantStore {
 
 /// The entry of a row of [`ENTRIES`].
 pub(crate) fn row(row: &Row) -> Outcome<LogRow> {
-    let (act, committee_take): (Option<&str>, Option<&str>) = (row.try_get(2)?, row.try_get(3)?);
     let is_of_take = row.try_get::<_, Option<i64>>(4)?.is_some();
     let missing = row.try_get::<_, Option<i64>>(11)?.filter(|_| !is_of_take);
     if let Some(take) = missing {
         return Err(Failure::corrupt(format!("take {take} of the log is missing")));
     }
-    let logged = if is_of_take && act.is_some() {
-        opening(take(row, 4)?.as_ref())?
-    } else if let Some(act) = act {
-        Logged::Entry(Arc::new(LogEntry::from_text(act)?))
-    } else if let Some(record) = committee_take {
-        Logged::CommitteeTake(Arc::new(CommitteeTake::from_text(record)?))
-    } else if is_of_take {
-        Logged::Take(take(row, 4)?)
-    } else {
-        return Err(Failure::corrupt("a committee take of the log is missing"));
+    let logged = match (row.try_get(2)?, row.try_get(3)?) {
+        (Some::<&str>(_), _) if is_of_take => opening(take(row, 4)?.as_ref())?,
+        (Some(act), _) => Logged::Entry(Arc::new(LogEntry::from_text(act)?)),
+        (None, Some(record)) => Logged::CommitteeTake(Arc::new(CommitteeTake::from_text(record)?)),
+        (None, None) if is_of_take => Logged::Take(take(row, 4)?),
+        (None, None) => return Err(Failure::corrupt("a committee take of the log is missing")),
     };
     Ok(LogRow { seq: Seq(number_of(row, 0)?), at: moment_of(row, 1)?, logged })
 }

@@ -70,14 +70,14 @@ impl Sessions for TenantStore {
         ];
         let parts = [limit(MAX_SUMMARY_PART), text(BEFORE_ROSTER), limit(query.limit)];
         let values: Vec<_> = parts.into_iter().chain(range).chain(list).collect();
-        self.all(OP, &sql, &values, summary).await
+        self.all(OP, &sql, &values, |row| summary(row, 0)).await
     }
 
     async fn published(&self, most: usize) -> Result<Vec<Arc<SessionSummary>>> {
         const LAST: &str = "WHERE tenant = $1 AND published_at IS NOT NULL
             ORDER BY published_at DESC, id DESC LIMIT $4";
         let values = [limit(MAX_SUMMARY_PART), text(BEFORE_ROSTER), limit(most)];
-        self.all("published", &format!("{SUMMARY} {LAST}"), &values, summary).await
+        self.all("published", &format!("{SUMMARY} {LAST}"), &values, |row| summary(row, 0)).await
     }
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {

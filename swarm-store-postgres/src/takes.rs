@@ -87,7 +87,7 @@ impl Takes for TenantStore {
             owned(expecting(&query.member)),
         ];
         let read = |row: &Row| {
-            let (take, session) = (take(row, 0)?, session_rows::summary_at(row, 7)?);
+            let (take, session) = (take(row, 0)?, session_rows::summary(row, 7)?);
             Ok(MemberTake { take, session, expected: row.try_get(11)? })
         };
         self.all("member takes", OF_MEMBER, &values, read).await

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::sleep;
 use tokio_postgres::Row;
 
-use crate::db::{Arg, Db, maybe_moment_of, moment_of, number, number_of, time_of, unsigned};
+use crate::db::{Arg, Db, maybe_moment_of, moment_of, number, number_of, time_of};
 use crate::failure::{Failure, Outcome};
 use crate::pool::Pool;
 use crate::schema::Schema;
@@ -156,14 +156,14 @@ impl TenantStore {
     /// Checks that commits are not blocked by the log or the clock.
     pub(crate) async fn may_commit(&self) -> Result<()> {
         const OP: &str = "ready";
-        const FACTS: &str = "SELECT t.log, t.last_at, swarm.clock_1(), swarm.fingerprint_1($1, $2)
+        const FACTS: &str =
+            "SELECT coalesce(t.log, 1), t.last_at, swarm.clock_1(), swarm.fingerprint_1($1, $2)
             FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1";
         let seen = self.seen.position();
         let size = [number(seen.size.0)];
         let facts = self.one(OP, FACTS, &size, |row| {
-            let log = row.try_get::<_, Option<i64>>(0)?.unwrap_or(1);
             let fingerprint: Option<String> = row.try_get(3)?;
-            Ok((unsigned(log)?, maybe_moment_of(row, 1)?, moment_of(row, 2)?, fingerprint))
+            Ok((number_of(row, 0)?, maybe_moment_of(row, 1)?, moment_of(row, 2)?, fingerprint))
         });
         let Some((log, last_at, clock, fingerprint)) = facts.await? else { return Ok(()) };
         seen.check_facts(log, fingerprint.as_deref())?;

@@ -1,5 +1,6 @@
 //! Reads the records of a dump, page by page.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use async_trait::async_trait;
@@ -81,10 +82,10 @@ impl Records {
                 return Ok(records);
             }
         }
-        match self.transaction.take() {
-            Some(transaction) => transaction.end("COMMIT").await.map(|()| Vec::new()),
-            None => Ok(Vec::new()),
+        if let Some(transaction) = self.transaction.take() {
+            transaction.end("COMMIT").await?;
         }
+        Ok(Vec::new())
     }
 }
 
@@ -145,7 +146,7 @@ impl Part {
         };
         let values: [Arg<'_>; 4] =
             [number(after.1), limit(self.size()), text(&after.0), text(collection)];
-        let rows = db.rows(self.sql(), &values).await?;
+        let rows = db.rows(&self.sql(), &values).await?;
         rows.iter().map(|row| self.read(row)).collect()
     }
 
@@ -157,38 +158,29 @@ impl Part {
     }
 
     /// The statement that reads the records after a place, a number `$2` or a text `$4`: at most `$3`.
-    fn sql(self) -> &'static str {
-        match self {
-            Self::Members => {
-                "SELECT record FROM swarm.members
-                WHERE tenant = $1 AND id > $4 ORDER BY id LIMIT $3"
-            }
-            Self::Messages => {
-                "SELECT record FROM swarm.messages
-                WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3"
-            }
+    fn sql(self) -> Cow<'static, str> {
+        let (columns, table, after) = match self {
+            Self::Members => ("record", "members", "id > $4 ORDER BY id"),
+            Self::Messages => ("record", "messages", "id > $2 ORDER BY id"),
             Self::Documents(_) => {
-                "SELECT id, name, record, created_at, family FROM swarm.documents
-                WHERE tenant = $1 AND collection = $5 AND id > $2 ORDER BY id LIMIT $3"
+                let columns = "id, name, record, created_at, family";
+                (columns, "documents", "collection = $5 AND id > $2 ORDER BY id")
             }
             Self::Sessions => {
-                "SELECT version, record, swarm.snapshot_1(tenant, id) FROM swarm.sessions
-                WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3"
+                let columns = "version, record, swarm.snapshot_1(tenant, id)";
+                (columns, "sessions", "id > $2 ORDER BY id")
             }
-            Self::CommitteeMembers => {
-                "SELECT record FROM swarm.committee_members
-                WHERE tenant = $1 AND id > $4 ORDER BY id LIMIT $3"
-            }
-            Self::CommitteeDays => {
-                "SELECT record FROM swarm.committee_days
-                WHERE tenant = $1 AND date > $4 ORDER BY date LIMIT $3"
-            }
+            Self::CommitteeMembers => ("record", "committee_members", "id > $4 ORDER BY id"),
+            Self::CommitteeDays => ("record", "committee_days", "date > $4 ORDER BY date"),
             Self::CommitteeBriefs => {
-                "SELECT record, date FROM swarm.committee_briefs
-                WHERE tenant = $1 AND date || ' ' || member > $4 ORDER BY date, member LIMIT $3"
+                let after = "date || ' ' || member > $4 ORDER BY date, member";
+                ("record, date", "committee_briefs", after)
             }
-            Self::Log => log::ENTRIES,
-        }
+            Self::Log => return log::ENTRIES.into(),
+        };
+        let sql =
+            format!("SELECT {columns} FROM swarm.{table} WHERE tenant = $1 AND {after} LIMIT $3");
+        sql.into()
     }
 
     fn read(self, row: &Row) -> Outcome<Stored> {
