@@ -2,12 +2,12 @@
 //! the log. So no lock is held over a round trip.
 
 use serde_json::Value;
-use swarm_core::domain::{Digest, Seq, SessionId};
+use swarm_core::domain::{Digest, SessionId};
 use swarm_core::store::{Act, CLOCK_TOLERANCE_MILLIS, LogPosition, Result, Saved, StoreError};
 use swarm_core::{Entropy as _, SystemEntropy, Timestamp};
 use tokio_postgres::Row;
 
-use crate::db::{Arg, number, number_of, owned, signed, text, timestamp};
+use crate::db::{Arg, maybe_moment_of, number, owned, position_of, signed, text};
 use crate::failure::{Failure, Outcome};
 use crate::schema::{self, LAYOUT};
 use crate::tenant::TenantStore;
@@ -128,9 +128,7 @@ impl TenantStore {
             Arg::MaybeText(digested.map(|text| to_complete(&text, &ASSIGNED).into())),
             Arg::MaybeNumber(change.opens.map(|id| signed(id.0))),
         ];
-        let connection = self.pool.get().await?;
-        let rows = self.db(connection.client()?).rows(COMMIT, &values).await;
-        let rows = connection.end(rows.map_err(Failure::or_again))?;
+        let rows = self.call(COMMIT, &values).await?;
         let row = rows.first().ok_or_else(|| Failure::corrupt("no outcome"))?;
         committed(row, &seen)
     }
@@ -146,22 +144,20 @@ pub(crate) fn new_attempt(op: &'static str) -> Result<[u8; 16]> {
 fn committed(row: &Row, seen: &LogPosition) -> Outcome<(Committed, LogPosition)> {
     let outcome: &str = row.try_get(0)?;
     let id: Option<i64> = row.try_get(1)?;
-    let (log, fingerprint): (_, Option<&str>) = (number_of(row, 4)?, row.try_get(6)?);
+    let position = position_of(row, [4, 5, 6])?;
     match outcome {
         "other layout" => return Err(schema::unknown(id.unwrap_or_default())),
         "other log" => {
-            seen.check_commit(log, fingerprint)?;
+            seen.check_commit(position.log, row.try_get(6)?)?;
             return Err(Failure::corrupt("the log is another, and the same"));
         }
         "clock behind" => return Err(StoreError::clock_behind("commit").into()),
         _ => {}
     }
-    let last = fingerprint.unwrap_or_default().into();
-    let position = LogPosition { log, size: Seq(number_of(row, 5)?), last };
     let committed = Committed {
         outcome: outcome.to_owned(),
         id: id.unwrap_or_default().unsigned_abs(),
-        at: timestamp(row.try_get::<_, Option<i64>>(2)?.unwrap_or_default())?,
+        at: maybe_moment_of(row, 2)?.unwrap_or(Timestamp::EPOCH),
         detail: row.try_get(3)?,
     };
     Ok((committed, position))

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use swarm_core::Timestamp;
-use swarm_core::domain::{TenantId, Version};
+use swarm_core::domain::{Seq, TenantId, Version};
 use swarm_core::proof::hex;
-use swarm_core::store::Versioned;
 use swarm_core::store::records::Record;
+use swarm_core::store::{LogPosition, Versioned, time_of_read};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
@@ -157,6 +157,13 @@ pub(crate) fn versioned<T: Record>(row: &Row) -> Outcome<Versioned<T>> {
     Ok(Versioned { version, record: Arc::new(T::from_text(row.try_get(1)?)?) })
 }
 
+/// The record of a row that has its version and its text from a column on, if any.
+pub(crate) fn versioned_at<T: Record>(row: &Row, first: usize) -> Outcome<Option<Versioned<T>>> {
+    let Some(text) = row.try_get(first + 1)? else { return Ok(None) };
+    let version = Version(number_of(row, first)?);
+    Ok(Some(Versioned { version, record: Arc::new(T::from_text(text)?) }))
+}
+
 /// A number column of a row.
 pub(crate) fn number_of(row: &Row, column: usize) -> Outcome<u64> {
     unsigned(row.try_get(column)?)
@@ -165,6 +172,26 @@ pub(crate) fn number_of(row: &Row, column: usize) -> Outcome<u64> {
 /// A column of a row that is a moment, in milliseconds since 1970.
 pub(crate) fn moment_of(row: &Row, column: usize) -> Outcome<Timestamp> {
     timestamp(row.try_get(column)?)
+}
+
+/// As [`moment_of`], if there is one.
+pub(crate) fn maybe_moment_of(row: &Row, column: usize) -> Outcome<Option<Timestamp>> {
+    row.try_get::<_, Option<i64>>(column)?.map(timestamp).transpose()
+}
+
+/// The time of a read, of a row that begins with the time of the clock and that of the last row of the log.
+pub(crate) fn time_of(row: &Row) -> Outcome<Timestamp> {
+    Ok(time_of_read(moment_of(row, 0)?, maybe_moment_of(row, 1)?))
+}
+
+/// The position of a log: the columns with its number, the number of its last row, and the fingerprint of that row, if any.
+pub(crate) fn position_of(row: &Row, columns: [usize; 3]) -> Outcome<LogPosition> {
+    let [log, size, last] = columns;
+    Ok(LogPosition {
+        log: number_of(row, log)?,
+        size: Seq(number_of(row, size)?),
+        last: row.try_get::<_, Option<&str>>(last)?.unwrap_or_default().into(),
+    })
 }
 
 pub(crate) fn timestamp(millis: i64) -> Outcome<Timestamp> {

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use swarm_core::store::{
-    Collection, CountedDocuments, Document, DocumentCount, DocumentDraft, DocumentGuard,
-    DocumentPage, DocumentQuery, DocumentQuota, Documents, Put, Result,
+    Collection, CountedDocuments, Document, DocumentDraft, DocumentGuard, DocumentPage,
+    DocumentQuery, DocumentQuota, Documents, Put, Result,
 };
 use tokio_postgres::Row;
 
@@ -13,14 +13,15 @@ use crate::db::{Arg, any, limit, moment_of, number_of, signed, text, text_of, ti
 use crate::failure::{Failure, Outcome};
 use crate::tenant::TenantStore;
 
-const NAMED: &str = "SELECT id, name, record, created_at FROM swarm.documents
-    WHERE tenant = $1 AND collection = $2 AND name = $3";
+/// The beginning of the statements that read [`document`]s of a collection.
+const DOCUMENTS: &str = "SELECT id, name, record, created_at FROM swarm.documents
+    WHERE tenant = $1 AND collection = $2";
 
 #[async_trait]
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         let named = [text(collection.as_str()), text(key)];
-        self.one("document", NAMED, &named, document).await
+        self.one("document", &format!("{DOCUMENTS} AND name = $3"), &named, document).await
     }
 
     async fn documents(
@@ -28,15 +29,13 @@ impl Documents for TenantStore {
         collection: Collection,
         group: Option<&str>,
     ) -> Result<Vec<Document>> {
-        const ALL: &str = "SELECT id, name, record, created_at FROM swarm.documents
-            WHERE tenant = $1 AND collection = $2 ORDER BY id";
-        const IN_FAMILY: &str = "SELECT id, name, record, created_at FROM swarm.documents
-            WHERE tenant = $1 AND collection = $2 AND family = $3 ORDER BY id";
-        let of = || text(collection.as_str());
-        match group {
-            Some(family) => self.all("documents", IN_FAMILY, &[of(), text(family)], document).await,
-            None => self.all("documents", ALL, &[of()], document).await,
-        }
+        let (in_family, family) = match group {
+            Some(family) => ("AND family = $3", Some(text(family))),
+            None => ("", None),
+        };
+        let values: Vec<_> = [text(collection.as_str())].into_iter().chain(family).collect();
+        let sql = format!("{DOCUMENTS} {in_family} ORDER BY id");
+        self.all("documents", &sql, &values, document).await
     }
 
     async fn document_page(
@@ -44,16 +43,7 @@ impl Documents for TenantStore {
         collection: Collection,
         query: &DocumentQuery,
     ) -> Result<DocumentPage> {
-        // One more row than the page holds tells whether there are more.
-        const PAGE: &str = "WITH listed AS MATERIALIZED (
-                SELECT id, name, CASE WHEN $6 THEN '' ELSE record END AS text, created_at,
-                    sum(CASE WHEN $6 THEN 0 ELSE octet_length(record) END) OVER by_name AS size,
-                    row_number() OVER by_name AS place
-                FROM swarm.documents
-                WHERE tenant = $1 AND collection = $2 AND ($7 OR name > $3)
-                WINDOW by_name AS (ORDER BY name) ORDER BY name LIMIT $4)
-            SELECT id, name, text, created_at, (SELECT max(place) FROM listed) FROM listed
-            WHERE place = 1 OR (place < $4 AND size <= $5) ORDER BY name";
+        const PAGE: &str = include_str!("queries/document_page.sql");
         let values = [
             text(collection.as_str()),
             text(query.after.as_deref().unwrap_or_default()),
@@ -71,37 +61,9 @@ impl Documents for TenantStore {
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         const OP: &str = "put document";
-        // Ids count from 1 in order of time, so one row decides whether the quota is reached.
         const PUT: &str = include_str!("commits/put_document.sql");
-        let DocumentDraft { key, group, json, replace, guard, quota, act } = draft;
-        let mut args = json!({
-            "collection": collection.as_str(),
-            "key": key.as_deref().map(any),
-            "family": any(group),
-            "record": any(json),
-            "replace": replace,
-            "is_limited": collection.has_limited_size(),
-        });
-        match guard {
-            Some(DocumentGuard::Member(id, version)) => {
-                args["member"] = any(id.as_str());
-                args["at"] = signed(version.0).into();
-            }
-            Some(DocumentGuard::Session(id, version)) => {
-                args["session"] = signed(id.0).into();
-                args["at"] = signed(version.0).into();
-            }
-            None => {}
-        }
-        let DocumentQuota { count, bytes } = quota.unwrap_or_default();
-        if let Some(DocumentCount { of, most, since, until }) = count {
-            args["in_group"] = (of == CountedDocuments::Group).into();
-            args["most"] = most.into();
-            args["since"] = since.millis().into();
-            args["until"] = until.millis().into();
-        }
-        args["most_bytes"] = bytes.map(signed).into();
-        let put = self.commit(Change::new(OP, PUT, args).with(act)).await?;
+        let DocumentDraft { key, json, act, .. } = draft;
+        let put = self.commit(Change::new(OP, PUT, put_args(collection, draft)).with(act)).await?;
         let document = |created_at| Document {
             id: put.id,
             key: key.clone().unwrap_or_else(|| put.id.to_string()),
@@ -121,6 +83,32 @@ impl Documents for TenantStore {
             _ => Err(put.unknown(OP)),
         }
     }
+}
+
+/// The arguments of `put_document.sql`.
+fn put_args(collection: Collection, draft: &DocumentDraft) -> Value {
+    let (member, session, at) = match &draft.guard {
+        Some(DocumentGuard::Member(id, at)) => (Some(any(id.as_str())), None, Some(at)),
+        Some(DocumentGuard::Session(id, at)) => (None, Some(signed(id.0)), Some(at)),
+        None => (None, None, None),
+    };
+    let DocumentQuota { count, bytes } = draft.quota.unwrap_or_default();
+    json!({
+        "collection": collection.as_str(),
+        "key": draft.key.as_deref().map(any),
+        "family": any(&draft.group),
+        "record": any(&draft.json),
+        "replace": draft.replace,
+        "member": member,
+        "session": session,
+        "at": at.map(|version| signed(version.0)),
+        "in_group": count.map(|count| count.of == CountedDocuments::Group),
+        "most": count.map(|count| count.most),
+        "since": count.map(|count| count.since.millis()),
+        "until": count.map(|count| count.until.millis()),
+        "is_limited": collection.has_limited_size(),
+        "most_bytes": bytes.map(signed),
+    })
 }
 
 /// The document of a row: `id, name, record, created_at`.

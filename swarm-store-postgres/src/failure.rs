@@ -91,30 +91,21 @@ impl From<tokio_postgres::Error> for Failure {
 }
 
 fn kind(code: &SqlState) -> StoreErrorKind {
-    const MISCONFIGURED: [SqlState; 8] = [
-        SqlState::INSUFFICIENT_PRIVILEGE,
-        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        SqlState::INVALID_CATALOG_NAME,
-        SqlState::INVALID_PASSWORD,
-        SqlState::INVALID_SCHEMA_NAME,
-        SqlState::UNDEFINED_COLUMN,
-        SqlState::UNDEFINED_FUNCTION,
-        SqlState::UNDEFINED_TABLE,
-    ];
-    const CONTENDED: [SqlState; 3] = [
-        SqlState::T_R_SERIALIZATION_FAILURE,
-        SqlState::T_R_DEADLOCK_DETECTED,
-        SqlState::LOCK_NOT_AVAILABLE,
-    ];
-    const CORRUPT: [SqlState; 2] = [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED];
-    if MISCONFIGURED.contains(code) || code.code() == WRONG_ISOLATION {
-        StoreErrorKind::Misconfigured
-    } else if CONTENDED.contains(code) {
-        StoreErrorKind::Contended
-    } else if CORRUPT.contains(code) {
-        StoreErrorKind::Corrupt
-    } else {
-        StoreErrorKind::Unavailable
+    match *code {
+        SqlState::INSUFFICIENT_PRIVILEGE
+        | SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+        | SqlState::INVALID_CATALOG_NAME
+        | SqlState::INVALID_PASSWORD
+        | SqlState::INVALID_SCHEMA_NAME
+        | SqlState::UNDEFINED_COLUMN
+        | SqlState::UNDEFINED_FUNCTION
+        | SqlState::UNDEFINED_TABLE => StoreErrorKind::Misconfigured,
+        SqlState::T_R_SERIALIZATION_FAILURE
+        | SqlState::T_R_DEADLOCK_DETECTED
+        | SqlState::LOCK_NOT_AVAILABLE => StoreErrorKind::Contended,
+        SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreErrorKind::Corrupt,
+        _ if code.code() == WRONG_ISOLATION => StoreErrorKind::Misconfigured,
+        _ => StoreErrorKind::Unavailable,
     }
 }
 

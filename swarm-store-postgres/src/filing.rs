@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use swarm_core::Timestamp;
-use swarm_core::domain::{Seq, TakeId};
+use swarm_core::domain::TakeId;
 use swarm_core::rules::Filing;
 use swarm_core::store::records::proof_text;
 use swarm_core::store::{
@@ -14,7 +14,7 @@ use swarm_core::store::{
 use tokio::time::sleep;
 use tokio_postgres::Row;
 
-use crate::db::{Arg, moment_of, number, number_of, signed, text};
+use crate::db::{Arg, moment_of, number, number_of, position_of, signed, text};
 use crate::failure::{Failure, Outcome};
 use crate::takes::take;
 use crate::tenant::TenantStore;
@@ -39,17 +39,6 @@ impl TenantStore {
             sleep(HOLD_RETRY_DELAY).await;
         }
     }
-
-    async fn call(&self, filings: &[&Filing], seen: &LogPosition) -> Outcome<Vec<Row>> {
-        const FILE: &str =
-            "SELECT * FROM swarm.file_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-            $13, $14, $15, $16, $17, $18, $19)";
-        let values = values(self.patience(), filings, seen);
-        let connection = self.pool.get().await?;
-        let filed = self.db(connection.client()?).rows(FILE, &values).await;
-        // Its attempts are recognized.
-        connection.end(filed.map_err(Failure::or_again))
-    }
 }
 
 #[async_trait]
@@ -71,7 +60,11 @@ impl BatchCommit for TenantStore {
         filings: &[&Filing],
         seen: &LogPosition,
     ) -> Result<Vec<Option<Result<Option<Filed>>>>> {
-        let rows = self.pool.note(self.retried(|| self.call(filings, seen)).await);
+        const FILE: &str =
+            "SELECT * FROM swarm.file_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+            $13, $14, $15, $16, $17, $18, $19)";
+        let values = values(self.patience(), filings, seen);
+        let rows = self.pool.note(self.retried(|| self.call(FILE, &values)).await);
         let filed = rows.and_then(|rows| Ok((position(&rows, seen)?, outcomes(&rows, filings)?)));
         let (position, outcomes) = self.seen.note(filed.map_err(|failure| failure.of(OP)))?;
         self.seen.advance(position);
@@ -115,15 +108,11 @@ fn values<'a>(patience: Arg<'a>, filings: &[&'a Filing], seen: &'a LogPosition) 
 /// The position of the log after the commit, from the last row.
 fn position(rows: &[Row], seen: &LogPosition) -> Outcome<LogPosition> {
     let Some(row) = rows.last() else { return Err(Failure::corrupt("no outcome")) };
-    let (outcome, log): (&str, _) = (row.try_get(0)?, number_of(row, 1)?);
-    let fingerprint: Option<&str> = row.try_get(7)?;
-    match outcome {
-        "log" => {
-            let last = fingerprint.unwrap_or_default().into();
-            Ok(LogPosition { log, size: Seq(number_of(row, 2)?), last })
-        }
+    let position = position_of(row, [1, 2, 7])?;
+    match row.try_get(0)? {
+        "log" => Ok(position),
         _ => {
-            seen.check_commit(log, fingerprint)?;
+            seen.check_commit(position.log, row.try_get(7)?)?;
             Err(Failure::corrupt("the log is another, and the same"))
         }
     }

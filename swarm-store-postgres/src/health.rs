@@ -38,30 +38,18 @@ pub(crate) async fn check(
     op: &'static str,
     strict: bool,
 ) -> Result<Readiness> {
-    const SERVER: &str = "SELECT pg_is_in_recovery(), current_setting('synchronous_commit'),
-        current_setting('fsync'), current_setting('full_page_writes'),
-        current_setting('synchronous_standby_names'),
-        (SELECT count(*) FROM pg_stat_replication),
-        (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
-        (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database),
-        current_setting('max_connections')::bigint";
-    let server = pool.bounded(async {
-        let connection = pool.get().await?;
-        let client = connection.client()?;
-        let found = async {
-            schema.layout(client).await?;
-            let rows = client.query_typed(SERVER, &[]).await?;
-            rows.first().map(server).ok_or_else(|| Failure::corrupt("no settings"))?
-        };
-        let found = found.await;
-        connection.end(found)
+    const SERVER: &str = include_str!("queries/server.sql");
+    let found = pool.call(async |client| {
+        schema.layout(client).await?;
+        let rows = client.query_typed(SERVER, &[]).await?;
+        let row = rows.first().ok_or_else(|| Failure::corrupt("no settings"))?;
+        server(row, pool.has_full_disk())
     });
-    let server = server.await.map_err(|failure| failure.of(op))?;
-    let server = Server { has_full_disk: pool.has_full_disk(), ..server };
+    let server = pool.bounded(found).await.map_err(|failure| failure.of(op))?;
     server.judge(strict).map_err(|failure| failure.of(op))
 }
 
-fn server(row: &Row) -> Outcome<Server> {
+fn server(row: &Row, has_full_disk: bool) -> Outcome<Server> {
     Ok(Server {
         is_standby: row.try_get(0)?,
         synchronous_commit: row.try_get(1)?,
@@ -72,7 +60,7 @@ fn server(row: &Row) -> Outcome<Server> {
         transaction_age: row.try_get(6)?,
         connections: row.try_get(7)?,
         max_connections: row.try_get(8)?,
-        has_full_disk: false,
+        has_full_disk,
     })
 }
 
@@ -93,11 +81,9 @@ impl Server {
     fn losses(&self) -> Vec<String> {
         let mut losses = Vec::new();
         let down = "postgres may lose acknowledged writes when its machine goes down";
-        if self.fsync != "on" {
-            losses.push(format!("{down}: fsync is {}", self.fsync));
-        }
-        if self.full_page_writes != "on" {
-            losses.push(format!("{down}: full_page_writes is {}", self.full_page_writes));
+        let of_disk = [("fsync", &self.fsync), ("full_page_writes", &self.full_page_writes)];
+        for (setting, value) in of_disk.into_iter().filter(|(_, value)| *value != "on") {
+            losses.push(format!("{down}: {setting} is {value}"));
         }
         match self.synchronous_commit.as_str() {
             "off" => losses.push(

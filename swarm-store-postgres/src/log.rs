@@ -1,6 +1,5 @@
 //! Implements [`Log`].
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,33 +13,14 @@ use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeSt
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Mode};
-use crate::db::{Arg, limit, moment_of, number, number_of, signed};
+use crate::db::{Arg, limit, moment_of, number, number_of, position_of, signed};
 use crate::failure::{Failure, Outcome};
 use crate::takes::take;
 use crate::tenant::TenantStore;
 use crate::tree;
 
-/// The columns of an entry with what it refers to: those of a take, and last which one it refers to.
-const COLUMNS: &str = "SELECT l.seq - coalesce(cardinality(l.opened) - o.place, 0), l.at, l.act,
-    c.record, t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload,
-    coalesce(o.take, l.take)";
-
-/// What the rows `l` of the log refer to. A row that opens several takes has an entry for each.
-const JOINS: &str = "LEFT JOIN LATERAL unnest(l.opened) WITH ORDINALITY AS o (take, place) ON true
-    LEFT JOIN swarm.takes t ON t.tenant = $1 AND t.id = coalesce(o.take, l.take)
-    LEFT JOIN swarm.committee_takes c ON c.tenant = $1 AND c.id = l.committee_take";
-
-/// The statement that reads the entries after the one numbered `after`. Each row has one of them, so as many rows as entries
-/// are enough. Without that limit, the planner sees ten entries in each row up to the end of the log, and starts processes
-/// that sort them.
-pub(crate) fn entries(after: &str, most: &str) -> String {
-    format!(
-        "{COLUMNS} FROM (SELECT * FROM swarm.log WHERE tenant = $1 AND seq > {after}
-            ORDER BY seq LIMIT {most}) AS l {JOINS}
-        WHERE l.seq - coalesce(cardinality(l.opened) - o.place, 0) > {after}
-        ORDER BY l.seq, o.place LIMIT {most}"
-    )
-}
+/// The entries after `$2`, at most `$3`.
+pub(crate) const ENTRIES: &str = include_str!("queries/log_entries.sql");
 
 #[async_trait]
 impl Log for TenantStore {
@@ -57,7 +37,7 @@ impl Log for TenantStore {
     }
 
     async fn log(&self, after: Seq, most: usize) -> Result<Vec<LogRow>> {
-        self.all("log", &entries("$2", "$3"), &[number(after.0), limit(most)], row).await
+        self.all("log", ENTRIES, &[number(after.0), limit(most)], row).await
     }
 
     async fn log_position(&self) -> Result<LogPosition> {
@@ -68,9 +48,7 @@ impl Log for TenantStore {
         let seen = self.seen.position();
         let size = [number(seen.size.0)];
         let found = self.one(OP, POSITION, &size, |row| {
-            let last = row.try_get::<_, Option<&str>>(2)?.unwrap_or_default().into();
-            let size = Seq(number_of(row, 1)?);
-            let position = LogPosition { log: number_of(row, 0)?, size, last };
+            let position = position_of(row, [0, 1, 2])?;
             let goes_on = seen.check_facts(position.log, row.try_get(3)?);
             Ok((position, goes_on))
         });
@@ -87,10 +65,8 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        let sql = format!(
-            "{COLUMNS} FROM swarm.log l {JOINS} WHERE l.tenant = $1 AND l.session = $2 ORDER BY l.seq"
-        );
-        self.all("acts", &sql, &[number(session.0)], row).await
+        const ON_SESSION: &str = include_str!("queries/acts_on_session.sql");
+        self.all("acts", ON_SESSION, &[number(session.0)], row).await
     }
 
     async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
@@ -111,12 +87,7 @@ impl Log for TenantStore {
         let levels = Arg::Numbers(tiles.iter().map(|id| id.level.into()).collect());
         let numbers = Arg::Numbers(tiles.iter().map(|id| signed(id.index)).collect());
         let place = [number(log), levels, numbers];
-        let found = self.all("tiles", tree::TILES, &place, |row| {
-            Ok(((row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?), row.try_get(2)?))
-        });
-        let found: HashMap<_, Vec<u8>> = found.await?.into_iter().collect();
-        let key = |id: &TileId| (i64::from(id.level), signed(id.index));
-        Ok(tiles.iter().map(|id| found.get(&key(id)).cloned()).collect())
+        self.all("tiles", tree::TILES, &place, |row| Ok(row.try_get(0)?)).await
     }
 }
 
@@ -128,24 +99,19 @@ impl TenantStore {
     }
 }
 
-/// A row of [`COLUMNS`].
+/// The entry of a row of [`ENTRIES`].
 pub(crate) fn row(row: &Row) -> Outcome<LogRow> {
-    let (act, committee_take): (Option<&str>, Option<&str>) = (row.try_get(2)?, row.try_get(3)?);
     let is_of_take = row.try_get::<_, Option<i64>>(4)?.is_some();
     let missing = row.try_get::<_, Option<i64>>(11)?.filter(|_| !is_of_take);
     if let Some(take) = missing {
         return Err(Failure::corrupt(format!("take {take} of the log is missing")));
     }
-    let logged = if is_of_take && act.is_some() {
-        opening(take(row, 4)?.as_ref())?
-    } else if let Some(act) = act {
-        Logged::Entry(Arc::new(LogEntry::from_text(act)?))
-    } else if let Some(record) = committee_take {
-        Logged::CommitteeTake(Arc::new(CommitteeTake::from_text(record)?))
-    } else if is_of_take {
-        Logged::Take(take(row, 4)?)
-    } else {
-        return Err(Failure::corrupt("a committee take of the log is missing"));
+    let logged = match (row.try_get(2)?, row.try_get(3)?) {
+        (Some::<&str>(_), _) if is_of_take => opening(take(row, 4)?.as_ref())?,
+        (Some(act), _) => Logged::Entry(Arc::new(LogEntry::from_text(act)?)),
+        (None, Some(record)) => Logged::CommitteeTake(Arc::new(CommitteeTake::from_text(record)?)),
+        (None, None) if is_of_take => Logged::Take(take(row, 4)?),
+        (None, None) => return Err(Failure::corrupt("a committee take of the log is missing")),
     };
     Ok(LogRow { seq: Seq(number_of(row, 0)?), at: moment_of(row, 1)?, logged })
 }

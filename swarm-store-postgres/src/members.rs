@@ -11,13 +11,14 @@ use swarm_core::domain::{
 use swarm_core::store::records::Record as _;
 use swarm_core::store::{
     ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
-    MemberSaved, Members, Result, Saved, Versioned,
+    MemberSaved, Members, Result, Saved,
 };
 use tokio_postgres::Row;
 
 use crate::commit::{Change, Committed, to_complete};
 use crate::db::{
-    Arg, after, any, bytes, limit, moment_of, record, signed, text, timestamp, unescaped, versioned,
+    Arg, after, any, bytes, limit, moment_of, record, signed, text, timestamp, unescaped,
+    versioned_at,
 };
 use crate::failure::{Failure, Outcome};
 use crate::tenant::TenantStore;
@@ -25,10 +26,7 @@ use crate::tenant::TenantStore;
 #[async_trait]
 impl Members for TenantStore {
     async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
-        const BASIS: &str = "SELECT m.version, m.record, c.seed, c.reusable_until, c.expires_at
-            FROM (SELECT $2 AS id) AS wanted
-            LEFT JOIN swarm.members m ON m.tenant = $1 AND m.id = wanted.id
-            LEFT JOIN swarm.challenges c ON c.tenant = $1 AND c.member = wanted.id";
+        const BASIS: &str = include_str!("queries/member_and_challenge.sql");
         let found = self.one("member", BASIS, &[text(id.as_str())], basis).await?;
         Ok(found.unwrap_or(MemberBasis { member: None, challenge: None }))
     }
@@ -40,13 +38,7 @@ impl Members for TenantStore {
             let found = self.all("members", BY_ID, &[ids], record).await?;
             return Ok(query.select(found));
         }
-        // Each state is read from its index, up to the limit.
-        const IN_STATES: &str = "SELECT found.record FROM unnest($2) AS wanted (state)
-            CROSS JOIN LATERAL (
-                SELECT id, record FROM swarm.members
-                WHERE tenant = $1 AND state = wanted.state AND id > $3 ORDER BY id LIMIT $4
-            ) AS found
-            ORDER BY found.id LIMIT $4";
+        const IN_STATES: &str = include_str!("queries/members_in_states.sql");
         let states = query.states.iter().map(|state| state.as_str().into()).collect();
         // No member has an empty id.
         let after = query.after.as_ref().map_or("", MemberId::as_str);
@@ -125,15 +117,13 @@ pub(crate) fn row(member: &Member, version: Version) -> Value {
 }
 
 fn basis(row: &Row) -> Outcome<MemberBasis> {
-    let version: Option<i64> = row.try_get(0)?;
-    let member: Option<Versioned<Member>> = version.map(|_| versioned(row)).transpose()?;
     let seed: Option<&[u8]> = row.try_get(2)?;
     let challenge = seed.map(|seed| {
         let seed = seed.try_into().map_err(|_| Failure::corrupt("no seed"))?;
         let (reusable_until, expires_at) = (moment_of(row, 3)?, moment_of(row, 4)?);
         Ok::<_, Failure>(Challenge { seed: ChallengeSeed(seed), reusable_until, expires_at })
     });
-    Ok(MemberBasis { member, challenge: challenge.transpose()? })
+    Ok(MemberBasis { member: versioned_at(row, 0)?, challenge: challenge.transpose()? })
 }
 
 /// The challenge that a commit gave out: its seed in hexadecimal digits, and its times.

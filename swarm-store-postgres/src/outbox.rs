@@ -13,18 +13,17 @@ use crate::tenant::TenantStore;
 #[async_trait]
 impl Outbox for TenantStore {
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>> {
-        const ALL: &str = "SELECT version, record FROM swarm.messages
-            WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3";
-        const IN_STATE: &str = "SELECT version, record FROM swarm.messages
-            WHERE tenant = $1 AND id > $2 AND state = $4 ORDER BY id LIMIT $3";
-        let (after, most) = (number(query.after.map_or(0, |id| id.0)), limit(query.limit));
-        match query.state {
-            Some(state) => {
-                self.all("messages", IN_STATE, &[after, most, text(state.as_str())], versioned)
-                    .await
-            }
-            None => self.all("messages", ALL, &[after, most], versioned).await,
-        }
+        let (in_state, state) = match query.state {
+            Some(state) => ("AND state = $4", Some(text(state.as_str()))),
+            None => ("", None),
+        };
+        let sql = format!(
+            "SELECT version, record FROM swarm.messages
+            WHERE tenant = $1 AND id > $2 {in_state} ORDER BY id LIMIT $3"
+        );
+        let page = [number(query.after.map_or(0, |id| id.0)), limit(query.limit)];
+        let values: Vec<_> = page.into_iter().chain(state).collect();
+        self.all("messages", &sql, &values, versioned).await
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {

@@ -45,6 +45,16 @@ impl Pool {
         Ok(Self { connections, timeout, has_full_disk })
     }
 
+    /// Makes a call over a connection.
+    pub(crate) async fn call<T>(
+        &self,
+        call: impl AsyncFnOnce(&Client) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let connection = self.get().await?;
+        let done = call(connection.client()?).await;
+        connection.end(done)
+    }
+
     /// A connection that nobody else uses meanwhile.
     pub(crate) async fn get(&self) -> Outcome<Connection> {
         Ok(Connection(Some(self.connections.get().await?)))
@@ -52,12 +62,7 @@ impl Pool {
 
     /// The rows that a statement without values finds, which is about no single tenant.
     pub(crate) async fn rows(&self, sql: &str) -> Outcome<Vec<Row>> {
-        let found = async {
-            let connection = self.get().await?;
-            let found = connection.client()?.query_typed(sql, &[]).await;
-            connection.end(found.map_err(Failure::from))
-        };
-        self.bounded(found).await
+        self.bounded(self.call(async |client| Ok(client.query_typed(sql, &[]).await?))).await
     }
 
     /// Bounds a call, including its wait for a connection.

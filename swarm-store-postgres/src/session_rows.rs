@@ -10,7 +10,7 @@ use swarm_core::store::records::MAX_SUMMARY_PART;
 use swarm_core::store::records::{BEFORE_BUCKETS, BEFORE_SNAPSHOT, BEFORE_WEIGHTS, Record as _};
 use tokio_postgres::Row;
 
-use crate::db::{any, number_of, signed, timestamp};
+use crate::db::{any, maybe_moment_of, number_of, signed};
 use crate::failure::Outcome;
 
 /// The session of a row: `version, record, snapshot`.
@@ -21,24 +21,18 @@ pub(crate) fn session(row: &Row) -> Outcome<Versioned<Session>> {
 }
 
 /// What lists show of the session of a row: the first [`MAX_SUMMARY_PART`] characters or more of its record
-/// and of its snapshot, whether it has a roster, and when it was published.
-pub(crate) fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
-    summary_at(row, 0)
-}
-
-/// As [`summary`], from a column on.
-pub(crate) fn summary_at(row: &Row, first: usize) -> Outcome<Arc<SessionSummary>> {
+/// and of its snapshot, whether it has a roster, and when it was published, from a column on.
+pub(crate) fn summary(row: &Row, first: usize) -> Outcome<Arc<SessionSummary>> {
     let record: &str = row.try_get(first)?;
     let snapshot: Option<&str> = row.try_get(first + 1)?;
     let has_roster: bool = row.try_get(first + 2)?;
-    let published_at: Option<i64> = row.try_get(first + 3)?;
     let before = record.split_once(BEFORE_BUCKETS).map_or(record, |(before, _)| before);
     let figures = snapshot.and_then(|snapshot| snapshot.split_once(BEFORE_WEIGHTS));
     let text = match figures {
         Some((figures, _)) => format!("{before}{BEFORE_SNAPSHOT}{figures}}}}}"),
         None => format!("{before}}}"),
     };
-    let published_at = published_at.map(timestamp).transpose()?;
+    let published_at = maybe_moment_of(row, first + 3)?;
     Ok(Arc::new(SessionSummary { has_roster, published_at, ..SessionSummary::from_text(&text)? }))
 }
 

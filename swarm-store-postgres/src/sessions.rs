@@ -33,33 +33,23 @@ impl Sessions for TenantStore {
     }
 
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
-        const ON: &str =
-            "SELECT version, record, CASE WHEN $4 THEN swarm.snapshot_1(tenant, id) END
-            FROM swarm.sessions WHERE tenant = $1 AND id < $2 AND date = $5 AND subject = $6
-                AND ($7::text IS NULL OR state = $7)
-            ORDER BY id DESC LIMIT $3";
-        const IN_STATE: &str =
-            "SELECT version, record, CASE WHEN $4 THEN swarm.snapshot_1(tenant, id) END
-            FROM swarm.sessions WHERE tenant = $1 AND id < $2 AND state = $5 ORDER BY id DESC LIMIT $3";
-        const ALL: &str =
-            "SELECT version, record, CASE WHEN $4 THEN swarm.snapshot_1(tenant, id) END
-            FROM swarm.sessions WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
-        let before = query.before.map_or(i64::MAX, |id| signed(id.0));
-        let (before, most) = (Arg::Number(before), limit(query.limit));
-        let whole = Arg::Truth(!query.without_snapshots);
         let state = query.state.map(|state| state.as_str());
-        let found = match (&query.on, state) {
-            (Some((date, subject)), state) => {
-                let (date, subject) = (owned(date.to_string()), text(subject.as_str()));
-                let values = [before, most, whole, date, subject, maybe_text(state)];
-                self.all("sessions", ON, &values, session).await
-            }
-            (None, Some(state)) => {
-                let values = [before, most, whole, text(state)];
-                self.all("sessions", IN_STATE, &values, session).await
-            }
-            (None, None) => self.all("sessions", ALL, &[before, most, whole], session).await,
+        let (listed, list) = match (&query.on, state) {
+            (Some((date, subject)), state) => (
+                "AND date = $5 AND subject = $6 AND ($7::text IS NULL OR state = $7)",
+                vec![owned(date.to_string()), text(subject.as_str()), maybe_text(state)],
+            ),
+            (None, Some(state)) => ("AND state = $5", vec![text(state)]),
+            (None, None) => ("", Vec::new()),
         };
+        let sql = format!(
+            "SELECT version, record, CASE WHEN $4 THEN swarm.snapshot_1(tenant, id) END
+            FROM swarm.sessions WHERE tenant = $1 AND id < $2 {listed} ORDER BY id DESC LIMIT $3"
+        );
+        let before = Arg::Number(query.before.map_or(i64::MAX, |id| signed(id.0)));
+        let page = [before, limit(query.limit), Arg::Truth(!query.without_snapshots)];
+        let values: Vec<_> = page.into_iter().chain(list).collect();
+        let found = self.all("sessions", &sql, &values, session).await;
         Ok(found?.into_iter().map(|session| session.record).collect())
     }
 
@@ -80,14 +70,14 @@ impl Sessions for TenantStore {
         ];
         let parts = [limit(MAX_SUMMARY_PART), text(BEFORE_ROSTER), limit(query.limit)];
         let values: Vec<_> = parts.into_iter().chain(range).chain(list).collect();
-        self.all(OP, &sql, &values, summary).await
+        self.all(OP, &sql, &values, |row| summary(row, 0)).await
     }
 
     async fn published(&self, most: usize) -> Result<Vec<Arc<SessionSummary>>> {
         const LAST: &str = "WHERE tenant = $1 AND published_at IS NOT NULL
             ORDER BY published_at DESC, id DESC LIMIT $4";
         let values = [limit(MAX_SUMMARY_PART), text(BEFORE_ROSTER), limit(most)];
-        self.all("published", &format!("{SUMMARY} {LAST}"), &values, summary).await
+        self.all("published", &format!("{SUMMARY} {LAST}"), &values, |row| summary(row, 0)).await
     }
 
     async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
@@ -162,12 +152,8 @@ impl TenantStore {
         const PREPARE: &str = include_str!("commits/prepare_session.sql");
         let attempt = new_attempt(OP)?;
         let values = [number(id.0), Arg::Bytes(&attempt), maybe_text(snapshot)];
-        let prepare = async || {
-            let connection = self.pool.get().await?;
-            let rows = self.db(connection.client()?).rows(PREPARE, &values).await;
-            connection.end(rows.map_err(Failure::or_again))
-        };
-        let prepared = self.pool.note(self.retried(prepare).await).and_then(|rows| {
+        let prepared = self.pool.note(self.retried(|| self.call(PREPARE, &values)).await);
+        let prepared = prepared.and_then(|rows| {
             let row = rows.first().ok_or_else(|| Failure::corrupt("no count"))?;
             let staged = row.try_get::<_, bool>(0)?.then_some(attempt);
             Ok(Prepared { staged, takes: row.try_get(1)?, last_take: row.try_get(2)? })

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use swarm_core::Member;
 use swarm_core::domain::{
     AttemptId, Revision, SessionId, SessionTerms, Signed, Take, TakeDraft, TakeId, TakeOnFile,
     Version,
@@ -13,16 +12,17 @@ use swarm_core::json::Json;
 use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::store::records::{
-    BEFORE_ROSTER, MAX_SUMMARY_PART, Record as _, expecting, proof_text, public_key, read_proof,
+    BEFORE_ROSTER, MAX_SUMMARY_PART, expecting, proof_text, public_key, read_proof,
 };
 use swarm_core::store::{
     Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
-    TakeContext, TakeQuery, Takes, Versioned, time_of_read,
+    TakeContext, TakeQuery, Takes, Versioned,
 };
 use tokio_postgres::Row;
 
 use crate::db::{
-    Arg, any, bytes, limit, moment_of, number, number_of, owned, signed, text, timestamp, unsigned,
+    Arg, any, bytes, limit, moment_of, number, number_of, owned, signed, text, time_of, unsigned,
+    versioned_at,
 };
 use crate::failure::{Failure, Outcome};
 use crate::session_rows;
@@ -40,13 +40,7 @@ impl Takes for TenantStore {
             text(query.subject_id.as_str()),
             text(query.nonce.as_str()),
         ];
-        let basis = self.one("basis", BASIS, &values, |row| {
-            let fingerprint: Option<&str> = row.try_get(3)?;
-            seen.check_facts(number_of(row, 2)?, fingerprint)?;
-            basis(row)
-        });
-        let basis = self.seen.note(basis.await)?;
-        basis.ok_or_else(|| Failure::corrupt("no facts").of("basis"))
+        self.facts("basis", BASIS, &seen, &values, basis).await
     }
 
     async fn file(&self, filing: &Filing) -> Result<Filed> {
@@ -54,12 +48,7 @@ impl Takes for TenantStore {
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
-        const ON_FILE: &str =
-            "SELECT t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature,
-                t.payload, (SELECT later.id FROM swarm.takes later
-                    WHERE later.tenant = $1 AND later.session = t.session
-                        AND later.member = t.member AND later.revision = t.revision + 1)
-            FROM swarm.takes t WHERE t.tenant = $1 AND t.id = $2";
+        const ON_FILE: &str = include_str!("queries/take_on_file.sql");
         self.one("take", ON_FILE, &[number(id.0)], |row| {
             let next: Option<i64> = row.try_get(7)?;
             let superseded_by = next.map(unsigned).transpose()?.map(TakeId);
@@ -69,58 +58,26 @@ impl Takes for TenantStore {
     }
 
     async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
-        const CONTEXT: &str = "WITH shown AS (SELECT session, member FROM swarm.takes
-                WHERE tenant = $1 AND id = $2),
-            latest AS (SELECT t.* FROM swarm.takes t JOIN shown USING (session)
-                WHERE t.tenant = $1 AND t.member <> shown.member AND NOT EXISTS
-                    (SELECT 1 FROM swarm.takes later WHERE later.tenant = $1
-                     AND later.session = t.session AND later.member = t.member
-                     AND later.revision = t.revision + 1))
-            SELECT t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload
-                FROM swarm.takes t JOIN shown USING (session, member) WHERE t.tenant = $1
-            UNION ALL (SELECT id, filed_at, session, revision, public_key, signature, payload
-                FROM latest WHERE id < $2 ORDER BY id DESC LIMIT 1)
-            UNION ALL (SELECT id, filed_at, session, revision, public_key, signature, payload
-                FROM latest WHERE id > $2 ORDER BY id LIMIT 1)";
+        const CONTEXT: &str = include_str!("queries/take_context.sql");
         let takes = self.all("take context", CONTEXT, &[number(id.0)], |row| take(row, 0)).await?;
         Ok(TakeContext::of(id, takes))
     }
 
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         const OP: &str = "session takes";
-        const SESSION: &str =
-            "SELECT 0 AS id, version AS filed_at, id AS session, 0::bigint AS revision,
-                swarm.snapshot_1(tenant, id) AS public_key, NULL AS signature, record AS payload
-            FROM swarm.sessions WHERE tenant = $1 AND id = $2";
-        const ALL: &str = "(SELECT id, filed_at, session, revision, public_key, signature, payload
-            FROM swarm.takes WHERE tenant = $1 AND session = $2 AND id > $3 ORDER BY id LIMIT $4)";
-        const LATEST: &str =
-            "(SELECT id, filed_at, session, revision, public_key, signature, payload
-            FROM swarm.takes AS take WHERE tenant = $1 AND session = $2 AND id > $3 AND NOT EXISTS
-                (SELECT 1 FROM swarm.takes AS later WHERE later.tenant = $1 AND later.session = $2
-                 AND later.member = take.member AND later.revision = take.revision + 1)
-            ORDER BY id LIMIT $4)";
-        let takes = match query.revisions {
+        const ALL: &str = include_str!("queries/session_and_takes.sql");
+        const LATEST: &str = include_str!("queries/session_and_latest_takes.sql");
+        let sql = match query.revisions {
             Revisions::All => ALL,
             Revisions::Latest => LATEST,
         };
-        let sql = format!("{SESSION} UNION ALL {takes} ORDER BY id");
         let values = [number(query.session.0), number(query.after.0), limit(query.limit)];
-        let rows = self.rows(OP, &sql, &values).await?;
+        let rows = self.rows(OP, sql, &values).await?;
         session_takes(&rows).map_err(|failure| failure.of(OP))
     }
 
     async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
-        const OF_MEMBER: &str = "SELECT take.id, take.filed_at, take.session, take.revision,
-                take.public_key, take.signature, take.payload,
-                left(s.record, $5::int), left(swarm.snapshot_1($1, s.id), $5::int), strpos(s.record, $6) > 0,
-                s.published_at, strpos(s.record, $7) > 0
-            FROM swarm.takes AS take
-            JOIN swarm.sessions AS s ON s.tenant = $1 AND s.id = take.session
-            WHERE take.tenant = $1 AND take.member = $2 AND take.session < $3 AND NOT EXISTS
-                (SELECT 1 FROM swarm.takes AS later WHERE later.tenant = $1 AND later.member = $2
-                 AND later.session = take.session AND later.revision = take.revision + 1)
-            ORDER BY take.session DESC LIMIT $4";
+        const OF_MEMBER: &str = include_str!("queries/takes_of_member.sql");
         let values = [
             text(query.member.as_str()),
             Arg::Number(query.before.map_or(i64::MAX, |id| signed(id.0))),
@@ -130,7 +87,7 @@ impl Takes for TenantStore {
             owned(expecting(&query.member)),
         ];
         let read = |row: &Row| {
-            let (take, session) = (take(row, 0)?, session_rows::summary_at(row, 7)?);
+            let (take, session) = (take(row, 0)?, session_rows::summary(row, 7)?);
             Ok(MemberTake { take, session, expected: row.try_get(11)? })
         };
         self.all("member takes", OF_MEMBER, &values, read).await
@@ -186,25 +143,17 @@ fn revision(number: i64) -> Outcome<Revision> {
 
 /// The facts of a row of `basis_1`.
 fn basis(row: &Row) -> Outcome<Basis> {
-    let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
-    let member: Option<&str> = row.try_get(5)?;
     let session: Option<&str> = row.try_get(7)?;
     let latest: Option<i64> = row.try_get(8)?;
     let spent: Option<i64> = row.try_get(9)?;
-    let version = |column| number_of(row, column).map(Version);
     Ok(Basis {
-        now: time_of_read(moment_of(row, 0)?, last_at),
-        member: member
-            .map(|text| {
-                let record = Arc::new(Member::from_text(text)?);
-                Ok::<_, Failure>(Versioned { version: version(4)?, record })
-            })
-            .transpose()?,
+        now: time_of(row)?,
+        member: versioned_at(row, 4)?,
         session: session
             .map(|text| {
                 let fields = Json::read(text.as_bytes()).map_err(Failure::corrupt)?;
                 let record = Arc::new(SessionTerms::read(&mut fields.into_object())?);
-                Ok::<_, Failure>(Versioned { version: version(6)?, record })
+                Ok::<_, Failure>(Versioned { version: Version(number_of(row, 6)?), record })
             })
             .transpose()?,
         latest: latest.map(revision).transpose()?,

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::store::{Clock, GroupCommit, Log as _, Result, SeenLog, time_of_read};
+use swarm_core::store::{Clock, GroupCommit, Log as _, LogPosition, Result, SeenLog};
 use swarm_core::{TenantId, Timestamp};
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Row;
 
-use crate::db::{Arg, Db, moment_of, number, timestamp, unsigned};
+use crate::db::{Arg, Db, maybe_moment_of, moment_of, number, number_of, time_of};
 use crate::failure::{Failure, Outcome};
 use crate::pool::Pool;
 use crate::schema::Schema;
@@ -61,8 +61,11 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    pub(crate) fn db<'a>(&'a self, client: &'a Client) -> Db<'a> {
-        Db::new(client, &self.schema, &self.tenant)
+    /// Calls the database once. The call may be repeated if its connection is lost: it reads, or its attempt is recognized.
+    pub(crate) async fn call(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<Vec<Row>> {
+        let connection = self.pool.get().await?;
+        let rows = Db::new(connection.client()?, &self.schema, &self.tenant).rows(sql, args).await;
+        connection.end(rows.map_err(Failure::or_again))
     }
 
     /// The rows that one statement finds, in one snapshot.
@@ -72,12 +75,7 @@ impl TenantStore {
         sql: &str,
         args: &[Arg<'_>],
     ) -> Result<Vec<Row>> {
-        let read = async || {
-            let connection = self.pool.get().await?;
-            let found = self.db(connection.client()?).rows(sql, args).await;
-            connection.end(found.map_err(Failure::or_again))
-        };
-        self.retried(read).await.map_err(|failure| failure.of(op))
+        self.retried(|| self.call(sql, args)).await.map_err(|failure| failure.of(op))
     }
 
     /// The rows that one statement finds, each as `read` reads it.
@@ -101,6 +99,24 @@ impl TenantStore {
         read: impl Fn(&Row) -> Outcome<T>,
     ) -> Result<Option<T>> {
         Ok(self.all(op, sql, args, read).await?.into_iter().next())
+    }
+
+    /// The facts of the row that one statement finds: the time of the clock, the time of the last row of the log, the number
+    /// of the log, the fingerprint of its row that was seen last, and what `read` reads.
+    pub(crate) async fn facts<T>(
+        &self,
+        op: &'static str,
+        sql: &str,
+        seen: &LogPosition,
+        args: &[Arg<'_>],
+        read: impl Fn(&Row) -> Outcome<T>,
+    ) -> Result<T> {
+        let facts = self.one(op, sql, args, |row| {
+            seen.check_facts(number_of(row, 2)?, row.try_get(3)?)?;
+            read(row)
+        });
+        let facts = self.seen.note(facts.await)?;
+        facts.ok_or_else(|| Failure::corrupt("no facts").of(op))
     }
 
     /// After another log has begun, learns its position.
@@ -140,15 +156,14 @@ impl TenantStore {
     /// Checks that commits are not blocked by the log or the clock.
     pub(crate) async fn may_commit(&self) -> Result<()> {
         const OP: &str = "ready";
-        const FACTS: &str = "SELECT t.log, t.last_at, swarm.clock_1(), swarm.fingerprint_1($1, $2)
+        const FACTS: &str =
+            "SELECT coalesce(t.log, 1), t.last_at, swarm.clock_1(), swarm.fingerprint_1($1, $2)
             FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1";
         let seen = self.seen.position();
         let size = [number(seen.size.0)];
         let facts = self.one(OP, FACTS, &size, |row| {
-            let log = row.try_get::<_, Option<i64>>(0)?.unwrap_or(1);
-            let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
             let fingerprint: Option<String> = row.try_get(3)?;
-            Ok((unsigned(log)?, last_at, moment_of(row, 2)?, fingerprint))
+            Ok((number_of(row, 0)?, maybe_moment_of(row, 1)?, moment_of(row, 2)?, fingerprint))
         });
         let Some((log, last_at, clock, fingerprint)) = facts.await? else { return Ok(()) };
         seen.check_facts(log, fingerprint.as_deref())?;
@@ -161,10 +176,6 @@ impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
         const NOW: &str =
             "SELECT swarm.clock_1(), (SELECT last_at FROM swarm.tenants WHERE tenant = $1)";
-        let now = self.one("now", NOW, &[], |row| {
-            let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
-            Ok(time_of_read(moment_of(row, 0)?, last_at))
-        });
-        Ok(now.await?.unwrap_or(Timestamp::EPOCH))
+        Ok(self.one("now", NOW, &[], time_of).await?.unwrap_or(Timestamp::EPOCH))
     }
 }

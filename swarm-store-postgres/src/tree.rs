@@ -15,12 +15,8 @@ use crate::failure::Outcome;
 pub(crate) const STATE: &str =
     "SELECT version, log, size, checkpoint FROM swarm.trees WHERE tenant = $1";
 
-/// Stored tiles of a log, by their levels and numbers. The limit makes the planner look up each in the index, also while
-/// it knows no statistics of the table: a join read all tiles of the tenant then.
-pub(crate) const TILES: &str = "SELECT wanted.level, wanted.number, stored.hashes
-    FROM unnest($3, $4) AS wanted (level, number) CROSS JOIN LATERAL (
-        SELECT hashes FROM swarm.tiles WHERE tenant = $1 AND log = $2
-            AND level = wanted.level AND number = wanted.number LIMIT 1) AS stored";
+/// Tiles of a log, those that are stored.
+pub(crate) const TILES: &str = include_str!("queries/tiles.sql");
 
 pub(crate) fn state(row: &Row) -> Outcome<Versioned<TreeState>> {
     let checkpoint = row.try_get::<_, Option<&str>>(3)?.map(Arc::from);

@@ -1,5 +1,6 @@
 //! Reads the records of a dump, page by page.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use async_trait::async_trait;
@@ -81,10 +82,10 @@ impl Records {
                 return Ok(records);
             }
         }
-        match self.transaction.take() {
-            Some(transaction) => transaction.end("COMMIT").await.map(|()| Vec::new()),
-            None => Ok(Vec::new()),
+        if let Some(transaction) = self.transaction.take() {
+            transaction.end("COMMIT").await?;
         }
+        Ok(Vec::new())
     }
 }
 
@@ -144,7 +145,7 @@ impl Part {
             _ => "",
         };
         let values: [Arg<'_>; 4] =
-            [text(&after.0), number(after.1), limit(self.size()), text(collection)];
+            [number(after.1), limit(self.size()), text(&after.0), text(collection)];
         let rows = db.rows(&self.sql(), &values).await?;
         rows.iter().map(|row| self.read(row)).collect()
     }
@@ -156,26 +157,30 @@ impl Part {
         }
     }
 
-    /// The statement that reads the records after a place: a text `$2` or a number `$3`.
-    fn sql(self) -> String {
-        match self {
-            Self::Members => records_by_id("members", "$2"),
-            Self::Messages => records_by_id("messages", "$3"),
-            Self::CommitteeMembers => records_by_id("committee_members", "$2"),
-            Self::Documents(_) => "SELECT id, name, record, created_at, family FROM swarm.documents
-                WHERE tenant = $1 AND collection = $5 AND id > $3 ORDER BY id LIMIT $4"
-                .to_owned(),
-            Self::Sessions => "SELECT version, record, swarm.snapshot_1(tenant, id)
-                FROM swarm.sessions WHERE tenant = $1 AND id > $3 ORDER BY id LIMIT $4"
-                .to_owned(),
-            Self::CommitteeDays => "SELECT record FROM swarm.committee_days
-                WHERE tenant = $1 AND date > $2 ORDER BY date LIMIT $4"
-                .to_owned(),
-            Self::CommitteeBriefs => "SELECT record, date FROM swarm.committee_briefs
-                WHERE tenant = $1 AND date || ' ' || member > $2 ORDER BY date, member LIMIT $4"
-                .to_owned(),
-            Self::Log => log::entries("$3", "$4"),
-        }
+    /// The statement that reads the records after a place, a number `$2` or a text `$4`: at most `$3`.
+    fn sql(self) -> Cow<'static, str> {
+        let (columns, table, after) = match self {
+            Self::Members => ("record", "members", "id > $4 ORDER BY id"),
+            Self::Messages => ("record", "messages", "id > $2 ORDER BY id"),
+            Self::Documents(_) => {
+                let columns = "id, name, record, created_at, family";
+                (columns, "documents", "collection = $5 AND id > $2 ORDER BY id")
+            }
+            Self::Sessions => {
+                let columns = "version, record, swarm.snapshot_1(tenant, id)";
+                (columns, "sessions", "id > $2 ORDER BY id")
+            }
+            Self::CommitteeMembers => ("record", "committee_members", "id > $4 ORDER BY id"),
+            Self::CommitteeDays => ("record", "committee_days", "date > $4 ORDER BY date"),
+            Self::CommitteeBriefs => {
+                let after = "date || ' ' || member > $4 ORDER BY date, member";
+                ("record, date", "committee_briefs", after)
+            }
+            Self::Log => return log::ENTRIES.into(),
+        };
+        let sql =
+            format!("SELECT {columns} FROM swarm.{table} WHERE tenant = $1 AND {after} LIMIT $3");
+        sql.into()
     }
 
     fn read(self, row: &Row) -> Outcome<Stored> {
@@ -195,10 +200,4 @@ impl Part {
             Self::Log => Stored::Log(log::row(row)?),
         })
     }
-}
-
-fn records_by_id(table: &str, after: &str) -> String {
-    format!(
-        "SELECT record FROM swarm.{table} WHERE tenant = $1 AND id > {after} ORDER BY id LIMIT $4"
-    )
 }

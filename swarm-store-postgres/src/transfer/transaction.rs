@@ -14,13 +14,7 @@ use crate::pool::Connection;
 const MAX_CALL: Duration = Duration::from_secs(60);
 
 /// The condition that the tenant `t` has records other than challenges.
-pub(super) const IS_USED: &str = "(t.seq > 0
-    OR EXISTS (SELECT FROM swarm.members r WHERE r.tenant = t.tenant)
-    OR EXISTS (SELECT FROM swarm.messages r WHERE r.tenant = t.tenant)
-    OR EXISTS (SELECT FROM swarm.sessions r WHERE r.tenant = t.tenant)
-    OR EXISTS (SELECT FROM swarm.documents r WHERE r.tenant = t.tenant)
-    OR EXISTS (SELECT FROM swarm.committee_members r WHERE r.tenant = t.tenant)
-    OR EXISTS (SELECT FROM swarm.committee_days r WHERE r.tenant = t.tenant))";
+pub(super) const IS_USED: &str = include_str!("../queries/tenant_is_used.sql");
 
 /// An open transaction. If it is dropped, its connection is closed, and the server rolls back.
 pub(super) struct Transaction {
@@ -49,13 +43,9 @@ impl Transaction {
 
     /// Ends it by `COMMIT` or `ROLLBACK`.
     pub(super) async fn end(self, how: &str) -> Outcome<()> {
-        let ended =
-            bounded(async { Ok(self.connection.client()?.batch_execute(how).await?) }).await;
-        match ended {
-            Ok(()) => self.connection.end(Ok(())),
-            // Dropping the connection closes it.
-            Err(failure) => Err(failure),
-        }
+        // If that fails, dropping the connection closes it.
+        bounded(async { Ok(self.connection.client()?.batch_execute(how).await?) }).await?;
+        self.connection.end(Ok(()))
     }
 }
 

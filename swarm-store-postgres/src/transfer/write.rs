@@ -6,15 +6,14 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 use swarm_core::TenantId;
-use swarm_core::domain::{LogEntry, LogRow, Logged, Operation, Seq, Version};
+use swarm_core::domain::{LogEntry, LogRow, Logged, Operation, Version};
 use swarm_core::store::{
     Collection, LogPosition, Restore, Restored, Result, Stored, StoredDocument, TenantHead,
     restored_attempt,
 };
-use tokio_postgres::Row;
 
 use super::transaction::{IS_USED, Transaction, bounded};
-use crate::db::{Arg, Db, bytes, number, number_of, owned};
+use crate::db::{Arg, Db, bytes, number, owned, position_of};
 use crate::failure::{Failure, Outcome};
 use crate::{PostgresStore, committee, documents, members, outbox, session_rows, takes};
 
@@ -150,7 +149,7 @@ fn rows(record: &Stored, submissions: &mut u64) -> Vec<(&'static str, Value)> {
                     *submissions += 1;
                     logged["committee_take"] = (*submissions).into();
                     let attempt = restored_attempt(*submissions);
-                    let take = committee::takes::row(*submissions, attempt, take);
+                    let take = committee::take_row(*submissions, attempt, take);
                     rows.push(("committee_takes", take));
                 }
                 Logged::Entry(entry) => {
@@ -187,22 +186,9 @@ async fn set_counters(db: Db<'_>, head: &TenantHead) -> Outcome<()> {
 
 /// Sets the rest of the tenant's row by the rows that were inserted; returns the position of the log.
 async fn finish(db: Db<'_>) -> Outcome<LogPosition> {
-    const FINISH: &str = "UPDATE swarm.tenants t SET
-            takes = (SELECT coalesce(max(id), 0) FROM swarm.takes WHERE tenant = $1),
-            committee_takes = (SELECT coalesce(max(id), 0) FROM swarm.committee_takes WHERE tenant = $1),
-            document_bytes = (SELECT coalesce(sum(octet_length(record)), 0) FROM swarm.documents
-                WHERE tenant = $1 AND collection = ANY($2)),
-            seq = coalesce(last.seq, 0), last_at = last.at, commits = commits + 1
-        FROM (SELECT) AS one LEFT JOIN LATERAL
-            (SELECT * FROM swarm.log WHERE tenant = $1 ORDER BY seq DESC LIMIT 1) AS last ON true
-        WHERE t.tenant = $1
-        RETURNING t.log, t.seq,
-            coalesce(swarm.fingerprint_1($1, t.seq), '')";
+    const FINISH: &str = include_str!("../commits/finish_restore.sql");
     let limited = Collection::ALL.iter().filter(|collection| collection.has_limited_size());
     let limited = [Arg::texts(limited.map(|collection| collection.as_str()))];
-    let position = db.one(FINISH, &limited, |row: &Row| {
-        let (log, size) = (number_of(row, 0)?, Seq(number_of(row, 1)?));
-        Ok(LogPosition { log, size, last: row.try_get::<_, &str>(2)?.into() })
-    });
-    position.await?.ok_or_else(|| Failure::corrupt("a tenant that is locked is missing"))
+    let position = db.one(FINISH, &limited, |row| position_of(row, [0, 1, 2])).await?;
+    position.ok_or_else(|| Failure::corrupt("a tenant that is locked is missing"))
 }

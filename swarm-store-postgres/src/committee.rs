@@ -1,7 +1,5 @@
 //! Implements [`Committee`].
 
-pub(crate) mod takes;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,21 +7,20 @@ use serde_json::{Value, json};
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::domain::{ApiKeyHash, Day, Version};
-use swarm_core::store::records::Record;
+use swarm_core::domain::{ApiKeyHash, AttemptId, Day, Timestamp, Version};
+use swarm_core::store::records::Record as _;
 use swarm_core::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, Versioned,
-    time_of_read,
 };
 use tokio_postgres::Row;
 
-use crate::commit::Change;
+use crate::commit::{Change, Mode, to_complete};
 use crate::db::{
-    Arg, after, any, bytes, limit, maybe_text, moment_of, number, number_of, owned, record, signed,
-    text, timestamp, versioned,
+    Arg, after, any, bytes, limit, maybe_text, number, owned, record, signed, text, time_of,
+    versioned, versioned_at,
 };
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::tenant::TenantStore;
 
 #[async_trait]
@@ -44,7 +41,7 @@ impl Committee for TenantStore {
     }
 
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
-        const SAVE: &str = include_str!("../commits/save_committee_member.sql");
+        const SAVE: &str = include_str!("commits/save_committee_member.sql");
         let CommitteeMemberChange { member, expected } = change;
         let mut args = member_row(member, after(*expected));
         args["expected"] = expected.map(|version| signed(version.0)).into();
@@ -61,25 +58,23 @@ impl Committee for TenantStore {
         &self,
         query: &CommitteeSessionQuery,
     ) -> Result<Vec<Versioned<CommitteeDay>>> {
-        const ALL: &str = "SELECT version, record FROM swarm.committee_days
-            WHERE tenant = $1 AND about IS NOT NULL AND ($2::text IS NULL OR date < $2)
-            ORDER BY date DESC LIMIT $3";
-        const ABOUT: &str = "SELECT version, record FROM swarm.committee_days
-            WHERE tenant = $1 AND ($2::text IS NULL OR date < $2) AND about = $4
-            ORDER BY date DESC LIMIT $3";
-        const OP: &str = "committee sessions";
+        let (about, subject) = match &query.subject {
+            Some(subject) => ("about = $4", Some(text(subject.as_str()))),
+            None => ("about IS NOT NULL", None),
+        };
+        let sql = format!(
+            "SELECT version, record FROM swarm.committee_days
+            WHERE tenant = $1 AND {about} AND ($2::text IS NULL OR date < $2)
+            ORDER BY date DESC LIMIT $3"
+        );
         let before = query.before.map(|day| day.to_string());
-        let (before, most) = (maybe_text(before.as_deref()), limit(query.limit));
-        match &query.subject {
-            Some(about) => {
-                self.all(OP, ABOUT, &[before, most, text(about.as_str())], versioned).await
-            }
-            None => self.all(OP, ALL, &[before, most], versioned).await,
-        }
+        let page = [maybe_text(before.as_deref()), limit(query.limit)];
+        let values: Vec<_> = page.into_iter().chain(subject).collect();
+        self.all("committee sessions", &sql, &values, versioned).await
     }
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
-        const SAVE: &str = include_str!("../commits/save_committee_day.sql");
+        const SAVE: &str = include_str!("commits/save_committee_day.sql");
         let CommitteeDayChange { day, expected, briefs, act } = change;
         let mut args = day_row(day, after(*expected));
         args["expected"] = expected.map(|version| signed(version.0)).into();
@@ -101,49 +96,66 @@ impl Committee for TenantStore {
     }
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        const BASIS: &str =
-            "SELECT swarm.clock_1(), t.last_at, coalesce(t.log, 1), swarm.fingerprint_1($1, $2),
-                m.version, m.record, d.version, d.record
-            FROM (SELECT) AS one
-            LEFT JOIN swarm.tenants t ON t.tenant = $1
-            LEFT JOIN swarm.committee_members m ON m.tenant = $1 AND m.api_key = $3
-            LEFT JOIN LATERAL (
-                SELECT version, record FROM swarm.committee_days
-                WHERE tenant = $1 AND about IS NOT NULL ORDER BY date DESC LIMIT 1
-            ) AS d ON true LIMIT 1";
-        const OP: &str = "committee basis";
+        const BASIS: &str = include_str!("queries/committee_basis.sql");
         let seen = self.seen.position();
         let values = [number(seen.size.0), Arg::Bytes(key.as_bytes())];
-        let basis = self.one(OP, BASIS, &values, |row| {
-            seen.check_facts(number_of(row, 2)?, row.try_get(3)?)?;
-            let last_at = row.try_get::<_, Option<i64>>(1)?.map(timestamp).transpose()?;
+        let read = |row: &Row| {
             Ok(CommitteeBasis {
-                now: time_of_read(moment_of(row, 0)?, last_at),
+                now: time_of(row)?,
                 member: versioned_at(row, 4)?,
                 session: versioned_at(row, 6)?,
             })
-        });
-        let basis = self.seen.note(basis.await)?;
-        basis.ok_or_else(|| Failure::corrupt("no facts").of(OP))
+        };
+        self.facts("committee basis", BASIS, &seen, &values, read).await
     }
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
-        self.file_with_committee(filing).await
+        const OP: &str = "file committee take";
+        const FILE: &str = include_str!("commits/file_committee.sql");
+        let times: &[_] = match filing.generated_at() {
+            None => &["received_at", "generated_at"],
+            Some(_) => &["received_at"],
+        };
+        let take = filing.take(Timestamp::EPOCH);
+        let mut args = take_row(0, filing.attempt(), &take);
+        args["record"] = to_complete(&take.to_text(), times).into();
+        args["member_version"] = signed(filing.member().1.0).into();
+        args["day_version"] = signed(filing.session().1.0).into();
+        args["deadline"] = filing.commit_deadline().millis().into();
+        args["quota"] = filing.quota().into();
+        let change = Change { mode: Mode::Filing, ..Change::new(OP, FILE, args) };
+        let filed = self.commit(change).await?;
+        match (&*filed.outcome, &filed.detail) {
+            ("saved", _) => Ok(CommitteeFiled::Filed(Arc::new(filing.take(filed.at)))),
+            ("again", Some(record)) => {
+                let take = CommitteeTake::from_text(record).map_err(Failure::from);
+                Ok(CommitteeFiled::Filed(Arc::new(take.map_err(|failure| failure.of(OP))?)))
+            }
+            ("stale", _) => Ok(CommitteeFiled::Stale),
+            ("late", _) => Ok(CommitteeFiled::Late),
+            ("full", _) => Ok(CommitteeFiled::Full),
+            _ => Err(filed.unknown(OP)),
+        }
     }
 
     async fn committee_takes(
         &self,
         query: &CommitteeTakesQuery<'_>,
     ) -> Result<Vec<Arc<CommitteeTake>>> {
-        self.takes_of_committee(query).await
+        const ON: &str = include_str!("queries/committee_takes_on_days.sql");
+        const LATEST: &str = include_str!("queries/committee_takes_of_member.sql");
+        const OP: &str = "committee takes";
+        match *query {
+            CommitteeTakesQuery::On(days) => {
+                let days = days.iter().map(|day| day.to_string().into()).collect();
+                self.all(OP, ON, &[Arg::Texts(days)], record).await
+            }
+            CommitteeTakesQuery::Latest { member, before, limit: most } => {
+                let values = [text(member.as_str()), owned(before.to_string()), limit(most)];
+                self.all(OP, LATEST, &values, record).await
+            }
+        }
     }
-}
-
-/// The record of a row that has its version and its text from a column on, if any.
-fn versioned_at<T: Record>(row: &Row, first: usize) -> Outcome<Option<Versioned<T>>> {
-    let Some(text) = row.try_get::<_, Option<&str>>(first + 1)? else { return Ok(None) };
-    let version = Version(number_of(row, first)?);
-    Ok(Some(Versioned { version, record: Arc::new(T::from_text(text)?) }))
 }
 
 /// The row of a member at this version.
@@ -172,5 +184,17 @@ pub(crate) fn brief_row(date: Day, brief: &CommitteeBrief) -> Value {
         "date": date.to_string(),
         "member": any(brief.member_id.as_str()),
         "record": brief.to_text(),
+    })
+}
+
+/// The row of a submission.
+pub(crate) fn take_row(id: u64, attempt: AttemptId, take: &CommitteeTake) -> Value {
+    json!({
+        "id": signed(id),
+        "date": take.date.to_string(),
+        "member": any(take.member_id.as_str()),
+        "subject": any(take.subject_id.as_str()),
+        "attempt": bytes(&attempt.0),
+        "record": take.to_text(),
     })
 }
