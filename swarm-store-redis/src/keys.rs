@@ -38,6 +38,16 @@ impl Keys {
         format!("{}session:{session}:takes", self.prefix)
     }
 
+    /// The rest of a session's row, in pieces, if its snapshot is long.
+    pub(crate) fn session_snapshot(&self, session: SessionId) -> String {
+        format!("{}session:{session}:snapshot", self.prefix)
+    }
+
+    /// The same, written before the commit of an attempt; expires unless that is made.
+    pub(crate) fn staged_snapshot(&self, session: SessionId, attempt: AttemptId) -> String {
+        format!("{}:{}", self.session_snapshot(session), hex(&attempt.0))
+    }
+
     /// The outcome of an attempt; expires after ten minutes.
     pub(crate) fn attempt(&self, attempt: AttemptId) -> String {
         [&self.prefix, "attempt:", &hex(&attempt.0)].concat()
@@ -88,7 +98,7 @@ keys! {
     outbox: "outbox";
     /// Messages by state.
     outbox_index: "outbox:index";
-    /// Rows by session id.
+    /// Rows by session id; without the rest of those whose snapshot is long.
     sessions: "sessions";
     /// Sessions: all, by state, by subject, by day and subject; the published ones, by time.
     sessions_index: "sessions:index";

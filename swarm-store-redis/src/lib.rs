@@ -44,6 +44,7 @@ mod rows;
 mod script_call;
 mod scripts;
 mod sessions;
+mod snapshots;
 mod takes;
 mod tenant;
 mod transfer;

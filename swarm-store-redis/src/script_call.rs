@@ -5,7 +5,7 @@ use redis::{Cmd, RedisResult, Script, ToRedisArgs};
 
 /// The size of the arguments from which a call is long, in bytes: more than that of the takes that are usually filed
 /// together.
-const LONG: usize = 256 << 10;
+pub(crate) const LONG: usize = 256 << 10;
 
 /// A call of a script. `redis::ScriptInvocation` would allocate each key and argument first.
 pub(crate) struct ScriptCall<'a> {

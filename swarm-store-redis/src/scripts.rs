@@ -88,6 +88,8 @@ scripts! {
     LAYOUT_6: plain "migration.lua" "layout_6.lua";
     /// Migrates from layout 6 to 7, about 500 entries per call.
     LAYOUT_7: plain "migration.lua" "layout_7.lua";
+    /// Marks a tenant as of layout 8.
+    LAYOUT_8: plain "migration.lua" "layout_8.lua";
     REPLACE_ROWS: plain "migration.lua" "replace_rows.lua";
     REPLACE_FIELDS: plain "migration.lua" "replace_fields.lua";
 
@@ -109,6 +111,7 @@ scripts! {
 
     CONVENE: commit "records.lua" "attempt.lua" "convene.lua";
     HOLD: commit "hold.lua";
+    STAGE: plain "stage.lua";
     SAVE_SESSION: commit "records.lua" "attempt.lua" "save_session.lua";
 
     BASIS: facts "without_snapshot.lua" "basis.lua";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use swarm_core::domain::{SessionState, SessionSummary, Version};
+use swarm_core::domain::{AttemptId, SessionState, SessionSummary, Version};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, HoldTakes, MAX_HOLD_MILLIS, Result, Saved,
     SessionChange, SessionList, SessionQuery, Sessions, SummaryQuery, Versioned,
@@ -12,19 +12,29 @@ use swarm_core::store::{
 use swarm_core::{Session, SessionId, StoreError, Timestamp};
 
 use crate::codec::{self, Context};
+use crate::connection::client::bounded;
 use crate::documents::in_group;
 use crate::keys::{self, BY_STATE, collection_name};
 use crate::proposal::Proposal;
 use crate::rows::{SessionParts, entry_arg, saved};
 use crate::scripts;
-use crate::tenant::TenantStore;
+use crate::snapshots::{self, MAX_READS, kept_changing};
+use crate::tenant::{TenantStore, new_attempt};
 
 #[async_trait]
 impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
+        const OP: &str = "session";
         let get = redis::cmd("HGET").arg(self.keys.sessions()).arg(id.0).to_owned();
-        let row: Option<String> = self.query("session", &get).await?;
-        codec::decode_optional(row.as_ref(), codec::decode_session).context("session")
+        for _ in 0..MAX_READS {
+            let Some(mut row) = self.query::<Option<String>>(OP, &get).await? else {
+                return Ok(None);
+            };
+            if self.complete(OP, &mut row).await? {
+                return codec::decode_session(&row).context(OP).map(Some);
+            }
+        }
+        Err(kept_changing(OP))
     }
 
     /// A day and subject has few sessions, so their state is filtered here, not in the index.
@@ -42,8 +52,7 @@ impl Sessions for TenantStore {
             let parts = SessionParts::WithoutSnapshot;
             self.listed_parts("sessions", parts, &listing, (None, before), limit).await?
         } else {
-            let keys = [self.keys.sessions(), self.keys.sessions_index()];
-            self.listed("sessions", keys, &listing, before, limit).await?
+            self.listed_whole("sessions", &listing, before, limit).await?
         };
         let found = codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record))
             .context("sessions")?;
@@ -79,34 +88,24 @@ impl Sessions for TenantStore {
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
-            change;
-        let (day, subject) = (session.date.to_string(), session.subject_id.as_str());
-        let keys = [
-            self.attempt("save session")?,
-            self.keys.sessions(),
-            self.keys.sessions_index(),
-            self.keys.session_takes(session.id),
-            self.keys.acts(),
-        ];
-        let mut script = self.call(&scripts::SAVE_SESSION, keys);
-        script.arg(session.id.0).arg(expected.0);
-        script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
-        script.arg(codec::encode_session(expected.next(), session));
-        script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
-        script.arg(session.published_at.map(published_at).unwrap_or_default());
-        script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
-        // Where it is withdrawn: the other listings that it is in.
-        script.arg(if *withdrawn { all() } else { String::new() });
-        script.arg(keys::sessions_on(&day, subject));
-        script.arg(keys::sessions_about(subject));
-        script.arg(if *opens { "opens" } else { "" });
-        script.arg(acts.len());
-        for act in acts {
-            script.arg(entry_arg(Some(act)));
-        }
-        let outcome = self.commit("save session", script).await?;
-        saved("save session", &outcome)
+        const OP: &str = "save session";
+        let row = codec::encode_session(change.expected.next(), &change.session);
+        let (row, pieces) = match change.withdrawn {
+            true => (row, Vec::new()),
+            false => snapshots::divided(row),
+        };
+        let attempt = new_attempt(OP)?;
+        let staged = self.keys.staged_snapshot(change.session.id, attempt);
+        bounded(OP, async {
+            self.stage(OP, &staged, &pieces).await?;
+            let saved = self.commit_session(OP, change, &row, (attempt, pieces.len())).await?;
+            if saved == Saved::Stale && !pieces.is_empty() {
+                // If it fails, they expire.
+                let _removed = self.unstage(OP, &staged).await;
+            }
+            Ok(saved)
+        })
+        .await
     }
 
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
@@ -124,6 +123,68 @@ impl HoldTakes for TenantStore {
 }
 
 impl TenantStore {
+    /// The whole rows of a listing, all at one position of the log.
+    async fn listed_whole(
+        &self,
+        op: &'static str,
+        listing: &str,
+        before: Option<u64>,
+        limit: Option<usize>,
+    ) -> Result<Vec<String>> {
+        for _ in 0..MAX_READS {
+            let keys = [self.keys.sessions(), self.keys.sessions_index()];
+            let mut rows = self.listed(op, keys, listing, before, limit).await?;
+            let mut are_complete = true;
+            for row in &mut rows {
+                are_complete = are_complete && self.complete(op, row).await?;
+            }
+            if are_complete {
+                return Ok(rows);
+            }
+        }
+        Err(kept_changing(op))
+    }
+
+    /// Commits the change of a session, whose row has as many pieces staged for this attempt.
+    pub(crate) async fn commit_session(
+        &self,
+        op: &'static str,
+        change: &SessionChange,
+        row: &str,
+        (attempt, pieces): (AttemptId, usize),
+    ) -> Result<Saved> {
+        let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
+            change;
+        let (day, subject) = (session.date.to_string(), session.subject_id.as_str());
+        let keys = [
+            self.keys.attempt(attempt),
+            self.keys.sessions(),
+            self.keys.sessions_index(),
+            self.keys.session_takes(session.id),
+            self.keys.acts(),
+            self.keys.session_snapshot(session.id),
+            self.keys.staged_snapshot(session.id, attempt),
+        ];
+        let mut script = self.call(&scripts::SAVE_SESSION, keys);
+        script.arg(session.id.0).arg(expected.0);
+        script.arg(takes.map(|takes| takes.to_string()).unwrap_or_default());
+        script.arg(row);
+        script.arg(BY_STATE).arg(keys::in_state(session.state.as_str()));
+        script.arg(session.published_at.map(published_at).unwrap_or_default());
+        script.arg(none_filed_after.map(|end| end.millis().to_string()).unwrap_or_default());
+        // Where it is withdrawn: the other listings that it is in.
+        script.arg(if *withdrawn { all() } else { String::new() });
+        script.arg(keys::sessions_on(&day, subject));
+        script.arg(keys::sessions_about(subject));
+        script.arg(if *opens { "opens" } else { "" });
+        script.arg(pieces).arg(acts.len());
+        for act in acts {
+            script.arg(entry_arg(Some(act)));
+        }
+        let outcome = self.commit(op, script).await?;
+        saved(op, &outcome)
+    }
+
     async fn summaries(
         &self,
         op: &'static str,

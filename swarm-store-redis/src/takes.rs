@@ -9,9 +9,9 @@ use swarm_core::rules::Filing;
 use swarm_core::store::records::expecting;
 use swarm_core::store::{
     Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
-    TakeContext, TakeQuery, Takes, Versioned,
+    TakeContext, TakeQuery, Takes,
 };
-use swarm_core::{Session, StoreError, Take, TakeId};
+use swarm_core::{StoreError, Take, TakeId};
 use tokio::time::sleep;
 
 use crate::codec::{self, Context};
@@ -20,6 +20,7 @@ use crate::keys::{end_of, filed_by, sessions_on};
 use crate::rows::{limit_arg, optional};
 use crate::script_call::ScriptCall;
 use crate::scripts;
+use crate::snapshots::{MAX_READS, kept_changing};
 use crate::tenant::TenantStore;
 
 /// The number of takes read per call, so that commits can run in between.
@@ -102,16 +103,24 @@ impl Takes for TenantStore {
     }
 
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
-        bounded("session takes", async {
-            let Page { session, up_to, mut takes, mut next } = self.page(query, None).await?;
-            let Some(session) = session else { return Ok(None) };
-            while let Some(after) = next.filter(|_| takes.len() < query.limit) {
-                let page = self.page(&TakeQuery { after, ..*query }, Some(up_to)).await?;
-                takes.extend(page.takes);
-                next = page.next;
+        const OP: &str = "session takes";
+        bounded(OP, async {
+            for _ in 0..MAX_READS {
+                let Page { session, up_to, mut takes, mut next } = self.page(query, None).await?;
+                let Some(mut session) = session else { return Ok(None) };
+                if !self.complete(OP, &mut session).await? {
+                    continue;
+                }
+                let session = codec::decode_session(&session).context(OP)?;
+                while let Some(after) = next.filter(|_| takes.len() < query.limit) {
+                    let page = self.page(&TakeQuery { after, ..*query }, Some(up_to)).await?;
+                    takes.extend(page.takes);
+                    next = page.next;
+                }
+                takes.truncate(query.limit);
+                return Ok(Some(SessionTakes { session, takes }));
             }
-            takes.truncate(query.limit);
-            Ok(Some(SessionTakes { session, takes }))
+            Err(kept_changing(OP))
         })
         .await
     }
@@ -131,8 +140,8 @@ impl Takes for TenantStore {
 
 /// A page of the takes of a session.
 struct Page {
-    /// The session; only with the first page.
-    session: Option<Versioned<Session>>,
+    /// The row of the session; only with the first page.
+    session: Option<String>,
     /// The last take of the tenant when the first page was read: pages contain no later take.
     up_to: TakeId,
     takes: Vec<Arc<Take>>,
@@ -154,10 +163,9 @@ impl TenantStore {
         script.arg(query.session.0).arg(query.after.0).arg(PAGE).arg(optional(up_to));
         script.arg(if query.revisions == Revisions::All { "all" } else { "latest" });
         let (session, up_to, next, takes): PageRows = self.read_bulk(OP, &script).await?;
-        let session = codec::decode_optional(session.as_ref(), codec::decode_session);
         let next = Some(next.as_str()).filter(|next| !next.is_empty());
         Ok(Page {
-            session: session.context(OP)?,
+            session,
             up_to: codec::decode_take_id(&up_to).context(OP)?,
             takes: codec::decode_each(&takes, codec::decode_take).context(OP)?,
             next: next.map(codec::decode_take_id).transpose().context(OP)?,

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use redis::{Cmd, FromRedisValue, Script};
+use redis::{Cmd, FromRedisValue, Pipeline, Script};
 use swarm_core::domain::AttemptId;
 use swarm_core::store::{Clock, GroupCommit, Log as _, LogPosition, Result, SeenLog};
 use swarm_core::{Entropy, StoreError, SystemEntropy, TenantId, Timestamp};
@@ -168,6 +168,16 @@ impl TenantStore {
         self.client.run_bulk(op, script).await
     }
 
+    /// Sends commands that only read, with a large answer.
+    pub(crate) async fn query_bulk<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        commands: &Pipeline,
+    ) -> Result<T> {
+        self.check(op).await?;
+        self.client.query_bulk(op, commands).await
+    }
+
     /// Sends a command that only reads.
     pub(crate) async fn query<T: FromRedisValue>(&self, op: &'static str, cmd: &Cmd) -> Result<T> {
         self.check(op).await?;
@@ -198,10 +208,15 @@ impl TenantStore {
 
     /// The key under which the outcome of a new attempt is kept.
     pub(crate) fn attempt(&self, op: &'static str) -> Result<String> {
-        let mut attempt = [0; 16];
-        SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
-        Ok(self.keys.attempt(AttemptId(attempt)))
+        Ok(self.keys.attempt(new_attempt(op)?))
     }
+}
+
+/// The id of a new attempt.
+pub(crate) fn new_attempt(op: &'static str) -> Result<AttemptId> {
+    let mut attempt = [0; 16];
+    SystemEntropy.fill(&mut attempt).map_err(|error| StoreError::unavailable(op, error))?;
+    Ok(AttemptId(attempt))
 }
 
 #[async_trait]

@@ -32,7 +32,7 @@ async fn tenant_is_marked_by_its_first_write() {
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]).trim(), "0");
     open(&store).convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "8\n8\n");
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn tenant_without_a_mark_is_migrated_by_its_first_call() {
 
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "8\n8\n");
 }
 
 /// Layout 2: the last row of the log contains its time.
@@ -61,7 +61,7 @@ async fn migration_from_layout_1_adds_the_time_of_the_last_row() {
     server.cli(&["mset", MARK, "1", NEWEST, "1"]);
     let rows = open(&connect().await).log(Seq(0), 9).await.unwrap();
     assert_eq!(server.cli(&["lindex", LOG, "-1"]), written);
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "8\n8\n");
     assert_eq!(rows.last().unwrap().at.millis().to_string(), written[4..].trim());
 }
 
@@ -94,7 +94,7 @@ async fn migration_from_any_layout_keeps_all_facts_of_takes() {
         let (one, two) =
             tokio::join!(everything(&*store, &ada, &session), everything(&*other, &ada, &session));
         assert_eq!((one, two), (written.clone(), written), "layout {layout}");
-        assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
+        assert_eq!(server.cli(&["mget", MARK, NEWEST]), "8\n8\n");
         let left = ["nonces", "revisions", "superseded"].map(|key| format!("swarm:{{acme}}:{key}"));
         assert_eq!(server.cli(&["exists", &left[0], &left[1], &left[2]]).trim(), "0");
         assert_eq!(number(&server.cli(&["hlen", TAKES])), fields + MANY);
@@ -178,7 +178,7 @@ async fn migration_to_layout_5_lists_documents_by_key_and_counts_their_size() {
     let keys: Vec<_> = page.documents.iter().map(|document| document.key.clone()).collect();
     let expected = (100..250).map(|number| format!("{number:03}")).chain(["key".to_owned()]);
     assert_eq!(keys, expected.collect::<Vec<_>>());
-    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "7\n7\n");
+    assert_eq!(server.cli(&["mget", MARK, NEWEST]), "8\n8\n");
     let full = store.put_document(Subjects, &draft("new".to_owned(), 2_539)).await.unwrap();
     assert_eq!(full, Put::NoRoom);
     let full = store.put_document(Subjects, &draft("new".to_owned(), 2_540)).await.unwrap();
@@ -190,7 +190,7 @@ async fn newer_layout_is_refused_by_connect_and_ready() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     store.ready().await.unwrap();
-    server.cli(&["set", NEWEST, "8"]);
+    server.cli(&["set", NEWEST, "9"]);
     is_newer(store.ready().await);
     is_newer(RedisStore::connect(&server.url()).await.map(|_| ()));
 }
@@ -199,7 +199,7 @@ async fn newer_layout_is_refused_by_connect_and_ready() {
 async fn tenant_of_a_newer_layout_is_neither_read_nor_written() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
-    server.cli(&["set", MARK, "8"]);
+    server.cli(&["set", MARK, "9"]);
     is_newer(store.sessions(&ALL).await);
     is_newer(store.convene(&draft("subject")).await);
     assert_eq!(server.cli(&["keys", "*"]).trim(), MARK);
@@ -212,5 +212,5 @@ fn is_newer<T: Debug>(outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
     let why = error.source().unwrap().to_string();
-    assert!(why.contains("have layout 8") && why.contains("up to 7"), "{why}");
+    assert!(why.contains("have layout 9") && why.contains("up to 8"), "{why}");
 }

@@ -22,7 +22,7 @@ async fn log_entries_of_layout_3_keep_their_exact_texts() {
     let recorded: Vec<_> = RECORDED.lines().collect();
     let (mine, theirs) = tokio::join!(entries(&one), entries(&other));
     assert_eq!((mine, theirs), (owned(&recorded), owned(&recorded)));
-    assert_eq!(server.cli(&["mget", "swarm:{acme}:layout", "swarm:layout"]), "7\n7\n");
+    assert_eq!(server.cli(&["mget", "swarm:{acme}:layout", "swarm:layout"]), "8\n8\n");
 
     let of_session = |text: &&&str| text.contains(r#""session":{"id":1,"#);
     let acts: Vec<_> = recorded.iter().filter(of_session).copied().collect();

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
+mod world;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 use swarm_testing::committee::{self, CommitteeWorld};
 use swarm_testing::{Author, World, act, applicant, creation, mail, seed, session_draft, unique};
+
+use world::snapshots::aggregate;
 
 /// A tenant with members, a session with a take, a message, a document, and a committee with a
 /// submission.
@@ -116,10 +120,11 @@ impl Tenant {
         let () = redis.set(format!("swarm:{{{}}}:{key}", self.id), "text").unwrap();
     }
 
-    /// All values of the tenant, by the last part of their keys.
+    /// All values of the tenant, by the last part of their keys; without what is staged for a commit, which expires.
     fn dump(&self, redis: &mut Connection) -> BTreeMap<String, Vec<u8>> {
         let prefix = format!("swarm:{{{}}}:", self.id);
-        let keys: Vec<String> = redis.keys(format!("{prefix}*")).unwrap();
+        let mut keys: Vec<String> = redis.keys(format!("{prefix}*")).unwrap();
+        keys.retain(|key| !key.contains(":snapshot:"));
         let dump = |key: String| {
             let dump = redis::cmd("DUMP").arg(&key).query(redis).unwrap();
             (key[prefix.len()..].to_owned(), dump)
@@ -128,7 +133,7 @@ impl Tenant {
     }
 }
 
-/// A commit of each kind; of members and documents, two.
+/// A commit of each kind; of members, sessions and documents, two.
 async fn commits(Tenant { world, committee, .. }: &Tenant) -> Vec<Commit> {
     let session = world.session(swarm_core::SessionId(1)).await.unwrap().record;
     let (ada, grace) = (Author::named("ada"), Author::named("grace"));
@@ -161,6 +166,7 @@ async fn commits(Tenant { world, committee, .. }: &Tenant) -> Vec<Commit> {
         Commit::Member(Box::new(renewed)),
         Commit::Member(Box::new(joined)),
         Commit::Session(world.amended(session.id, amended).await),
+        Commit::Session(world.amended(session.id, aggregate).await),
         Commit::Convocation(convene(&session_draft("other"), &Attribution::SCHEDULE)),
         Commit::ConvocationOnce(convene(&session_draft("other"), &Attribution::SCHEDULE)),
         Commit::Document(document()),

@@ -56,7 +56,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "changes health layout",
             "tenant",
             ITSELF,
-            "rows",
+            "rows snapshots",
             "committee counts documents log members outbox",
             "sessions",
             "filing",

@@ -37,8 +37,8 @@ pub(crate) use members::{
 };
 pub(crate) use outbox::{decode_message, encode_mail, encode_message};
 pub(crate) use sessions::{
-    decode_convened, decode_session, decode_summary, decode_terms, encode_session,
-    encode_session_draft,
+    decode_convened, decode_session, decode_session_id, decode_summary, decode_terms,
+    encode_session, encode_session_draft,
 };
 pub(crate) use takes::{
     TakeRow, decode_filed, decode_member_take, decode_revision, decode_take, decode_take_id,

@@ -28,6 +28,13 @@ pub(crate) fn decode_convened(outcome: &str, draft: &SessionDraft) -> Decoded<Se
     Ok(draft.convened(SessionId(number(id)?), decode_timestamp(now)?))
 }
 
+/// The id of a session, from its row.
+pub(crate) fn decode_session_id(row: &str) -> Decoded<SessionId> {
+    let mut words = Words(row);
+    let (_, _) = (words.next()?, words.next()?);
+    words.number().map(SessionId)
+}
+
 /// The terms of a session, from its row with the snapshot or without. The words in front take
 /// precedence over the record.
 pub(crate) fn decode_terms(row: &str) -> Decoded<Versioned<SessionTerms>> {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryFutureExt as _};
-use redis::{Cmd, FromRedisValue, RedisResult};
+use redis::{Cmd, FromRedisValue, Pipeline, RedisResult};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
 use tokio::sync::OnceCell;
@@ -86,11 +86,21 @@ impl Client {
         op: &'static str,
         script: &ScriptCall<'_>,
     ) -> Result<T> {
-        let read = async {
-            let bulk = self.bulk.get_or_try_init(|| Connection::open(self.address.clone())).await?;
-            bulk.send(Command::Script(script)).await
-        };
-        in_time(op, read).await
+        in_time(op, self.send_bulk(Command::Script(script))).await
+    }
+
+    /// Sends idempotent commands on keys of one tenant, over the same connection.
+    pub(crate) async fn query_bulk<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        commands: &Pipeline,
+    ) -> Result<T> {
+        in_time(op, self.send_bulk(Command::Together(commands))).await
+    }
+
+    async fn send_bulk<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {
+        let bulk = self.bulk.get_or_try_init(|| Connection::open(self.address.clone())).await?;
+        bulk.send(command).await
     }
 
     /// Sends an idempotent command.

@@ -25,7 +25,8 @@ pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 1 + LATER.len();
 /// mark. That to layout 4 reads records: see [`entries`]. [`LATER`] are those after it.
 const MIGRATIONS: [&LazyLock<Script>; 3] =
     [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
-const LATER: [&LazyLock<Script>; 3] = [&scripts::LAYOUT_5, &scripts::LAYOUT_6, &scripts::LAYOUT_7];
+const LATER: [&LazyLock<Script>; 4] =
+    [&scripts::LAYOUT_5, &scripts::LAYOUT_6, &scripts::LAYOUT_7, &scripts::LAYOUT_8];
 
 /// How far the layout of one tenant was verified by this process.
 #[derive(Default)]

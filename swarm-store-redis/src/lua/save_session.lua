@@ -1,12 +1,15 @@
 -- Writes a session, if it has the expected version, the expected number of takes (if given), and no take
 -- filed after `none_after` (if given). The time of its publication never changes. With `all`, removes the
 -- session instead; its id stays used, and takes of its day and subject go to the newest session left there.
+-- The rest of the row, if its snapshot is long, was staged in pieces, and is renamed.
 -- The acts, the last arguments, are appended to the log; with `opens`, a row that opens each take follows.
 local sessions, index, filed, acts = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local snapshot, staged = KEYS[6], KEYS[7]
 local id, expected, count, row = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local prefix, state_prefix, published_prefix = ARGV[5], ARGV[6], ARGV[7]
 local none_after, all, on, about, opens = ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12] ~= ''
-local FIRST_ACT = 14
+local pieces = tonumber(ARGV[13])
+local FIRST_ACT = 15
 
 local before = redis.call('HGET', sessions, id)
 if not at_version(before, expected) then return 'stale' end
@@ -19,6 +22,8 @@ if none_after ~= '' then
     if tonumber(filed_at) > tonumber(none_after) then return 'stale' end
   end
 end
+if pieces > 0 and redis.call('LLEN', staged) ~= pieces then return 'stale' end
+local was_cut = redis.call('LLEN', snapshot) > 0
 local old_state = words(before, '^%d+ (%S+) ')
 local now = time_of_commit()
 local to_open = opens and redis.call('LLEN', filed) or 0
@@ -26,7 +31,7 @@ must_be(HASH, acts)
 must_be(SORTED_SET, index)
 
 local function log_acts()
-  for place = FIRST_ACT, FIRST_ACT + ARGV[13] - 1 do log_act(acts, id, now, ARGV[place]) end
+  for place = FIRST_ACT, FIRST_ACT + ARGV[14] - 1 do log_act(acts, id, now, ARGV[place]) end
   local prefix = 'o ' .. now .. ' '
   for first = 0, to_open - 1, 1000 do
     local rows = redis.call('LRANGE', filed, first, first + 999)
@@ -35,6 +40,13 @@ local function log_acts()
   end
 end
 
+-- First, because it fails if the user lacks the right.
+if pieces > 0 then
+  redis.call('RENAME', staged, snapshot)
+  redis.call('PERSIST', snapshot)
+elseif was_cut then
+  redis.call('UNLINK', snapshot)
+end
 redis.call('HDEL', takes, 'hold:' .. id)
 if all ~= '' then
   redis.call('HDEL', sessions, id)

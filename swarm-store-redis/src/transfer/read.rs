@@ -13,6 +13,7 @@ use crate::codec::{self, Context};
 use crate::keys::{self, Keys, collection_name};
 use crate::script_call::ScriptCall;
 use crate::scripts;
+use crate::snapshots;
 use crate::tenant::TenantStore;
 
 const OP: &str = "dump";
@@ -89,7 +90,7 @@ impl Records {
             }
             Part::Documents(place, after) => self.documents(place, after).await,
             Part::Sessions(after) => {
-                let rows = self.rows(&self.copies.sessions(), after, PAGE_OF_LONG).await?;
+                let rows = self.sessions(after).await?;
                 self.part = match after + PAGE_OF_LONG < self.head.sessions.0 {
                     true => Part::Sessions(after + PAGE_OF_LONG),
                     false => Part::Committee,
@@ -119,6 +120,18 @@ impl Records {
         let get = redis::cmd("HMGET").arg(key).arg(&ids).to_owned();
         let rows: Vec<Option<String>> = self.tenant.query(OP, &get).await?;
         Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// The rows of sessions, whole. Where the snapshot is long, the copy has no more than the figures, and the rest is
+    /// that of the session itself: rules do not change a snapshot that has takes.
+    async fn sessions(&self, after: u64) -> Result<Vec<String>> {
+        let mut rows = self.rows(&self.copies.sessions(), after, PAGE_OF_LONG).await?;
+        for row in rows.iter_mut().filter(|row| snapshots::is_cut(row)) {
+            let rest = self.tenant.rest(OP, row, snapshots::same_figures).await?;
+            let replaced = || StoreError::contended(OP, "a snapshot was replaced: dump again");
+            row.push_str(&rest.ok_or_else(replaced)?);
+        }
+        Ok(rows)
     }
 
     async fn members(&mut self) -> Result<Vec<Stored>> {

@@ -21,6 +21,7 @@ use crate::documents::in_group;
 use crate::keys::{self, BY_KEY, Keys, collection_name, filed_by, with_number};
 use crate::scripts;
 use crate::sessions::{all, published_at};
+use crate::snapshots;
 use crate::tenant::TenantStore;
 
 const OP: &str = "restore";
@@ -260,7 +261,11 @@ fn add_document(keys: &Keys, stored: &StoredDocument, to: &mut Operations) -> Re
 
 fn add_session(keys: &Keys, session: &Session, to: &mut Operations) {
     let id = session.id.0;
-    to.set(keys.sessions(), id, codec::encode_session(FIRST, session));
+    let (row, pieces) = snapshots::divided(codec::encode_session(FIRST, session));
+    to.set(keys.sessions(), id, row);
+    for piece in pieces {
+        to.push(keys.session_snapshot(session.id), piece);
+    }
     to.set(keys.takes(), format_args!("session:{id}"), FIRST);
     let on = keys::sessions_on(&session.date.to_string(), session.subject_id.as_str());
     let published = session.published_at.map(published_at);

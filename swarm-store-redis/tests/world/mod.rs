@@ -4,6 +4,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
 
 pub(crate) mod committee;
+pub(crate) mod snapshots;
 
 use std::sync::Arc;
 use std::time::Duration;
