@@ -1,11 +1,17 @@
 //! The writer thread, with group commit: changes that arrive while the disk syncs a commit are committed
 //! in one batch, with one sync.
+//!
+//! It also checkpoints the -wal file, once the changes of a commit are answered. SQLite would checkpoint within the
+//! commit that exceeds a size, so that this commit and those that wait for it took twice as long.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::hooks::Wal;
 use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Outcome};
@@ -14,6 +20,12 @@ use crate::opened_file::OpenedFile;
 
 /// Maximum number of changes in one commit, since the first is answered only with the last.
 const MAX_BATCH: usize = 256;
+
+/// Pages in the -wal file from which it is checkpointed while no change waits.
+const CHECKPOINT_IF_IDLE: i32 = 1_000;
+
+/// Pages in the -wal file from which it is checkpointed between two commits.
+const CHECKPOINT_ALWAYS: i32 = 3_000;
 
 /// A change that a caller waits for.
 pub(crate) trait Change: Send {
@@ -31,16 +43,33 @@ pub(crate) trait Change: Send {
 pub(crate) type Changes = Sender<Box<dyn Change>>;
 
 /// Starts the thread. It ends when the sender is dropped and all changes are answered.
-pub(crate) fn start(db: Connection, file: OpenedFile) -> Outcome<(Changes, JoinHandle<()>)> {
+pub(crate) fn start(mut db: Connection, file: OpenedFile) -> Outcome<(Changes, JoinHandle<()>)> {
     let (sender, changes) = mpsc::channel();
+    let wal_pages = count_wal_pages(&mut db)?;
     let thread = thread::Builder::new().name("swarm-sqlite-writer".to_owned());
-    let thread = thread.spawn(move || write(&db, &file, &changes)).map_err(Failure::thread)?;
-    Ok((sender, thread))
+    let thread = thread.spawn(move || write(&db, &wal_pages, &file, &changes));
+    Ok((sender, thread.map_err(Failure::thread)?))
 }
 
-fn write(db: &Connection, file: &OpenedFile, changes: &Receiver<Box<dyn Change>>) {
-    let mut has_written = false;
-    while let Ok(first) = changes.recv() {
+/// Keeps the number of pages in the -wal file after the last commit. SQLite no longer checkpoints by itself.
+fn count_wal_pages(db: &mut Connection) -> Outcome<Arc<AtomicI32>> {
+    let wal_pages = Arc::new(AtomicI32::new(0));
+    let counted = Arc::clone(&wal_pages);
+    db.wal_hook(Some(move |_: &mut Wal, pages| {
+        counted.store(pages, Ordering::Relaxed);
+        Ok(())
+    }))?;
+    Ok(wal_pages)
+}
+
+fn write(
+    db: &Connection,
+    wal_pages: &AtomicI32,
+    file: &OpenedFile,
+    changes: &Receiver<Box<dyn Change>>,
+) {
+    let (mut has_written, mut next) = (false, None);
+    while let Some(first) = next.take().or_else(|| changes.recv().ok()) {
         let mut batch = vec![first];
         batch.extend(changes.try_iter().take(MAX_BATCH - 1));
         // A commit to a file that is replaced meanwhile is lost, so it is checked again afterwards.
@@ -53,6 +82,12 @@ fn write(db: &Connection, file: &OpenedFile, changes: &Receiver<Box<dyn Change>>
             change.answer(&committed);
         }
         has_written = true;
+        next = changes.try_recv().ok();
+        let limit = if next.is_some() { CHECKPOINT_ALWAYS } else { CHECKPOINT_IF_IDLE };
+        if wal_pages.load(Ordering::Relaxed) >= limit {
+            // If it fails, or readers keep some pages back, the next commit is followed by another one.
+            let _ = db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)");
+        }
     }
     if has_written && file.check_in_place().is_ok() {
         // SQLite checkpoints when the last connection closes, but not if two processes close at the same time.
@@ -178,6 +213,59 @@ mod tests {
         assert!(committed.blocking_recv().unwrap().is_err());
         drop(changes);
         thread.join().unwrap();
+    }
+
+    #[test]
+    fn large_wal_is_checkpointed_after_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = with_numbers(&folder);
+        db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let path = std::path::PathBuf::from(db.path().unwrap());
+        let (changes, thread) = start(db, OpenedFile::of(&path)).unwrap();
+        let size = || std::fs::metadata(&path).unwrap().len();
+        let before = size();
+        let (sizes, seen) = mpsc::channel();
+        // No other change waits; then one does, which is made after the checkpoint.
+        changes.send(Box::new(Large { path: path.clone(), megabytes: 5, sizes })).unwrap();
+        assert_eq!(seen.recv().unwrap(), before);
+        let is_checkpointed = |_| {
+            thread::sleep(Duration::from_millis(5));
+            size() > before + 5_000_000
+        };
+        assert!((0..2_000).any(is_checkpointed));
+        let (sizes, seen) = mpsc::channel();
+        changes.send(Box::new(Large { path: path.clone(), megabytes: 13, sizes })).unwrap();
+        let (later, committed) = PendingChange::new(|db: &Connection| {
+            let path = std::path::PathBuf::from(db.path().unwrap());
+            std::fs::metadata(path).map(|file| file.len()).map_err(Failure::path)
+        });
+        assert!(seen.recv().unwrap() < before + 10_000_000);
+        changes.send(Box::new(later)).unwrap();
+        assert!(committed.blocking_recv().unwrap().unwrap() > before + 18_000_000);
+        drop(changes);
+        thread.join().unwrap();
+    }
+
+    /// A change that writes as many megabytes, and sends the size of the database file after its commit.
+    struct Large {
+        path: std::path::PathBuf,
+        megabytes: i64,
+        sizes: Sender<u64>,
+    }
+
+    impl Change for Large {
+        fn make(&mut self, db: &Connection) -> Outcome<()> {
+            db.execute("INSERT INTO numbers VALUES (zeroblob(?1))", [self.megabytes * 1_000_000])?;
+            Ok(())
+        }
+
+        fn after_commit(&self, _: &Connection) {
+            self.sizes.send(std::fs::metadata(&self.path).unwrap().len()).unwrap();
+        }
+
+        fn answer(self: Box<Self>, committed: &Outcome<()>) {
+            committed.as_ref().unwrap();
+        }
     }
 
     fn insert_one(db: &Connection) -> Outcome<()> {
