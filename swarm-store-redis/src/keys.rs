@@ -43,7 +43,7 @@ impl Keys {
         format!("{}session:{session}:snapshot", self.prefix)
     }
 
-    /// The same, written before the commit of an attempt; expires unless that is made.
+    /// The same, written before the commit of an attempt; expires unless the commit is made.
     pub(crate) fn staged_snapshot(&self, session: SessionId, attempt: AttemptId) -> String {
         format!("{}:{}", self.session_snapshot(session), hex(&attempt.0))
     }

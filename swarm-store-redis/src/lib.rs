@@ -102,7 +102,7 @@ impl RedisStore {
     /// - `wait=N` acknowledges a commit once N replicas have it (0 to 255, default 0). When they do not
     ///   within two seconds (four for a take that was sent in a batch), the outcome is unknown.
     ///
-    /// A lost connection is reopened automatically; no call takes longer than five seconds. A
+    /// A lost connection is reopened automatically; no call of Redis takes longer than five seconds. A
     /// connection lives on the runtime of the call that opened it, a batch of takes on the runtime of
     /// its first take.
     ///

@@ -26,15 +26,18 @@ impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
         const OP: &str = "session";
         let get = redis::cmd("HGET").arg(self.keys.sessions()).arg(id.0).to_owned();
-        for _ in 0..MAX_READS {
-            let Some(mut row) = self.query::<Option<String>>(OP, &get).await? else {
-                return Ok(None);
-            };
-            if self.complete(OP, &mut row).await? {
-                return codec::decode_session(&row).context(OP).map(Some);
+        bounded(OP, async {
+            for _ in 0..MAX_READS {
+                let Some(mut row) = self.query::<Option<String>>(OP, &get).await? else {
+                    return Ok(None);
+                };
+                if self.complete(OP, &mut row).await? {
+                    return codec::decode_session(&row).context(OP).map(Some);
+                }
             }
-        }
-        Err(kept_changing(OP))
+            Err(kept_changing(OP))
+        })
+        .await
     }
 
     /// A day and subject has few sessions, so their state is filtered here, not in the index.
@@ -52,7 +55,7 @@ impl Sessions for TenantStore {
             let parts = SessionParts::WithoutSnapshot;
             self.listed_parts("sessions", parts, &listing, (None, before), limit).await?
         } else {
-            self.listed_whole("sessions", &listing, before, limit).await?
+            bounded("sessions", self.listed_whole("sessions", &listing, before, limit)).await?
         };
         let found = codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record))
             .context("sessions")?;
@@ -96,16 +99,17 @@ impl Sessions for TenantStore {
         };
         let attempt = new_attempt(OP)?;
         let staged = self.keys.staged_snapshot(change.session.id, attempt);
-        bounded(OP, async {
+        let saved = async {
             self.stage(OP, &staged, &pieces).await?;
-            let saved = self.commit_session(OP, change, &row, (attempt, pieces.len())).await?;
-            if saved == Saved::Stale && !pieces.is_empty() {
-                // If it fails, they expire.
-                let _removed = self.unstage(OP, &staged).await;
-            }
-            Ok(saved)
-        })
-        .await
+            self.commit_session(OP, change, &row, (attempt, pieces.len())).await
+        };
+        let saved = saved.await;
+        if !pieces.is_empty() && !matches!(saved, Ok(Saved::Saved)) {
+            // A caller may try again at once, for as long as commits fail. If this fails too, they expire. A commit that is
+            // still on its way is stale then, or has renamed them.
+            let _removed = self.unstage(OP, &staged).await;
+        }
+        saved
     }
 
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {

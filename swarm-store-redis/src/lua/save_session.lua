@@ -40,8 +40,10 @@ local function log_acts()
   end
 end
 
--- First, because it fails if the user lacks the right.
+-- First, because each fails if the user lacks the right. The first PERSIST has no effect: after a RENAME it would be too
+-- late to fail.
 if pieces > 0 then
+  redis.call('PERSIST', snapshot)
   redis.call('RENAME', staged, snapshot)
   redis.call('PERSIST', snapshot)
 elseif was_cut then

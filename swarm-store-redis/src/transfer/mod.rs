@@ -1,6 +1,7 @@
 //! Dump and restore of tenants.
 //!
-//! A dump copies the hashes that change, by one script, and reads the copies; takes and the log only grow.
+//! A dump copies the hashes that change, by one script, and reads the copies; takes and the log only grow. Long snapshots
+//! are read where they are.
 //! A restore writes keys of its own, which one script renames at the end. Both expire, so a process that is
 //! killed leaves nothing that is served, and nothing for long.
 

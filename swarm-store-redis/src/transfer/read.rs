@@ -123,7 +123,7 @@ impl Records {
     }
 
     /// The rows of sessions, whole. Where the snapshot is long, the copy has no more than the figures, and the rest is
-    /// that of the session itself: rules do not change a snapshot that has takes.
+    /// that of the session itself: rules do not change the snapshot of a session that has takes.
     async fn sessions(&self, after: u64) -> Result<Vec<String>> {
         let mut rows = self.rows(&self.copies.sessions(), after, PAGE_OF_LONG).await?;
         for row in rows.iter_mut().filter(|row| snapshots::is_cut(row)) {
