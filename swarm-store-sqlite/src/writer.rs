@@ -2,7 +2,7 @@
 //! in one batch, with one sync.
 //!
 //! It also checkpoints the -wal file, once the changes of a commit are answered. SQLite would checkpoint within the
-//! commit that exceeds a size, so that this commit and those that wait for it took twice as long.
+//! commit that exceeds a size, so that this commit and those that wait for it would take twice as long.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -84,7 +84,7 @@ fn write(
         has_written = true;
         next = changes.try_recv().ok();
         let limit = if next.is_some() { CHECKPOINT_ALWAYS } else { CHECKPOINT_IF_IDLE };
-        if wal_pages.load(Ordering::Relaxed) >= limit {
+        if committed.is_ok() && wal_pages.load(Ordering::Relaxed) >= limit {
             // If it fails, or readers keep some pages back, the next commit is followed by another one.
             let _ = db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)");
         }
