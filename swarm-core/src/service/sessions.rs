@@ -88,7 +88,8 @@ impl Tenant {
         date: Day,
         subject: SubjectId,
     ) -> Result<(Arc<Session>, Vec<PublicTake>), Error> {
-        let on = SessionQuery { on: Some((date, subject)), limit: 1, ..SessionQuery::default() };
+        let on = Some((date, subject));
+        let on = SessionQuery { on, limit: 1, without_snapshots: true, ..SessionQuery::default() };
         let mut newest = self.newest(&on).await?;
         loop {
             let answer = self.session(newest).await;
