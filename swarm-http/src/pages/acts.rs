@@ -1,7 +1,7 @@
 //! Entries of the log in words (API.md, 11.2).
 
 use swarm_core::domain::{
-    Actor, Day, DayAct, LogEntry, LogLine, LoggedSession, MemberAct, MemoAct, MemoId, Note,
+    Actor, Day, DayAct, LogEntry, LogLine, LoggedSession, MemberAct, MemoAct, MemoId, Name, Note,
     Operation, SessionAct, SessionEntry, SessionState,
 };
 use swarm_core::{MemberId, Timestamp};
@@ -219,8 +219,11 @@ fn anchor(href: &str, text: &str) -> String {
     format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text))
 }
 
+/// A member by name; an erased one by its id, since all of them have the same name.
 fn member_link(id: &MemberId, people: &People) -> String {
-    anchor(&links::member(id), &clipped(&people.person(id).name, 40))
+    let name = people.person(id).name;
+    let name = if name == Name::erased().as_str() { id.as_str() } else { &name };
+    anchor(&links::member(id), &clipped(name, 40))
 }
 
 fn committee_link(date: Day) -> String {

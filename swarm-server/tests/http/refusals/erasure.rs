@@ -133,6 +133,8 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
         assert!(!all.contains(text), "{text}: {all}");
         assert!(!contains(&kept(backend), text), "the store keeps {text}");
     }
+    let log_page = fixture.client.get("/swarm/log").expect(200).text;
+    assert!(log_page.contains(&format!("<bdi>{id}</bdi></a> erased, by")), "{log_page}");
 
     // Again: done already.
     let size = log(&fixture).len();
