@@ -12,13 +12,12 @@ use swarm_core::store::{
 use swarm_core::{Session, SessionId, StoreError, Timestamp};
 
 use crate::codec::{self, Context};
-use crate::connection::client::bounded;
 use crate::documents::in_group;
 use crate::keys::{self, BY_STATE, collection_name};
 use crate::proposal::Proposal;
 use crate::rows::{SessionParts, entry_arg, saved};
 use crate::scripts;
-use crate::snapshots::{self, MAX_READS, kept_changing};
+use crate::snapshots::{self, until_unchanged};
 use crate::tenant::{TenantStore, new_attempt};
 
 #[async_trait]
@@ -26,16 +25,14 @@ impl Sessions for TenantStore {
     async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
         const OP: &str = "session";
         let get = redis::cmd("HGET").arg(self.keys.sessions()).arg(id.0).to_owned();
-        bounded(OP, async {
-            for _ in 0..MAX_READS {
-                let Some(mut row) = self.query::<Option<String>>(OP, &get).await? else {
-                    return Ok(None);
-                };
-                if self.complete(OP, &mut row).await? {
-                    return codec::decode_session(&row).context(OP).map(Some);
-                }
+        until_unchanged(OP, || async {
+            let Some(mut row) = self.query::<Option<String>>(OP, &get).await? else {
+                return Ok(Some(None));
+            };
+            if !self.complete(OP, &mut row).await? {
+                return Ok(None);
             }
-            Err(kept_changing(OP))
+            codec::decode_session(&row).context(OP).map(Some).map(Some)
         })
         .await
     }
@@ -55,7 +52,7 @@ impl Sessions for TenantStore {
             let parts = SessionParts::WithoutSnapshot;
             self.listed_parts("sessions", parts, &listing, (None, before), limit).await?
         } else {
-            bounded("sessions", self.listed_whole("sessions", &listing, before, limit)).await?
+            self.listed_whole("sessions", &listing, before, limit).await?
         };
         let found = codec::decode_each(&rows, |row| Ok(codec::decode_session(row)?.record))
             .context("sessions")?;
@@ -135,18 +132,17 @@ impl TenantStore {
         before: Option<u64>,
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
-        for _ in 0..MAX_READS {
+        until_unchanged(op, || async {
             let keys = [self.keys.sessions(), self.keys.sessions_index()];
             let mut rows = self.listed(op, keys, listing, before, limit).await?;
-            let mut are_complete = true;
             for row in &mut rows {
-                are_complete = are_complete && self.complete(op, row).await?;
+                if !self.complete(op, row).await? {
+                    return Ok(None);
+                }
             }
-            if are_complete {
-                return Ok(rows);
-            }
-        }
-        Err(kept_changing(op))
+            Ok(Some(rows))
+        })
+        .await
     }
 
     /// Commits the change of a session, whose row has as many pieces staged for this attempt.

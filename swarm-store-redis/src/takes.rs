@@ -20,7 +20,7 @@ use crate::keys::{end_of, filed_by, sessions_on};
 use crate::rows::{limit_arg, optional};
 use crate::script_call::ScriptCall;
 use crate::scripts;
-use crate::snapshots::{MAX_READS, kept_changing};
+use crate::snapshots::until_unchanged;
 use crate::tenant::TenantStore;
 
 /// The number of takes read per call, so that commits can run in between.
@@ -104,23 +104,20 @@ impl Takes for TenantStore {
 
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         const OP: &str = "session takes";
-        bounded(OP, async {
-            for _ in 0..MAX_READS {
-                let Page { session, up_to, mut takes, mut next } = self.page(query, None).await?;
-                let Some(mut session) = session else { return Ok(None) };
-                if !self.complete(OP, &mut session).await? {
-                    continue;
-                }
-                let session = codec::decode_session(&session).context(OP)?;
-                while let Some(after) = next.filter(|_| takes.len() < query.limit) {
-                    let page = self.page(&TakeQuery { after, ..*query }, Some(up_to)).await?;
-                    takes.extend(page.takes);
-                    next = page.next;
-                }
-                takes.truncate(query.limit);
-                return Ok(Some(SessionTakes { session, takes }));
+        until_unchanged(OP, || async {
+            let Page { session, up_to, mut takes, mut next } = self.page(query, None).await?;
+            let Some(mut session) = session else { return Ok(Some(None)) };
+            if !self.complete(OP, &mut session).await? {
+                return Ok(None);
             }
-            Err(kept_changing(OP))
+            let session = codec::decode_session(&session).context(OP)?;
+            while let Some(after) = next.filter(|_| takes.len() < query.limit) {
+                let page = self.page(&TakeQuery { after, ..*query }, Some(up_to)).await?;
+                takes.extend(page.takes);
+                next = page.next;
+            }
+            takes.truncate(query.limit);
+            Ok(Some(Some(SessionTakes { session, takes })))
         })
         .await
     }

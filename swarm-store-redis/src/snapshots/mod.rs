@@ -12,6 +12,7 @@ use swarm_core::store::Result;
 use swarm_core::store::records::{BEFORE_SNAPSHOT, BEFORE_WEIGHTS};
 
 use crate::codec::{self, Context};
+use crate::connection::client::bounded;
 use crate::script_call::{LONG, ScriptCall};
 use crate::scripts;
 use crate::tenant::TenantStore;
@@ -22,7 +23,7 @@ const LONG_REST: usize = if cfg!(test) { 1 } else { LONG };
 const PIECE: usize = if cfg!(test) { 100 } else { LONG };
 
 /// How many times sessions are read while they keep changing.
-pub(crate) const MAX_READS: usize = 32;
+const MAX_READS: usize = 32;
 
 /// The time until the pieces for a commit that was never made expire, in milliseconds.
 const STAGED_MILLIS: u64 = 600_000;
@@ -47,9 +48,20 @@ pub(crate) fn same_figures(one: &str, other: &str) -> bool {
     one.zip(other).is_some_and(|((_, one), (_, other))| one == other)
 }
 
-/// The error of a read that was repeated [`MAX_READS`] times.
-pub(crate) fn kept_changing(op: &'static str) -> StoreError {
-    StoreError::contended(op, "sessions kept changing while they were read")
+/// Reads sessions with their snapshots, again for as long as `read` finds that one has changed between its calls.
+pub(crate) async fn until_unchanged<T, F: Future<Output = Result<Option<T>>>>(
+    op: &'static str,
+    read: impl Fn() -> F,
+) -> Result<T> {
+    let reads = async {
+        for _ in 0..MAX_READS {
+            if let Some(found) = read().await? {
+                return Ok(found);
+            }
+        }
+        Err(StoreError::contended(op, "sessions kept changing while they were read"))
+    };
+    bounded(op, reads).await
 }
 
 fn end_of_head(row: &str) -> Option<usize> {
