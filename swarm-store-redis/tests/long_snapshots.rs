@@ -10,7 +10,7 @@ use std::sync::Arc;
 use swarm_core::domain::SessionState::Published;
 use swarm_core::domain::TenantId;
 use swarm_core::store::{
-    Restored, Saved, SessionQuery, SummaryQuery, TakeQuery, Transfer as _, Versioned,
+    Restored, Saved, SessionChange, SessionQuery, SummaryQuery, TakeQuery, Transfer as _, Versioned,
 };
 use swarm_core::{Session, SessionId};
 use swarm_redis_testing::{Proxy, Server};
@@ -111,13 +111,7 @@ async fn withdrawn_or_shorter_snapshot_leaves_no_key() {
 /// At each call of the save: those that stage the pieces, and the commit.
 #[tokio::test(flavor = "multi_thread")]
 async fn session_is_saved_once_when_calls_and_answers_are_lost() {
-    let server = Server::start(&[]);
-    let direct = tenant(&server.url()).await;
-    let proxy = Proxy::in_front_of(server.port).await;
-    let lossy = tenant(&proxy.url("redis")).await;
-    let session = direct.convened("subject").await;
-    // Opens the connection for long calls.
-    lossy.amend(ID, aggregate).await;
+    let Lossy { server, proxy, direct, lossy, session } = Lossy::start().await;
     for call in 0..=PIECES {
         for (calls, answers) in [(1, 0), (0, 1)] {
             direct.amend(ID, |it| it.clone_from(&session)).await;
@@ -142,12 +136,7 @@ async fn session_is_saved_once_when_calls_and_answers_are_lost() {
 /// was sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn session_is_saved_or_unchanged_when_its_save_fails() {
-    let server = Server::start(&[]);
-    let direct = tenant(&server.url()).await;
-    let proxy = Proxy::in_front_of(server.port).await;
-    let lossy = tenant(&proxy.url("redis")).await;
-    let session = direct.convened("subject").await;
-    lossy.amend(ID, aggregate).await;
+    let Lossy { server, proxy, direct, lossy, session } = Lossy::start().await;
     for call in 0..=PIECES {
         // The announcement may be lost beside the commit; both are sent again.
         for (calls, answers) in [(4, 0), (0, 4)] {
@@ -186,28 +175,30 @@ async fn nothing_stays_of_a_commit_without_the_rights() {
     server.cli(&[&user[..], &data, &rest].concat());
     let limited = tenant(&server.url().replace("://", "://swarm:secret@")).await;
     let session = direct.convened("subject").await;
-    for missing in ["pexpire", "rename", "persist"] {
-        server.cli(&["acl", "setuser", "swarm", &format!("-{missing}")]);
+    let rights = ["pexpire", "rename", "persist"];
+    let fails_without = async |right: &str, change: &SessionChange| {
+        server.cli(&["acl", "setuser", "swarm", &format!("-{right}")]);
+        limited.store().save_session(change).await.unwrap_err();
+        server.cli(&["acl", "setuser", "swarm", &format!("+{right}")]);
+    };
+    for right in rights {
         let change = direct.amended(ID, aggregate).await;
         let log = direct.log_size().await;
-        limited.store().save_session(&change).await.unwrap_err();
+        fails_without(right, &change).await;
         let on_file = Versioned { version: FIRST, record: Arc::clone(&session) };
-        assert_eq!(direct.session(ID).await, Some(on_file), "{missing}");
+        assert_eq!(direct.session(ID).await, Some(on_file), "{right}");
         assert_eq!(direct.log_size().await, log);
-        assert_eq!(names(&server), [""; 0], "{missing}");
-        server.cli(&["acl", "setuser", "swarm", &format!("+{missing}")]);
+        assert_eq!(names(&server), [""; 0], "{right}");
     }
     limited.amend(ID, aggregate).await;
     assert_reads(&limited, &aggregated(&session)).await;
     // A snapshot that is there stays.
-    for missing in ["pexpire", "rename", "persist"] {
-        server.cli(&["acl", "setuser", "swarm", &format!("-{missing}")]);
+    for right in rights {
         let change = direct.amended(ID, |session| session.state = Published).await;
-        limited.store().save_session(&change).await.unwrap_err();
+        fails_without(right, &change).await;
         assert_reads(&direct, &aggregated(&session)).await;
-        assert_eq!(names(&server), [SNAPSHOT], "{missing}");
-        assert_eq!(server.cli(&["pttl", SNAPSHOT]).trim(), "-1", "{missing}");
-        server.cli(&["acl", "setuser", "swarm", &format!("+{missing}")]);
+        assert_eq!(names(&server), [SNAPSHOT], "{right}");
+        assert_eq!(server.cli(&["pttl", SNAPSHOT]).trim(), "-1", "{right}");
     }
     limited.amend(ID, |it| it.clone_from(&session)).await;
     assert_reads(&limited, &session).await;
@@ -264,6 +255,29 @@ async fn long_snapshot_round_trips_on_a_cluster() {
     assert_reads(&world, &aggregated(&session)).await;
     let on_nodes: Vec<String> = cluster.nodes.iter().flat_map(names).collect();
     assert_eq!(on_nodes, [SNAPSHOT]);
+}
+
+/// A tenant with a session, also reached through a proxy.
+struct Lossy {
+    server: Server,
+    proxy: Proxy,
+    direct: World,
+    lossy: World,
+    /// As it was convened; it is aggregated now.
+    session: Arc<Session>,
+}
+
+impl Lossy {
+    async fn start() -> Self {
+        let server = Server::start(&[]);
+        let direct = tenant(&server.url()).await;
+        let proxy = Proxy::in_front_of(server.port).await;
+        let lossy = tenant(&proxy.url("redis")).await;
+        let session = direct.convened("subject").await;
+        // Opens the connection for long calls.
+        lossy.amend(ID, aggregate).await;
+        Self { server, proxy, direct, lossy, session }
+    }
 }
 
 const SNAPSHOT: &str = "swarm:{acme}:session:1:snapshot";

@@ -40,8 +40,8 @@ pub use clock::ManualClock;
 pub use log_scenario::{log_scenario, log_scenario_in};
 pub use race::{Counter, count, race, unique};
 pub use records::{
-    FIRST, SALT, act, act_on, applicant, challenge, claimed, creation, day, id, key, keys, mail,
-    moment, object, odd_texts, secret, seed, session_draft, subject,
+    FIRST, SALT, act, act_on, applicant, challenge, claimed, creation, day, figures, id, key, keys,
+    mail, moment, object, odd_texts, quote, secret, seed, session_draft, subject,
 };
 pub use round_robin::RoundRobin;
 pub use world::{World, filed, judged, takes_of};

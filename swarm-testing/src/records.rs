@@ -2,9 +2,10 @@
 
 use swarm_core::domain::json::{Json, Object};
 use swarm_core::domain::{
-    Actor, Attribution, Challenge, ChallengeSeed, Contact, Day, Digest, Lens, LogEntry, Mail,
-    Member, MemberId, MemberState, Name, Note, PublicKey, Salt, SecretHash, SessionDraft,
-    SessionId, SessionState, SubjectId, Timestamp, TokenHash, Version,
+    Actor, Attribution, Body, Challenge, ChallengeSeed, Confidence, Contact, Day, Digest, Figures,
+    Lens, LogEntry, Mail, Member, MemberId, MemberState, Name, Note, Participation, PublicKey,
+    Quote, Revision, Salt, SecretHash, SessionDraft, SessionId, SessionState, Stance, Stances,
+    SubjectId, TakeId, Timestamp, TokenHash, Version,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::store::{Act, MemberChange};
@@ -144,4 +145,27 @@ pub fn odd_texts() -> Vec<String> {
     ];
     let long = |last: &str| "\u{1f680}".repeat(99) + last;
     odd.into_iter().map(str::to_owned).chain([long("a"), long("b")]).collect()
+}
+
+/// The figures of a session that nobody filed in.
+pub fn figures() -> Figures {
+    Figures {
+        aggregated_at: Timestamp::EPOCH,
+        participation: Participation { members: 0, expected: None, rate: None },
+        quorum: None,
+        stances: Stances::default(),
+        consensus: None,
+    }
+}
+
+/// A quote of the only take.
+pub fn quote(member: &str, body: &str) -> Quote {
+    Quote {
+        take_id: TakeId(1),
+        member_id: id(member),
+        revision: Revision::CAP,
+        stance: Stance::parse("bullish").unwrap(),
+        confidence: Confidence::parse(0.5).unwrap(),
+        body: Body::parse(body).unwrap(),
+    }
 }

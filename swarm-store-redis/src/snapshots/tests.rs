@@ -4,14 +4,13 @@ use std::sync::{Arc, LazyLock};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swarm_core::domain::{Body, Figures, Participation, Quote, Revision, SessionState, Snapshot};
-use swarm_core::domain::{Confidence, MemberId, Stance, Stances, Timestamp};
+use swarm_core::domain::{Figures, SessionState, Snapshot, Timestamp};
 use swarm_core::store::{
     Saved, SessionChange, SessionQuery, Sessions as _, StoreErrorKind, TakeQuery, Transfer as _,
 };
-use swarm_core::{Session, SessionId, TakeId};
+use swarm_core::{Session, SessionId};
 use swarm_redis_testing::Server;
-use swarm_testing::World;
+use swarm_testing::{World, figures, quote};
 
 use super::*;
 use crate::RedisStore;
@@ -198,22 +197,9 @@ const ALL: SessionQuery =
 
 /// Gives a session a quorum, and a snapshot with as many quotes, at a time of as many milliseconds.
 fn aggregate(session: &mut Session, count: u32) {
-    let figures = Figures {
-        aggregated_at: Timestamp::EPOCH.plus_millis(count.into()),
-        participation: Participation { members: 0, expected: None, rate: None },
-        quorum: None,
-        stances: Stances::default(),
-        consensus: None,
-    };
-    let quote = Quote {
-        take_id: TakeId(1),
-        member_id: MemberId::parse("ada").unwrap(),
-        revision: Revision::CAP,
-        stance: Stance::parse("bullish").unwrap(),
-        confidence: Confidence::parse(0.5).unwrap(),
-        body: Body::parse("Words.").unwrap(),
-    };
-    let quotes = vec![quote; count as usize];
+    let aggregated_at = Timestamp::EPOCH.plus_millis(count.into());
+    let figures = Figures { aggregated_at, ..figures() };
+    let quotes = vec![quote("ada", "Words."); count as usize];
     session.state = SessionState::Aggregated;
     session.quorum = Some(count);
     session.snapshot = Some(Arc::new(Snapshot { figures, weights: None, quotes }));

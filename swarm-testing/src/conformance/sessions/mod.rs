@@ -13,7 +13,9 @@ mod withdrawals;
 use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{Author, FIRST, World, act, count, day, id, moment, odd_texts, race, session_draft};
+use crate::{
+    Author, FIRST, World, act, count, day, figures, id, moment, odd_texts, race, session_draft,
+};
 use swarm_core::domain::SessionState::{
     Aggregated, Collecting, Published, Scheduled, WindowClosed,
 };
@@ -346,12 +348,5 @@ fn full_snapshot() -> Snapshot {
 }
 
 fn sparse_snapshot() -> Snapshot {
-    let figures = Figures {
-        aggregated_at: Timestamp::EPOCH,
-        participation: Participation { members: 0, expected: None, rate: None },
-        quorum: None,
-        stances: Stances::default(),
-        consensus: None,
-    };
-    Snapshot { figures, weights: None, quotes: vec![] }
+    Snapshot { figures: figures(), weights: None, quotes: vec![] }
 }
