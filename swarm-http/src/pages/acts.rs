@@ -4,7 +4,8 @@ use swarm_core::domain::{
     Actor, Day, DayAct, LogEntry, LogLine, LoggedSession, MemberAct, MemoAct, MemoId, Name, Note,
     Operation, SessionAct, SessionEntry, SessionState,
 };
-use swarm_core::{MemberId, Timestamp};
+use swarm_core::service::PageEntry;
+use swarm_core::{Error, MemberId, Tenant, Timestamp};
 
 use super::links;
 use super::markup::{Markup, clipped, escape};
@@ -96,8 +97,14 @@ pub(super) fn describe(
     Markup(what + &escape(&attribution(by, note)))
 }
 
-/// The member that an entry names.
-pub(super) fn member_named(entry: &LogEntry) -> Option<&MemberId> {
+/// The members that these entries name.
+pub(super) async fn people(tenant: &Tenant, entries: &[PageEntry]) -> Result<People, Error> {
+    let lines = entries.iter().filter_map(PageEntry::line);
+    let named: Vec<_> = lines.filter_map(|line| member_named(&line.entry)).collect();
+    People::find(tenant, named).await
+}
+
+fn member_named(entry: &LogEntry) -> Option<&MemberId> {
     match entry {
         LogEntry::Take(take) => Some(&take.member_id),
         LogEntry::Session(entry) => entry.excuse.as_ref().map(|excuse| &excuse.member_id),

@@ -9,7 +9,6 @@ use super::acts;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::{number_param, part_title};
 use super::markup::Markup;
-use super::people::People;
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -48,9 +47,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let count = usize::try_from(end - start).unwrap_or(0);
     let entries =
         if count == 0 { Vec::new() } else { tenant.log(Seq(start), count).await?.entries };
-    let lines = entries.iter().filter_map(|entry| entry.line());
-    let named = lines.filter_map(|line| acts::member_named(&line.entry));
-    let people = People::find(tenant, named).await?;
+    let people = acts::people(tenant, &entries).await?;
     let mut rows = Vec::with_capacity(entries.len());
     for entry in entries.iter().rev() {
         let Some(line) = entry.line() else {

@@ -1,6 +1,7 @@
 //! The acts of the log, by operator, the newest first.
 
 use swarm_core::domain::{Actor, LogEntry, LogLine, Operation, Seq};
+use swarm_core::service::PageEntry;
 
 use super::super::form::Field;
 use super::super::page::Page;
@@ -9,7 +10,6 @@ use super::super::visit::Visit;
 use crate::number::number;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
-use crate::pages::people::People;
 use crate::pages::{Markup, acts};
 use crate::response::ApiError;
 
@@ -47,15 +47,13 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
             }
         }
     }
-    let lines: Vec<_> = entries.iter().filter_map(|entry| entry.line()).collect();
-    let named = lines.iter().filter_map(|line| acts::member_named(&line.entry));
-    let people = People::find(tenant, named).await?;
+    let people = acts::people(tenant, &entries).await?;
     // A memo may be gone by now: what it was is said without a link.
-    let row = |line: &&LogLine| {
+    let row = |line: &LogLine| {
         let what = acts::describe(line, true, &people, visit.reading);
         vec![visit.reading.time(line.at), what]
     };
-    let rows = lines.iter().map(row).collect();
+    let rows = entries.iter().filter_map(PageEntry::line).map(row).collect();
     let mut page = Page::new("Acts").leading("What operators did, as the public log says it.");
     let field = Field::text("by", "Operator").valued(by.clone().unwrap_or_default());
     page.form(Some(Visit::look_up("/operate/acts", "Show", vec![field])));
