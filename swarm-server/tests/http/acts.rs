@@ -16,6 +16,13 @@ fn amended(client: &Client, patches: &[Value]) {
     }
 }
 
+/// Lets a member with this name join and publish a memo.
+fn publish_memo(client: &Client, name: &str) {
+    let author = Author::join(client, name);
+    let memo = json!({ "title": "A memo", "body": "Long." }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &author.bearer())], &memo).expect(201);
+}
+
 /// The text of a page, without its elements.
 fn text(client: &Client, path: &str) -> String {
     let page = client.get(path).expect(200).text;
@@ -65,10 +72,7 @@ fn acts_are_described_by_their_changes() {
 fn log_page_does_not_link_retracted_memos() {
     let server = Server::start();
     let client = server.client();
-    let ada = Author::join(&client, "Ada");
-    let bearer = format!("Bearer {}", ada.token);
-    let memo = json!({ "title": "A memo", "body": "Long." }).to_string();
-    client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+    publish_memo(&client, "Ada");
     let linked = || client.get("/swarm/log").expect(200).text.contains("/swarm/memos/1");
     assert!(linked());
     client.operate("/memos/1/retract", &json!({})).expect(200);
@@ -79,10 +83,7 @@ fn log_page_does_not_link_retracted_memos() {
 fn log_page_names_members() {
     let server = Server::start();
     let client = server.client();
-    let ada = Author::join(&client, "Ada <b>Byron</b>");
-    let bearer = format!("Bearer {}", ada.token);
-    let memo = json!({ "title": "A memo", "body": "Long." }).to_string();
-    client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
+    publish_memo(&client, "Ada <b>Byron</b>");
     let page = client.get("/swarm/log").expect(200).text;
     assert!(!page.contains("<b>"), "{page}");
     let log = text(&client, "/swarm/log");
