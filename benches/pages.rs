@@ -19,8 +19,8 @@ use hyper_util::service::TowerToHyperService;
 use rustix::time::{ClockId, clock_gettime};
 use swarm_core::domain::{
     Actor, AdminTokenHash, Attribution, Body, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, Roster, RosterEntry, SessionDraft, SessionId,
-    SessionState, Stance, Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, Roster, RosterEntry, SessionDraft, SessionState,
+    Stance, Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -95,12 +95,12 @@ async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
     let id = TenantId::parse("default").expect("an id");
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let tenant = swarm.tenant(&id);
-    let authors = fill(&store, &tenant, size).await;
+    let (authors, open) = fill(&store, &tenant, size).await;
     let operators = AdminTokens::single(AdminTokenHash::of(b"of the benchmark"));
     let site = Arc::new(Site::single(swarm, TenantConfig::new(id, operators)));
     let Size { sessions, takes, members } = *size;
     let service = TowerToHyperService::new(swarm_http::service(&site));
-    let pages = Pages { service, tenant, authors, size: *size, filed: Cell::new(0) };
+    let pages = Pages { service, tenant, authors, open, size: *size, filed: Cell::new(0) };
     println!("{sessions} sessions, {takes} takes in each, {members} members");
     println!("{:>14} {:>10} {:>10}", "page", "ms", "bytes");
     let of = |round: usize, count: usize| round * count / ROUNDS;
@@ -124,6 +124,8 @@ struct Pages {
     service: TowerToHyperService<SiteService>,
     tenant: Tenant,
     authors: Vec<Author>,
+    /// The sessions that are still open.
+    open: Vec<Arc<Session>>,
     size: Size,
     /// The takes filed since the store was filled.
     filed: Cell<usize>,
@@ -133,12 +135,11 @@ impl Pages {
     /// Files a take in an open session, as is most of what is committed.
     async fn file(&self) {
         let number = self.filed.replace(self.filed.get() + 1);
-        let (session, place) = (self.size.sessions - number % OPEN, number / OPEN);
-        let author = self.authors.get(self.size.author(session - 1, place % self.size.takes));
-        let author = author.expect("an author");
-        let id = SessionId(u64::try_from(session).expect("small"));
-        let (session, _) = self.tenant.session(id).await.expect("it answers");
-        let take = author.take(&session, place, &format!("later-{number}"));
+        let session = self.open.get(number % OPEN).expect("an open session");
+        let (first, place) = (self.size.sessions - OPEN, number / OPEN);
+        let author = self.size.author(first + number % OPEN, place % self.size.takes);
+        let author = self.authors.get(author).expect("an author");
+        let take = author.take(session, place, &format!("later-{number}"));
         self.tenant.submit(&author.token, &take).await.expect("nothing refuses");
     }
 
@@ -171,7 +172,12 @@ impl Pages {
     }
 }
 
-async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) -> Vec<Author> {
+/// Returns the authors, and the sessions that are still open.
+async fn fill(
+    store: &impl Tenants,
+    tenant: &Tenant,
+    size: &Size,
+) -> (Vec<Author>, Vec<Arc<Session>>) {
     let port = store.open(tenant.id());
     for number in 0..SUBJECTS {
         put_subject(tenant, number).await;
@@ -181,6 +187,7 @@ async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) -> Vec<Author>
         let joins = MemberChange::creation(author.member());
         let _ = port.save_member(&joins).await.expect("it answers");
     }
+    let mut open = Vec::new();
     for number in 0..size.sessions {
         let listed: Vec<_> =
             (0..size.takes).filter_map(|place| authors.get(size.author(number, place))).collect();
@@ -194,14 +201,16 @@ async fn fill(store: &impl Tenants, tenant: &Tenant, size: &Size) -> Vec<Author>
             async move { tenant.submit(&author.token, &take).await }
         });
         try_join_all(filing).await.expect("nothing refuses");
-        if !is_open {
+        if is_open {
+            open.push(session);
+        } else {
             for state in [SessionState::Aggregated, SessionState::Published] {
                 let by = &Attribution::SCHEDULE;
                 tenant.advance(session.id, state, by).await.expect("it moves");
             }
         }
     }
-    authors
+    (authors, open)
 }
 
 async fn put_subject(tenant: &Tenant, number: usize) {
