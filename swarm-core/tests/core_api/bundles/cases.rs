@@ -1,0 +1,99 @@
+//! The cases: valid bundles, and bundles, logs and stores that were tampered with.
+
+use swarm_core::domain::{LogEntry, Operation, SessionState};
+use swarm_core::proof::note::{KeyKind, NoteSigner};
+
+use crate::bundles::desk::{Desk, by};
+use crate::bundles::{edits, rewrites};
+
+/// A bundle, and what an audit finds.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// What was done.
+    pub(crate) about: &'static str,
+    pub(crate) bundle: String,
+    /// The verifier key of the log.
+    pub(crate) key: String,
+    /// The checks that fail, and what their findings name. Empty if the bundle is valid.
+    pub(crate) finds: Vec<(&'static str, &'static str)>,
+}
+
+impl Case {
+    /// A case made of a desk, whose current log is signed.
+    pub(crate) fn new(
+        name: &'static str,
+        about: &'static str,
+        desk: &Desk,
+        finds: &[(&'static str, &'static str)],
+    ) -> Self {
+        let key = desk.signer().verifier().to_string();
+        Self { name, about, bundle: desk.bundle(), key, finds: finds.to_vec() }
+    }
+
+    pub(crate) fn file(&self) -> String {
+        format!("{}.json", self.name)
+    }
+}
+
+pub(crate) fn all() -> Vec<Case> {
+    valid().into_iter().chain(edits::cases()).chain(rewrites::cases()).collect()
+}
+
+fn valid() -> Vec<Case> {
+    let holds = |name, about, desk: &Desk| Case::new(name, about, desk, &[]);
+    let mut open = Desk::new(|draft| draft);
+    open.file("ada", "neutral", 0.0, &[]);
+    let mut empty = Desk::with_roster();
+    empty.deadline(None);
+    let mut localhost = open.clone();
+    localhost.origin = "localhost/swarm/log/default/2".to_owned();
+    let mut rotated = open.clone();
+    rotated.file_with("ada", "ada's next key", "bearish");
+    let mut late = Desk::published();
+    late.file("newcomer", "bearish", 1.0, &[]);
+    late.session.roster = None;
+    let mut after = Desk::new(|draft| draft);
+    after.file("ada", "bullish", 0.9, &[]);
+    after.aggregate();
+    after.file("grace", "bearish", 0.9, &[]);
+    let mut clock = Desk::new(|draft| draft);
+    clock.file("ada", "bullish", 0.9, &[]);
+    clock.now = clock.session.convened_at.plus_millis(-7_200_000);
+    clock.append(LogEntry::Operation(Operation::ClockAccepted { by: by("ada", None).by }));
+    clock.file("grace", "bearish", 0.3, &[]);
+    let mut reopened = Desk::new(|draft| draft);
+    reopened.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+    reopened.state(SessionState::WindowClosed);
+    reopened.deadline(Some("2026-11-21T22:00:00Z"));
+    reopened.file("ada", "bullish", 0.5, &[]);
+    let mut closed = Desk::new(|draft| swarm_core::domain::SessionDraft { blind: true, ..draft });
+    closed.file("ada", "bullish", 0.5, &[]);
+    closed.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+    closed.state(SessionState::WindowClosed);
+    let mut erased = Desk::new(|draft| draft);
+    erased.file("grace", "bearish", 0.4, &[]);
+    erased.erase("grace");
+    erased.aggregate();
+    let witness = NoteSigner::new("witness.example/w1", KeyKind::Cosigner, &[43; 32]).unwrap();
+    let mut note = open.checkpoint();
+    note.push(witness.sign(note.text(), 1_795_269_600));
+    let mut cosigned = holds("valid-cosigned", "a witness has cosigned the checkpoint", &open);
+    cosigned.bundle = open.bundle_under(note);
+    let mut key_alone = holds("valid-key-alone", "the key is named by its 32 bytes", &open);
+    key_alone.key = open.signer().verifier().public_key().to_string();
+    vec![
+        holds("valid-published", "a session from beginning to end", &Desk::published()),
+        holds("valid-open", "one take, no roster", &open),
+        holds("valid-empty", "no take, the deadline cleared", &empty),
+        holds("valid-localhost", "a log without a public name, begun anew", &localhost),
+        holds("valid-rotated-key", "a member filed with two keys", &rotated),
+        holds("valid-take-after-aggregation", "on file, and not counted", &after),
+        holds("valid-clock-accepted", "an operator accepted a clock that ran back", &clock),
+        holds("valid-blind", "a blind session that was opened by its aggregation", &Desk::blind()),
+        holds("valid-blind-closed", "a blind session that was opened after its deadline", &closed),
+        holds("valid-reopened", "the deadline was moved after the window had closed", &reopened),
+        holds("valid-erased-member", "a member was erased, its take stays", &erased),
+        cosigned,
+        key_alone,
+    ]
+}

@@ -1,0 +1,307 @@
+//! Each code is found on random payloads.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
+use ed25519_dalek::{Signer, SigningKey};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use sha2::{Digest, Sha256, Sha512};
+use swarm_core::domain::PublicKey;
+use swarm_core::json;
+use swarm_core::proof::diagnose::{Code, SignedBody};
+use swarm_core::proof::{diagnose, hex};
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::diagnose::{Case, Fields, application, claim, object, take, writers};
+
+/// The codes of the diagnosis for this request.
+fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
+    let registered = registered
+        .map(|key| PublicKey::parse(&STANDARD.encode(key.verifying_key().as_bytes())).unwrap());
+    let read = SignedBody::read(object(body).as_bytes()).unwrap();
+    let diagnosis = diagnose(&read, registered.as_ref()).unwrap();
+    assert_eq!(diagnosis.verified, diagnosis.findings.is_empty());
+    diagnosis.findings.iter().map(|finding| finding.code).collect()
+}
+
+/// Asserts that the diagnosis reports exactly this mistake, on a hundred payloads.
+#[track_caller]
+pub(crate) fn names(
+    expected: &[Code],
+    cases: impl Strategy<Value = Case>,
+    wrong: impl Fn(Case) -> Option<(Fields, SigningKey)>,
+) {
+    let mut runner = hundred();
+    let ran = runner.run(&cases, |case| {
+        let Some((body, registered)) = wrong(case) else {
+            return Err(TestCaseError::reject("no mistake"));
+        };
+        prop_assert_eq!(codes(&body, Some(&registered)), expected, "{}", object(&body));
+        Ok(())
+    });
+    ran.unwrap();
+}
+
+fn hundred() -> TestRunner {
+    TestRunner::new(Config { cases: 100, failure_persistence: None, ..Config::default() })
+}
+
+/// Asserts the same when a text other than the canonical one was signed.
+#[track_caller]
+pub(crate) fn names_text(
+    code: Code,
+    cases: impl Strategy<Value = Case>,
+    text: impl Fn(&mut Case) -> String,
+) {
+    names(&[code], cases, |mut case| {
+        let message = text(&mut case);
+        (message != case.canonical()).then(|| (case.signing(message), case.key))
+    });
+}
+
+pub(crate) fn any_kind() -> impl Strategy<Value = Case> {
+    prop_oneof![take(), application(), claim()]
+}
+
+/// Appends to the name, the nonce or the challenge.
+pub(crate) fn append(case: &mut Case, more: &str) {
+    let names = ["name", "nonce", "challenge"];
+    let field = case.fields.iter_mut().find(|(key, _)| names.contains(key)).unwrap();
+    let end = field.1.len() - 1;
+    field.1.insert_str(end, more);
+}
+
+pub(crate) fn without(case: &Case, keys: &[&str]) -> String {
+    let kept = case.fields.iter().filter(|(key, _)| !keys.contains(key)).cloned();
+    object(&kept.collect())
+}
+
+pub(crate) fn with(case: &Case, key: &'static str, value: &str) -> String {
+    let mut fields = case.fields.clone();
+    fields.push((key, value.to_owned()));
+    object(&fields)
+}
+
+#[test]
+fn valid_signature_has_no_findings() {
+    names(&[], any_kind(), |case| Some((case.signing(case.canonical()), case.key)));
+}
+
+#[test]
+fn key_order() {
+    names_text(Code::KeyOrder, any_kind(), |case| {
+        let mut fields = case.fields.clone();
+        fields.sort();
+        object(&fields)
+    });
+    names(&[Code::KeyOrder], any_kind(), |case| {
+        let mut fields = case.fields.clone();
+        fields.rotate_left(2);
+        let mut body = case.signing(object(&fields));
+        body.rotate_left(2);
+        Some((body, case.key))
+    });
+    names_text(Code::KeyOrder, take(), |case| {
+        let weights = case.fields.iter().find(|(key, _)| *key == "weights");
+        let Some((_, weights)) = weights.cloned() else { return case.canonical() };
+        let mut entries: serde_json::Value = serde_json::from_str(&weights).unwrap();
+        let entries = entries.as_array_mut().unwrap().iter().map(|entry| {
+            let bucket = json::write(&entry["bucket"]);
+            format!(
+                "{{\"weight\":{},\"bucket\":{bucket}}}",
+                json::write(&entry["weight"].as_f64().unwrap())
+            )
+        });
+        let turned = format!("[{}]", entries.collect::<Vec<_>>().join(","));
+        case.canonical().replace(&weights, &turned)
+    });
+}
+
+#[test]
+fn layout() {
+    names_text(Code::Whitespace, any_kind(), |case| writers::spaced(&case.canonical()));
+    for indent in ["  ", "    ", "\t"] {
+        names_text(Code::Pretty, any_kind(), |case| writers::pretty(&case.canonical(), indent));
+    }
+}
+
+#[test]
+fn escapes() {
+    for upper in [false, true] {
+        names_text(Code::Escapes, any_kind(), |case| {
+            append(case, "\u{e9}\u{1f680}");
+            writers::ascii(&case.canonical(), upper)
+        });
+    }
+    names_text(Code::Escapes, any_kind(), |case| {
+        append(case, "a/b");
+        case.canonical().replace('/', "\\/")
+    });
+    names_text(Code::Escapes, any_kind(), |case| {
+        append(case, "<&>\u{2028}");
+        writers::html(&case.canonical())
+    });
+}
+
+#[test]
+fn number_text() {
+    for (sent, signed) in [
+        ("0.70", "0.70"),
+        ("0.7", "0.70"),
+        ("1", "1.0"),
+        ("1.0", "1.0"),
+        ("1e-05", "1e-05"),
+        ("0", "0.00"),
+    ] {
+        names(&[Code::NumberText], take(), |mut case| {
+            // Other numbers of the take may have two texts as well.
+            case.fields.retain(|(key, _)| *key != "weights");
+            *case.field("confidence") = signed.to_owned();
+            let message = case.canonical();
+            *case.field("confidence") = sent.to_owned();
+            Some((case.signing(message), case.key))
+        });
+    }
+}
+
+#[test]
+fn unicode_normalization() {
+    names_text(Code::UnicodeNormalization, any_kind(), |case| {
+        append(case, "\u{e9}");
+        case.canonical().nfd().collect()
+    });
+    names_text(Code::UnicodeNormalization, any_kind(), |case| {
+        append(case, "e\u{301}");
+        case.canonical().nfc().collect()
+    });
+}
+
+#[test]
+fn signed_digest() {
+    let digests: [fn(String) -> Vec<u8>; 4] = [
+        |text| Sha256::digest(text).to_vec(),
+        |text| Sha512::digest(text).to_vec(),
+        |text| hex(&Sha256::digest(text)).into_bytes(),
+        |text| hex(&Sha512::digest(text)).into_bytes(),
+    ];
+    for digest in digests {
+        names(&[Code::SignedDigest], any_kind(), |case| {
+            Some((case.signing(digest(case.canonical())), case.key))
+        });
+    }
+}
+
+#[test]
+fn signatures_in_other_forms() {
+    type Form = fn(&[u8]) -> String;
+    let forms: [(Code, Form); 6] = [
+        (Code::SignatureHex, hex),
+        (Code::SignatureHex, |raw| hex(raw).to_uppercase()),
+        (Code::SignatureBase64url, |raw| URL_SAFE.encode(raw)),
+        (Code::SignatureUnpadded, |raw| STANDARD_NO_PAD.encode(raw)),
+        (Code::SignatureWhitespace, |raw| STANDARD.encode(raw) + "\n"),
+        (Code::SignatureWhitespace, |raw| {
+            let text = STANDARD.encode(raw);
+            format!("{}\n{}\n", &text[..76], &text[76..])
+        }),
+    ];
+    for (code, form) in forms {
+        names(&[code], any_kind(), |case| {
+            let raw = case.key.sign(case.canonical().as_bytes()).to_bytes();
+            let text = form(&raw);
+            let is_mistake = code != Code::SignatureBase64url || text.contains(['-', '_']);
+            is_mistake.then(|| (case.signed(&text), case.key))
+        });
+    }
+}
+
+#[test]
+fn keys_in_other_forms() {
+    const SPKI: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
+    const PKCS8: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+    let der = |key: &SigningKey| STANDARD.encode([SPKI, key.verifying_key().as_bytes()].concat());
+    let private = |key: &SigningKey| STANDARD.encode([PKCS8, key.as_bytes()].concat());
+    let pem = |kind: &str, inside: &str| {
+        format!("-----BEGIN {kind} KEY-----\n{inside}\n-----END {kind} KEY-----\n")
+    };
+    type Form<'a> = Box<dyn Fn(&SigningKey) -> String + 'a>;
+    let forms: [(&[Code], Form<'_>); 9] = [
+        (&[Code::KeyHex], Box::new(|key| hex(key.verifying_key().as_bytes()))),
+        (
+            &[Code::KeyBase64url],
+            Box::new(|key| STANDARD_NO_PAD.encode(key.verifying_key().as_bytes())),
+        ),
+        (
+            &[Code::KeyBase64url],
+            Box::new(|key| URL_SAFE.encode(key.verifying_key().as_bytes()) + "\n"),
+        ),
+        (&[Code::KeyDer], Box::new(der)),
+        (&[Code::KeyPem], Box::new(|key| pem("PUBLIC", &der(key)))),
+        (&[Code::KeyIsPrivate], Box::new(|key| STANDARD.encode(key.as_bytes()))),
+        (&[Code::KeyIsPrivate], Box::new(private)),
+        (&[Code::KeyIsPrivate], Box::new(|key| STANDARD.encode(key.to_keypair_bytes()))),
+        (&[Code::KeyPem, Code::KeyIsPrivate], Box::new(|key| pem("PRIVATE", &private(key)))),
+    ];
+    for (expected, form) in forms {
+        // In an application the key is part of the signed text, in either encoding.
+        for signed_as_sent in [true, false] {
+            let mut runner = hundred();
+            runner
+                .run(&application(), |mut case| {
+                    let good = case.canonical();
+                    *case.field("publicKey") = json::write(&form(&case.key));
+                    let message = if signed_as_sent { case.canonical() } else { good.clone() };
+                    let body = case.signing(message);
+                    prop_assert_eq!(codes(&body, None), expected, "{}", object(&body));
+                    let read = SignedBody::read(object(&body).as_bytes()).unwrap();
+                    prop_assert_eq!(diagnose(&read, None).unwrap().canonical, Some(good));
+                    Ok(())
+                })
+                .unwrap();
+        }
+    }
+}
+
+#[test]
+fn other_payload() {
+    names_text(Code::OtherPayload, claim(), |case| {
+        serde_json::from_str(&case.fields[1].1).unwrap()
+    });
+    names(
+        &[Code::OtherPayload],
+        (take(), claim()).prop_map(|(mut take, claim)| {
+            *take.field("memberId") = claim.fields[0].1.clone();
+            take.fields.extend(claim.fields.into_iter().skip(1));
+            take
+        }),
+        |case| {
+            let claim = ["memberId", "challenge", "expiresAt"];
+            let message =
+                case.fields.iter().filter(|(key, _)| claim.contains(key)).cloned().collect();
+            Some((case.signing(object(&message)), case.key))
+        },
+    );
+}
+
+#[test]
+fn other_key() {
+    names(&[Code::OtherKey], prop_oneof![take(), claim()], |case| {
+        let mut body = case.signing(case.canonical());
+        body.push(("publicKey", json::write(&case.public_key())));
+        Some((body, SigningKey::from_bytes(&[9; 32])))
+    });
+}
+
+#[test]
+fn unknown() {
+    names(&[Code::Unknown], any_kind(), |case| Some((case.signing("something else"), case.key)));
+    names(&[Code::Unknown], any_kind(), |case| Some((case.signed("no signature"), case.key)));
+}
+
+#[test]
+fn codes_are_unique() {
+    let names: HashSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(names.len(), Code::ALL.len());
+}

@@ -1,0 +1,12 @@
+//! All tests of the public API of `swarm-core`, in one binary: each binary would be linked by itself.
+
+mod aggregate;
+mod bundles;
+mod committee;
+mod diagnose;
+mod layering;
+mod preflight;
+mod proof;
+mod records;
+mod rules;
+mod vectors;

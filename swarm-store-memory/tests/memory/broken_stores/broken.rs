@@ -1,0 +1,204 @@
+//! A correct store, or committee, with a fault in front of it.
+
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::{TenantId, Timestamp};
+use swarm_core::store::{
+    Clock, CommitteeStore, CommitteeTenants, Counts, Documents, Log, Members, Outbox, Readiness,
+    Result, Sessions, Store, Takes, Tenants, async_trait,
+};
+use swarm_store_memory::MemoryStore;
+
+use crate::broken_stores::{committee, simulation::Chaos};
+
+/// A store whose calls go through a fault: a [`Fault`] for a `dyn Store`, a [`committee::Fault`] for a
+/// `dyn CommitteeStore`.
+pub(crate) struct Broken<S: ?Sized, F: ?Sized> {
+    memory: MemoryStore,
+    fault: Arc<F>,
+    chaos: Arc<Chaos>,
+    opened: Arc<OpenedWorlds<S>>,
+}
+
+impl Broken<dyn Store, dyn Fault> {
+    pub(crate) fn store(fault: impl Fault) -> Arc<dyn Tenants> {
+        Self::over(MemoryStore::with_clock(time), fault)
+    }
+
+    /// Puts the fault in front of existing worlds.
+    pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
+        Self::with_chaos(memory, fault, Arc::new(Chaos::of(0)))
+    }
+
+    /// Puts the fault in front, and chaos on the way to it.
+    pub(crate) fn with_chaos(
+        memory: MemoryStore,
+        fault: impl Fault,
+        chaos: Arc<Chaos>,
+    ) -> Arc<dyn Tenants> {
+        Arc::new(Self { memory, fault: Arc::new(fault), chaos, opened: Arc::default() })
+    }
+}
+
+impl Broken<dyn CommitteeStore, dyn committee::Fault> {
+    pub(crate) fn committee(fault: impl committee::Fault) -> Arc<dyn CommitteeTenants> {
+        Self::committee_over(MemoryStore::with_clock(time), fault)
+    }
+
+    /// Puts the fault in front of existing worlds.
+    pub(crate) fn committee_over(
+        memory: MemoryStore,
+        fault: impl committee::Fault,
+    ) -> Arc<dyn CommitteeTenants> {
+        let (fault, chaos) = (Arc::new(fault), Arc::new(Chaos::of(0)));
+        Arc::new(Self { memory, fault, chaos, opened: Arc::default() })
+    }
+}
+
+#[async_trait]
+impl Tenants for Broken<dyn Store, dyn Fault> {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.world(tenant, || self.memory.open(tenant))
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        self.memory.ready().await
+    }
+}
+
+impl CommitteeTenants for Broken<dyn CommitteeStore, dyn committee::Fault> {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.world(tenant, || self.memory.open_committee(tenant))
+    }
+}
+
+impl<S: ?Sized, F: ?Sized> Broken<S, F> {
+    fn world(&self, tenant: &TenantId, make: impl FnOnce() -> Arc<S>) -> Arc<BrokenWorld<S, F>> {
+        Arc::new(BrokenWorld {
+            own: self.opened.open(tenant, make),
+            opened: Arc::clone(&self.opened),
+            fault: Arc::clone(&self.fault),
+            chaos: Arc::clone(&self.chaos),
+        })
+    }
+}
+
+/// One tenant of a [`Broken`] store.
+pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
+    pub(crate) own: Arc<S>,
+    pub(crate) opened: Arc<OpenedWorlds<S>>,
+    pub(crate) fault: Arc<F>,
+    pub(crate) chaos: Arc<Chaos>,
+}
+
+/// Whether a connection may resend this call: filings carry an attempt, which makes them idempotent, and reads
+/// change nothing.
+pub(crate) fn repeats(method: &str) -> bool {
+    !(method.starts_with("save_")
+        || method.starts_with("remove_")
+        || [
+            "accept_clock",
+            "accept_key",
+            "accept_store",
+            "aggregate",
+            "convene",
+            "convene_once",
+            "mark_went_back",
+            "put_document",
+        ]
+        .contains(&method))
+}
+
+/// What a faulty method has access to: its own world, and those of all open tenants.
+pub(crate) struct Worlds<S: ?Sized = dyn Store> {
+    pub(crate) own: Arc<S>,
+    pub(crate) all: Vec<Arc<S>>,
+}
+
+impl<S: ?Sized> Worlds<S> {
+    /// The worlds of the other tenants.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Arc<S>> {
+        self.all.iter().filter(|store| !Arc::ptr_eq(store, &self.own))
+    }
+}
+
+/// The worlds of all open tenants, each opened once.
+pub(crate) struct OpenedWorlds<S: ?Sized>(Mutex<Vec<(TenantId, Arc<S>)>>);
+
+impl<S: ?Sized> Default for OpenedWorlds<S> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<S: ?Sized> OpenedWorlds<S> {
+    /// The world of this tenant, created on first use.
+    pub(crate) fn open(&self, tenant: &TenantId, make: impl FnOnce() -> Arc<S>) -> Arc<S> {
+        let mut opened = self.0.lock().unwrap();
+        if let Some((_, store)) = opened.iter().find(|(known, _)| known == tenant) {
+            return Arc::clone(store);
+        }
+        let store = make();
+        opened.push((tenant.clone(), Arc::clone(&store)));
+        store
+    }
+
+    /// What a faulty method of `own` has access to.
+    pub(crate) fn seen_from(&self, own: &Arc<S>) -> Worlds<S> {
+        let opened = self.0.lock().unwrap();
+        let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
+        Worlds { own: Arc::clone(own), all }
+    }
+}
+
+/// Makes a trait `Fault` of the methods of a port, whose defaults are correct, and the [`BrokenWorld`] that
+/// calls them. `Port` has these methods.
+macro_rules! faults {
+    ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
+        #[async_trait]
+        pub(crate) trait Fault: Send + Sync + 'static {$($(
+            async fn $method(&self, worlds: &$crate::broken_stores::broken::Worlds<Port>, $($name: $type),*) -> Result<$answer> {
+                worlds.own.$method($($name),*).await
+            }
+        )*)*}
+
+        $(
+            #[async_trait]
+            impl $part for $crate::broken_stores::broken::BrokenWorld<Port, dyn Fault> {$(
+                async fn $method(&self, $($name: $type),*) -> Result<$answer> {
+                    let worlds = &self.opened.seen_from(&self.own);
+                    let call = || self.fault.$method(worlds, $($name),*);
+                    let repeats = $crate::broken_stores::broken::repeats(stringify!($method));
+                    self.chaos.carry(repeats, call).await
+                }
+            )*}
+        )*
+
+        impl Fault for $crate::broken_stores::broken::Intact {}
+    };
+}
+pub(crate) use faults;
+
+type Port = dyn Store;
+
+swarm_core::port_methods!(
+    faults: Clock Members Sessions Takes Documents Outbox Log Counts
+);
+
+/// No fault.
+#[derive(Default)]
+pub(crate) struct Intact;
+
+tokio::task_local! {
+    /// The clock of the store behind the fault, if the fault changes it.
+    pub(crate) static SHOWN: Timestamp;
+}
+
+/// The time, or the fault's in place of it.
+#[allow(clippy::disallowed_methods, reason = "the clock of the store under test")]
+pub(crate) fn time() -> Timestamp {
+    SHOWN.try_with(|shown| *shown).unwrap_or_else(|_| {
+        let since_1970 = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        Timestamp::EPOCH.plus_millis(i64::try_from(since_1970.as_millis()).unwrap())
+    })
+}

@@ -1,0 +1,82 @@
+//! Faults that show under concurrency. Each call is slow, so that calls overlap.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use swarm_core::domain::ApiKeyHash;
+use swarm_core::store::{
+    CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
+    Result, Saved, async_trait,
+};
+use tokio::time::sleep;
+
+use super::broken::{Fault, Worlds};
+use crate::broken_stores::broken::time;
+use crate::broken_stores::tenants::fault;
+
+fault!(LastMemberWins: save_committee_member(worlds, change: &CommitteeMemberChange) -> Saved {
+    sleep(Duration::from_millis(100)).await;
+    match worlds.own.save_committee_member(change).await? {
+        Saved::Saved | Saved::Stale => Ok(Saved::Saved),
+    }
+});
+
+fault!(LostDaySaidToBeSaved: save_committee_day(worlds, change: &CommitteeDayChange) -> Saved {
+    sleep(Duration::from_millis(100)).await;
+    match worlds.own.save_committee_day(change).await? {
+        Saved::Saved | Saved::Stale => Ok(Saved::Saved),
+    }
+});
+
+/// Loses every fifth submission.
+#[derive(Default)]
+pub(crate) struct SubmissionsLost(AtomicUsize);
+
+#[async_trait]
+impl Fault for SubmissionsLost {
+    async fn file_committee(
+        &self,
+        worlds: &Worlds,
+        filing: &CommitteeFiling,
+    ) -> Result<CommitteeFiled> {
+        match self.0.fetch_add(1, Ordering::SeqCst) % 5 {
+            4 => Ok(CommitteeFiled::Filed(Arc::new(filing.take(time())))),
+            _ => worlds.own.file_committee(filing).await,
+        }
+    }
+}
+
+/// The clock is a second behind, and no submission is late.
+#[derive(Default)]
+pub(crate) struct LateAcknowledged;
+
+#[async_trait]
+impl Fault for LateAcknowledged {
+    async fn committee_basis(&self, worlds: &Worlds, key: &ApiKeyHash) -> Result<CommitteeBasis> {
+        let facts = worlds.own.committee_basis(key).await?;
+        Ok(CommitteeBasis { now: facts.now.plus_millis(-1_000), ..facts })
+    }
+
+    async fn file_committee(
+        &self,
+        worlds: &Worlds,
+        filing: &CommitteeFiling,
+    ) -> Result<CommitteeFiled> {
+        match worlds.own.file_committee(filing).await? {
+            CommitteeFiled::Late => Ok(CommitteeFiled::Filed(Arc::new(filing.take(time())))),
+            other => Ok(other),
+        }
+    }
+}
+
+// A submission changes its member's version.
+fault!(FilingSavesItsMember: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
+    let outcome = worlds.own.file_committee(filing).await?;
+    if let Some(there) = worlds.own.committee_member(filing.member().0).await? {
+        let member = (*there.record).clone();
+        let change = CommitteeMemberChange { member, expected: Some(there.version) };
+        let _ = worlds.own.save_committee_member(&change).await?;
+    }
+    Ok(outcome)
+});

@@ -1,0 +1,84 @@
+//! Faults of opening tenants, and stores that are unavailable.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use swarm_core::store::{CommitteeStore, Readiness, Result, Store, async_trait};
+use swarm_core::{CommitteeTenants, StoreError, TenantId, Tenants};
+use swarm_store_memory::MemoryStore;
+use swarm_testing::conformance::{
+    committee, store_is_ready, tenant_opened_concurrently_is_the_same,
+    tenant_opened_twice_is_the_same,
+};
+
+use crate::broken_stores::expect_broken;
+
+/// The cases that catch these faults.
+pub(crate) const CASES: &[&str] = &[
+    "store_is_ready",
+    "tenant_opened_twice_is_the_same",
+    "tenant_opened_concurrently_is_the_same",
+];
+
+/// The cases of the committee.
+pub(crate) const OF_COMMITTEE: &[&str] = &["committee_opened_twice_is_the_same"];
+
+/// Each opening is a new world.
+struct ApartEachTime;
+
+#[async_trait]
+impl Tenants for ApartEachTime {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        MemoryStore::new().open(tenant)
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        Err(StoreError::unavailable("ready", "nobody answers"))
+    }
+}
+
+impl CommitteeTenants for ApartEachTime {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        MemoryStore::new().open_committee(tenant)
+    }
+}
+
+/// Checks for a world and creates one in two steps, without a lock.
+#[derive(Default)]
+struct MadeByEachRacer(Mutex<HashMap<TenantId, MemoryStore>>);
+
+#[async_trait]
+impl Tenants for MadeByEachRacer {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        if let Some(there) = self.0.lock().unwrap().get(tenant) {
+            return there.open(tenant);
+        }
+        thread::sleep(Duration::from_millis(1));
+        let made = MemoryStore::new();
+        self.0.lock().unwrap().insert(tenant.clone(), made.clone());
+        made.open(tenant)
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        Ok(Readiness::default())
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_there_is_caught() {
+    expect_broken(store_is_ready(Arc::new(ApartEachTime))).await;
+}
+
+#[tokio::test]
+async fn a_store_whose_openings_are_apart_is_caught() {
+    expect_broken(tenant_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
+    expect_broken(committee::committee_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_store_whose_racing_openings_are_apart_is_caught() {
+    let store = Arc::new(MadeByEachRacer::default());
+    expect_broken(tenant_opened_concurrently_is_the_same(store)).await;
+}

@@ -1,0 +1,215 @@
+//! Faults of takes, and of the facts that they are judged by.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use swarm_core::domain::{
+    MemberState, Nonce, Revision, Session, Take, TakeId, TakeOnFile, Timestamp,
+};
+use swarm_core::rules::Filing;
+use swarm_core::store::{
+    Basis, BasisQuery, Filed, MemberQuery, MemberTake, MemberTakeQuery, Result, SessionChange,
+    SessionQuery, Store, TakeContext, async_trait,
+};
+use swarm_testing::{act, takes_of};
+use tokio::time::sleep;
+
+use crate::broken_stores::broken::{Fault, Worlds, time};
+use crate::broken_stores::filing::acknowledge;
+use crate::broken_stores::tenants::fault;
+
+/// All sessions, the newest first.
+const ALL: SessionQuery = SessionQuery {
+    on: None,
+    state: None,
+    before: None,
+    limit: usize::MAX,
+    without_snapshots: false,
+};
+
+fault!(SomeMemberShownToStrangers: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let mut facts = worlds.own.basis(query).await?;
+    let all = worlds.own.members(&MemberQuery::in_states(&MemberState::ALL)).await?;
+    if let (None, Some(any)) = (&facts.member, all.first()) {
+        facts.member = worlds.own.member(&any.id).await?.member;
+    }
+    Ok(facts)
+});
+
+fault!(FactsOfTheActiveAlone: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let facts = worlds.own.basis(query).await?;
+    let member = facts.member.filter(|member| member.record.state.is_active());
+    Ok(Basis { member, ..facts })
+});
+
+fault!(FactsOfTheFirstSession: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let on = Some((query.date, query.subject_id.clone()));
+    let found = worlds.own.sessions(&SessionQuery { on, ..ALL }).await?.pop();
+    facts_of(&*worlds.own, query, found).await
+});
+
+fault!(FactsOfAnyDay: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let all = worlds.own.sessions(&ALL).await?;
+    let found = all.into_iter().find(|session| session.subject_id == *query.subject_id);
+    facts_of(&*worlds.own, query, found).await
+});
+
+fault!(FactsOfAnySubject: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let found = worlds.own.sessions(&ALL).await?.into_iter().next();
+    facts_of(&*worlds.own, query, found).await
+});
+
+/// The facts with this session in place of the right one.
+async fn facts_of(
+    store: &dyn Store,
+    query: &BasisQuery<'_>,
+    session: Option<Arc<Session>>,
+) -> Result<Basis> {
+    let facts = store.basis(query).await?;
+    let Some(session) = session else { return Ok(facts) };
+    let session = store.session(session.id).await?.map(|session| session.map(Session::terms));
+    Ok(Basis { session, ..facts })
+}
+
+fault!(RevisionsOfAllSessions: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let facts = worlds.own.basis(query).await?;
+    let Some(member) = &facts.member else { return Ok(facts) };
+    let mut filed = 0;
+    for session in worlds.own.sessions(&ALL).await? {
+        let takes = takes_of(&*worlds.own, session.id).await?;
+        filed += takes.iter().filter(|take| take.draft().member_id == member.record.id).count();
+    }
+    Ok(Basis { latest: Revision::new(u8::try_from(filed).unwrap()), ..facts })
+});
+
+fault!(AnotherTakeSpentIt: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+    let facts = worlds.own.basis(query).await?;
+    let another = |take: Arc<Take>| Arc::new(Take { id: TakeId(77), ..Take::clone(&take) });
+    Ok(Basis { spent: facts.spent.map(another), ..facts })
+});
+
+fault!(TimeOfFilingForgotten: take(worlds, id: TakeId) -> Option<TakeOnFile> {
+    Ok(worlds.own.take(id).await?.map(|TakeOnFile { take, superseded_by }| {
+        let take = Arc::new(Take { filed_at: Timestamp::EPOCH, ..Take::clone(&take) });
+        TakeOnFile { take, superseded_by }
+    }))
+});
+
+fault!(NothingIsSuperseded: take(worlds, id: TakeId) -> Option<TakeOnFile> {
+    Ok(worlds.own.take(id).await?.map(|it| TakeOnFile { superseded_by: None, ..it }))
+});
+
+fault!(EarlierRevisionsForgotten: take_context(worlds, id: TakeId) -> Option<TakeContext> {
+    Ok(worlds.own.take_context(id).await?.map(|mut context| {
+        context.revisions.retain(|take| take.id >= id);
+        context
+    }))
+});
+
+fault!(SupersededNeighbour: take_context(worlds, id: TakeId) -> Option<TakeContext> {
+    let Some(context) = worlds.own.take_context(id).await? else { return Ok(None) };
+    let Some(own) = context.revisions.first() else { return Ok(Some(context)) };
+    let takes = takes_of(&*worlds.own, own.session_id).await?;
+    let is_other = |take: &&Arc<Take>| take.draft().member_id != own.draft().member_id;
+    let previous = takes.iter().rev().filter(is_other).find(|take| take.id < id).cloned();
+    Ok(Some(TakeContext { previous, ..context }))
+});
+
+fault!(SupersededTakesOfAMember: member_takes(worlds, query: &MemberTakeQuery) -> Vec<MemberTake> {
+    let mut found = Vec::new();
+    for take in worlds.own.member_takes(query).await? {
+        let all = takes_of(&*worlds.own, take.session.id).await?;
+        let own = all.into_iter().filter(|it| it.draft().member_id == query.member);
+        found.extend(own.map(|own| MemberTake { take: own, ..take.clone() }));
+    }
+    Ok(found)
+});
+
+fault!(ExcusedExpected: member_takes(worlds, query: &MemberTakeQuery) -> Vec<MemberTake> {
+    let takes = worlds.own.member_takes(query).await?.into_iter();
+    Ok(takes.map(|take| MemberTake { expected: take.session.has_roster, ..take }).collect())
+});
+
+fault!(TakeInvented: take(worlds, id: TakeId) -> Option<TakeOnFile> {
+    match worlds.own.take(id).await? {
+        None => worlds.own.take(TakeId(1)).await,
+        there => Ok(there),
+    }
+});
+
+// A filing changes its session's version.
+fault!(FilingSavesItsSession: file(worlds, filing: &Filing) -> Filed {
+    let outcome = worlds.own.file(filing).await?;
+    if let Some(there) = worlds.own.session(filing.session().0).await? {
+        let change = SessionChange {
+            session: Session::clone(&there.record),
+            expected: there.version,
+            takes: None,
+            none_filed_after: None,
+            withdrawn: false,
+            acts: vec![act("filed")],
+            opens: false,
+        };
+        let _ = worlds.own.save_session(&change).await?;
+    }
+    Ok(outcome)
+});
+
+fault!(LateBeforeStale: file(worlds, filing: &Filing) -> Filed {
+    match filing.commit_deadline() {
+        Some(deadline) if time() > deadline => Ok(Filed::Late),
+        _ => worlds.own.file(filing).await,
+    }
+});
+
+fault!(LateWithADeadline: file(worlds, filing: &Filing) -> Filed {
+    match filing.commit_deadline() {
+        Some(_) => Ok(Filed::Late),
+        None => worlds.own.file(filing).await,
+    }
+});
+
+fault!(DeadlineOfTheRecord: file(worlds, filing: &Filing) -> Filed {
+    let session = worlds.own.session(filing.session().0).await?;
+    match session.and_then(|session| session.record.window_closes_at) {
+        Some(deadline) if time() > deadline => Ok(Filed::Late),
+        _ => worlds.own.file(filing).await,
+    }
+});
+
+/// Nonces are shared among members.
+#[derive(Default)]
+pub(crate) struct NonceSpentForAll(Mutex<HashSet<Nonce>>);
+
+#[async_trait]
+impl Fault for NonceSpentForAll {
+    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+        let is_new = self.0.lock().unwrap().insert(filing.nonce().clone());
+        if is_new { worlds.own.file(filing).await } else { Ok(Filed::NonceUsed) }
+    }
+}
+
+/// Nonces are compared without case.
+#[derive(Default)]
+pub(crate) struct NoncesInAnyCase(Mutex<HashSet<String>>);
+
+#[async_trait]
+impl Fault for NoncesInAnyCase {
+    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+        let is_new = self.0.lock().unwrap().insert(filing.nonce().as_str().to_lowercase());
+        if is_new { worlds.own.file(filing).await } else { Ok(Filed::NonceUsed) }
+    }
+}
+
+// Slow, so that a session is convened meanwhile.
+fault!(NewerSessionUncheckedForLong: file(worlds, filing: &Filing) -> Filed {
+    sleep(Duration::from_millis(100)).await;
+    acknowledge(worlds, filing, |outcome| *outcome == Filed::Stale).await
+});
+
+// Slow, so that all are judged before one is committed.
+fault!(RevisionTwiceInARace: file(worlds, filing: &Filing) -> Filed {
+    sleep(Duration::from_millis(100)).await;
+    acknowledge(worlds, filing, |outcome| *outcome == Filed::RevisionTaken).await
+});

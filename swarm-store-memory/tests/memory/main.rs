@@ -1,0 +1,18 @@
+//! All tests of the memory store, in one binary: each binary would be linked by itself.
+
+mod aggregation;
+mod blind_sessions;
+mod broken_stores;
+mod cached_races;
+mod clock;
+mod committee;
+mod committee_days;
+mod conformance;
+mod delivery;
+mod dumps;
+mod hooks;
+mod log_entries;
+mod schedule;
+mod signed_log;
+mod tiles;
+mod witnesses;

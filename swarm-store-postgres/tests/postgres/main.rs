@@ -1,0 +1,9 @@
+//! All tests of the PostgreSQL store, in one binary: each binary would be linked by itself.
+
+mod before_the_lock;
+mod conformance;
+mod outages;
+mod pgbouncer;
+mod plans;
+mod settings;
+mod several_processes;

@@ -1,0 +1,94 @@
+//! Calls while cluster nodes, and connections to them, fail.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+#![cfg(feature = "cluster")]
+
+use swarm_core::SessionId;
+use swarm_core::store::{Collection, CommitteeFiled, Filed, Put};
+use swarm_redis_testing::{Cluster, Proxy, Server};
+use swarm_store_redis::RedisStore;
+use tokio::time::timeout;
+
+use crate::world::{BOUND, committee, draft, joined, judged, nonces, open, put, recovered, walk};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_are_reloaded_after_a_flush_on_a_cluster() {
+    let cluster = Cluster::start();
+    let store = RedisStore::connect(&cluster.url()).await.unwrap();
+    let forget = || cluster.nodes.iter().for_each(|node| drop(node.cli(&["script", "flush"])));
+    walk(&store, forget).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_succeed_after_cluster_nodes_restart() {
+    let mut cluster = Cluster::start();
+    let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
+    let author = joined(&*store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = judged(&*store, &author, &session, "nonce").await;
+    cluster.nodes.iter_mut().for_each(Server::stop);
+    assert!(timeout(BOUND, store.now()).await.unwrap().is_err());
+    assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
+    cluster.nodes.iter_mut().for_each(Server::resume);
+    recovered(&*store).await;
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert_eq!(nonces(&*store, &session).await, ["nonce"]);
+}
+
+/// The cluster client retries on its own, and more than once.
+#[tokio::test(flavor = "multi_thread")]
+async fn retried_commits_take_effect_once_on_a_cluster() {
+    let mut cluster = Cluster::start();
+    let mut proxies = Vec::new();
+    for node in &mut cluster.nodes {
+        let proxy = Proxy::in_front_of(node.port).await;
+        node.stop();
+        node.resume_with(&["--cluster-announce-port", &proxy.port().to_string()]);
+        proxies.push(proxy);
+    }
+    cluster.wait_until_it_is_whole();
+    for node in &cluster.nodes {
+        node.wait_until_it_leads_to(&proxies.iter().map(Proxy::port).collect::<Vec<_>>());
+    }
+    let through = RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap();
+    let direct = open(&through);
+    walk(&through, || ()).await;
+    let through = RedisStore::connect(&proxies[0].url("redis-cluster")).await.unwrap();
+    let (lossy, room) = (open(&through), committee::open(&through));
+    let session = direct.convene(&draft("other")).await.unwrap();
+
+    for number in 0..20 {
+        let nonce = format!("nonce {number}");
+        let author = joined(&*direct, &format!("member {number}")).await;
+        let filing = judged(&*direct, &author, &session, &nonce).await;
+        let drop_next = |calls, answers| {
+            proxies.iter().for_each(|proxy| proxy.drop_next(calls, answers));
+        };
+        let (calls, answers) = [(0, 1), (1, 0), (1, 1), (0, 2)][number % 4];
+        drop_next(calls, answers);
+        let filed = timeout(BOUND, lossy.file(&filing)).await.unwrap();
+        drop_next(0, 0);
+        assert!(matches!(filed, Ok(Filed::Filed(_)) | Err(_)), "{filed:?}");
+        recovered(&*lossy).await;
+        assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(_)));
+
+        drop_next(0, 1);
+        let outcome = timeout(BOUND, put(&*lossy, None)).await.unwrap();
+        drop_next(0, 0);
+        assert!(matches!(outcome, Ok(Put::Created(_))), "{outcome:?}");
+        recovered(&*direct).await;
+
+        let filing = committee::judged(&*room, "ada", &nonce).await;
+        drop_next(calls, answers);
+        let filed = timeout(BOUND, room.file_committee(&filing)).await.unwrap();
+        drop_next(0, 0);
+        assert!(matches!(filed, Ok(CommitteeFiled::Filed(_)) | Err(_)), "{filed:?}");
+        recovered(&*room).await;
+        let again = room.file_committee(&filing).await.unwrap();
+        assert!(matches!(again, CommitteeFiled::Filed(_)));
+    }
+    assert_eq!(committee::marks(&*room).await.len(), 21);
+    assert_eq!(nonces(&*direct, &session).await.len(), 20);
+    assert_eq!(direct.documents(Collection::Memos, None).await.unwrap().len(), 21);
+    assert_eq!(direct.convene(&draft("last")).await.unwrap().id, SessionId(3));
+}

@@ -1,0 +1,133 @@
+//! Corrupt records: a write that reads one returns an error and changes nothing.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+use std::sync::Arc;
+
+use swarm_core::domain::{Message, Session, Version};
+use swarm_core::store::{
+    CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
+    MessageChange, MessageQuery, SessionChange, Store, Versioned,
+};
+use swarm_redis_testing::Server;
+use swarm_store_redis::RedisStore;
+use swarm_testing::Author;
+
+use crate::world::committee::{convened, opening, seat};
+use crate::world::{creation_with_mail, draft};
+
+/// The first version of a record.
+const FIRST: Version = Version(1);
+
+struct Fixture {
+    server: Server,
+    store: Arc<dyn Store>,
+    committee: Arc<dyn CommitteeStore>,
+}
+
+impl Fixture {
+    async fn start() -> Self {
+        let server = Server::start(&[]);
+        let store = RedisStore::connect(&server.url()).await.unwrap();
+        let (store, committee) =
+            (crate::world::open(&store), crate::world::committee::open(&store));
+        Self { server, store, committee }
+    }
+
+    /// Truncates a record to its version.
+    fn corrupt(&self, key: &str, field: &str) {
+        let key = format!("swarm:{{acme}}:{key}");
+        assert_eq!(self.server.cli(&["hset", &key, field, "1 "]).trim(), "0");
+    }
+
+    /// All keys with their values.
+    fn dump(&self) -> Vec<String> {
+        let keys = self.server.cli(&["keys", "*"]);
+        let dump = |key: &str| key.to_owned() + &self.server.cli(&["--no-raw", "dump", key]);
+        // An announcement of a change is no record of it.
+        let records = keys.lines().filter(|key| *key != "swarm:changes");
+        let mut all: Vec<String> = records.map(dump).collect();
+        all.sort();
+        all
+    }
+
+    async fn assert_saving_a_day_fails(&self) {
+        let before = self.dump();
+        let change = CommitteeDayChange { expected: Some(FIRST), ..opening("ada") };
+        assert!(self.committee.save_committee_day(&change).await.is_err());
+        assert_eq!(self.dump(), before);
+    }
+}
+
+#[tokio::test]
+async fn write_over_corrupt_member_changes_nothing() {
+    let fixture = Fixture::start().await;
+    let change = creation_with_mail(&Author::named("ada"));
+    assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
+    fixture.corrupt("members", "ada");
+    let before = fixture.dump();
+    let change = MemberChange { expected: Some(FIRST), ..change };
+    assert!(fixture.store.save_member(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
+}
+
+#[tokio::test]
+async fn write_over_corrupt_message_changes_nothing() {
+    let fixture = Fixture::start().await;
+    let change = creation_with_mail(&Author::named("ada"));
+    assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
+    let Versioned { record, version } =
+        fixture.store.messages(&MessageQuery::ALL).await.unwrap().pop().unwrap();
+    fixture.corrupt("outbox", "1");
+    let before = fixture.dump();
+    let change = MessageChange { message: Message::clone(&record), expected: version };
+    assert!(fixture.store.save_message(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
+}
+
+#[tokio::test]
+async fn write_over_corrupt_session_changes_nothing() {
+    let fixture = Fixture::start().await;
+    let session = fixture.store.convene(&draft("subject")).await.unwrap();
+    fixture.corrupt("sessions", "1");
+    let before = fixture.dump();
+    let (session, act) = (Session::clone(&session), draft("subject").act);
+    let change = SessionChange {
+        session,
+        expected: FIRST,
+        takes: Some(0),
+        none_filed_after: None,
+        withdrawn: false,
+        acts: vec![act],
+        opens: false,
+    };
+    assert!(fixture.store.save_session(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
+}
+
+#[tokio::test]
+async fn write_over_corrupt_committee_member_changes_nothing() {
+    let fixture = Fixture::start().await;
+    convened(&*fixture.committee, &["ada"]).await;
+    fixture.corrupt("committee:members", "ada");
+    let before = fixture.dump();
+    let change = CommitteeMemberChange { expected: Some(FIRST), ..seat("ada") };
+    assert!(fixture.committee.save_committee_member(&change).await.is_err());
+    assert_eq!(fixture.dump(), before);
+}
+
+#[tokio::test]
+async fn write_over_corrupt_day_changes_nothing() {
+    let fixture = Fixture::start().await;
+    convened(&*fixture.committee, &["ada"]).await;
+    fixture.corrupt("committee:days", "20261121");
+    fixture.assert_saving_a_day_fails().await;
+}
+
+#[tokio::test]
+async fn write_over_brief_with_corrupt_day_changes_nothing() {
+    let fixture = Fixture::start().await;
+    convened(&*fixture.committee, &["ada"]).await;
+    fixture.server.cli(&["hset", "swarm:{acme}:committee:briefs", "no day", ""]);
+    fixture.assert_saving_a_day_fails().await;
+}

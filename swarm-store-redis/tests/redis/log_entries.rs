@@ -1,0 +1,96 @@
+//! The exact texts of log entries, compared with those of an earlier release (`vectors/log`).
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use swarm_core::domain::{LogLine, Seq, Timestamp};
+use swarm_core::{SessionId, Swarm, SystemEntropy, Tenant, TenantId, Tenants};
+use swarm_redis_testing::Server;
+use swarm_store_redis::RedisStore;
+use swarm_testing::{log_scenario, session_draft};
+
+const RECORDED: &str = include_str!("../../../vectors/log/redis-entries.jsonl");
+
+/// Layout 4: an entry is stored complete, in the log and with its session.
+#[tokio::test]
+async fn log_entries_of_layout_3_keep_their_exact_texts() {
+    let server = Server::start(&[]);
+    write_layout_3(&server).await;
+    let (one, other) = (tenant(&server).await, tenant(&server).await);
+    let recorded: Vec<_> = RECORDED.lines().collect();
+    let (mine, theirs) = tokio::join!(entries(&one), entries(&other));
+    assert_eq!((mine, theirs), (owned(&recorded), owned(&recorded)));
+    assert_eq!(server.cli(&["mget", "swarm:{acme}:layout", "swarm:layout"]), "8\n8\n");
+
+    let of_session = |text: &&&str| text.contains(r#""session":{"id":1,"#);
+    let acts: Vec<_> = recorded.iter().filter(of_session).copied().collect();
+    assert_eq!(texts(&one.acts_on(SessionId(1)).await.unwrap()), owned(&acts));
+    let by = swarm_core::domain::Attribution::SCHEDULE;
+    let session = other.convene(&session_draft("aurora"), &by).await.unwrap();
+    let acts = other.acts_on(session.id).await.unwrap();
+    assert_eq!((session.id.0, acts[0].seq.0, acts[0].at), (3, 39, session.convened_at));
+}
+
+#[tokio::test]
+async fn new_log_entries_have_the_recorded_texts() {
+    let server = Server::start(&[]);
+    let store = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
+    log_scenario(Arc::clone(&store) as _, store, || ()).await;
+    let entries = entries(&tenant(&server).await).await;
+    for text in &entries {
+        assert_eq!(LogLine::read(text).map(|line| line.text()), Ok(text.clone()));
+    }
+    let recorded: Vec<_> = RECORDED.lines().map(timeless).collect();
+    assert_eq!(entries.iter().map(|text| timeless(text)).collect::<Vec<_>>(), recorded);
+}
+
+/// The entry without the values that differ per run: times, day, and digests over them.
+fn timeless(text: &str) -> Value {
+    let mut entry: Value = serde_json::from_str(text).unwrap();
+    if entry["kind"].as_str().unwrap().starts_with("committee") && entry["date"] != "2030-01-01" {
+        entry["date"] = Value::Null;
+    }
+    remove_times(&mut entry);
+    entry
+}
+
+fn remove_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(remove_times),
+        Value::String(text) if text.starts_with("sha256:") => *value = Value::Null,
+        Value::String(text) if Timestamp::parse("at", text).is_ok() => *value = Value::Null,
+        _ => {}
+    }
+}
+
+/// Restores the records of an earlier release, a command per line.
+async fn write_layout_3(server: &Server) {
+    let client = redis::Client::open(server.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    for line in include_str!("../../../vectors/log/redis-layout-3.jsonl").lines() {
+        let words: Vec<String> = serde_json::from_str(line).unwrap();
+        let mut command = redis::Cmd::new();
+        command.arg(words);
+        command.exec_async(&mut connection).await.unwrap();
+    }
+}
+
+async fn tenant(server: &Server) -> Tenant {
+    let store: Arc<dyn Tenants> = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
+    Swarm::new(store, SystemEntropy).tenant(&TenantId::parse("acme").unwrap())
+}
+
+async fn entries(tenant: &Tenant) -> Vec<String> {
+    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    page.lines().map(LogLine::text).collect()
+}
+
+fn texts(lines: &[LogLine]) -> Vec<String> {
+    lines.iter().map(LogLine::text).collect()
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}

@@ -1,0 +1,217 @@
+//! Opening files: layouts, files of other programs, permissions, several stores on one file.
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::error::Error as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use swarm_core::domain::{LogLine, Seq};
+use swarm_core::store::{
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, DocumentDraft, DocumentQuota, Put,
+    StoreError, StoreErrorKind,
+};
+use swarm_core::{Swarm, SystemEntropy, TenantId, Tenants, Timestamp};
+use swarm_store_sqlite::SqliteStore;
+use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
+use tempfile::TempDir;
+
+/// The newest layout.
+const LAYOUT: i64 = 8;
+
+#[test]
+fn file_has_application_id_layout_and_wal() {
+    let (_folder, path) = new_path();
+    SqliteStore::open(&path).unwrap();
+    let db = Connection::open(&path).unwrap();
+    assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
+    assert_eq!(pragma(&db, "user_version"), LAYOUT);
+    assert_eq!(text(&db, "journal_mode"), "wal");
+    assert_eq!(text(&db, "integrity_check"), "ok");
+}
+
+/// A backup that is restored may have any mode.
+#[cfg(unix)]
+#[test]
+fn opening_removes_permissions_of_others() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let (_folder, path) = new_path();
+    drop(SqliteStore::open(&path).unwrap());
+    assert_eq!(mode(&path), 0o600);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
+    let _store = SqliteStore::open(&path).unwrap();
+    let wal = path.with_file_name(format!("{}-wal", path.file_name().unwrap().display()));
+    assert_eq!((mode(&path), mode(&wal)), (0o600, 0o600));
+}
+
+/// So that it can be opened and read on a full disk.
+#[test]
+fn file_of_current_layout_is_opened_without_a_write() {
+    let (_folder, path) = new_path();
+    let first = SqliteStore::open(&path).unwrap();
+    let db = Connection::open(&path).unwrap();
+    let version = pragma(&db, "data_version");
+    SqliteStore::open(&path).unwrap();
+    assert_eq!(pragma(&db, "data_version"), version);
+    drop(first);
+}
+
+#[test]
+fn foreign_and_newer_files_are_refused_and_unchanged() {
+    let (_folder, path) = new_path();
+    fs::write(&path, "Dear diary, ".repeat(1_000)).unwrap();
+    refused(&path, "the file is no database");
+
+    let (_folder, path) = new_path();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE diary (entry TEXT)").unwrap();
+    refused(&path, "the file is a database of another program");
+
+    let (_folder, path) = new_path();
+    SqliteStore::open(&path).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", LAYOUT + 1).unwrap();
+    refused(&path, &format!("the file has layout {}", LAYOUT + 1));
+}
+
+#[test]
+fn open_at_an_impossible_path_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let no_folder = SqliteStore::open(folder.path().join("nowhere/swarm.db")).err().unwrap();
+    assert_eq!(no_folder.kind(), StoreErrorKind::Unavailable);
+    assert!(SqliteStore::open("").is_err());
+    assert!(SqliteStore::open(folder.path()).is_err());
+}
+
+/// Layout 3: entries of the log are complete, and read as before.
+#[tokio::test]
+async fn log_entries_of_layout_2_keep_their_exact_texts() {
+    let (_folder, path) = new_path();
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(include_str!("../../../vectors/log/sqlite-layout-2.sql")).unwrap();
+    db.pragma_update(None, "user_version", 2).unwrap();
+    db.pragma_update(None, "application_id", u32::from_be_bytes(*b"Swrm")).unwrap();
+    drop(db);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(entries(Arc::new(store)).await, RECORDED.lines().collect::<Vec<_>>());
+    let db = Connection::open(&path).unwrap();
+    assert_eq!(pragma(&db, "user_version"), LAYOUT);
+}
+
+/// Layout 5: the size of documents is counted.
+#[tokio::test]
+async fn migration_to_layout_5_counts_the_size_of_documents() {
+    let (_folder, path) = new_path();
+    let put = async |store: SqliteStore, collection, most| {
+        let world = World::open(Arc::new(store), tenant());
+        let (key, group, json) = (None, String::new(), "\u{e9}".repeat(5));
+        let quota = Some(DocumentQuota::default().with_max_bytes(most));
+        let (replace, guard, act) = (false, None, None);
+        let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
+        world.put_document(collection, &draft).await
+    };
+    let open = || SqliteStore::open(&path).unwrap();
+    for collection in Collection::ALL {
+        assert!(matches!(put(open(), collection, u64::MAX).await, Put::Created(_)));
+    }
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("DROP TABLE document_bytes; PRAGMA user_version = 4").unwrap();
+    drop(db);
+    assert_eq!(put(open(), Collection::Signals, 39).await, Put::NoRoom);
+    assert!(matches!(put(open(), Collection::Signals, 40).await, Put::Created(_)));
+}
+
+#[tokio::test]
+async fn log_entries_have_the_recorded_texts() {
+    let (_folder, path) = new_path();
+    let clock = ManualClock::at(moment("2026-11-21T12:00:00Z"));
+    let time = clock.clone();
+    let store = Arc::new(SqliteStore::open_with_clock(&path, move || time.now()).unwrap());
+    let (tenants, committees) = (Arc::clone(&store), Arc::clone(&store));
+    log_scenario(tenants, committees, || clock.advance(1_001)).await;
+    assert_eq!(entries(store).await, RECORDED.lines().collect::<Vec<_>>());
+}
+
+/// A file written by an earlier release.
+const RECORDED: &str = include_str!("../../../vectors/log/entries.jsonl");
+
+async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
+    let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
+    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    page.lines().map(LogLine::text).collect()
+}
+
+/// For example when a newer version of the program is started on the same file.
+#[tokio::test]
+async fn file_migrated_to_a_newer_layout_is_not_written() {
+    let (_folder, path) = new_path();
+    let store = Arc::new(SqliteStore::open(&path).unwrap());
+    let world = World::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
+    let session = world.convened("aurora").await;
+    let db = Connection::open(&path).unwrap();
+
+    db.pragma_update(None, "user_version", LAYOUT + 1).unwrap();
+    let outdated = world.store().give_challenge(&offer()).await.err().unwrap();
+    assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
+    assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
+    assert!(store.ready().await.is_err());
+    assert_eq!(world.session(session.id).await.unwrap().record, session);
+
+    db.pragma_update(None, "user_version", LAYOUT).unwrap();
+    store.ready().await.unwrap();
+    assert_eq!(world.convened("basalt").await.id.0, 2);
+}
+
+/// Two stores on one file, like two processes.
+#[tokio::test(flavor = "multi_thread")]
+async fn stores_on_one_file_commit_alternately() {
+    let (_folder, path) = new_path();
+    let worlds = [(); 2].map(|()| {
+        let store: Arc<dyn Tenants> = Arc::new(SqliteStore::open(&path).unwrap());
+        World::open(store, tenant())
+    });
+    let mut ids = Vec::new();
+    for _ in 0..50 {
+        let (one, other) = tokio::join!(worlds[0].convened("a"), worlds[1].convened("b"));
+        ids.extend([one.id.0, other.id.0]);
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=100).collect::<Vec<_>>());
+}
+
+fn offer() -> ChallengeOffer {
+    let fresh = challenge("challenge", Timestamp::EPOCH);
+    ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: ChallengeSlot::Decoy }
+}
+
+/// A path where no file exists yet.
+fn new_path() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("swarm.db");
+    (folder, path)
+}
+
+fn tenant() -> TenantId {
+    TenantId::parse("acme").unwrap()
+}
+
+/// Checks that opening fails for this reason, and leaves the file unchanged.
+fn refused(path: &Path, reason: &str) {
+    let before = fs::read(path).unwrap();
+    let error = SqliteStore::open(path).err().unwrap();
+    assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
+    assert!(why(&error).starts_with(reason), "{error:?}");
+    assert_eq!(fs::read(path).unwrap(), before);
+}
+
+fn why(error: &StoreError) -> String {
+    error.source().unwrap().to_string()
+}
+
+fn pragma(db: &Connection, name: &str) -> i64 {
+    db.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+}
+
+fn text(db: &Connection, name: &str) -> String {
+    db.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+}

@@ -1,0 +1,5 @@
+//! All tests of the SQLite store, in one binary: each binary would be linked by itself.
+
+mod changes;
+mod conformance;
+mod layouts;
