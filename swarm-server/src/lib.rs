@@ -1,7 +1,8 @@
 //! The server of Swarm: an accept loop that limits the resources of each client.
 //!
 //! [`serve_site`] serves a [`Site`] of `swarm-http`; [`serve`] serves any tower service, a warp filter by
-//! `warp::service`. The binary `swarm` (feature `bin`, on by default) adds configuration, stores and commands.
+//! `warp::service`. The binary `swarm` (feature `bin`, on by default) adds configuration, stores and commands. The
+//! feature `tls`, on by default too, adds [`Listener::with_tls`].
 //!
 //! ```no_run
 //! use std::future::pending;
@@ -38,6 +39,7 @@ mod framing;
 mod host;
 mod limits;
 mod socket;
+#[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls;
 mod tracked_body;
 
@@ -63,7 +65,6 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 
 use self::activity::Activity;
@@ -71,9 +72,10 @@ use self::connections::Connections;
 use self::framing::check_framing;
 use self::host::{bad_request, settle_host};
 use self::socket::Socket;
-use self::tls::Stream;
+use self::tls::{Stream, TlsAcceptor};
 
 pub use self::limits::Limits;
+#[cfg(feature = "tls")]
 pub use self::tls::{TlsCertificate, TlsError};
 pub use self::tracked_body::TrackedBody;
 
@@ -85,9 +87,10 @@ pub struct Peer(pub SocketAddr);
 #[derive(Debug)]
 pub struct Listener {
     tcp: TcpListener,
-    tls: Option<TlsCertificate>,
+    tls: Option<tls::TlsCertificate>,
 }
 
+#[cfg(feature = "tls")]
 impl Listener {
     /// Accepts TLS connections, with this certificate.
     pub fn with_tls(tcp: TcpListener, certificate: TlsCertificate) -> Self {

@@ -41,6 +41,7 @@ mod sessions;
 mod settings;
 mod takes;
 mod tenant;
+#[cfg(feature = "tls")]
 mod tls;
 mod transfer;
 mod tree;

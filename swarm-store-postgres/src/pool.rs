@@ -15,7 +15,6 @@ use tokio_postgres::{Client, Row};
 
 use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
-use crate::tls;
 
 /// The connections to the database.
 #[derive(Clone)]
@@ -34,7 +33,10 @@ impl Pool {
     /// A pool with these settings. It connects when a connection is needed.
     pub(crate) fn new(settings: &Settings) -> Outcome<Self> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let tls = tls::connector(&settings.tls)?;
+        #[cfg(feature = "tls")]
+        let tls = crate::tls::connector(&settings.tls)?;
+        #[cfg(not(feature = "tls"))]
+        let tls = tokio_postgres::NoTls;
         let manager = Manager::from_config(settings.config.clone(), tls, recycling);
         let connections = Connections::builder(manager)
             .max_size(settings.pool_size)

@@ -121,7 +121,8 @@ impl Frame {
 
     /// Adds the picture of a session for link previews.
     pub(crate) fn pictured(self, session: swarm_core::SessionId) -> Self {
-        Self { picture: Some(format!("/swarm/sessions/{session}/picture.png")), ..self }
+        let picture = cfg!(feature = "pictures");
+        Self { picture: picture.then(|| format!("/swarm/sessions/{session}/picture.png")), ..self }
     }
 
     /// Adds a feed of what the page shows.

@@ -25,6 +25,7 @@ pub(crate) mod memo;
 pub(crate) mod memos;
 mod negotiation;
 mod people;
+#[cfg(feature = "pictures")]
 pub(crate) mod picture;
 mod result;
 pub(crate) mod session;

@@ -79,6 +79,7 @@ pub(super) fn routes() -> Vec<Route> {
         file("/swarm/sessions/{id}.json", pages::files::session_json, &["Rows"])
             .about("The same rows as JSON")
             .part("Id"),
+        #[cfg(feature = "pictures")]
         read("/swarm/sessions/{id}/picture.png", pages::picture::session)
             .with(Work::CachedLong)
             .about("The stances of a session as a picture, for link previews")

@@ -41,6 +41,7 @@ const VARIABLES: [(&str, &str); 11] = [
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) config: Config,
+    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "only TLS reads it"))]
     pub(crate) tls: Tls,
     pub(crate) schema: Schema,
     pub(crate) pool_size: usize,
@@ -168,6 +169,10 @@ impl Parsed {
         let (mode, verify) = match self.ssl_mode.as_deref().unwrap_or("prefer") {
             "disable" => (SslMode::Disable, Verify::Nothing),
             "allow" | "prefer" => (SslMode::Prefer, Verify::Nothing),
+            "require" | "verify-ca" | "verify-full" if !cfg!(feature = "tls") => {
+                let modes = "disable, allow or prefer: this build has no TLS (feature `tls`)";
+                return Err(invalid("sslmode", modes));
+            }
             // As libpq: with a root certificate it is verify-ca.
             "require" if self.root_certificate.is_some() => (SslMode::Require, Verify::Authority),
             "require" => (SslMode::Require, Verify::Nothing),

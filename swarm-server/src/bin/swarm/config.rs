@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use lettre::message::Mailbox;
 use serde::Deserialize;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
+use crate::mail::checked_sender;
 use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
 
@@ -125,13 +125,8 @@ pub(crate) struct Config {
 /// The mail settings.
 pub(crate) struct MailConfig {
     pub(crate) smtp_url: String,
-    /// The sender for tenants without `mail_from`.
-    pub(crate) from: Option<Mailbox>,
-}
-
-/// Parses a sender: an address, optionally with a name. The error is the rule.
-pub(crate) fn sender(text: &str) -> Result<Mailbox, &'static str> {
-    text.parse().map_err(|_| "must be desk@example.org or Desk <desk@example.org>")
+    /// The sender for tenants without `mail_from`, as `checked_sender` returned it.
+    pub(crate) from: Option<String>,
 }
 
 impl Source {
@@ -148,7 +143,7 @@ impl Options {
         let path = config.clone();
         let file = config.as_deref().map(read).transpose()?.unwrap_or_default();
         let from = self.mail_from.or(file.mail_from);
-        let from = from.as_deref().map(sender).transpose();
+        let from = from.as_deref().map(checked_sender).transpose();
         let from = from.map_err(|rule| format!("mail_from: {rule}"))?;
         let mail = match self.smtp_url.or(file.smtp_url) {
             Some(_) if from.is_none() && file.tenants.is_empty() => {

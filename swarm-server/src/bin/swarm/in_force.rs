@@ -28,10 +28,7 @@ impl ServerSettings {
             ("trust_forwarded", config.trust_forwarded.to_string()),
             ("log_format", format!("{:?}", config.log_format)),
             ("smtp_url", mail.map(|mail| mail.smtp_url.clone()).unwrap_or_default()),
-            (
-                "mail_from",
-                mail.and_then(|it| it.from.as_ref()).map_or_else(String::new, |it| it.to_string()),
-            ),
+            ("mail_from", mail.and_then(|it| it.from.clone()).unwrap_or_default()),
         ])
     }
 

@@ -16,7 +16,7 @@ use swarm_http::TenantConfig;
 use tokio::time::timeout;
 
 use crate::Failure;
-use crate::config::{MailConfig, sender};
+use crate::config::MailConfig;
 
 /// Maximum time for one delivery, far less than the lease of a message.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -34,15 +34,26 @@ impl Smtp {
         // transport's own timeout, which is per command.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
             .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
-        Ok(Self { transport: transport.timeout(None).build(), from: config.from.clone() })
+        let from = config.from.as_deref().and_then(sender);
+        Ok(Self { transport: transport.timeout(None).build(), from })
     }
 
     /// The mailer of this tenant; `None` if there is no sender.
     pub(crate) fn mailer(&self, tenant: &TenantConfig) -> Option<Box<dyn Mailer>> {
-        let own = tenant.mail_from.as_deref().and_then(|from| sender(from).ok());
+        let own = tenant.mail_from.as_deref().and_then(sender);
         let from = own.or_else(|| self.from.clone())?;
         Some(Box::new(TenantSmtp { transport: self.transport.clone(), from }))
     }
+}
+
+/// Checks a sender, an address with or without a name, and returns it in its normal form. The error is the rule.
+pub(crate) fn checked_sender(text: &str) -> Result<String, &'static str> {
+    let sender = sender(text).ok_or("must be desk@example.org or Desk <desk@example.org>")?;
+    Ok(sender.to_string())
+}
+
+fn sender(text: &str) -> Option<Mailbox> {
+    text.parse().ok()
 }
 
 /// An SMTP server and a sender.

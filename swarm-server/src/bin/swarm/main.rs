@@ -14,6 +14,7 @@ mod export;
 mod failure;
 mod in_force;
 mod log;
+#[cfg_attr(not(feature = "mail"), path = "without_mail.rs")]
 mod mail;
 mod member;
 mod open_site;
@@ -24,6 +25,7 @@ mod signing_key;
 mod store;
 mod stored_tenants;
 mod tenants;
+#[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls_files;
 mod transfer;
 mod verify;

@@ -76,7 +76,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         if read_only { std::future::pending().await } else { maintenance.run().await }
     };
     let listener = match &tls {
-        Some(tls) => Listener::with_tls(listener, tls.certificate()),
+        Some(tls) => tls.listen(listener),
         None => listener.into(),
     };
     if let Some(listener) = metrics_listener {

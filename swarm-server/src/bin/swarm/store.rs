@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use swarm_core::store::{ChangeFeed, Intercepted, ReadOnly, Transfer};
-use swarm_core::{CommitteeTenants, Committees, StoreError, Swarm, SystemEntropy, Tenants};
+use swarm_core::{CommitteeTenants, Committees, Swarm, SystemEntropy, Tenants};
 use swarm_http::Services;
 use swarm_store_memory::MemoryStore;
+#[cfg(feature = "postgres")]
 use swarm_store_postgres::PostgresStore;
+#[cfg(feature = "redis")]
 use swarm_store_redis::RedisStore;
+#[cfg(feature = "sqlite")]
 use swarm_store_sqlite::SqliteStore;
-use tokio::task::spawn_blocking;
 
 use crate::Failure;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 use crate::failure::with_causes;
 
 /// The default store: a file in the working directory (API.md, 13.1).
@@ -55,44 +58,94 @@ pub(crate) struct Opened {
 
 /// Opens the store at this address (API.md, 13.1). A missing file is created, which is logged.
 pub(crate) async fn open(store: &str) -> Result<Opened, Failure> {
-    check(store)?;
-    if store == MEMORY {
-        return Ok(to_serve(MemoryStore::new(), on));
-    }
-    if let Some(path) = store.strip_prefix(SQLITE) {
-        return Ok(to_serve(sqlite(Path::new(path)).await?, with_basis_cache));
-    }
-    if has_scheme(store, &POSTGRES) {
-        let opened = connected(store, PostgresStore::connect(store).await)?;
-        return Ok(to_serve(opened, with_basis_cache));
-    }
-    Ok(to_serve(connected(store, RedisStore::connect(store).await)?, with_basis_cache))
-}
-
-fn to_serve<T: Transfer + Clone + 'static>(store: T, serve: impl Fn(T) -> Services) -> Opened {
-    Opened { services: serve(store.clone()), tenants: Arc::new(store) }
-}
-
-fn has_scheme(store: &str, schemes: &[&str]) -> bool {
-    schemes.iter().any(|scheme| store.starts_with(scheme))
-}
-
-/// Names the store in the error.
-fn connected<T>(store: &str, connected: Result<T, StoreError>) -> Result<T, Failure> {
-    Ok(connected.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?)
+    open_for(Use::Serve, store).await
 }
 
 /// Opens an existing store for reads only.
 pub(crate) async fn open_read_only(store: &str) -> Result<Opened, Failure> {
     check(store)?;
     exists(store)?;
-    if let Some(path) = store.strip_prefix(SQLITE) {
-        return Ok(to_serve(sqlite(Path::new(path)).await?, read_only));
+    open_for(Use::Read, store).await
+}
+
+/// What a store is opened for.
+#[derive(Clone, Copy)]
+enum Use {
+    Serve,
+    /// Commits are refused.
+    Read,
+}
+
+async fn open_for(used: Use, store: &str) -> Result<Opened, Failure> {
+    check(store)?;
+    match Kind::of(store)? {
+        Kind::Memory => Ok(opened(used, MemoryStore::new(), false)),
+        #[cfg(feature = "sqlite")]
+        Kind::Sqlite => Ok(opened(used, sqlite(sqlite_file(store)).await?, true)),
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => {
+            Ok(opened(used, connected(store, PostgresStore::connect(store).await)?, true))
+        }
+        #[cfg(feature = "redis")]
+        Kind::Redis => Ok(opened(used, connected(store, RedisStore::connect(store).await)?, true)),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres", feature = "redis")))]
+        kind => Err(kind.is_not_built()),
     }
-    if has_scheme(store, &POSTGRES) {
-        return Ok(to_serve(connected(store, PostgresStore::connect(store).await)?, read_only));
+}
+
+/// Checks the form of an address, without connecting.
+pub(crate) fn check(store: &str) -> Result<(), Failure> {
+    match Kind::of(store)? {
+        Kind::Memory => Ok(()),
+        #[cfg(feature = "sqlite")]
+        Kind::Sqlite => Ok(()),
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => connected(store, PostgresStore::check_address(store)),
+        #[cfg(feature = "redis")]
+        Kind::Redis => connected(store, RedisStore::check_address(store)),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres", feature = "redis")))]
+        kind => Err(kind.is_not_built()),
     }
-    Ok(to_serve(connected(store, RedisStore::connect(store).await)?, read_only))
+}
+
+/// The kinds of stores, whether or not they are in this build.
+enum Kind {
+    Memory,
+    Sqlite,
+    Postgres,
+    Redis,
+}
+
+impl Kind {
+    fn of(store: &str) -> Result<Self, Failure> {
+        let has_scheme = |schemes: &[&str]| schemes.iter().any(|it| store.starts_with(it));
+        let has_file = store.strip_prefix(SQLITE).is_some_and(|path| !path.is_empty());
+        match store {
+            MEMORY => Ok(Self::Memory),
+            _ if has_file => Ok(Self::Sqlite),
+            _ if has_scheme(&POSTGRES) => Ok(Self::Postgres),
+            _ if has_scheme(&REDIS) => Ok(Self::Redis),
+            _ => Err(UNKNOWN.into()),
+        }
+    }
+
+    /// The refusal of a store that this build leaves out.
+    #[cfg(not(all(feature = "sqlite", feature = "postgres", feature = "redis")))]
+    fn is_not_built(&self) -> Failure {
+        let (name, feature) = match self {
+            Self::Memory => ("memory", "bin"),
+            Self::Sqlite => ("SQLite", "sqlite"),
+            Self::Postgres => ("PostgreSQL", "postgres"),
+            Self::Redis => ("Redis", "redis"),
+        };
+        format!("store: this build of swarm has no {name} (feature `{feature}`)").into()
+    }
+}
+
+/// Names the store in the error.
+#[cfg(any(feature = "postgres", feature = "redis"))]
+fn connected<T>(store: &str, connected: Result<T, swarm_core::StoreError>) -> Result<T, Failure> {
+    Ok(connected.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?)
 }
 
 /// Both interfaces of an existing store.
@@ -127,18 +180,6 @@ pub(crate) fn exists(store: &str) -> Result<(), Failure> {
     }
 }
 
-/// Checks the form of an address, without connecting.
-pub(crate) fn check(store: &str) -> Result<(), Failure> {
-    if has_scheme(store, &REDIS) {
-        return connected(store, RedisStore::check_address(store));
-    }
-    if has_scheme(store, &POSTGRES) {
-        return connected(store, PostgresStore::check_address(store));
-    }
-    let is_file = store.strip_prefix(SQLITE).is_some_and(|path| !path.is_empty());
-    if is_file || store == MEMORY { Ok(()) } else { Err(UNKNOWN.into()) }
-}
-
 /// The settings of a checked address, without a password.
 pub(crate) fn settings(store: &str) -> String {
     let Some((_, settings)) = store.split_once('?').filter(|_| !store.starts_with(SQLITE)) else {
@@ -169,9 +210,34 @@ pub(crate) fn shown(store: &str) -> String {
     if hosts.split(',').all(is_host) { format!("{scheme}://{hosts}") } else { scheme.to_owned() }
 }
 
+/// Both interfaces for this use. A slow store gets the basis cache: takes are first judged by cached facts, so that most
+/// cost one call of the store instead of two.
+fn opened<T>(used: Use, store: T, is_slow: bool) -> Opened
+where
+    T: Tenants + CommitteeTenants + ChangeFeed + Transfer + Clone + 'static,
+{
+    let tenants = Arc::new(store.clone());
+    let services = match used {
+        Use::Read => read_only(store),
+        Use::Serve => {
+            let services = on(store);
+            let swarm = services.swarm;
+            let swarm = if is_slow { swarm.with_basis_cache() } else { swarm };
+            Services { swarm, ..services }
+        }
+    };
+    Opened { services, tenants }
+}
+
+#[cfg(feature = "sqlite")]
+fn sqlite_file(store: &str) -> &Path {
+    Path::new(store.strip_prefix(SQLITE).unwrap_or_default())
+}
+
+#[cfg(feature = "sqlite")]
 async fn sqlite(path: &Path) -> Result<SqliteStore, Failure> {
     let (is_new, file) = (!path.exists(), path.to_owned());
-    let opened = spawn_blocking(|| SqliteStore::open(file)).await?;
+    let opened = tokio::task::spawn_blocking(|| SqliteStore::open(file)).await?;
     let name = path.display();
     let store = opened.map_err(|error| with_causes(&format!("store: {name}"), &error))?;
     if is_new {
@@ -192,13 +258,4 @@ fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> 
     let committees = Committees::new(store.clone(), SystemEntropy);
     let services = Services::from((Swarm::new(store, SystemEntropy), committees));
     Services { changes: Some(changes), ..services }
-}
-
-/// Both interfaces, with the basis cache: takes are first judged by cached facts, so that most cost one
-/// call of the store instead of two.
-fn with_basis_cache(
-    store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static,
-) -> Services {
-    let services = on(store);
-    Services { swarm: services.swarm.with_basis_cache(), ..services }
 }

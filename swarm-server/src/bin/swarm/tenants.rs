@@ -7,7 +7,8 @@ use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{AdminTokens, Host, Operator, PublicOrigin, Role, TenantConfig};
 
-use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable, sender};
+use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable};
+use crate::mail::checked_sender;
 use crate::schedule::schedule;
 use crate::secrets::check_token;
 use crate::{Failure, witnesses};
@@ -52,7 +53,7 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     let origin = table.public_origin.as_deref().map(PublicOrigin::parse).transpose();
     tenant.public_origin = origin.map_err(|invalid| bad("public_origin", &invalid.rule))?;
     if let Some(from) = &table.mail_from {
-        sender(from).map_err(|rule| bad("mail_from", rule))?;
+        checked_sender(from).map_err(|rule| bad("mail_from", rule))?;
         tenant.mail_from = Some(from.clone());
     }
     tenant.witnesses =

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use swarm_server::TlsCertificate;
+use swarm_server::{Listener, TlsCertificate};
+use tokio::net::TcpListener;
 
 use crate::Failure;
 use crate::failure::with_causes;
@@ -24,8 +25,9 @@ impl TlsFiles {
         Ok(Self { cert, key, certificate })
     }
 
-    pub(crate) fn certificate(&self) -> TlsCertificate {
-        self.certificate.clone()
+    /// Accepts TLS connections with the certificate.
+    pub(crate) fn listen(&self, tcp: TcpListener) -> Listener {
+        Listener::with_tls(tcp, self.certificate.clone())
     }
 
     /// Reads the files again. An error is logged, and the old pair stays in use.

@@ -3,6 +3,7 @@
 mod arguments;
 mod copy;
 mod dump;
+#[cfg(feature = "sqlite")]
 mod index_on_disk;
 mod opened;
 mod progress;

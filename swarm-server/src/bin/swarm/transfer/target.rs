@@ -6,7 +6,6 @@ use swarm_core::TenantId;
 use swarm_core::service::dump::{DumpReader, Fault, Totals};
 use swarm_core::store::{Restore, Restored, Stored, Transfer};
 
-use super::index_on_disk::IndexOnDisk;
 use super::{no_such_tenant, store_failed};
 use crate::command::CommandError;
 
@@ -46,7 +45,11 @@ impl Target {
             occupied.extend(tenants);
             restore = Some(store.restore().await.map_err(|error| store_failed(&error))?);
         }
-        let reader = DumpReader::with_index(IndexOnDisk::new()?);
+        #[cfg(feature = "sqlite")]
+        let reader = DumpReader::with_index(super::index_on_disk::IndexOnDisk::new()?);
+        // Its memory grows with the dump.
+        #[cfg(not(feature = "sqlite"))]
+        let reader = DumpReader::new();
         Ok(Self { reader, restore, occupied, only, has_only: false, batch: Batch::default() })
     }
 
