@@ -14,8 +14,9 @@ use tokio::runtime::Runtime;
 use crate::clock::Clock;
 use crate::harness::Server;
 
-/// Generates a test per backend from functions that take a [`Backend`]. A function that is not listed is
-/// unused, which a lint reports.
+/// Generates a test per backend from functions that take a [`Backend`]: in the first tier on memory and on SQLite, the
+/// default store of the server, in the nightly tier on PostgreSQL and Redis. A function that is not listed is unused,
+/// which a lint reports.
 macro_rules! on_every_store {
     ($($test:ident),* $(,)?) => {
         mod on_memory {
@@ -24,10 +25,10 @@ macro_rules! on_every_store {
         mod on_sqlite {
             $(#[test] fn $test() { super::$test(&$crate::backend::Backend::sqlite()) })*
         }
-        mod on_postgres {
+        mod nightly_on_postgres {
             $(#[test] fn $test() { super::$test(&$crate::backend::Backend::postgres()) })*
         }
-        mod on_redis {
+        mod nightly_on_redis {
             $(#[test] fn $test() { super::$test(&$crate::backend::Backend::redis()) })*
         }
     };

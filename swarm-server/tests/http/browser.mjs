@@ -10,7 +10,9 @@ const { chromium } = require('playwright-core');
 const { HtmlValidate } = require('html-validate');
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-export const WIDTHS = [320, 390, 768, 1200, 1600];
+/** Whether every page is looked at in every window; otherwise one page of each template, in the narrowest and a wide one. */
+export const EVERYTHING = process.env.SWARM_EVERY_PAGE === '1';
+export const WIDTHS = EVERYTHING ? [320, 390, 768, 1200, 1600] : [320, 1200];
 export const LARGEST = 50 * 1024;
 
 export const origin = new URL(process.argv[2]).origin;
@@ -40,6 +42,19 @@ const validator = new HtmlValidate({
     'form-dup-name': ['error', { shared: ['checkbox', 'radio', 'submit', 'button', 'reset'] }],
   },
 });
+
+/** The pages to look at: of those whose paths differ only in ids, unless everything is looked at, the longest. */
+export function chosen(pages) {
+  if (EVERYTHING) return pages;
+  const longest = new Map();
+  for (const page of pages) {
+    const { pathname, searchParams } = new URL(page.path, origin);
+    const template = pathname.replace(/^((?:\/[a-z.]+)*?\/(?:sessions|members|subjects|takes|memos|committee))\/[^/]+/, '$1/*');
+    const key = `${template}?${[...searchParams.keys()]}`;
+    if (!(longest.get(key)?.text.length >= page.text.length)) longest.set(key, page);
+  }
+  return [...longest.values()];
+}
 
 /** Validates the HTML of a page. */
 export async function validate(path, text) {

@@ -2,11 +2,12 @@
  * Reads the console of a server in a real browser: `node console.mjs URL TOKEN`, with the libraries in SWARM_NODE_TOOLS.
  * Prints what it found wrong, a line each, and last the paths that it looked at.
  *
- * It signs in, aggregates a session and signs out by keyboard alone. Each page is looked at in five widths, light and dark,
- * and at 200 % text, scripts off: nothing runs, nothing is wider than the window. Its text is valid HTML, and axe finds no barrier.
+ * It signs in, aggregates a session and signs out by keyboard alone. The text of each page is valid HTML. With
+ * SWARM_EVERY_PAGE=1 each page, otherwise one of each template, is looked at in windows of several widths, light and dark,
+ * and at 200 % text, scripts off: nothing runs, nothing is wider than the window, and axe finds no barrier.
  */
 import {
-  LARGEST, WIDTHS, browser, complain, examine, look, openWindow, origin, report, validate,
+  LARGEST, WIDTHS, browser, chosen, complain, examine, look, openWindow, origin, report, validate,
 } from './browser.mjs';
 
 const [, , , token, shots] = process.argv;
@@ -95,13 +96,14 @@ try {
 } catch (error) {
   complain('keyboard', error.message);
 }
-const pages = await crawl(await signedIn({ javaScriptEnabled: true }));
+const everyPage = await crawl(await signedIn({ javaScriptEnabled: true }));
 const styles = await Promise.all(['style', 'console'].map(async (name) => (await (await fetch(`${origin}/swarm/${name}.css`)).text()).length));
 const size = styles.reduce((sum, length) => sum + length, 0);
-for (const { path, text } of pages) {
+for (const { path, text } of everyPage) {
   if (text.length + size > LARGEST) complain(path, `${text.length + size} bytes with styles`);
   await validate(path, text);
 }
+const pages = chosen(everyPage);
 for (const colorScheme of ['light', 'dark']) {
   for (const width of WIDTHS) {
     const page = await signedIn({ viewport: { width, height: 900 }, colorScheme, javaScriptEnabled: false });
@@ -127,4 +129,4 @@ for (const { path } of pages) {
   });
   if (over > 0) complain(path, `${over} px too wide at 200 %`);
 }
-await report(pages.map(({ path }) => path));
+await report(everyPage.map(({ path }) => path));

@@ -31,6 +31,7 @@ mod faults;
 mod fixture;
 mod guide;
 mod harness;
+mod histories;
 mod hostile;
 mod idle_tenants;
 mod lifecycle;

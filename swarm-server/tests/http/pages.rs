@@ -23,13 +23,27 @@ const MARKDOWN: &str = "# one\n###### six\n![x](http://127.0.0.1:1/y)\n[js](java
 
 #[test]
 fn pages_are_harmless_accessible_and_link_to_everything() {
+    check_pages("0");
+}
+
+mod nightly {
+    #[test]
+    fn every_page_is_harmless_and_accessible_at_every_width() {
+        super::check_pages("1");
+    }
+}
+
+/// Reads all pages in the browser; with `every_page`, looks at each of them at every width.
+fn check_pages(every_page: &str) {
     let tools = node_tools();
     let server = Server::start();
     let client = server.client();
     let records = fill(&client);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/pages.mjs");
     let url = format!("http://{}/", server.address);
-    let ran = Command::new("node").args([script, &url]).env(NODE_TOOLS, tools).output().unwrap();
+    let mut command = Command::new("node");
+    command.args([script, &url]).env(NODE_TOOLS, tools).env("SWARM_EVERY_PAGE", every_page);
+    let ran = command.output().unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
     assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
     let wrong: Vec<_> = told.lines().filter(|line| line.starts_with("wrong: ")).collect();

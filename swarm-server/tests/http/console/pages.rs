@@ -15,6 +15,18 @@ const BIDI: &str = "\u{202e}evil \u{0} \u{1b}[31m \u{7f} \u{2066}";
 
 #[test]
 fn console_is_harmless_accessible_and_works_by_keyboard() {
+    check_console("0");
+}
+
+mod nightly {
+    #[test]
+    fn every_page_of_the_console_is_accessible_at_every_width() {
+        super::check_console("1");
+    }
+}
+
+/// Reads the console in the browser; with `every_page`, looks at each page at every width.
+fn check_console(every_page: &str) {
     let tools = node_tools();
     let server = Server::start();
     let client = server.client();
@@ -23,7 +35,8 @@ fn console_is_harmless_accessible_and_works_by_keyboard() {
     let url = format!("http://{}", server.address);
     let mut command = Command::new("node");
     command.args([script, &url, ADMIN]).args(std::env::var("SWARM_SHOTS"));
-    let ran = command.env(NODE_TOOLS, tools).output().unwrap();
+    command.env(NODE_TOOLS, tools).env("SWARM_EVERY_PAGE", every_page);
+    let ran = command.output().unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
     assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
     let wrong: Vec<_> = told.lines().filter(|line| line.starts_with("wrong: ")).collect();

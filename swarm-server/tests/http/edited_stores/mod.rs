@@ -26,16 +26,16 @@ enum Kind {
     Postgres,
 }
 
-/// Makes a test on each store of each function.
+/// Makes a test on each store of each function: on SQLite in the first tier, on the others in the nightly tier.
 macro_rules! on_each {
     ($($name:ident)*) => {
-        mod sqlite {
+        mod on_sqlite {
             $(#[test] fn $name() { super::$name(super::Kind::Sqlite); })*
         }
-        mod redis {
+        mod nightly_on_redis {
             $(#[test] fn $name() { super::$name(super::Kind::Redis); })*
         }
-        mod postgres {
+        mod nightly_on_postgres {
             $(#[test] fn $name() { super::$name(super::Kind::Postgres); })*
         }
     };

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use swarm_core::Timestamp;
 use swarm_redis_testing::wait_until;
 
-use crate::client::{Answer, Client, Member};
-use crate::history::{EventKind, History, Outcome};
-use crate::nemesis;
-use crate::servers::Servers;
+use crate::histories::client::{Answer, Client, Member};
+use crate::histories::history::{EventKind, History, Outcome};
+use crate::histories::nemesis;
+use crate::histories::servers::Servers;
 
 pub const DATE: &str = "2026-11-21";
 const SUBJECTS: [&str; 3] = ["aurora", "borealis", "corona"];

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::client::Client;
-use crate::servers::Servers;
-use crate::timeline::number;
+use crate::histories::client::Client;
+use crate::histories::servers::Servers;
+use crate::histories::timeline::number;
 
 /// The records at the end, as the public reads them.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 //! ([`workload`]), and a [`nemesis`] that kills servers and the store with SIGKILL meanwhile. Afterwards every answer is
 //! checked against the log of the store ([`checks`]).
 //!
-//! A short history is part of the tests; `./check histories 60` records longer ones.
+//! A short history on SQLite is part of the first tier; `./check histories 60` records longer ones on each store.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,12 +12,12 @@
     reason = "a test panics, reads the clock, and has its modules for itself"
 )]
 
-mod anomalies;
 mod checks;
 mod client;
 mod final_state;
 mod history;
 mod nemesis;
+mod nightly;
 mod servers;
 mod tampering;
 mod timeline;
@@ -31,16 +31,6 @@ use servers::{Servers, Store};
 #[test]
 fn history_on_sqlite_is_consistent() {
     run(Store::sqlite());
-}
-
-#[test]
-fn history_on_redis_is_consistent() {
-    run(Store::redis());
-}
-
-#[test]
-fn history_on_postgres_is_consistent() {
-    run(Store::postgres());
 }
 
 /// Records a history and checks it; then checks that the checks would have found faults in it.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use swarm_redis_testing::wait_until;
 
-use crate::client::Member;
-use crate::history::Outcome;
-use crate::servers::{Servers, Store};
-use crate::timeline::millis;
-use crate::workload::{DATE, in_millis};
+use crate::histories::client::Member;
+use crate::histories::history::Outcome;
+use crate::histories::servers::{Servers, Store};
+use crate::histories::timeline::millis;
+use crate::histories::workload::{DATE, in_millis};
 
 /// A take that loses a race against a copy of itself is answered with the id of that copy.
 #[test]

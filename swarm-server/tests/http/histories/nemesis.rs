@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::history::{EventKind, History};
-use crate::servers::Servers;
-use crate::workload::Random;
+use crate::histories::history::{EventKind, History};
+use crate::histories::servers::Servers;
+use crate::histories::workload::Random;
 
 /// What is killed at once.
 struct Kill {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::checks::check;
-use crate::final_state::FinalState;
-use crate::history::{Event, EventKind, History, Outcome};
-use crate::timeline::number;
+use crate::histories::checks::check;
+use crate::histories::final_state::FinalState;
+use crate::histories::history::{Event, EventKind, History, Outcome};
+use crate::histories::timeline::number;
 
 /// Changes a history, and says what the check must report.
 type Tampering = fn(&mut Recorded) -> &'static str;

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::history::{Event, EventKind, Outcome};
-use crate::timeline::{Positions, Timeline, intersect, number};
+use crate::histories::history::{Event, EventKind, Outcome};
+use crate::histories::timeline::{Positions, Timeline, intersect, number};
 
 pub fn check(timeline: &Timeline, events: &[Event], faults: &mut Vec<String>) {
     // The latest position that clients had certainly seen by a moment.

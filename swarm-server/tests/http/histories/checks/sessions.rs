@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::final_state::FinalState;
-use crate::timeline::{SessionTimeline, Timeline, millis, number};
+use crate::histories::final_state::FinalState;
+use crate::histories::timeline::{SessionTimeline, Timeline, millis, number};
 
 /// How long after its deadline a window may close, in milliseconds.
 const MAX_DELAY: i64 = 15_000;

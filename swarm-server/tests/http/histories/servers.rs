@@ -10,7 +10,7 @@ use swarm_postgres_testing::Server as Postgres;
 use swarm_redis_testing::{Server as Redis, free_port, wait_until};
 use tempfile::TempDir;
 
-use crate::client::{ADMIN, Client};
+use crate::histories::client::{ADMIN, Client};
 
 /// The store of both servers, with a folder for their signing key.
 pub struct Store {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::history::{Event, EventKind, Outcome};
+use crate::histories::history::{Event, EventKind, Outcome};
 
 /// The shortest time that a server waits for its store: two seconds for a connection to Redis. A store that is slower
 /// than that, on a machine that is very busy, is rightly called unavailable.

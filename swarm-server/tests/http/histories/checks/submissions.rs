@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use super::answers::by_end;
-use crate::final_state::FinalState;
-use crate::history::{Event, EventKind, Outcome};
-use crate::timeline::{Timeline, millis};
+use crate::histories::final_state::FinalState;
+use crate::histories::history::{Event, EventKind, Outcome};
+use crate::histories::timeline::{Timeline, millis};
 
 /// A member and a nonce.
 type Key = (String, String);

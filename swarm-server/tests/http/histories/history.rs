@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::client::Answer;
+use crate::histories::client::Answer;
 
 /// All events of a run.
 #[derive(Default)]

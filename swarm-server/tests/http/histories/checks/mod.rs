@@ -18,9 +18,9 @@ mod submissions;
 
 use serde_json::Value;
 
-use crate::final_state::FinalState;
-use crate::history::History;
-use crate::timeline::{Timeline, millis};
+use crate::histories::final_state::FinalState;
+use crate::histories::history::History;
+use crate::histories::timeline::{Timeline, millis};
 
 /// Every violation of an invariant, a line each.
 pub fn check(state: &FinalState, history: &History) -> Vec<String> {
