@@ -35,6 +35,16 @@ macro_rules! on_every_store {
 }
 pub(crate) use on_every_store;
 
+/// Moves these tests to the nightly tier.
+macro_rules! nightly {
+    ($($test:ident),* $(,)?) => {
+        mod nightly {
+            $(#[test] fn $test() { super::$test() })*
+        }
+    };
+}
+pub(crate) use nightly;
+
 /// A store of both interfaces.
 pub trait BothPorts: Tenants + CommitteeTenants {}
 

@@ -10,13 +10,15 @@ use swarm_http::Site;
 use swarm_maintenance::PAUSE;
 use swarm_redis_testing::wait_until;
 
-use crate::backend::{Backend, now, on_every_store};
+use crate::backend::{Backend, nightly, now, on_every_store};
 use crate::clock::Clock;
 use crate::committee_fixture::{self, KEY, chair};
 use crate::harness::{
     ADMIN, Answer, Author, Client, Server, fresh_key, services, signed_text, tenant,
 };
 use crate::program::Program;
+
+nightly!(program_removes_expired_applications);
 
 on_every_store! {
     applications_are_limited,
@@ -130,7 +132,6 @@ fn pending_applications_expire(backend: &Backend) {
     client.operate("/activate", &json!({ "memberId": old })).expect(404);
 }
 
-#[test]
 fn program_removes_expired_applications() {
     let clock = Clock::of_programs();
     let environment = [&clock.environment()[..], &[("SWARM_ADMIN_TOKEN", ADMIN)]].concat();

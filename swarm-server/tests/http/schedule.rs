@@ -15,12 +15,14 @@ use swarm_store_postgres::PostgresStore;
 use swarm_store_sqlite::SqliteStore;
 use tokio::task::AbortHandle;
 
-use crate::backend::{AnyStore, Backend, FILE, connect, on_every_store};
+use crate::backend::{AnyStore, Backend, FILE, connect, nightly, on_every_store};
 use crate::clock::Clock;
 use crate::fixture::{Fixture, now};
 use crate::harness::{ADMIN, Client};
 use crate::program::{Program, configuration, refusal};
 use crate::tenant_configuration::{hash, tenant};
+
+nightly!(killed_programs_on_one_redis_follow_the_schedule);
 
 on_every_store!(five_hundred_windows_are_followed_exactly_once);
 
@@ -133,7 +135,6 @@ fn killed_programs_on_one_sqlite_file_follow_the_schedule() {
     killed_programs(&format!("sqlite:{}", store.display()), &backend.clock, &environment);
 }
 
-#[test]
 fn killed_programs_on_one_redis_follow_the_schedule() {
     let clock = Clock::of_programs();
     let redis = Redis::start_in(&clock.environment(), &["--appendonly", "no"]);

@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
+use crate::backend::nightly;
 use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, swarm};
+
+nightly!(copies_between_stores_dump_the_same);
 
 const DATE: &str = "2026-11-21";
 
@@ -156,7 +159,6 @@ fn copy_is_dump_and_restore_in_one() {
 }
 
 /// The log is signed again as it was.
-#[test]
 fn copies_between_stores_dump_the_same() {
     let desk = Desk::new();
     let cluster = swarm_redis_testing::Cluster::start();

@@ -11,12 +11,14 @@ use swarm_maintenance::PAUSE;
 use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
 
-use crate::backend::{Backend, FILE, on_every_store};
+use crate::backend::{Backend, FILE, nightly, on_every_store};
 use crate::clock::Clock;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, fresh_nonce, signed_text};
 use crate::program::{Program, configuration};
 use crate::tenant_configuration::hash;
+
+nightly!(schedule_pauses_while_clocks_differ);
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
@@ -61,7 +63,6 @@ fn readyz_reports_a_clock_far_behind(backend: &Backend) {
 }
 
 /// It is unknown which of the two clocks is wrong.
-#[test]
 fn schedule_pauses_while_clocks_differ() {
     let fixture = Fixture::on(&Backend::redis());
     let own = Clock::of_programs();

@@ -2,8 +2,5 @@
 
 mod before_the_lock;
 mod conformance;
-mod outages;
-mod pgbouncer;
+mod nightly;
 mod plans;
-mod settings;
-mod several_processes;

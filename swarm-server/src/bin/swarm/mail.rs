@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use crate::Failure;
 use crate::config::MailConfig;
 
-/// Maximum time for one delivery, far less than the lease of a message.
+/// The longest time for one delivery, far less than the lease of a message.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An SMTP server, and the sender for tenants without one.
@@ -26,6 +26,8 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Option<Mailbox>,
+    /// The longest time for one delivery.
+    timeout: Duration,
 }
 
 impl Smtp {
@@ -35,14 +37,14 @@ impl Smtp {
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
             .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
         let from = config.from.as_deref().and_then(sender);
-        Ok(Self { transport: transport.timeout(None).build(), from })
+        Ok(Self { transport: transport.timeout(None).build(), from, timeout: TIMEOUT })
     }
 
     /// The mailer of this tenant; `None` if there is no sender.
     pub(crate) fn mailer(&self, tenant: &TenantConfig) -> Option<Box<dyn Mailer>> {
         let own = tenant.mail_from.as_deref().and_then(sender);
         let from = own.or_else(|| self.from.clone())?;
-        Some(Box::new(TenantSmtp { transport: self.transport.clone(), from }))
+        Some(Box::new(TenantSmtp { smtp: self.clone(), from }))
     }
 }
 
@@ -58,7 +60,7 @@ fn sender(text: &str) -> Option<Mailbox> {
 
 /// An SMTP server and a sender.
 struct TenantSmtp {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+    smtp: Smtp,
     from: Mailbox,
 }
 
@@ -84,7 +86,7 @@ impl Mailer for TenantSmtp {
         let Some(letter) = self.letter(mail) else {
             return Attempt::Undeliverable("contact is no e-mail address".to_owned());
         };
-        match timeout(TIMEOUT, self.transport.send(letter)).await {
+        match timeout(self.smtp.timeout, self.smtp.transport.send(letter)).await {
             Ok(Ok(_)) => Attempt::Sent,
             Ok(Err(error)) if refuses_the_letter(&error) => {
                 Attempt::Undeliverable(error.to_string())
@@ -110,4 +112,32 @@ fn message_id(domain: &str, mail: &Mail) -> String {
         digest.update([0]);
     }
     format!("<{}@{domain}>", hex(&digest.finalize()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use swarm_core::domain::Contact;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn silent_mail_server_fails_the_attempt_after_the_timeout() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let smtp_url = format!("smtp://{}", silent.local_addr().unwrap());
+        let config = MailConfig { smtp_url, from: Some("desk@test.example".to_owned()) };
+        let mut smtp = Smtp::new(&config).unwrap();
+        smtp.timeout = Duration::from_millis(50);
+        let from = smtp.from.clone().unwrap();
+        let mail = Mail {
+            to: Contact::parse("zoe@test.example").unwrap(),
+            subject: "Approved".to_owned(),
+            body: "Welcome.".to_owned(),
+        };
+        match (TenantSmtp { smtp, from }).send(&mail).await {
+            Attempt::Failed(why) => assert_eq!(why, "the mail server took too long"),
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -5,10 +5,16 @@ use std::thread;
 use std::time::Duration;
 
 use super::openings::{Log, aggregate, convene};
+use crate::backend::nightly;
 use crate::harness::{ADMIN, Author};
 use crate::program::Program;
 use swarm_postgres_testing::Server as Postgres;
 use swarm_redis_testing::{Server as Redis, wait_until};
+
+nightly!(
+    killed_redis_leaves_a_session_opened_or_sealed,
+    killed_postgres_leaves_a_session_opened_or_sealed
+);
 
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
@@ -24,7 +30,6 @@ fn killed_server_leaves_a_session_of_its_file_opened_or_sealed() {
     });
 }
 
-#[test]
 fn killed_redis_leaves_a_session_opened_or_sealed() {
     let mut redis = Redis::start(&[]);
     let store = format!("--store={}", redis.url());
@@ -35,7 +40,6 @@ fn killed_redis_leaves_a_session_opened_or_sealed() {
     });
 }
 
-#[test]
 fn killed_postgres_leaves_a_session_opened_or_sealed() {
     let mut postgres = Postgres::start(&[]);
     let store = format!("--store={}", postgres.url());

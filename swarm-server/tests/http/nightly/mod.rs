@@ -1,0 +1,8 @@
+//! Tests of the nightly tier that have files of their own: Redis behind the server, moves between stores, and idle tenants.
+
+mod faults;
+mod idle_tenants;
+mod lost_redis_connections;
+mod moved_store;
+mod redis;
+mod round_trip;
