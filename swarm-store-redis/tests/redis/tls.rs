@@ -26,7 +26,7 @@ fn tls_connection_needs_a_trusted_certificate() {
     for url in [format!("rediss://localhost:{port}"), sentinels] {
         for (trusted, reached) in [(&ours, true), (&theirs, false)] {
             let status = Command::new(std::env::current_exe().unwrap())
-                .args(["--ignored", "--exact", "connects"])
+                .args(["--ignored", "--exact", "tls::connects"])
                 .env("SWARM_TEST_URL", &url)
                 .env("SSL_CERT_FILE", format!("{trusted}.pem"))
                 .output();
