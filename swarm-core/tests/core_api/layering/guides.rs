@@ -1,5 +1,7 @@
-//! The guides for contributors name files and folders by path: each named one exists.
+//! The guides for contributors name files and folders by path, and documents link to each other: each named file, folder
+//! and heading exists.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -46,11 +48,62 @@ fn folders_and_modules_of_the_map_exist() {
     assert!(found > 60, "only {found} names were found");
 }
 
+#[test]
+fn links_between_documents_lead_to_headings() {
+    let mut found = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for link in links(&text).filter(|link| !link.starts_with("http")) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => document.clone(),
+                path => document.parent().unwrap().join(path),
+            };
+            assert!(target.exists(), "{document:?} links to {link}");
+            if !heading.is_empty() {
+                let exists = anchors(&fs::read_to_string(target).unwrap()).contains(heading);
+                assert!(exists, "{document:?} links to {link}");
+            }
+            found += 1;
+        }
+    }
+    assert!(found > 200, "only {found} links were found");
+}
+
+/// The documents at the root, the READMEs of the folders below it, and what is in `docs`.
+fn documents() -> Vec<PathBuf> {
+    let entries =
+        |folder: PathBuf| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = entries(root()).collect();
+    let folders = found.iter().filter(|path| path.is_dir()).map(|folder| folder.join("README.md"));
+    let readmes: Vec<_> = folders.filter(|path| path.exists()).collect();
+    found.extend(readmes);
+    found.extend(entries(root().join("docs")).chain(entries(root().join("docs/decisions"))));
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    found
+}
+
+/// The targets of the links of a document.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+/// The anchors of the headings of a document, as hosts of repositories make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let headings = headings.map(|line| line.trim_start_matches('#').trim());
+    let anchor = |heading: &str| {
+        let kept = |it: &char| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_');
+        heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
 /// The paths in backticks and in links on a line that do not exist. A name of a file without a folder belongs to the
 /// folder of the path before it.
 fn missing_paths(line: &str, found: &mut usize) -> Vec<String> {
     let quoted = line.split('`').skip(1).step_by(2);
-    let linked = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    let linked = links(line).filter_map(|link| link.split('#').next());
     let is_path = |text: &&str| {
         let letters = |it: char| it.is_ascii_alphanumeric() || matches!(it, '/' | '.' | '-' | '_');
         let named = text.ends_with(".rs") || text.ends_with(".md") || text.contains('/');
