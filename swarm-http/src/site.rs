@@ -155,6 +155,14 @@ impl Site {
         self
     }
 
+    /// Exposes the version of the program and the commit that it was built from, as `swarm_build_info`. The commit may be
+    /// empty.
+    #[must_use]
+    pub fn with_build_info(mut self, version: &'static str, commit: &'static str) -> Self {
+        self.metrics.show_build_info(version, commit);
+        self
+    }
+
     /// The gauge `swarm_connections` of `/metrics`, to be set by the accept loop.
     pub fn connections(&self) -> Gauge {
         self.metrics.connections()

@@ -12,6 +12,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "it is for tests")]
 
 mod pgbouncer;
+mod ports;
 mod proxy;
 
 use std::io::{Write as _, stderr};
@@ -23,7 +24,8 @@ use std::time::Duration;
 
 pub use pgbouncer::PgBouncer;
 pub use proxy::Proxy;
-use swarm_redis_testing::free_port;
+
+use ports::free_port;
 
 /// The script of that shell. It begins with the folder of the programs and that of the files. When it reads the
 /// word `keep`, it leaves the files for the next start. Killed with its children, the server loses what it has not

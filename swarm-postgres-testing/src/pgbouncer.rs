@@ -7,9 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use swarm_redis_testing::free_port;
-
 use crate::Server;
+use crate::ports::free_port;
 
 /// The script that runs it in this folder, until its standard input is closed.
 const WATCH: &str = r#"

@@ -13,6 +13,7 @@ use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use swarm_core::wire::Problem;
 
@@ -149,6 +150,12 @@ impl Metrics {
     /// The gauges of another tenant.
     pub(crate) fn figures_of_tenant(&self) -> TenantFigures {
         self.figures.of_tenant()
+    }
+
+    /// Exposes the version and the commit of the program.
+    pub(crate) fn show_build_info(&mut self, version: &'static str, commit: &'static str) {
+        let info = Info::new([("version", version), ("commit", commit)]);
+        self.registry.register("build", "Version and commit of the program", info);
     }
 
     /// Exposes a counter that the caller keeps.

@@ -13,6 +13,7 @@ mod backend;
 mod binary;
 mod blind;
 mod browser;
+mod build_info;
 mod bulk_reads;
 mod bundles;
 mod clients;

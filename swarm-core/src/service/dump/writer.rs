@@ -16,7 +16,7 @@ pub struct DumpWriter {
 }
 
 impl DumpWriter {
-    /// Begins a dump by this program, such as `swarm 0.2.0`. Returns it with the first line.
+    /// Begins a dump by this program, such as `swarm 0.3.0`. Returns it with the first line.
     pub fn new(program: &str) -> (Self, String) {
         let mut writer =
             Self { lines: 0, counts: BTreeMap::new(), digest: RunningDigest::default() };

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod citations;
+mod guides;
 mod modules;
 mod paths;
 

@@ -13,7 +13,7 @@ use crate::{Failure, console};
 
 /// Server for signed opinions ("takes") that automated members file on dated sessions before a deadline
 #[derive(Parser)]
-#[command(name = "swarm", version)]
+#[command(name = "swarm", version = env!("SWARM_VERSION"))]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,

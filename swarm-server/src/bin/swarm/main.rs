@@ -1,4 +1,4 @@
-//! `swarm`: the server, and commands to demonstrate, check, export and verify.
+//! `swarm`: the server, and the commands of operators, members and those who verify.
 
 mod admin;
 mod arguments;

@@ -80,7 +80,8 @@ pub(crate) async fn open(
     let site = site
         .trust_forwarded(config.trust_forwarded)
         .over_tls(over_tls)
-        .operations_apart(operations_apart);
+        .operations_apart(operations_apart)
+        .with_build_info(env!("CARGO_PKG_VERSION"), env!("SWARM_BUILD_COMMIT"));
     Ok(OpenSite {
         site: Arc::new(site.with_dropped_log_lines(console::lines_dropped)),
         exports: Arc::new(RwLock::new(exports)),

@@ -33,6 +33,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.clone().resolve()?;
     let (settings, served) = (ServerSettings::of(&config), Served::of(&config));
     log::start(config.log_format, LevelFilter::INFO)?;
+    tracing::info!(version = env!("SWARM_VERSION"), "starting");
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
     // Bind first: an address in use stops the start before a store is created.
