@@ -137,7 +137,12 @@ const CRATES: [(&str, &[&str]); 12] = [
     ),
     (
         "swarm-server/src",
-        &["activity framing host limits", "socket tracked_body turns", "connections tls", ITSELF],
+        &[
+            "activity framing host limits",
+            "socket tracked_body turns",
+            "connections tls without_tls",
+            ITSELF,
+        ],
     ),
     (
         "swarm-server/src/bin/swarm",
@@ -145,9 +150,9 @@ const CRATES: [(&str, &[&str]); 12] = [
             "console descriptors failure",
             "arguments schedule store",
             "log secrets",
-            "signing_key",
+            "mail signing_key without_mail",
             "command config",
-            "admin mail member tls_files transfer witnesses",
+            "admin member tls_files transfer without_tls witnesses",
             "brief_files command_line in_force stored_tenants tenants",
             "open_site",
             "export serve",

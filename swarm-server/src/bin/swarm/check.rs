@@ -7,7 +7,7 @@ use swarm_core::CommitteeSettings;
 use swarm_http::{Site, TenantConfig};
 
 use crate::arguments::CheckOptions;
-use crate::mail::Smtp;
+use crate::config::MailConfig;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
 use crate::store::Opened;
@@ -19,7 +19,7 @@ use crate::{Failure, console, failure, in_force, serve, signing_key, store};
 pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     let config = options.options.resolve()?;
     let checked = CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
-    config.mail.as_ref().map(Smtp::new).transpose()?;
+    config.mail.as_ref().map(MailConfig::smtp).transpose()?;
     config.tls.clone().map(TlsFiles::read).transpose()?;
     if !config.read_only && (config.signing_key.is_some() || !store::is_memory(&config.store)) {
         signing_key::check(config.signing_key.as_deref())?;

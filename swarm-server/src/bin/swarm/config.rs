@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
-use crate::mail::checked_sender;
+use crate::mail::{Smtp, checked_sender};
 use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
 
@@ -127,6 +127,13 @@ pub(crate) struct MailConfig {
     pub(crate) smtp_url: String,
     /// The sender for tenants without `mail_from`, as `checked_sender` returned it.
     pub(crate) from: Option<String>,
+}
+
+impl MailConfig {
+    /// The connection to the mail server, which is not opened yet.
+    pub(crate) fn smtp(&self) -> Result<Smtp, Failure> {
+        Smtp::new(&self.smtp_url, self.from.as_deref())
+    }
 }
 
 impl Source {

@@ -16,7 +16,6 @@ use swarm_http::TenantConfig;
 use tokio::time::timeout;
 
 use crate::Failure;
-use crate::config::MailConfig;
 
 /// The longest time for one delivery, far less than the lease of a message.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -31,12 +30,13 @@ pub(crate) struct Smtp {
 }
 
 impl Smtp {
-    pub(crate) fn new(config: &MailConfig) -> Result<Self, Failure> {
+    /// Parses the address of the server, and the sender as `checked_sender` returned it.
+    pub(crate) fn new(smtp_url: &str, from: Option<&str>) -> Result<Self, Failure> {
         // The error must not contain the URL, which may have a password. `TIMEOUT` replaces the
         // transport's own timeout, which is per command.
-        let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&config.smtp_url)
+        let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(smtp_url)
             .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
-        let from = config.from.as_deref().and_then(sender);
+        let from = from.and_then(sender);
         Ok(Self { transport: transport.timeout(None).build(), from, timeout: TIMEOUT })
     }
 
@@ -126,8 +126,7 @@ mod tests {
     async fn silent_mail_server_fails_the_attempt_after_the_timeout() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let smtp_url = format!("smtp://{}", silent.local_addr().unwrap());
-        let config = MailConfig { smtp_url, from: Some("desk@test.example".to_owned()) };
-        let mut smtp = Smtp::new(&config).unwrap();
+        let mut smtp = Smtp::new(&smtp_url, Some("desk@test.example")).unwrap();
         smtp.timeout = Duration::from_millis(50);
         let from = smtp.from.clone().unwrap();
         let mail = Mail {

@@ -60,7 +60,7 @@ pub(crate) async fn open(
     let CheckedTenants { tenants, exports } =
         CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     let (over_tls, operations_apart) = (config.tls.is_some(), config.metrics_listen.is_some());
-    let smtp = config.mail.as_ref().map(Smtp::new).transpose()?;
+    let smtp = config.mail.as_ref().map(MailConfig::smtp).transpose()?;
     let mut minted_token = None;
     let (site, hosts) = if tenants.is_empty() {
         let token = match &admin_token {

@@ -4,14 +4,13 @@ use swarm_core::Mailer;
 use swarm_http::TenantConfig;
 
 use crate::Failure;
-use crate::config::MailConfig;
 
 /// Never constructed.
 #[derive(Clone)]
 pub(crate) struct Smtp(());
 
 impl Smtp {
-    pub(crate) fn new(_: &MailConfig) -> Result<Self, Failure> {
+    pub(crate) fn new(_: &str, _: Option<&str>) -> Result<Self, Failure> {
         Err("smtp_url: this build of swarm cannot send mail (feature `mail`)".into())
     }
 
