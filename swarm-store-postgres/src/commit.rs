@@ -15,7 +15,7 @@ use crate::tenant::TenantStore;
 /// A change of the tenant's rows.
 pub(crate) struct Change<'a> {
     pub(crate) op: &'static str,
-    /// The statement, of the folder `commits`; `commit_1` in `layout/1/functions.sql` describes it.
+    /// The statement, of the folder `commits`; `commit_1` in `layout/functions.sql` describes it.
     pub(crate) sql: &'static str,
     pub(crate) args: Value,
     /// Its entries in the log.

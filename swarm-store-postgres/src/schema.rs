@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 
 /// The migration to each layout from the one before, in order.
 const LAYOUTS: [&str; 1] =
-    [concat!(include_str!("layout/1/tables.sql"), include_str!("layout/1/functions.sql"))];
+    [concat!(include_str!("layout/tables.sql"), include_str!("layout/functions.sql"))];
 
 /// The layout that this release reads and writes.
 pub(crate) const LAYOUT: usize = LAYOUTS.len();
