@@ -1,32 +1,22 @@
-//! Layout numbers and migrations. A layout is the set of keys and the format of their values.
+//! The layout: the set of keys and the format of their values.
 //!
-//! Each tenant is marked with its layout before its first write. The server is marked with the newest
-//! layout of any tenant, under [`NEWEST_LAYOUT`]. A release refuses to read or write a newer layout
-//! than its own, and migrates an older one step by step.
+//! Each tenant is marked with its layout before its first write, and the server before its first tenant, under
+//! [`SERVER_LAYOUT`]. Records of another layout are neither read nor written.
 
-mod entries;
-
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use redis::Script;
 use swarm_core::StoreError;
-use swarm_core::store::{Collection, Result};
+use swarm_core::store::{Result, other_layout};
 
 use crate::connection::client::Client;
-use crate::keys::{Keys, NEWEST_LAYOUT, collection_name};
-use crate::script_call::ScriptCall;
-use crate::scripts;
+use crate::keys::{Keys, SERVER_LAYOUT};
 
-/// The layout that this release reads and writes.
-pub(crate) const LAYOUT: usize = MIGRATIONS.len() + 1 + LATER.len();
+/// The number of the layout that this program reads and writes.
+const LAYOUT: u32 = 1;
 
-/// The migration from each layout to the next, up to layout 3; the first is for tenants without a
-/// mark. That to layout 4 reads records: see [`entries`]. [`LATER`] are those after it.
-const MIGRATIONS: [&LazyLock<Script>; 3] =
-    [&scripts::LAYOUT_1, &scripts::LAYOUT_2, &scripts::LAYOUT_3];
-const LATER: [&LazyLock<Script>; 4] =
-    [&scripts::LAYOUT_5, &scripts::LAYOUT_6, &scripts::LAYOUT_7, &scripts::LAYOUT_8];
+/// What precedes the number in a mark. Marks from before the first release are numbers without it, from 1 as well: so no
+/// program takes records of the other kind for its own.
+const PREFIX: char = 'v';
 
 /// How far the layout of one tenant was verified by this process.
 #[derive(Default)]
@@ -46,104 +36,49 @@ impl TenantLayout {
         self.0.load(Ordering::Relaxed) >= Self::MARKED
     }
 
-    /// Before the first read of a tenant: migrates it if needed. A tenant without records is not marked.
+    /// Before the first read of a tenant: checks its layout. A tenant without a mark has no records.
     pub(crate) async fn check(&self, op: &'static str, client: &Client, keys: &Keys) -> Result<()> {
-        let sessions = redis::cmd("HLEN").arg(keys.sessions()).to_owned();
-        let is_new = found(op, client, &keys.layout()).await? == 0
-            && client.query::<u64>(op, &sessions).await? == 0;
-        if !is_new {
-            return self.mark(op, client, keys).await;
-        }
-        self.0.fetch_max(Self::CHECKED, Ordering::Relaxed);
+        let is_marked = is_marked(op, client, &keys.layout()).await?;
+        let verified = if is_marked { Self::MARKED } else { Self::CHECKED };
+        self.0.fetch_max(verified, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Before the first write to a tenant: migrates it to the layout of this release, and marks it.
+    /// Before the first write to a tenant: checks its layout, and marks it if it has no mark.
     pub(crate) async fn mark(&self, op: &'static str, client: &Client, keys: &Keys) -> Result<()> {
-        let layout = found(op, client, &keys.layout()).await?;
-        if layout < LAYOUT {
-            raise_newest(op, client).await?;
-        }
-        for (from, migration) in MIGRATIONS.iter().enumerate().skip(layout) {
-            migrate(op, client, keys, from, migration).await?;
-        }
-        if layout <= MIGRATIONS.len() {
-            entries::complete(op, client, keys, MIGRATIONS.len()).await?;
-        }
-        let later = (MIGRATIONS.len() + 1..).zip(LATER).filter(|(from, _)| *from >= layout);
-        for (from, migration) in later {
-            migrate(op, client, keys, from, migration).await?;
+        if !is_marked(op, client, &keys.layout()).await? {
+            mark(op, client, SERVER_LAYOUT).await?;
+            mark(op, client, &keys.layout()).await?;
         }
         self.0.store(Self::MARKED, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// Migrates from this layout to the next, in short steps so that the server is not blocked for long.
-/// Several processes may run it at the same time.
-async fn migrate(
-    op: &'static str,
-    client: &Client,
-    keys: &Keys,
-    from: usize,
-    migration: &Script,
-) -> Result<()> {
-    let mut cursor = String::new();
-    loop {
-        let mut names = vec![
-            keys.layout(),
-            keys.log(),
-            keys.takes(),
-            keys.committee_takes(),
-            keys.counters(),
-            keys.nonces(),
-            keys.revisions(),
-            keys.superseded(),
-            keys.members(),
-            keys.sessions(),
-            keys.sessions_index(),
-            keys.takes_index(),
-        ];
-        let mut limited = String::new();
-        for collection in Collection::ALL {
-            names.extend(keys.collection(collection_name(collection)?));
-            limited.push(if collection.has_limited_size() { '1' } else { '0' });
-        }
-        let mut step = ScriptCall::with(migration, &names, &[]);
-        step.arg(from).arg(cursor).arg(limited);
-        cursor = client.run(op, &step).await?;
-        if cursor.is_empty() {
-            return Ok(());
-        }
-    }
+/// Returns an error for a server with records of another layout.
+pub(crate) async fn check_server(op: &'static str, client: &Client) -> Result<()> {
+    is_marked(op, client, SERVER_LAYOUT).await.map(drop)
 }
 
-/// Returns an error for a server that a newer release has written to.
-pub(crate) async fn refuse_newer(op: &'static str, client: &Client) -> Result<()> {
-    found(op, client, NEWEST_LAYOUT).await.map(|_| ())
+/// Writes the mark under a key that has none. Several processes may run it at the same time.
+async fn mark(op: &'static str, client: &Client, key: &str) -> Result<()> {
+    let set = redis::cmd("SET").arg(key).arg(format!("{PREFIX}{LAYOUT}")).arg("NX").to_owned();
+    client.query::<()>(op, &set).await?;
+    is_marked(op, client, key).await.map(drop)
 }
 
-/// The layout that is stored under a key, 0 if there is none.
-async fn found(op: &'static str, client: &Client, key: &str) -> Result<usize> {
+/// Returns whether there is a mark under the key, and an error if it is that of another layout.
+async fn is_marked(op: &'static str, client: &Client, key: &str) -> Result<bool> {
     let get = redis::cmd("GET").arg(key).to_owned();
-    let Some(text) = client.query::<Option<String>>(op, &get).await? else { return Ok(0) };
-    match text.parse() {
-        Ok(layout @ 1..=LAYOUT) => Ok(layout),
-        Ok(newer) if newer > LAYOUT => Err(StoreError::misconfigured(
-            op,
-            format!(
-                "the records have layout {newer}, and this program knows those up to {LAYOUT}: \
-                 use the release that wrote them, or a later one"
-            ),
-        )),
-        _ => Err(StoreError::corrupt(op, format!("{key} is no number of a layout"))),
-    }
-}
-
-async fn raise_newest(op: &'static str, client: &Client) -> Result<()> {
-    if found(op, client, NEWEST_LAYOUT).await? < LAYOUT {
-        let set = redis::cmd("SET").arg(NEWEST_LAYOUT).arg(LAYOUT).to_owned();
-        client.query::<()>(op, &set).await?;
-    }
-    Ok(())
+    let Some(mark) = client.query::<Option<String>>(op, &get).await? else { return Ok(false) };
+    let released = mark.strip_prefix(PREFIX);
+    let found = match (released.unwrap_or(&mark).parse::<u32>(), released) {
+        (Ok(LAYOUT), Some(_)) => return Ok(true),
+        (Ok(other), Some(_)) => other.to_string(),
+        (Ok(other), None) => format!("{other} of a program before the first release"),
+        (Err(_), _) => {
+            return Err(StoreError::corrupt(op, format!("{key} is no mark of a layout")));
+        }
+    };
+    Err(StoreError::misconfigured(op, other_layout(found, LAYOUT)))
 }
