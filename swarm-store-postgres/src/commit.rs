@@ -15,7 +15,7 @@ use crate::tenant::TenantStore;
 /// A change of the tenant's rows.
 pub(crate) struct Change<'a> {
     pub(crate) op: &'static str,
-    /// The statement, of the folder `commits`; `commit_1` in `layout/1/functions.sql` describes it.
+    /// The statement, of the folder `commits`; `commit_1` in `layout/functions.sql` describes it.
     pub(crate) sql: &'static str,
     pub(crate) args: Value,
     /// Its entries in the log.
@@ -113,7 +113,7 @@ impl TenantStore {
         let sql = self.schema.qualify(change.sql);
         let digested = change.acts.iter().find_map(|act| act.digested(0, Timestamp::EPOCH));
         let values = [
-            number(LAYOUT as u64),
+            Arg::Number(LAYOUT.into()),
             self.patience(),
             number(seen.log),
             number(if is_checked { seen.size.0 } else { 0 }),
@@ -146,7 +146,7 @@ fn committed(row: &Row, seen: &LogPosition) -> Outcome<(Committed, LogPosition)>
     let id: Option<i64> = row.try_get(1)?;
     let position = position_of(row, [4, 5, 6])?;
     match outcome {
-        "other layout" => return Err(schema::unknown(id.unwrap_or_default())),
+        "other layout" => return Err(schema::other_layout(id.unwrap_or_default())),
         "other log" => {
             seen.check_commit(position.log, row.try_get(6)?)?;
             return Err(Failure::corrupt("the log is another, and the same"));

@@ -30,7 +30,7 @@ struct Server {
     has_full_disk: bool,
 }
 
-/// Checks that the server takes writes, and that its layout is known. Warns of what may lose acknowledged
+/// Checks that the server takes writes, and has no other layout. Warns of what may lose acknowledged
 /// commits; in strict mode that is an error.
 pub(crate) async fn check(
     pool: &Pool,
@@ -40,7 +40,7 @@ pub(crate) async fn check(
 ) -> Result<Readiness> {
     const SERVER: &str = include_str!("queries/server.sql");
     let found = pool.call(async |client| {
-        schema.layout(client).await?;
+        schema.is_created(client).await?;
         let rows = client.query_typed(SERVER, &[]).await?;
         let row = rows.first().ok_or_else(|| Failure::corrupt("no settings"))?;
         server(row, pool.has_full_disk())

@@ -93,15 +93,14 @@ impl PostgresStore {
     /// - `pool=N` opens at most N connections (1 to 1,000, default 10);
     /// - `statement_timeout=N` bounds every call, in seconds (1 to 60, default 5).
     ///
-    /// Creates the schema, or migrates it to the newest layout, if needed. A role that may not do that can connect
-    /// once another has. No statement is prepared under a name, and nothing is set for more than a transaction, so a
+    /// Creates the schema if it is missing. A role that may not do that can connect once another has. No statement is prepared under a name, and nothing is set for more than a transaction, so a
     /// pooler may stand in between, in transaction mode too.
     ///
     /// A connection lives on the runtime of the call that opened it.
     ///
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when the address is invalid, no server that takes writes answers
-    /// there, the layout is that of a later release, or the server is not strict enough. Its source says which,
+    /// there, the schema has another layout, or the server is not strict enough. Its source says which,
     /// without the password.
     pub async fn connect(url: &str) -> Result<Self> {
         const OP: &str = "connect";
@@ -110,7 +109,7 @@ impl PostgresStore {
         let (schema, strict) = (Arc::new(settings.schema), settings.strict);
         let (seen, shared, commits) = Default::default();
         let store = Self { pool, schema, seen, shared, commits, strict };
-        store.bring_up_to_date().await.map_err(|failure| failure.of(OP))?;
+        store.create_if_missing().await.map_err(|failure| failure.of(OP))?;
         for warning in health::check(&store.pool, &store.schema, OP, strict).await?.warnings {
             tracing::warn!("{warning}");
         }
@@ -125,10 +124,10 @@ impl PostgresStore {
         parse(url).map(drop)
     }
 
-    /// A migration takes as long as it takes.
-    async fn bring_up_to_date(&self) -> failure::Outcome<()> {
+    /// Creates the schema, without a time limit.
+    async fn create_if_missing(&self) -> failure::Outcome<()> {
         let connection = self.pool.bounded(self.pool.get()).await?;
-        let done = self.schema.bring_up_to_date(connection.client()?).await;
+        let done = self.schema.create_if_missing(connection.client()?).await;
         connection.end(done)
     }
 
@@ -153,7 +152,7 @@ impl Tenants for PostgresStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// Checks that the server answers and takes writes, holds no layout of a later release, and that no tenant's
+    /// Checks that the server answers and takes writes, has no other layout, and that no tenant's
     /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
     /// lose acknowledged records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {

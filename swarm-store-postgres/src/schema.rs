@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use swarm_core::store;
 use tokio::time::sleep;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
@@ -10,12 +11,15 @@ use tokio_postgres::types::Type;
 
 use crate::failure::{Failure, Outcome};
 
-/// The migration to each layout from the one before, in order.
-const LAYOUTS: [&str; 1] =
-    [concat!(include_str!("layout/1/tables.sql"), include_str!("layout/1/functions.sql"))];
+/// The statements that create the layout in an empty schema.
+const CREATE: &str =
+    concat!(include_str!("layout/tables.sql"), include_str!("layout/functions.sql"));
 
-/// The layout that this release reads and writes.
-pub(crate) const LAYOUT: usize = LAYOUTS.len();
+/// The number of the layout that this program reads and writes.
+pub(crate) const LAYOUT: i32 = 1;
+
+/// The number in a schema whose layout is not created yet.
+const NOT_CREATED: i32 = 0;
 
 /// How often the first steps are tried again when another process takes them at the same time.
 const MAX_RACES: u32 = 10;
@@ -44,48 +48,47 @@ impl Schema {
         }
     }
 
-    /// Migrates the schema to the layout of this release; creates it if there is none. Writes nothing to one
-    /// that has it, so a role that may not change tables can use it.
+    /// Creates the schema and its layout if there is none. Writes nothing to a schema that has it, so a role that may
+    /// not create tables can use it.
     ///
     /// # Errors
-    /// [`Failure`], with nothing written, when the layout is newer than this release, or the role may not
-    /// migrate it.
-    pub(crate) async fn bring_up_to_date(&self, client: &Client) -> Outcome<()> {
-        if self.layout(client).await? == LAYOUT {
+    /// [`Failure`], with nothing written, when the schema has another layout, or the role may not create it.
+    pub(crate) async fn create_if_missing(&self, client: &Client) -> Outcome<()> {
+        if self.is_created(client).await? {
             return Ok(());
         }
-        self.migrate(client, &LAYOUTS).await.map_err(|failure| match failure {
+        self.create(client, CREATE).await.map_err(|failure| match failure {
             refused if refused.is(&SqlState::INSUFFICIENT_PRIVILEGE) => Failure::misconfigured(format!(
-                "the schema {} has not the layout {LAYOUT}, and this role may not change it ({refused}): \
-                 connect once as its owner",
+                "the schema {} is not created yet, and this role may not create it ({refused}): connect once as its \
+                 owner",
                 self.name
             )),
             other => other,
         })
     }
 
-    /// Makes those migrations that the schema lacks, all or none.
-    async fn migrate(&self, client: &Client, layouts: &[&str]) -> Outcome<()> {
+    /// Creates the layout by these statements, all of it or nothing.
+    async fn create(&self, client: &Client, statements: &str) -> Outcome<()> {
         self.prepare(client).await?;
-        let migrated = self.migrate_prepared(client, layouts).await;
-        if migrated.is_err() {
+        let created = self.create_prepared(client, statements).await;
+        if created.is_err() {
             // The connection may be closed already.
             let _ = client.batch_execute("ROLLBACK").await;
         }
-        migrated
+        created
     }
 
-    async fn migrate_prepared(&self, client: &Client, layouts: &[&str]) -> Outcome<()> {
-        // Another process that migrates it waits here, and then finds the layout.
+    async fn create_prepared(&self, client: &Client, statements: &str) -> Outcome<()> {
+        // Another process that creates it waits here, and then finds it.
         let begin =
             "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE swarm.layout IN EXCLUSIVE MODE";
         client.batch_execute(&self.qualify(begin)).await?;
-        let newest = layouts.len();
-        for statements in layouts.iter().skip(self.layout_up_to(newest, client).await?) {
+        if !self.is_created(client).await? {
+            let number = format!("UPDATE swarm.layout SET number = {LAYOUT}");
             client.batch_execute(&self.qualify(statements)).await?;
+            client.batch_execute(&self.qualify(&number)).await?;
         }
-        let end = format!("UPDATE swarm.layout SET number = {newest}; COMMIT");
-        Ok(client.batch_execute(&self.qualify(&end)).await?)
+        Ok(client.batch_execute("COMMIT").await?)
     }
 
     /// Creates the schema and the table with the number of the layout, where they are missing. Two processes
@@ -121,33 +124,28 @@ impl Schema {
         }
     }
 
-    /// The layout of the schema, 0 for an empty one.
+    /// Returns whether the schema has the layout; false if it has none yet.
     ///
     /// # Errors
-    /// [`Failure`] when it is newer than this release.
-    pub(crate) async fn layout(&self, client: &Client) -> Outcome<usize> {
-        self.layout_up_to(LAYOUT, client).await
-    }
-
-    async fn layout_up_to(&self, newest: usize, client: &Client) -> Outcome<usize> {
+    /// [`Failure`] when it has another layout.
+    pub(crate) async fn is_created(&self, client: &Client) -> Outcome<bool> {
         let found = client.query_typed(&self.qualify("SELECT number FROM swarm.layout"), &[]).await;
         let found = match found.map_err(Failure::from) {
-            Err(failure) if failure.is(&SqlState::UNDEFINED_TABLE) => return Ok(0),
+            Err(failure) if failure.is(&SqlState::UNDEFINED_TABLE) => return Ok(false),
             found => found?,
         };
-        let Some(row) = found.first() else { return Ok(0) };
-        let number: i32 = row.try_get(0)?;
-        let known = usize::try_from(number).ok().filter(|number| *number <= newest);
-        known.ok_or_else(|| unknown(number.into()))
+        let Some(row) = found.first() else { return Ok(false) };
+        match row.try_get(0)? {
+            NOT_CREATED => Ok(false),
+            LAYOUT => Ok(true),
+            other => Err(other_layout(other.into())),
+        }
     }
 }
 
-/// This release does not know the layout with this number.
-pub(crate) fn unknown(layout: i64) -> Failure {
-    Failure::misconfigured(format!(
-        "the records have layout {layout}, and this program knows those up to {LAYOUT}: \
-         use the release that wrote them, or a later one"
-    ))
+/// The schema has the layout with this number.
+pub(crate) fn other_layout(found: i64) -> Failure {
+    Failure::misconfigured(store::other_layout(found, LAYOUT))
 }
 
 #[cfg(test)]
@@ -157,10 +155,6 @@ mod tests {
 
     use super::*;
 
-    const CREATE: &str = "CREATE TABLE swarm.migrated (layout integer)";
-    const INSERT: &str = "INSERT INTO swarm.migrated VALUES (2)";
-    const FAIL: &str = "INSERT INTO swarm.migrated VALUES (3); SELECT 1 / 0";
-
     async fn client(server: &Server) -> Client {
         let (client, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -168,20 +162,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn missing_migrations_are_made_once_and_in_order_and_all_or_none() {
+    async fn layout_is_created_once_and_as_a_whole() {
         let server = Server::start(&[]);
         let (one, other) = (client(&server).await, client(&server).await);
         let schema = Schema::named("desk");
-        schema.migrate(&one, &[CREATE]).await.unwrap();
-        let both = [CREATE, INSERT];
+        let create =
+            "CREATE TABLE swarm.created (number integer); INSERT INTO swarm.created VALUES (1)";
+        schema.create(&one, &format!("{create}; SELECT 1 / 0")).await.unwrap_err();
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "0");
         let (first, second) =
-            tokio::join!(schema.migrate(&one, &both), schema.migrate(&other, &both));
+            tokio::join!(schema.create(&one, create), schema.create(&other, create));
         first.and(second).unwrap();
-        schema.migrate(&one, &[CREATE, INSERT, FAIL, INSERT]).await.unwrap_err();
-        assert_eq!(server.psql("SELECT string_agg(layout::text, ',') FROM desk.migrated"), "2");
+        assert_eq!(server.psql("SELECT string_agg(number::text, ',') FROM desk.created"), "1");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "1");
+    }
+
+    #[tokio::test]
+    async fn other_layout_is_refused_and_unchanged() {
+        let server = Server::start(&[]);
+        let client = client(&server).await;
+        let schema = Schema::named("desk");
+        schema.create(&client, "").await.unwrap();
+        server.psql("UPDATE desk.layout SET number = 2");
+        schema.create(&client, "CREATE TABLE swarm.created ()").await.unwrap_err();
         assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
-        // A release that knows the first layout only.
-        schema.migrate(&other, &[CREATE]).await.unwrap_err();
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
+        assert_eq!(server.psql("SELECT to_regclass('desk.created') IS NULL"), "t");
     }
 }

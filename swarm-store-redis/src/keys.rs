@@ -11,8 +11,8 @@ use swarm_core::domain::{AttemptId, MemberId, SessionId};
 use swarm_core::proof::hex;
 use swarm_core::store::{ChallengeSlot, Collection, Result, StoreError};
 
-/// The newest layout of any tenant. This key and the next belong to no tenant.
-pub(crate) const NEWEST_LAYOUT: &str = "swarm:layout";
+/// The layout of all tenants. This key and the next belong to no tenant.
+pub(crate) const SERVER_LAYOUT: &str = "swarm:layout";
 
 /// The tenants, in the order in which their latest changes were announced.
 pub(crate) const CHANGES: &str = "swarm:changes";
@@ -80,7 +80,7 @@ macro_rules! keys {
 }
 
 keys! {
-    /// The layout number of the tenant.
+    /// The layout of the tenant.
     layout: "layout";
     /// Rows by member id.
     members: "members";
@@ -112,12 +112,6 @@ keys! {
     takes: "takes";
     /// The sessions that each member filed in.
     takes_index: "takes:index";
-    /// Attempt and take id by member and nonce, up to layout 2.
-    nonces: "nonces";
-    /// Latest revision and its take id by session and member, up to layout 2.
-    revisions: "revisions";
-    /// The id of the next revision by take id, up to layout 2.
-    superseded: "superseded";
     /// The last id of each kind; `document-bytes`, the size of the documents whose size is limited.
     counters: "counters";
     /// The log: a row each, in order.

@@ -108,8 +108,8 @@ impl RedisStore {
     ///
     /// # Errors
     /// [`StoreError`] when the address is invalid, no server answers there,
-    /// or the server is a replica, evicts records when memory runs out, holds what a later release
-    /// has written, or is not strict enough. Its source says which, without the address.
+    /// or the server is a replica, evicts records when memory runs out, has records of another
+    /// layout, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
         bounded("connect", async {
             let (address, options) = parse(url)?;
@@ -120,7 +120,7 @@ impl RedisStore {
             for warning in found.warnings {
                 tracing::warn!("{warning}");
             }
-            layout::refuse_newer("connect", &client).await?;
+            layout::check_server("connect", &client).await?;
             client.load("connect", &scripts::texts()).await?;
             let (shared, seen, heard) = Default::default();
             Ok(Self { client: Arc::new(client), shared, seen, heard, strict: options.strict })
@@ -150,12 +150,12 @@ impl Tenants for RedisStore {
     }
 
     /// Checks that the server answers, is not a replica, rejects writes rather than evicting records,
-    /// holds no layout of a later release, and that no tenant's commits are blocked because its log
+    /// has no records of another layout, and that no tenant's commits are blocked because its log
     /// went back or the clock is too far behind it. Warns when the server may lose acknowledged
     /// records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         bounded("ready", async {
-            layout::refuse_newer("ready", &self.client).await?;
+            layout::check_server("ready", &self.client).await?;
             self.seen
                 .check(|tenant| async move { self.tenant(&tenant).may_commit().await })
                 .await?;

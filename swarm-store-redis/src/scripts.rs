@@ -73,26 +73,6 @@ fn text(parts: &str) -> String {
 }
 
 scripts! {
-    /// Migrates a tenant without a mark, layout 0, to layout 1.
-    LAYOUT_1: plain "migration.lua" "layout_1.lua";
-    /// Migrates from layout 1 to 2.
-    LAYOUT_2: plain "records.lua" "migration.lua" "layout_2.lua";
-    /// Migrates from layout 2 to 3, 500 entries per call.
-    LAYOUT_3: plain "records.lua" "migration.lua" "layout_3.lua";
-
-    /// Marks a tenant whose log entries are complete, from layout 3 to 4.
-    LAYOUT_4: plain "migration.lua" "layout_4.lua";
-    /// Migrates from layout 4 to 5, 100 documents per call.
-    LAYOUT_5: plain "document_text.lua" "migration.lua" "layout_5.lua";
-    /// Marks a tenant as of layout 6.
-    LAYOUT_6: plain "migration.lua" "layout_6.lua";
-    /// Migrates from layout 6 to 7, about 500 entries per call.
-    LAYOUT_7: plain "migration.lua" "layout_7.lua";
-    /// Marks a tenant as of layout 8.
-    LAYOUT_8: plain "migration.lua" "layout_8.lua";
-    REPLACE_ROWS: plain "migration.lua" "replace_rows.lua";
-    REPLACE_FIELDS: plain "migration.lua" "replace_fields.lua";
-
     NOW: plain "now.lua";
     TIME_OF_COMMIT: facts "time_of_commit.lua";
     THROUGH: plain "through.lua";

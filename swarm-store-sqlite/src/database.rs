@@ -54,7 +54,7 @@ impl Database {
         // SQLite treats some names, such as `:memory:`, specially; an absolute path is always a file.
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
-        layout::bring_up_to_date(&mut db)?;
+        layout::prepare(&mut db)?;
         let (readers, mut threads) = readers::start(path)?;
         let (writer, thread) = writer::start(db, OpenedFile::of(path))?;
         threads.push(thread);

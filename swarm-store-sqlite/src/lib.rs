@@ -74,9 +74,8 @@ impl SqliteStore {
     /// system clock.
     ///
     /// # Errors
-    /// [`StoreError`] when the file cannot be opened, created or migrated to the newest layout; is not a
-    /// database, or one of another program; or was written by a newer version of Swarm. Its source says
-    /// which. Whether the file can be written is reported by [`ready`](Tenants::ready).
+    /// [`StoreError`] when the file cannot be opened or created; is not a database, or one of another program; or has
+    /// another layout. Its source says which. Whether the file can be written is reported by [`ready`](Tenants::ready).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_clock(path, clock::system_time)
     }

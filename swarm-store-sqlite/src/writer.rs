@@ -99,7 +99,7 @@ fn write(
 
 fn commit(db: &Connection, changes: &mut [Box<dyn Change>]) -> Outcome<()> {
     let committed = run(db, "BEGIN IMMEDIATE")
-        .and_then(|()| layout::still_known(db))
+        .and_then(|()| layout::check_unchanged(db))
         .and_then(|()| changes.iter_mut().try_for_each(|change| make(db, change.as_mut())))
         .and_then(|()| run(db, "COMMIT"));
     if committed.is_err() && !db.is_autocommit() {
@@ -304,7 +304,7 @@ mod tests {
 
     fn with_numbers(folder: &TempDir) -> Connection {
         let mut db = Connection::open(folder.path().join("swarm.db")).unwrap();
-        layout::bring_up_to_date(&mut db).unwrap();
+        layout::prepare(&mut db).unwrap();
         db.execute_batch("CREATE TABLE numbers (number INTEGER)").unwrap();
         db
     }

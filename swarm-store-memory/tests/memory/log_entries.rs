@@ -1,4 +1,4 @@
-//! The exact texts of log entries, held to those that earlier releases wrote (`vectors/log`).
+//! The exact texts of log entries, compared with the recorded ones (`vectors/log`).
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use std::sync::Arc;

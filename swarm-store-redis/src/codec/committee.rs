@@ -8,11 +8,10 @@ use swarm_core::domain::Version;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use swarm_core::json::{Json, Object};
 use swarm_core::store::records::Record as _;
 use swarm_core::store::{CommitteeFiling, Versioned};
 
-use super::{Corrupt, Decoded, Words, decode_timestamp, encode_hash, number, text_or_null};
+use super::{Corrupt, Decoded, Words, decode_timestamp, encode_hash, text_or_null};
 
 pub(crate) fn encode_committee_member(version: Version, member: &CommitteeMember) -> String {
     format!("{version} {} {}", encode_hash(&member.key), member.to_text())
@@ -37,23 +36,9 @@ pub(crate) fn encode_committee_day(version: Version, day: &CommitteeDay) -> Stri
 
 pub(crate) fn decode_committee_day(row: &str) -> Decoded<Versioned<CommitteeDay>> {
     let mut words = Words(row);
-    let (version, briefs, about) = (words.version()?, words.next()?, words.text()?);
+    let (version, _, _) = (words.version()?, words.next()?, words.text()?);
     let mut fields = words.object()?;
-    if !about.is_empty() && !fields.has("generation") {
-        let generation = generation_in_parts(briefs, about, &mut fields)?;
-        fields.set("generation", generation);
-    }
     Ok(Versioned { version, record: Arc::new(CommitteeDay::read(&mut fields)?) })
-}
-
-/// The generation of a day that was written before records contained it.
-fn generation_in_parts(briefs: &str, about: &str, fields: &mut Object) -> Decoded<Json> {
-    Ok(Json::from([
-        ("subject_id", about.into()),
-        ("deadline", text_or_null(fields.text_if_any("deadline")?)),
-        ("generated_at", text_or_null(fields.text_if_any("generatedAt")?)),
-        ("briefs", f64::from(number::<u32>(briefs)?).into()),
-    ]))
 }
 
 pub(crate) fn encode_committee_brief(brief: &CommitteeBrief) -> String {

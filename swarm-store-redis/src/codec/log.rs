@@ -8,9 +8,7 @@ use swarm_core::domain::{LogEntry, LogRow, Logged, Seq};
 use swarm_core::proof::opening_entry;
 use swarm_core::store::LogPosition;
 
-use super::{
-    Corrupt, Decoded, Words, decode_committee_take, decode_take, decode_timestamp, number,
-};
+use super::{Corrupt, Decoded, Words, decode_committee_take, decode_take, decode_timestamp};
 
 /// A row as it is read.
 pub(crate) fn decode_log_row(seq: Seq, row: &str) -> Decoded<LogRow> {
@@ -59,25 +57,4 @@ pub(crate) fn decode_act(line: &str) -> Decoded<LogRow> {
 pub(crate) fn decode_wanted(text: &str) -> Decoded<(u64, Timestamp)> {
     let mut words = Words(text);
     Ok((words.number()?, decode_timestamp(words.rest())?))
-}
-
-/// An act as layout 3 had it: `a time minted text`, where `minted` is the id that the commit
-/// assigned, or `-`.
-pub(crate) struct OldAct<'a> {
-    pub(crate) at: Timestamp,
-    pub(crate) minted: Option<u64>,
-    pub(crate) text: &'a str,
-}
-
-/// Decodes such a row; `None` if it is one of layout 4, or of a take.
-pub(crate) fn decode_old_act(row: &str) -> Decoded<Option<OldAct<'_>>> {
-    let Some(row) = row.strip_prefix("a ") else { return Ok(None) };
-    let mut words = Words(row);
-    let at = words.timestamp()?;
-    if words.0.starts_with('{') {
-        return Ok(None);
-    }
-    let minted = Some(words.next()?).filter(|minted| *minted != "-");
-    let minted = minted.map(number).transpose()?;
-    Ok(Some(OldAct { at, minted, text: words.rest() }))
 }

@@ -17,8 +17,7 @@ pub(crate) fn encode_member(version: Version, member: &Member) -> String {
     format!("{version} {} {token} {key} {}", member.state, member.to_text())
 }
 
-/// The words in front take precedence over the record: rows from before layouts had numbers have
-/// these fields only there.
+/// The words in front take precedence over the record.
 pub(crate) fn decode_member(row: &str) -> Decoded<Versioned<Member>> {
     let mut words = Words(row);
     let (version, state) = (words.version()?, words.next()?);

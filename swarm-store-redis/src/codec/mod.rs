@@ -29,9 +29,7 @@ pub(crate) use committee::{
     encode_committee_take,
 };
 pub(crate) use documents::{decode_document, decode_page, decode_put, encode_document};
-pub(crate) use log::{
-    OldAct, decode_act, decode_committed, decode_log_row, decode_old_act, decode_wanted,
-};
+pub(crate) use log::{decode_act, decode_committed, decode_log_row, decode_wanted};
 pub(crate) use members::{
     decode_challenge, decode_member, encode_challenge, encode_member, encode_token,
 };

@@ -23,7 +23,7 @@ impl Transfer for RedisStore {
     async fn tenants(&self) -> Result<Vec<TenantId>> {
         const OP: &str = "tenants";
         let mut found = std::collections::BTreeSet::new();
-        // A tenant without a layout has sessions: see `layout`.
+        // A failover may have lost the mark of a new tenant that a process then wrote to.
         for name in ["layout", "sessions"] {
             let keys = self.client.scan(OP, &format!("swarm:{{*}}:{name}")).await?;
             found.extend(keys.iter().filter_map(|key| tenant_of(key, name)));

@@ -62,31 +62,6 @@ async fn only_a_long_snapshot_is_read_by_more_than_one_call() {
     assert_eq!(read().await, (100, [2, 1, 0]));
 }
 
-/// Layout 8: before it, rows were whole.
-#[tokio::test]
-async fn whole_rows_of_layout_7_are_read() {
-    let server = Server::start(&[]);
-    let world = tenant(&server.url()).await;
-    let session = world.convened("subject").await;
-    world.amend(ID, aggregate).await;
-    let whole = "local row = redis.call('HGET', KEYS[1], '1')
-        row = row .. table.concat(redis.call('LRANGE', KEYS[2], 0, -1))
-        redis.call('HSET', KEYS[1], '1', row)
-        return redis.call('DEL', KEYS[2])";
-    let sessions = "swarm:{acme}:sessions";
-    assert_eq!(server.cli(&["eval", whole, "2", sessions, SNAPSHOT]).trim(), "1");
-    let marks = ["swarm:{acme}:layout", "swarm:layout"];
-    server.cli(&["mset", marks[0], "7", marks[1], "7"]);
-
-    let world = tenant(&server.url()).await;
-    assert_reads(&world, &aggregated(&session)).await;
-    assert_eq!(server.cli(&["mget", marks[0], marks[1]]), "8\n8\n");
-    assert_eq!(names(&server), [""; 0]);
-    world.amend(ID, |session| session.state = Published).await;
-    assert_eq!(names(&server), [SNAPSHOT]);
-    assert_reads(&world, &Session { state: Published, ..aggregated(&session) }).await;
-}
-
 #[tokio::test]
 async fn withdrawn_or_shorter_snapshot_leaves_no_key() {
     let server = Server::start(&[]);

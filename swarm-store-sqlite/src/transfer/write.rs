@@ -87,7 +87,7 @@ impl Restoration {
         let db = connection::to_write(path)?;
         let file = OpenedFile::of(path);
         db.execute_batch("BEGIN IMMEDIATE")?;
-        layout::still_known(&db)?;
+        layout::check_unchanged(&db)?;
         Ok(Self { db, file, clock, tenants: BTreeMap::new(), occupied: None })
     }
 

@@ -1,4 +1,4 @@
-//! Opening files: layouts, files of other programs, permissions, several stores on one file.
+//! Opening files: the layout, files of other programs, permissions, several stores on one file.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::error::Error as _;
@@ -9,23 +9,25 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use swarm_core::domain::{LogLine, Seq};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, DocumentDraft, DocumentQuota, Put,
-    StoreError, StoreErrorKind,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, StoreError, StoreErrorKind, other_layout,
 };
 use swarm_core::{Swarm, SystemEntropy, TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
-/// The newest layout.
-const LAYOUT: i64 = 8;
+/// The number of the layout.
+const LAYOUT: i64 = 1;
+
+/// The application id of files of this store.
+const APPLICATION: i64 = 0x7377_726d;
 
 #[test]
 fn file_has_application_id_layout_and_wal() {
     let (_folder, path) = new_path();
     SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
-    assert_eq!(pragma(&db, "application_id"), i64::from(u32::from_be_bytes(*b"Swrm")));
+    assert_eq!(pragma(&db, "application_id"), APPLICATION);
     assert_eq!(pragma(&db, "user_version"), LAYOUT);
     assert_eq!(text(&db, "journal_mode"), "wal");
     assert_eq!(text(&db, "integrity_check"), "ok");
@@ -48,7 +50,7 @@ fn opening_removes_permissions_of_others() {
 
 /// So that it can be opened and read on a full disk.
 #[test]
-fn file_of_current_layout_is_opened_without_a_write() {
+fn prepared_file_is_opened_without_a_write() {
     let (_folder, path) = new_path();
     let first = SqliteStore::open(&path).unwrap();
     let db = Connection::open(&path).unwrap();
@@ -59,7 +61,7 @@ fn file_of_current_layout_is_opened_without_a_write() {
 }
 
 #[test]
-fn foreign_and_newer_files_are_refused_and_unchanged() {
+fn files_of_other_programs_are_refused_and_unchanged() {
     let (_folder, path) = new_path();
     fs::write(&path, "Dear diary, ".repeat(1_000)).unwrap();
     refused(&path, "the file is no database");
@@ -69,9 +71,27 @@ fn foreign_and_newer_files_are_refused_and_unchanged() {
     refused(&path, "the file is a database of another program");
 
     let (_folder, path) = new_path();
-    SqliteStore::open(&path).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", LAYOUT + 1).unwrap();
-    refused(&path, &format!("the file has layout {}", LAYOUT + 1));
+    Connection::open(&path).unwrap().pragma_update(None, "application_id", 1).unwrap();
+    refused(&path, "the file is a database of another program");
+}
+
+/// A file of a newer program, and files of programs before the first release, whose layouts had numbers from 1, too.
+#[test]
+fn files_of_other_layouts_are_refused_and_unchanged() {
+    for (application, layout, named) in [
+        (*b"swrm", 2, "2"),
+        (*b"swrm", 0, "0"),
+        (*b"Swrm", 8, "8 of a program before the first release"),
+        (*b"Swrm", 1, "1 of a program before the first release"),
+    ] {
+        let (_folder, path) = new_path();
+        SqliteStore::open(&path).unwrap();
+        let db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "application_id", u32::from_be_bytes(application)).unwrap();
+        db.pragma_update(None, "user_version", layout).unwrap();
+        drop(db);
+        refused(&path, &other_layout(named, LAYOUT));
+    }
 }
 
 #[test]
@@ -81,44 +101,6 @@ fn open_at_an_impossible_path_is_an_error() {
     assert_eq!(no_folder.kind(), StoreErrorKind::Unavailable);
     assert!(SqliteStore::open("").is_err());
     assert!(SqliteStore::open(folder.path()).is_err());
-}
-
-/// Layout 3: entries of the log are complete, and read as before.
-#[tokio::test]
-async fn log_entries_of_layout_2_keep_their_exact_texts() {
-    let (_folder, path) = new_path();
-    let db = Connection::open(&path).unwrap();
-    db.execute_batch(include_str!("../../../vectors/log/sqlite-layout-2.sql")).unwrap();
-    db.pragma_update(None, "user_version", 2).unwrap();
-    db.pragma_update(None, "application_id", u32::from_be_bytes(*b"Swrm")).unwrap();
-    drop(db);
-    let store = SqliteStore::open(&path).unwrap();
-    assert_eq!(entries(Arc::new(store)).await, RECORDED.lines().collect::<Vec<_>>());
-    let db = Connection::open(&path).unwrap();
-    assert_eq!(pragma(&db, "user_version"), LAYOUT);
-}
-
-/// Layout 5: the size of documents is counted.
-#[tokio::test]
-async fn migration_to_layout_5_counts_the_size_of_documents() {
-    let (_folder, path) = new_path();
-    let put = async |store: SqliteStore, collection, most| {
-        let world = World::open(Arc::new(store), tenant());
-        let (key, group, json) = (None, String::new(), "\u{e9}".repeat(5));
-        let quota = Some(DocumentQuota::default().with_max_bytes(most));
-        let (replace, guard, act) = (false, None, None);
-        let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
-        world.put_document(collection, &draft).await
-    };
-    let open = || SqliteStore::open(&path).unwrap();
-    for collection in Collection::ALL {
-        assert!(matches!(put(open(), collection, u64::MAX).await, Put::Created(_)));
-    }
-    let db = Connection::open(&path).unwrap();
-    db.execute_batch("DROP TABLE document_bytes; PRAGMA user_version = 4").unwrap();
-    drop(db);
-    assert_eq!(put(open(), Collection::Signals, 39).await, Put::NoRoom);
-    assert!(matches!(put(open(), Collection::Signals, 40).await, Put::Created(_)));
 }
 
 #[tokio::test]
@@ -132,7 +114,6 @@ async fn log_entries_have_the_recorded_texts() {
     assert_eq!(entries(store).await, RECORDED.lines().collect::<Vec<_>>());
 }
 
-/// A file written by an earlier release.
 const RECORDED: &str = include_str!("../../../vectors/log/entries.jsonl");
 
 async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
@@ -141,9 +122,9 @@ async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     page.lines().map(LogLine::text).collect()
 }
 
-/// For example when a newer version of the program is started on the same file.
+/// For example when a file of another layout was copied over it through SQLite.
 #[tokio::test]
-async fn file_migrated_to_a_newer_layout_is_not_written() {
+async fn file_that_got_another_layout_while_it_was_open_is_not_written() {
     let (_folder, path) = new_path();
     let store = Arc::new(SqliteStore::open(&path).unwrap());
     let world = World::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
@@ -153,7 +134,7 @@ async fn file_migrated_to_a_newer_layout_is_not_written() {
     db.pragma_update(None, "user_version", LAYOUT + 1).unwrap();
     let outdated = world.store().give_challenge(&offer()).await.err().unwrap();
     assert_eq!(outdated.kind(), StoreErrorKind::Misconfigured);
-    assert!(why(&outdated).contains("written by a newer one"), "{outdated:?}");
+    assert_eq!(why(&outdated), other_layout(LAYOUT + 1, LAYOUT));
     assert!(store.ready().await.is_err());
     assert_eq!(world.session(session.id).await.unwrap().record, session);
 
@@ -200,7 +181,7 @@ fn refused(path: &Path, reason: &str) {
     let before = fs::read(path).unwrap();
     let error = SqliteStore::open(path).err().unwrap();
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
-    assert!(why(&error).starts_with(reason), "{error:?}");
+    assert_eq!(why(&error), reason);
     assert_eq!(fs::read(path).unwrap(), before);
 }
 

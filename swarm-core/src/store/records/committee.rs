@@ -1,7 +1,7 @@
 //! The records of the committee: its members, days, briefs and takes.
 
 use super::fields::{
-    hash, hash_if_any, number, object_if_any, present, text, time, time_if_any, whole, whole_if_any,
+    hash, hash_if_any, number, object_if_any, present, text, time, time_if_any, whole,
 };
 use super::{Record, Unreadable};
 use crate::domain::committee::{
@@ -70,8 +70,7 @@ fn generation(made: &Generation) -> Json {
 fn read_generation(mut fields: Object) -> Result<Generation, Invalid> {
     Ok(Generation {
         subject_id: SubjectId::parse(fields.text("subject_id")?)?,
-        // Older records lack this field. Their submissions all count.
-        withdrawn: whole_if_any(&mut fields, "withdrawn")?.unwrap_or(0),
+        withdrawn: whole(&mut fields, "withdrawn")?,
         deadline: time(&mut fields, "deadline")?,
         generated_at: time(&mut fields, "generated_at")?,
         briefs: whole(&mut fields, "briefs")?,

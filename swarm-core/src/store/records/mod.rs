@@ -7,13 +7,11 @@ mod committee;
 mod fields;
 mod keys;
 mod members;
-mod old_entries;
 mod outbox;
 mod sessions;
 mod takes;
 
 pub use keys::public_key;
-pub use old_entries::OldEntry;
 pub use sessions::{
     BEFORE_BUCKETS, BEFORE_PUBLICATION, BEFORE_ROSTER, BEFORE_SNAPSHOT, BEFORE_WEIGHTS,
     MAX_SUMMARY_PART, expecting, without_snapshot,

@@ -67,8 +67,8 @@ pub(crate) struct Options {
 pub(crate) struct CheckOptions {
     #[command(flatten)]
     pub(crate) options: Options,
-    /// Also connect to the store, and print whether it answers and what it warns of; the layout of a
-    /// store from an older version is brought up to date
+    /// Also connect to the store, and print whether it answers and what it warns of; a new store gets
+    /// its tables
     #[arg(long)]
     pub(crate) connect: bool,
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use swarm_core::domain::Attribution;
 use swarm_core::rules::convene;
-use swarm_core::store::StoreErrorKind;
-use swarm_core::{TenantId, Tenants as _};
+use swarm_core::store::{StoreErrorKind, other_layout};
+use swarm_core::{StoreError, TenantId, Tenants as _};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::{Author, World, session_draft};
@@ -22,7 +22,10 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
 /// Why a store cannot be opened.
 async fn refused(url: &str) -> (StoreErrorKind, String) {
-    let error = PostgresStore::connect(url).await.unwrap_err();
+    kind_and_reason(&PostgresStore::connect(url).await.unwrap_err())
+}
+
+fn kind_and_reason(error: &StoreError) -> (StoreErrorKind, String) {
     (error.kind(), error.source().unwrap().to_string())
 }
 
@@ -36,18 +39,20 @@ fn schema(url: &str) -> &str {
 }
 
 #[tokio::test]
-async fn newer_layout_is_refused_and_old_handles_stop_committing() {
+async fn other_layout_is_refused_and_open_handles_stop_committing() {
     let url = SERVER.url();
     let store = PostgresStore::connect(&url).await.unwrap();
-    SERVER.psql(&format!("UPDATE {}.layout SET number = 99", schema(&url)));
-    let (kind, why) = refused(&url).await;
-    assert_eq!(kind, StoreErrorKind::Misconfigured);
-    assert!(why.contains("layout 99"), "{why}");
-    assert_eq!(store.ready().await.unwrap_err().kind(), StoreErrorKind::Misconfigured);
-    let tenant = store.open(&TenantId::parse("acme").unwrap());
-    let creation = Author::named("ada").creation();
-    let refused = tenant.save_member(&creation).await.unwrap_err();
-    assert_eq!(refused.kind(), StoreErrorKind::Misconfigured);
+    // Of a newer program, and of an older one.
+    for layout in [2, -1] {
+        SERVER.psql(&format!("UPDATE {}.layout SET number = {layout}", schema(&url)));
+        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 1));
+        assert_eq!(refused(&url).await, expected);
+        assert_eq!(kind_and_reason(&store.ready().await.unwrap_err()), expected);
+        let tenant = store.open(&TenantId::parse("acme").unwrap());
+        let creation = Author::named("ada").creation();
+        let refused = tenant.save_member(&creation).await.unwrap_err();
+        assert_eq!(kind_and_reason(&refused), expected);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -64,7 +69,7 @@ async fn many_processes_create_one_schema() {
 }
 
 #[tokio::test]
-async fn role_without_rights_on_the_schema_uses_it_once_the_owner_has_migrated_it() {
+async fn role_without_rights_on_the_schema_uses_it_once_the_owner_has_created_it() {
     let url = SERVER.url();
     let schema = schema(&url).to_owned();
     SERVER.psql(&format!("CREATE ROLE clerk_{schema} LOGIN"));

@@ -1,5 +1,5 @@
--- Layout 1: its functions. They have the number of the layout that brought them: while servers are upgraded one by one,
--- both releases find theirs.
+-- Layout 1: its functions. They have the number of the layout in their names, so that no program calls a function of
+-- another layout.
 --
 -- Their plans are made once in each connection, maybe for tables that are still empty, where all indexes seem to be as
 -- good. So a statement that many takes depend on orders its rows in the way of one index: each of the others would read
@@ -134,7 +134,7 @@ BEGIN
   log := world.log;
   size := world.seq;
   SELECT number INTO id FROM swarm.layout;
-  IF id > known_layout THEN
+  IF id <> known_layout THEN
     outcome := 'other layout';
     RETURN NEXT;
     RETURN;

@@ -1,4 +1,4 @@
--- Layout 1. A record is stored as text, with further columns for guards and indexes. Ids count from 1 in
+-- The schema, layout 1. A record is stored as text, with further columns for guards and indexes. Ids count from 1 in
 -- each tenant, versions from 1 in each record.
 
 CREATE TABLE members (
@@ -44,6 +44,8 @@ CREATE TABLE messages (
 ) STRICT;
 CREATE INDEX messages_by_state ON messages (tenant, state, id);
 
+-- What lists show of a session is a column before the record, so that they do not read it: rosters and snapshots may be
+-- long, and SQLite reads a row from its beginning.
 CREATE TABLE sessions (
   tenant TEXT NOT NULL,
   id INTEGER NOT NULL,
@@ -52,6 +54,7 @@ CREATE TABLE sessions (
   subject TEXT NOT NULL,
   state TEXT NOT NULL,
   published_at INTEGER, -- milliseconds since 1970
+  summary TEXT NOT NULL,
   record TEXT NOT NULL,
   PRIMARY KEY (tenant, id)
 ) STRICT;
@@ -59,6 +62,7 @@ CREATE INDEX sessions_by_day ON sessions (tenant, date, subject, id);
 CREATE INDEX sessions_by_state ON sessions (tenant, state, id);
 CREATE INDEX sessions_by_publication ON sessions (tenant, published_at, id)
   WHERE published_at IS NOT NULL;
+CREATE INDEX sessions_by_subject ON sessions (tenant, subject, id);
 
 -- Takes are never changed or deleted, so a nonce stays spent.
 CREATE TABLE takes (
@@ -71,13 +75,13 @@ CREATE TABLE takes (
   attempt BLOB NOT NULL,
   filed_at INTEGER NOT NULL, -- milliseconds since 1970
   public_key TEXT NOT NULL,
-  signature TEXT NOT NULL,
+  signature TEXT NOT NULL, -- of a sealed take, a dot and the salt of its seal follow
   payload TEXT NOT NULL, -- the signed bytes
   PRIMARY KEY (tenant, id)
 ) STRICT;
 CREATE INDEX takes_by_session ON takes (tenant, session, id);
 CREATE UNIQUE INDEX takes_by_nonce ON takes (tenant, member, nonce);
-CREATE UNIQUE INDEX takes_by_revision ON takes (tenant, session, member, revision);
+CREATE UNIQUE INDEX takes_by_revision ON takes (tenant, member, session, revision);
 
 CREATE TABLE documents (
   tenant TEXT NOT NULL,
@@ -91,6 +95,12 @@ CREATE TABLE documents (
 ) STRICT;
 CREATE UNIQUE INDEX documents_by_name ON documents (tenant, collection, name);
 CREATE INDEX documents_by_family ON documents (tenant, collection, family, id);
+
+-- The size of the documents of a tenant, in all collections whose size is limited.
+CREATE TABLE document_bytes (
+  tenant TEXT NOT NULL PRIMARY KEY,
+  bytes INTEGER NOT NULL -- of their records
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE committee_members (
   tenant TEXT NOT NULL,
@@ -135,16 +145,41 @@ CREATE INDEX committee_takes_by_day ON committee_takes (tenant, date, id);
 CREATE INDEX committee_takes_by_member ON committee_takes (tenant, member, date, subject, id);
 CREATE UNIQUE INDEX committee_takes_by_attempt ON committee_takes (tenant, member, date, attempt);
 
--- One row per commit: a take, a submission to the committee, or an act.
+-- One row per entry: a take, a submission to the committee, an act, or the opening of a sealed take. A row that opens a
+-- take has it in `take`, and 'opening' in `act`.
 CREATE TABLE log (
   tenant TEXT NOT NULL,
   seq INTEGER NOT NULL,
   at INTEGER NOT NULL, -- milliseconds since 1970
   take INTEGER,
   committee_take INTEGER,
-  act TEXT,
-  minted INTEGER, -- the id that the commit of the act assigned
+  act TEXT, -- the text of the entry
   session INTEGER, -- the session that the act is on
   PRIMARY KEY (tenant, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX log_by_session ON log (tenant, session, seq) WHERE session IS NOT NULL;
+
+-- The number of a tenant's current log; 1 if there is no row. Another log begins when an operator accepts
+-- a file that went back.
+CREATE TABLE logs (
+  tenant TEXT NOT NULL PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The tree over the log, and its last checkpoint.
+CREATE TABLE trees (
+  tenant TEXT NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  checkpoint TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tiles (
+  tenant TEXT NOT NULL,
+  log INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  hashes BLOB NOT NULL,
+  UNIQUE (tenant, log, level, number)
+) STRICT;

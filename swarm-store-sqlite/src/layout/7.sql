@@ -1,3 +1,0 @@
--- Layout 7: takes may be sealed. The signature of a sealed take is followed by a dot and the salt of its seal, and
--- a row of the log with a take and the act `opening` is the entry by which it was opened. The tables are those of
--- layout 6: the number keeps programs away that would show sealed takes.

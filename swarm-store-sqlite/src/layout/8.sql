@@ -1,4 +1,0 @@
--- Layout 8: sessions are found by their subject, and takes by their member: the index of revisions begins with the member.
-CREATE INDEX sessions_by_subject ON sessions (tenant, subject, id);
-DROP INDEX takes_by_revision;
-CREATE UNIQUE INDEX takes_by_revision ON takes (tenant, member, session, revision);
