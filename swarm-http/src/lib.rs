@@ -78,7 +78,9 @@ use request::filter;
 use request::table::Table;
 use response::Answer;
 
+pub use request::credential::Access;
 pub use request::{SiteService, body};
+pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, DuplicateOperator, DuplicateTenant, Host, HostTable, Operator, Operators,
@@ -121,6 +123,12 @@ pub fn service(site: &Arc<Site>) -> SiteService {
 /// see [`Site::operations_apart`].
 pub fn operations(site: &Arc<Site>) -> SiteService {
     SiteService::new(Arc::clone(site), Table::new(routes::operations()), pages::unknown_path)
+}
+
+/// The routes of the [`service`], with the credential and the body of each: for a gateway in front of it, and for tests
+/// that cover every route.
+pub fn routes(site: &Site) -> Vec<RouteInfo> {
+    routes::infos(site.parts())
 }
 
 /// An answer of the core as a response, with the headers of every answer of this crate. For servers that

@@ -11,27 +11,27 @@ use crate::tenants::{Operator, Role, ServedTenant, only};
 
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+#[non_exhaustive]
+pub enum Access {
     /// No credential.
     Public,
     /// None, but the answer shows more to a member whose bearer token comes with the request: its own.
     PublicOrMember,
-    /// A bearer token. The rules check whose it is.
+    /// The bearer token of a member (API.md, 4.4). The rules check whose it is.
     Member,
-    /// An operator of the tenant, in this role or one that may do more.
+    /// The token of an operator of the tenant, in this role or one that may do more (API.md, 7.1).
     Operator(Role),
-    /// A well-formed API key of a committee member. The rules check whose it is.
+    /// A well-formed API key of a committee member (API.md, 8.1). The rules check whose it is.
     CommitteeMember,
     /// As [`Operator`](Self::Operator), refused in the committee's words.
     CommitteeOperator(Role),
     /// An operator with a session of the console. The console checks it, and answers with a page.
-    #[cfg_attr(not(feature = "pages"), expect(dead_code, reason = "only pages have a console"))]
     Console,
 }
 
 impl Access {
     /// The role that an operator needs, if the route is for operators.
-    pub(crate) fn role(self) -> Option<Role> {
+    pub fn role(self) -> Option<Role> {
         match self {
             Self::Operator(role) | Self::CommitteeOperator(role) => Some(role),
             Self::Public | Self::PublicOrMember | Self::Member | Self::CommitteeMember => None,

@@ -279,6 +279,11 @@ impl Route {
         self.access.role().is_some() && self.method != Method::GET
     }
 
+    /// Whether its errors have the form of interface B.
+    pub(crate) fn is_of_committee(&self) -> bool {
+        self.section == Section::Committee
+    }
+
     /// The query parameters that a client may send.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = Parameter> {
         let dry_run = self.is_operators_change().then_some(("dry_run", "Flag"));

@@ -6,6 +6,7 @@ mod committee;
 mod console;
 mod discovery;
 mod documents;
+mod info;
 mod log;
 mod members;
 mod operations;
@@ -21,8 +22,11 @@ mod takes;
 #[cfg(feature = "pages")]
 use std::sync::LazyLock;
 
+use crate::discovery::reference::examples;
 use crate::request::route::Route;
 use crate::site::Parts;
+
+pub use info::{BodyFormat, RequestBody, RouteInfo};
 
 /// The routes of interface A and its pages.
 pub(crate) fn api() -> Vec<Route> {
@@ -71,6 +75,12 @@ pub(crate) fn all(parts: Parts) -> Vec<Route> {
     #[cfg(feature = "pages")]
     routes.extend(console::routes(parts, of_operators));
     routes
+}
+
+/// All routes of a site as data.
+pub(crate) fn infos(parts: Parts) -> Vec<RouteInfo> {
+    let examples = examples();
+    all(parts).iter().map(|route| RouteInfo::of(route, &examples)).collect()
 }
 
 /// The routes of operators: the acts of the console are theirs.

@@ -63,7 +63,7 @@ pub(super) fn routes() -> Vec<Route> {
             .about("The proof that the entry of a take is in the log: a C2SP tlog-proof")
             .part("Id")
             .answers(200, &["text/plain"])
-            .refuses(&[NotFound, Busy]),
+            .refuses(&[NotFound, UnknownPath, Busy]),
     ])
 }
 

@@ -5,7 +5,7 @@ use swarm_core::domain::{
 };
 use swarm_core::wire::Problem::{
     self, AlreadyAggregated, AlreadyOpened, BriefPublished, Busy, FiledLater, InvalidRequest,
-    NoRoster, NotFound, RosterFrozen, SessionSealed, TakesOnFile,
+    NoRoster, NotFound, RosterFrozen, SessionSealed, TakesOnFile, UnknownPath,
 };
 use swarm_core::wire::RequestError;
 use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, wire};
@@ -50,7 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("A session with all that it takes to verify it, for swarm verify")
                 .part("Id")
                 .answers(200, &["Bundle"])
-                .refuses(&[NotFound, SessionSealed, Busy]),
+                .refuses(&[NotFound, UnknownPath, SessionSealed, Busy]),
             cached("/api/swarm/sessions/{date}/{subject}", by_date)
                 .about("The newest session of a day and subject, and its takes")
                 .part("Day")

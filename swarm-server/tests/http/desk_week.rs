@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::commands::{User, desk};
-use crate::operator_routes::operator_routes;
 use crate::program::Program;
+use crate::routes;
 
 /// Runs commands of an operator, and remembers their verbs.
 struct Operator<'a> {
@@ -82,10 +82,9 @@ fn week_of_a_desk_through_commands_alone() {
                 && line.contains("status=\"20")
         })
     };
-    let unreached: Vec<_> = operator_routes()
-        .into_iter()
-        .filter(|route| !is_reached(route.method, route.template))
-        .map(|route| format!("{} {}", route.method, route.template))
+    let unreached: Vec<_> = routes::of_operators()
+        .filter(|route| !is_reached(route.method(), route.info.path))
+        .map(routes::Route::name)
         .collect();
     assert!(unreached.is_empty(), "routes that no verb reaches: {unreached:?}");
     assert!(!metrics.contains("route=\"unknown\""), "{metrics}");

@@ -19,8 +19,10 @@ use crate::raw_http::{Connection, elsewhere, exchange};
 use crate::routes;
 
 /// Store calls of constant cost.
-const CHEAP: [&str; 10] = [
+const CHEAP: [&str; 12] = [
     "now",
+    "tree",
+    "tiles",
     "log_position",
     "seen_log",
     "log",
@@ -35,69 +37,11 @@ const CHEAP: [&str; 10] = [
 /// More readers than threads that answer requests.
 const READERS: usize = 8;
 
-/// The public reads that are not among [`routes::READS`].
-const MORE_READS: [&str; 20] = [
-    "/docs/takes",
-    "/operate",
-    "/swarm/console.css",
-    "/swarm/takes",
-    "/swarm/memos",
-    "/swarm/sessions/1.csv",
-    "/swarm/sessions/1.json",
-    "/swarm/sessions/1/picture.png",
-    "/swarm/members/m.csv",
-    "/swarm/members/m.json",
-    "/swarm/members/m/feed.xml",
-    "/swarm/subjects/aurora.csv",
-    "/swarm/subjects/aurora.json",
-    "/swarm/subjects/aurora/feed.xml",
-    "/api/swarm/open-sessions",
-    "/api/swarm/log",
-    "/api/swarm/brief?date=2026-11-21&subject=aurora",
-    "/healthz",
-    "/readyz",
-    "/metrics",
-];
-
-/// All public reads of a server without a signed log.
+/// All reads that need no credential, with the page of the console that asks for it.
 fn reads() -> impl Iterator<Item = &'static str> {
-    routes::READS.into_iter().chain(MORE_READS)
-}
-
-/// The lists have a path for each public GET of the API description, but for those that need a signed log: they read
-/// a number of log entries that is the same for every log.
-#[test]
-fn every_public_read_is_listed() {
-    let fixture = Fixture::start();
-    let document = fixture.client.get("/openapi.json").expect(200).json();
-    for (template, methods) in document["paths"].as_object().unwrap() {
-        let get = &methods["get"];
-        let has_credential = get["security"].as_array().is_some_and(|schemes| {
-            schemes.iter().all(|scheme| !scheme.as_object().unwrap().is_empty())
-        });
-        let needs_signed_log = template.starts_with("/swarm/log/")
-            || template.ends_with("/proof")
-            || template.ends_with("/bundle");
-        if get.is_null() || has_credential || needs_signed_log {
-            continue;
-        }
-        assert!(reads().any(|path| matches(template, path)), "{template} is missing");
-    }
-}
-
-/// Whether a path is of this template: `{name}` stands for any text without a slash.
-fn matches(template: &str, path: &str) -> bool {
-    let path = path.split('?').next().unwrap_or_default();
-    let (template, path): (Vec<_>, Vec<_>) =
-        (template.split('/').collect(), path.split('/').collect());
-    let part = |(template, path): (&&str, &&str)| match template.split_once('{') {
-        Some((before, rest)) => {
-            let after = rest.split_once('}').map_or("", |(_, after)| after);
-            path.starts_with(before) && path.ends_with(after)
-        }
-        None => template == path,
-    };
-    template.len() == path.len() && template.iter().zip(&path).all(part)
+    let of_server = routes::all().filter(|route| route.info.is_of_server);
+    let paths = routes::public_reads().chain(of_server).map(|route| route.path.as_str());
+    paths.chain(["/operate", "/api/swarm/brief?date=2026-11-21&subject=aurora"])
 }
 
 /// The same request in other spellings.

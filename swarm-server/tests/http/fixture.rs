@@ -18,7 +18,7 @@ use swarm_store_memory::MemoryStore;
 
 use crate::backend::{AnyStore, Backend, BothPorts};
 use crate::committee_fixture;
-use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce};
+use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce, log_signer};
 
 pub use crate::backend::now;
 pub use crate::clock::Clock;
@@ -53,8 +53,13 @@ impl Fixture {
     /// A fixture on this backend, with `front` between server and store.
     pub fn behind(front: impl BothPorts + Clone + 'static, backend: &Backend) -> Self {
         let Backend { clock, store, redis, .. } = backend.clone();
-        let server = Server::on(front);
+        let server = Server::signing(front);
         Self { clock, store, redis, client: server.client(), server }
+    }
+
+    /// Signs all entries of the log.
+    pub fn sign_log(&self) {
+        sign_log(&self.tenant());
     }
 
     pub fn port(&self) -> Arc<dyn Store> {
@@ -99,7 +104,7 @@ impl Fixture {
 
     /// A fixture with one of everything: the member `m`, the session `1` of 2026-11-21 about
     /// `aurora` with its brief, the take `1` and the memo `1`; of the committee the member `m` with
-    /// the key [`committee_fixture::KEY`], and the briefs of that day.
+    /// the key [`committee_fixture::KEY`], and the briefs of that day. The log is signed.
     pub fn with_records() -> (Self, Author) {
         Self::start().filled()
     }
@@ -112,6 +117,7 @@ impl Fixture {
         fixture.client.convene("2026-11-21", "aurora");
         fixture.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
         add_records(&fixture.client, ADMIN, &author);
+        fixture.sign_log();
         (fixture, author)
     }
 
@@ -159,6 +165,12 @@ pub fn add_records(client: &Client, admin_token: &str, author: &Author) {
     let memo = r#"{ "title": "A memo", "body": "Long." }"#;
     client.post("/api/swarm/memos", &[("authorization", &author.bearer())], memo).expect(201);
     client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
+}
+
+/// Signs all entries of the log of a tenant without a public origin.
+pub fn sign_log(tenant: &Tenant) {
+    let log = tenant.signed_log("localhost", &log_signer()).unwrap();
+    now(log.sign()).unwrap();
 }
 
 pub fn print(port: &dyn Store) -> String {

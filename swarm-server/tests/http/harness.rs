@@ -10,10 +10,12 @@ use swarm_core::domain::{
     AdminTokenHash, Application, Contact, Lens, Name, Signed, TakeDraft, TokenClaim,
 };
 use swarm_core::json::{Json, write};
+use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::{KeyPair, Payload};
+use swarm_core::service::signed_log::LogSigner;
 use swarm_core::wire::Problem;
 use swarm_core::{CommitteeTenants, Committees, MemberId, Swarm, SystemEntropy, TenantId, Tenants};
-use swarm_http::{AdminTokens, Site, TenantConfig};
+use swarm_http::{AdminTokens, Services, Site, TenantConfig};
 use swarm_server::Limits;
 use swarm_store_memory::MemoryStore;
 use tokio::net::TcpListener;
@@ -42,6 +44,12 @@ impl Server {
     /// One tenant on every host, on this store.
     pub fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Self {
         Self::of(Site::single(services(&store), tenant("default", ADMIN, &[])))
+    }
+
+    /// As [`on`](Self::on), with a key for the log. It signs nothing by itself.
+    pub fn signing(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Self {
+        let services = Services { signer: Some(log_signer()), ..services(&store).into() };
+        Self::of(Site::single(services, tenant("default", ADMIN, &[])))
     }
 
     pub fn of(site: Site) -> Self {
@@ -84,6 +92,11 @@ pub fn services(
     store: &(impl Tenants + CommitteeTenants + Clone + 'static),
 ) -> (Swarm, Committees) {
     (Swarm::new(store.clone(), SystemEntropy), Committees::new(store.clone(), SystemEntropy))
+}
+
+/// A key for logs.
+pub fn log_signer() -> LogSigner {
+    LogSigner::without_memory(ServerSecret::new([1; 32]))
 }
 
 /// A tenant with quotas that no test reaches.

@@ -23,6 +23,7 @@ mod committee;
 mod committee_fixture;
 mod console;
 mod deploy;
+mod desk;
 mod desk_week;
 mod diagnosis;
 mod edited_stores;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use swarm_core::{MemberId, TenantId};
-use swarm_http::Site;
+use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId};
+use swarm_http::{Services, Site};
 
 use crate::backend::{AnyStore, Backend, on_every_store};
 use crate::committee_fixture;
-use crate::fixture::{add_records, insert_member, member, print, takes};
-use crate::harness::{Answer, Author, Client, Server, fresh_key, services, signed_text, tenant};
-use crate::raw_http::{self, ONCE};
-use crate::routes::{
-    CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES, READS,
+use crate::fixture::{add_records, insert_member, member, print, sign_log, takes};
+use crate::harness::{
+    Answer, Author, Client, Server, fresh_key, log_signer, services, signed_text, tenant,
 };
+use crate::raw_http::{self, ONCE};
+use crate::routes::{self, RECORDS, Samples};
 
 on_every_store! {
     records_of_one_tenant_are_not_in_the_other,
@@ -80,7 +80,8 @@ struct TwoTenants {
 fn site(store: &AnyStore) -> Site {
     let acme = tenant("acme", "adm_acme", &["acme.example", "www.acme.example"]);
     let bolt = tenant("bolt", "adm_bolt", &["BOLT.example"]);
-    Site::by_host(services(store), [acme, bolt]).unwrap()
+    let services = Services { signer: Some(log_signer()), ..services(store).into() };
+    Site::by_host(services, [acme, bolt]).unwrap()
 }
 
 impl TwoTenants {
@@ -94,11 +95,14 @@ impl TwoTenants {
     }
 }
 
-/// All reads of a tenant.
-fn reads(tenant: &Tenant) -> Vec<(&'static str, Answer)> {
-    let public = READS.into_iter().map(|path| (path, tenant.client.get(path)));
-    let own = OPERATOR_READS.into_iter();
-    let own = own.map(|path| (path, tenant.operate("GET", path, &Value::Null)));
+/// All reads at a tenant, by the public and by operators, of the records of `acme`.
+fn reads(tenant: &Tenant) -> Vec<(String, Answer)> {
+    let samples = Samples { tenant: "acme", ..RECORDS };
+    let public = routes::public_reads().map(|route| samples.path(route.info.path));
+    let public = public.map(|path| (path.clone(), tenant.client.get(&path)));
+    let own = routes::of_operators().filter(|route| route.is_read());
+    let own = own.map(|route| route.path.clone());
+    let own = own.map(|path| (path.clone(), tenant.operate("GET", &path, &Value::Null)));
     public.chain(own).collect()
 }
 
@@ -117,6 +121,8 @@ fn records_of_one_tenant_are_not_in_the_other(backend: &Backend) {
     acme.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
     add_records(&acme.client, acme.admin, &author);
     let (applicant, _) = Author::apply(&acme.client, "applicant");
+    let swarm = Swarm::new(Arc::clone(store), SystemEntropy);
+    sign_log(&swarm.tenant(&acme.tenant_id()));
     for (path, answer) in reads(acme) {
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
     }
@@ -190,9 +196,8 @@ fn token_of_one_tenant_is_unknown_in_the_other(backend: &Backend) {
     bolt.client.submit_text(&author, &text).refused(401, "unknown member token");
     // The token is valid, the key is that of the other tenant.
     bolt.client.submit_text(&other, &text).refused(400, "signature verification failed");
-    let posts = CHAIR_POSTS.into_iter().chain([CHAIR_COMMAND, OPERATOR_COMMAND]);
-    let posts = posts.map(|path| ("POST", path)).chain(OPERATOR_WRITES);
-    for (method, path) in OPERATOR_READS.map(|path| ("GET", path)).into_iter().chain(posts) {
+    for route in routes::of_operators() {
+        let (method, path) = (route.method(), route.path.as_str());
         let stranger = Tenant { admin: acme.admin, client: bolt.client.clone(), ..*bolt };
         let answer = stranger.operate(method, path, &json!({})).expect(401);
         assert_eq!(answer.json()["error"], "admin token required", "{path}");

@@ -3,7 +3,7 @@
 use swarm_core::wire::Problem;
 
 use crate::request::credential::Access;
-use crate::request::route::{Handler, Route, Section};
+use crate::request::route::{Handler, Route};
 use crate::tenants::Role;
 
 /// The path as a template of OpenAPI, in which a parameter may be of several segments too.
@@ -18,11 +18,6 @@ pub(super) fn parts(route: &Route) -> impl Iterator<Item = (&'static str, &'stat
         Some(name.strip_prefix('*').unwrap_or(name))
     };
     route.path.split('/').filter_map(open).zip(route.about.parts.iter().copied())
-}
-
-/// Whether the route's errors have the form of interface B.
-pub(super) fn is_of_committee(route: &Route) -> bool {
-    route.section == Section::Committee
 }
 
 /// Whether the route also answers a page.

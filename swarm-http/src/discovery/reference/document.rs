@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use swarm_core::json::{Json, write};
 use swarm_core::wire::Problem;
 
-use super::described::{is_of_committee, is_page, parts, problems, template};
+use super::described::{is_page, parts, problems, template};
 use super::schemas::{self, reference};
 use crate::request::credential::Access;
 use crate::request::route::Route;
@@ -153,7 +153,7 @@ struct Responses(BTreeMap<String, Json>);
 
 impl Responses {
     fn of(&mut self, route: &Route, status: u16, problems: &[Problem]) -> Json {
-        let (form, forms): (_, &[&str]) = if is_of_committee(route) {
+        let (form, forms): (_, &[&str]) = if route.is_of_committee() {
             ("committee-", &["CommitteeError"])
         } else if is_page(route) {
             ("page-", &["Error", "text/html"])

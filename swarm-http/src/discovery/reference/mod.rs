@@ -17,6 +17,7 @@ use crate::response::Answer;
 use document::Document;
 #[cfg(feature = "pages")]
 use page::Pages;
+pub(crate) use schemas::examples;
 
 /// The reference of some routes, without origin and tenant.
 pub(crate) struct Reference {

@@ -7,7 +7,9 @@ use swarm_http::Site;
 use swarm_store_memory::MemoryStore;
 
 use super::visitor::Visitor;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
+use crate::routes;
 
 /// Whether a subject with this id is on record.
 fn exists(client: &Client, id: &str) -> bool {
@@ -52,6 +54,60 @@ fn forged_requests_change_nothing() {
     assert!(seen.header("set-cookie").is_none());
     visitor.post_as("/operate/sign-out", &cross, &[]).expect(403);
     visitor.get("/operate").expect(200).says("What waits");
+}
+
+#[test]
+fn every_page_and_form_needs_a_session() {
+    let (fixture, _) = Fixture::with_records();
+    let before = fixture.print();
+    let visitor = Visitor::signed_in(&fixture.client);
+    let header = ("x-admin-token".to_owned(), ADMIN.to_owned());
+    let stranger = Visitor { headers: vec![header], ..Visitor::new(&fixture.client) };
+    let of_console = || routes::all().filter(|route| route.is_of_console());
+    for path in of_console().filter(|route| route.is_read()).map(|route| &route.path) {
+        let seen = stranger.get(path);
+        let leads_to = seen.header("location").unwrap_or_default();
+        match path.as_str() {
+            "/operate" => drop(seen.expect(200).form("/operate")),
+            _ => {
+                assert!(seen.status == 303 && leads_to.starts_with("/operate"), "{path}: {seen:?}")
+            }
+        }
+        visitor.get(path).expect(200);
+    }
+    for path in of_console().filter(|route| !route.is_read()).map(|route| &route.path) {
+        // Everybody may sign out.
+        let expected = if path == "/operate/sign-out" { 303 } else { 401 };
+        let seen = stranger.post(path, &[]);
+        assert_eq!(seen.status, expected, "{path}: {seen:?}");
+        let cross = [("sec-fetch-site", "cross-site")];
+        let seen = visitor.post_as(path, &cross, &[("token", ADMIN)]).expect(403);
+        assert_eq!(seen.header("swarm-error"), Some("cross-site"), "{path}");
+        for kind in ["application/json", "text/plain", "multipart/form-data; boundary=x"] {
+            let headers = [("sec-fetch-site", "same-origin"), ("content-type", kind)];
+            visitor.send("POST", path, &headers, "{}").expect(415);
+        }
+    }
+    assert_eq!(fixture.print(), before);
+}
+
+#[test]
+fn malformed_forms_are_refused() {
+    let (fixture, _) = Fixture::with_records();
+    let visitor = Visitor::signed_in(&fixture.client);
+    let long = format!("id={}", "x".repeat(200_000));
+    let many = "a=1&".repeat(50_000);
+    for route in routes::all().filter(|route| route.is_of_console() && !route.is_read()) {
+        if ["/operate", "/operate/sign-out"].contains(&route.path.as_str()) {
+            continue;
+        }
+        for body in ["", "=", "&&&", "%", "%ff=%ff", "id=%00&id=%0d%0a", "{", &long, &many] {
+            let kind = ("content-type", "application/x-www-form-urlencoded");
+            let headers = [("sec-fetch-site", "same-origin"), kind];
+            let seen = visitor.send("POST", &route.path, &headers, body);
+            assert!(seen.status < 500, "{} {body:.50}: {seen:?}", route.path);
+        }
+    }
 }
 
 #[test]

@@ -7,20 +7,14 @@ use swarm_store_memory::MemoryStore;
 
 use super::visitor::Visitor;
 use crate::harness::{Author, Client, Server, services};
+use crate::routes::{self, RECORDS, Samples};
 
-/// Pages whose forms change something.
-const PAGES: [&str; 10] = [
-    "/operate/applications",
-    "/operate/subjects",
-    "/operate/subjects/aurora",
-    "/operate/sessions/1",
-    "/operate/convene?subject=aurora",
-    "/operate/records",
-    "/operate/committee",
-    "/operate/outbox",
-    "/operate/store",
-    "/operate",
-];
+/// All pages, of this member where a page is of one.
+fn pages(member: &str) -> impl Iterator<Item = String> {
+    let pages = routes::all().filter(|route| route.is_of_console() && route.is_read());
+    let paths = pages.map(move |route| Samples { member, ..RECORDS }.path(route.info.path));
+    paths.chain(["/operate/convene?subject=aurora".to_owned()])
+}
 
 fn server() -> Server {
     let token = |role: Role| {
@@ -40,10 +34,9 @@ fn server() -> Server {
 /// The paths of all forms that a role is shown, but the one of the sign-out.
 fn forms(client: &Client, token: &str, member: &str) -> Vec<String> {
     let visitor = Visitor::signed_in_with(client, token);
-    let member = format!("/operate/members/{member}");
     let mut paths = Vec::new();
-    for page in PAGES.into_iter().chain([&*member]) {
-        let seen = visitor.get(page);
+    for page in pages(member) {
+        let seen = visitor.get(&page);
         let is_hidden = page.starts_with("/operate/convene") && token == "reader";
         assert_eq!(seen.status, if is_hidden { 403 } else { 200 }, "{page} as {token}");
         paths.extend(seen.forms().into_iter().map(|form| form.action));

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{OperatorRoute, desk, operator_routes};
 use crate::backend::{Backend, on_every_store};
+use crate::desk::{Desk, Request};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Author};
-use crate::routes::{OPERATOR_READS, READS};
+use crate::routes;
 
 on_every_store! {
     dry_runs_change_nothing,
@@ -16,26 +16,26 @@ on_every_store! {
     dry_run_of_a_competing_activation_rejects_nobody,
 }
 
-fn send(fixture: &Fixture, route: &OperatorRoute, query: &str) -> Answer {
-    let path = format!("{}{query}", route.path);
-    let headers: &[_] = match route.body {
-        Value::Null => &[("x-admin-token", ADMIN)],
-        _ => &[("x-admin-token", ADMIN), ("content-type", "application/json")],
-    };
-    let body = if route.body.is_null() { String::new() } else { route.body.to_string() };
-    fixture.client.send(route.method, &path, headers, body.as_bytes())
+/// Sends a request with a query.
+fn send(fixture: &Fixture, request: &Request, query: &str) -> Answer {
+    let Request { route, path, body } = request;
+    send_to(fixture, route.method(), &format!("{path}{query}"), body)
 }
 
-fn changes() -> impl Iterator<Item = OperatorRoute> {
-    operator_routes().into_iter().filter(OperatorRoute::is_change)
+fn send_to(fixture: &Fixture, method: &str, path: &str, body: &str) -> Answer {
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    fixture.client.send(method, path, &headers, body.as_bytes())
+}
+
+fn changes() -> impl Iterator<Item = Request> {
+    Request::of_operators().filter(|request| !request.route.is_read())
 }
 
 /// All that the public and operators read, and all records.
 fn everything(fixture: &Fixture) -> String {
     let mut all = fixture.print();
-    let log = ["/api/swarm/log?limit=1000"];
-    let of_operators = OPERATOR_READS.into_iter().chain(["/api/ic/admin/members"]);
-    for path in READS.into_iter().chain(log).chain(of_operators) {
+    for route in routes::public_reads().chain(routes::other_reads()) {
+        let path = &route.path;
         let answer = fixture.client.send("GET", path, &[("x-admin-token", ADMIN)], b"");
         writeln!(all, "{path} {} {}", answer.status, answer.text).unwrap();
     }
@@ -43,22 +43,24 @@ fn everything(fixture: &Fixture) -> String {
 }
 
 fn dry_runs_change_nothing(backend: &Backend) {
-    let (fixture, _) = desk(backend);
+    let fixture = Desk::on(backend).fixture;
     let before = everything(&fixture);
-    for route in changes() {
-        let place = format!("{} {}", route.method, route.path);
-        let answer = send(&fixture, &route, "?dry_run=true");
+    for request in changes() {
+        let place = request.route.name();
+        assert!(request.route.info.takes_dry_run, "{place}");
+        let answer = send(&fixture, &request, "?dry_run=true");
         assert!(matches!(answer.status, 200 | 201), "{place}: {answer:?}");
         assert_eq!(answer.json()["dryRun"], true, "{place}");
         assert_eq!(fixture.print(), before[..fixture.print().len()], "{place}");
         for bad in ["?dry_run=1", "?dry_run", "?dry_run=True", "?dry_run=true&dry_run=false"] {
-            let refused = send(&fixture, &route, bad);
+            let refused = send(&fixture, &request, bad);
             assert_eq!(refused.header("swarm-error"), Some("invalid-query"), "{place}{bad}");
             assert_eq!((refused.status, &refused.json()["error"]), (400, &"invalid query".into()));
         }
         let headers = [("x-admin-token", "nobody")];
-        let path = format!("{}?dry_run=true", route.path);
-        assert_eq!(fixture.client.send(route.method, &path, &headers, b"").status, 401, "{place}");
+        let path = format!("{}?dry_run=true", request.path);
+        let refused = fixture.client.send(request.route.method(), &path, &headers, b"");
+        assert_eq!(refused.status, 401, "{place}");
     }
     assert_eq!(everything(&fixture), before);
 }
@@ -66,14 +68,14 @@ fn dry_runs_change_nothing(backend: &Backend) {
 /// Status and body are those of the change, but for what is minted.
 #[test]
 fn dry_run_answers_like_the_change() {
-    for route in changes() {
-        let place = format!("{} {}", route.method, route.path);
-        let (fixture, _) = desk(&Backend::memory());
-        let dry = send(&fixture, &route, "?dry_run=true");
-        let committed = send(&fixture, &route, "?dry_run=false");
+    for request in changes() {
+        let place = request.route.name();
+        let fixture = Desk::start().fixture;
+        let dry = send(&fixture, &request, "?dry_run=true");
+        let committed = send(&fixture, &request, "?dry_run=false");
         assert_eq!(dry.status, committed.status, "{place}");
         let mut expected = committed.json();
-        let minted: &[&str] = match route.template {
+        let minted: &[&str] = match request.route.info.path {
             "/api/swarm/admin/sessions" => &["session", "id"],
             "/api/swarm/admin/subjects/{id}/snapshots" => &["snapshot", "id"],
             "/api/swarm/admin/sessions/{id}/brief" => &["brief", "id"],
@@ -93,7 +95,7 @@ fn dry_run_answers_like_the_change() {
 }
 
 fn dry_run_reads_refusals_as_ever(backend: &Backend) {
-    let (fixture, _) = desk(backend);
+    let fixture = Desk::on(backend).fixture;
     let m = fixture.client.get("/api/swarm/members/m").expect(200).json();
     let key = m["publicKey"].clone();
     let early = json!({ "windowClosesAt": "1970-01-01T00:00:00Z" });
@@ -125,16 +127,14 @@ fn dry_run_reads_refusals_as_ever(backend: &Backend) {
         ("POST", "/outbox/9/retry", Value::Null, 404, "no such message"),
         ("POST", "/memos/9/retract", Value::Null, 404, "no such memo"),
     ] {
-        let (path, template) = (format!("{admin}{path}"), "");
-        let path: &'static str = path.leak();
-        let route = OperatorRoute { method, template, role: "admin", path, body };
-        let dry = send(&fixture, &route, "?dry_run=true");
+        let (path, body) = (format!("{admin}{path}"), body.to_string());
+        let dry = send_to(&fixture, method, &format!("{path}?dry_run=true"), &body);
         assert_eq!((dry.status, &dry.json()["error"]), (status, &error.into()), "{method} {path}");
-        let refused = send(&fixture, &route, "");
+        let refused = send_to(&fixture, method, &path, &body);
         assert_eq!(dry.text, refused.text, "{method} {path}");
     }
     // A key that another member holds.
-    fixture.client.operate("/activate", &json!({ "memberId": "applied" })).expect(200);
+    fixture.client.operate("/activate", &json!({ "memberId": "activate" })).expect(200);
     let other = fixture.author();
     let rotation = json!({ "memberId": other.id.as_str(), "publicKey": key });
     let refused = fixture.client.operate("/rotate-key?dry_run=true", &rotation).expect(409).json();

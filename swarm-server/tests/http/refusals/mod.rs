@@ -13,11 +13,13 @@ mod stale_judgements;
 mod withdrawals;
 
 use serde_json::{Value, json};
+use swarm_http::Access;
 
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, fresh_key, fresh_nonce, signed_text};
 use crate::raw_http;
+use crate::routes;
 
 use Check::{
     Aggregated, Bearer, Cap, Excused, Fields, Json, Key, Member, Nonce, Roster, Session, Signature,
@@ -201,9 +203,9 @@ fn authorization_must_be_a_bearer_token() {
     let fixture = Fixture::start();
     for value in ["", "Bearer", "Bearer ", "Bearer  ", "Basic dXNlcjpwYXNz", "tok_m_0", "Bearertok"]
     {
-        for (method, path) in [("POST", "/api/swarm/submit"), ("GET", "/api/swarm/verify-token")] {
+        for route in routes::all().filter(|route| route.info.access == Access::Member) {
             let headers = [("content-type", "application/json"), ("authorization", value)];
-            let answer = fixture.client.send(method, path, &headers, b"");
+            let answer = fixture.client.send(route.method(), &route.path, &headers, b"");
             answer.refused(401, "missing bearer token");
         }
     }
@@ -221,16 +223,17 @@ fn authorization_must_be_a_bearer_token() {
 #[test]
 fn missing_credential_is_refused_before_the_body() {
     let fixture = Fixture::start();
-    let framings = ["Content-Length: 200000", "Transfer-Encoding: chunked"];
-    for framing in framings {
-        for (path, error) in [
-            ("/api/swarm/submit", "missing bearer token"),
-            ("/api/swarm/admin/sessions", "admin token required"),
-            ("/api/ic/submit", "missing or malformed x-ic-key"),
-            ("/api/ic/admin/members", "admin token required"),
-        ] {
+    for (route, _) in routes::with_json_body() {
+        let (method, path) = (route.method(), &route.path);
+        let error = match route.info.access {
+            Access::Member => "missing bearer token",
+            Access::Operator(_) | Access::CommitteeOperator(_) => "admin token required",
+            Access::CommitteeMember => "missing or malformed x-ic-key",
+            _ => continue,
+        };
+        for framing in ["Content-Length: 200000", "Transfer-Encoding: chunked"] {
             let head = format!(
-                "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
+                "{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
                  {framing}\r\n\r\n"
             );
             let answer = raw_http::exchange(fixture.server.address, head.as_bytes()).expect(401);

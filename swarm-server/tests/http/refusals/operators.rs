@@ -6,9 +6,7 @@ use crate::committee_fixture;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Author};
 use crate::raw_http::ONCE;
-use crate::routes::{
-    CHAIR_COMMAND, CHAIR_POSTS, OPERATOR_COMMAND, OPERATOR_READS, OPERATOR_WRITES,
-};
+use crate::routes;
 
 const STATES: [&str; 5] = ["applied", "approved", "claimed", "rejected", "inactive"];
 
@@ -16,13 +14,11 @@ const STATES: [&str; 5] = ["applied", "approved", "claimed", "rejected", "inacti
 fn admin_routes_need_the_token() {
     let (fixture, author) = Fixture::with_records();
     let before = fixture.print();
-    let reads = OPERATOR_READS.map(|path| ("GET", path));
-    let others = CHAIR_POSTS.into_iter().chain([CHAIR_COMMAND, OPERATOR_COMMAND]);
-    let others = others.map(|path| ("POST", path));
     let longer = format!("{ADMIN}x");
     let bearer = author.bearer();
     let none: &[(&str, &str)] = &[];
-    for (method, path) in reads.into_iter().chain(OPERATOR_WRITES).chain(others) {
+    for route in routes::of_operators() {
+        let (method, path) = (route.method(), route.path.as_str());
         for credential in [
             none,
             &[("x-admin-token", "")],
@@ -36,12 +32,15 @@ fn admin_routes_need_the_token() {
             for body in ["{}", "{", ""] {
                 let mut headers = vec![ONCE, ("content-type", "application/json")];
                 headers.extend_from_slice(credential);
-                let body = if method == "GET" { "" } else { body };
+                let body = if route.is_read() { "" } else { body };
                 let answer = fixture.client.send(method, path, &headers, body.as_bytes());
                 assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
                 let error = "admin token required";
-                let committee = path.starts_with("/api/ic/");
-                if committee { answer.unread(401, error) } else { answer.refused(401, error) }
+                if path.starts_with("/api/ic/") {
+                    answer.unread(401, error);
+                } else {
+                    answer.refused(401, error);
+                }
             }
         }
     }

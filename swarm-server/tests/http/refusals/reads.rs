@@ -12,7 +12,7 @@ use crate::committee_fixture;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Client};
 use crate::raw_http;
-use crate::routes::{CHAIR_COMMAND, OPERATOR_COMMAND, OPERATOR_READS, READS, writes};
+use crate::routes;
 
 /// The headers, without those that differ per answer.
 fn headers_of(answer: &Answer) -> Vec<String> {
@@ -28,7 +28,8 @@ fn public_reads_are_cacheable() {
     let fixture = with_records();
     // A brief file contains the address that was requested.
     let host = fixture.server.address;
-    for path in READS {
+    for route in routes::public_reads() {
+        let path = route.path.as_str();
         let full = fixture.client.get(path).expect(200);
         assert_eq!(full.header("access-control-allow-origin"), Some("*"), "{path}");
         let credentials = [("origin", "https://other.example"), ("cookie", "session=1")];
@@ -77,19 +78,21 @@ fn other_answers_are_not_cacheable() {
         ("x-admin-token", ADMIN),
         ("x-ic-key", committee_fixture::KEY),
     ];
-    let reads = OPERATOR_READS.into_iter().chain(["/api/swarm/verify-token"]);
-    let commands = [OPERATOR_COMMAND, CHAIR_COMMAND].map(|path| ("POST", path));
-    let all = writes().chain(reads.map(|path| ("GET", path))).chain(commands);
-    for (method, path) in all {
-        let body: &[u8] = if method == "GET" { b"" } else { b"{}" };
+    let others = || routes::all().filter(|route| !route.is_public_read());
+    for route in others() {
+        let (method, path) = (route.method(), route.path.as_str());
+        let body: &[u8] = if route.is_read() { b"" } else { b"{}" };
         let answer = fixture.client.send(method, path, &headers, body);
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}: {answer:?}");
         assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
     }
-    for (method, path) in writes() {
-        let asked =
-            [("origin", "https://other.example"), ("access-control-request-method", method)];
+    for route in others() {
+        let path = route.path.as_str();
+        let asked = [
+            ("origin", "https://other.example"),
+            ("access-control-request-method", route.method()),
+        ];
         let answer = fixture.client.send("OPTIONS", path, &asked, b"");
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
     }

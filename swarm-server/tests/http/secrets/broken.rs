@@ -3,88 +3,33 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use serde_json::{Value, json};
-use swarm_core::domain::{Application, Contact, Lens, Name};
-use swarm_core::proof::KeyPair;
-use swarm_core::{MemberId, StoreError};
+use serde_json::Value;
+use swarm_core::StoreError;
+use swarm_http::Access;
 
-use super::{CHALLENGE, DATE};
+use super::DATE;
 use crate::committee_fixture;
-use crate::fixture::{Clock, Fixture, add_records};
-use crate::harness::{ADMIN, Answer, Author, fresh_key, signed_text};
+use crate::console::visitor::Visitor;
+use crate::desk::{Desk, Request};
+use crate::fixture::{Clock, Fixture};
+use crate::harness::{ADMIN, Answer, Author, signed_text};
 use crate::observed_store::ObservedStore;
-use crate::routes::{
-    BRIEFS, CHAIR_COMMAND, COMMITTEE_POST, OPERATOR_COMMAND, OPERATOR_READS, READS,
-};
+use crate::routes;
 
-type Request = (&'static str, &'static str, String);
-
-/// Reads that do not use the store.
-const STORELESS: [&str; 5] =
-    ["/swarm/style.css", "/swarm/icon.svg", "/robots.txt", "/openapi.json", "/docs"];
-
-/// Requests for each route that uses the store (method, path, body), in an order in which all succeed.
-fn requests(author: &Author, applicant: &KeyPair, claim: &str) -> Vec<Request> {
-    let text = |value: Value| value.to_string();
-    let application = applicant.sign(Application {
-        name: Name::parse("n").unwrap(),
-        contact: Contact::parse("c").unwrap(),
-        lens: Lens::parse("").unwrap(),
-        public_key: applicant.public_key(),
-    });
-    let take = signed_text(&author.key.sign(author.draft(DATE, "aurora")));
-    let member = text(json!({ "memberId": "m" }));
-    let mut requests: Vec<_> = READS
-        .into_iter()
-        .chain(OPERATOR_READS)
-        .chain(["/api/swarm/verify-token"])
-        .filter(|path| !STORELESS.contains(path))
-        .map(|path| ("GET", path, String::new()))
-        .collect();
-    requests.extend([
-        ("POST", "/api/swarm/submit", take),
-        ("POST", "/api/swarm/apply", signed_text(&application)),
-        ("POST", "/api/swarm/token-claim", claim.to_owned()),
-        ("POST", CHALLENGE, member.clone()),
-        ("POST", "/api/swarm/admin/subjects", text(json!({ "id": "aurora", "name": "A" }))),
-        ("POST", "/api/swarm/admin/sessions", text(json!({ "date": DATE, "subjectId": "aurora" }))),
-        ("PATCH", "/api/swarm/admin/sessions/1", text(json!({ "quorum": 1 }))),
-        (
-            "POST",
-            "/api/swarm/admin/sessions/1/roster",
-            text(json!({ "members": [{ "memberId": "m" }] })),
-        ),
-        (
-            "POST",
-            "/api/swarm/admin/sessions/1/roster/excuse",
-            text(json!({ "memberId": "m", "excused": true })),
-        ),
-        ("POST", "/api/swarm/admin/sessions/1/state", text(json!({ "state": "aggregated" }))),
-        ("POST", "/api/swarm/admin/sessions/2/brief", text(json!({}))),
-        ("POST", "/api/swarm/admin/subjects/aurora/snapshots", text(json!({ "date": DATE }))),
-        ("POST", "/api/swarm/admin/regime", text(json!({ "date": DATE }))),
-        (
-            "POST",
-            "/api/swarm/admin/signals",
-            text(json!({ "date": DATE, "signal_key": "k", "payload": 1 })),
-        ),
-        ("POST", "/api/swarm/memos", text(json!({ "title": "t", "body": "b", "sessionId": 1 }))),
-        ("POST", OPERATOR_COMMAND, String::new()),
-        ("POST", "/api/swarm/admin/deactivate", member.clone()),
-        ("POST", "/api/swarm/admin/activate", member.clone()),
-        ("POST", "/api/swarm/admin/rotate-key", member),
-        ("POST", COMMITTEE_POST, text(committee_fixture::take("neutral"))),
-        ("POST", "/api/ic/admin/members", text(json!({ "id": "n", "name": "N" }))),
-        ("POST", "/api/ic/admin/members/m/status", text(json!({ "status": "inactive" }))),
-        ("POST", "/api/ic/admin/day", text(json!({ "date": DATE, "subject_id": "aurora" }))),
-        ("POST", BRIEFS, text(json!({ "deadline_utc": "2026-11-21T12:00:00Z" }))),
-        ("POST", "/api/ic/admin/synthesis", text(json!({ "date": DATE, "synthesis": "s" }))),
-        ("POST", CHAIR_COMMAND, String::new()),
-        ("POST", "/api/ic/admin/day/withdraw", text(json!({ "date": DATE }))),
-        ("POST", "/api/swarm/admin/accept", text(json!({ "what": "clock" }))),
-    ]);
-    requests
-}
+/// Routes that do not use the store.
+const STORELESS: [&str; 11] = [
+    "/docs",
+    "/docs/{chapter}",
+    "/openapi.json",
+    "/robots.txt",
+    "/swarm/console.css",
+    "/swarm/icon.svg",
+    "/swarm/style.css",
+    "/api/swarm/diagnose",
+    "/api/swarm/signing-payload",
+    "/healthz",
+    "/metrics",
+];
 
 /// A fixture whose store fails on demand, and requests for it.
 struct FailingFixture {
@@ -93,6 +38,7 @@ struct FailingFixture {
     left: Arc<AtomicUsize>,
     panics: Arc<AtomicBool>,
     author: Author,
+    /// Requests for each route that uses the store, in an order in which all succeed.
     requests: Vec<Request>,
 }
 
@@ -122,45 +68,45 @@ impl FailingFixture {
                 Ok(())
             })
         };
-        let fixture = Fixture::serve(clock, store, observed);
-        committee_fixture::insert_member(&*fixture.committee(), "m", committee_fixture::KEY);
-        let author = fixture.author_named(MemberId::parse("m").unwrap());
-        fixture.client.convene(DATE, "aurora");
-        fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
-        add_records(&fixture.client, ADMIN, &author);
-        let (id, key) = Author::apply(&fixture.client, "B");
-        fixture.client.operate("/activate", &json!({ "memberId": id.as_str() })).expect(200);
-        let proof = Author::proof(&fixture.client, &id, &key);
-        let requests = requests(&author, &fresh_key(), &proof);
+        let desk = Desk::of(Fixture::serve(clock, store, observed));
+        let uses_store = |request: &Request| {
+            !STORELESS.contains(&request.route.info.path) && !request.route.is_of_second_log()
+        };
+        let requests = desk.requests().into_iter().filter(uses_store).collect();
+        let Desk { fixture, author, .. } = desk;
         Self { fixture, left, panics, author, requests }
     }
 
-    fn run(&self, (method, path, body): &Request) -> Answer {
+    fn run(&self, request: &Request, accept: &str) -> Answer {
         let bearer = self.author.bearer();
         let headers = [
             ("content-type", "application/json"),
-            ("accept", "application/json"),
+            ("accept", accept),
             ("authorization", bearer.as_str()),
             ("x-admin-token", ADMIN),
             ("x-ic-key", committee_fixture::KEY),
         ];
-        self.fixture.client.send(method, path, &headers, body.as_bytes())
+        let Request { route, path, body } = request;
+        self.fixture.client.send(route.method(), path, &headers, body.as_bytes())
     }
 }
+
+const JSON: &str = "application/json";
+const HTML: &str = "text/html";
 
 const UNAVAILABLE: &str = "store unavailable";
 
 /// Checks the answer of a route whose store fails, in the form of its interface.
 #[track_caller]
-fn unavailable((_, path, _): &Request, answer: Answer) {
-    match *path {
-        COMMITTEE_POST => answer.unread(500, "failed to persist submission"),
-        path if ["/api/ic/", "/swarm/committee"].iter().any(|of| path.starts_with(of))
-            || path == committee_fixture::BRIEF =>
-        {
-            answer.unread(503, UNAVAILABLE);
-        }
-        _ => answer.refused(503, UNAVAILABLE),
+fn unavailable(request: &Request, answer: Answer) {
+    let is_of_committee = request.route.info.is_of_committee
+        || request.route.info.path.starts_with("/swarm/committee");
+    if request.route.info.access == Access::CommitteeMember {
+        answer.unread(500, "failed to persist submission");
+    } else if is_of_committee {
+        answer.unread(503, UNAVAILABLE);
+    } else {
+        answer.refused(503, UNAVAILABLE);
     }
 }
 
@@ -168,19 +114,27 @@ fn unavailable((_, path, _): &Request, answer: Answer) {
 #[test]
 fn failing_store_is_503_and_acknowledges_nothing() {
     let fragile = FailingFixture::start(false);
-    for request in &fragile.requests {
+    let reads = fragile.requests.iter().filter(|request| request.route.is_read());
+    let as_pages = reads.map(|request| (request, HTML));
+    let all = as_pages.chain(fragile.requests.iter().map(|request| (request, JSON)));
+    for (request, accept) in all {
         let before = fragile.fixture.print();
         let mut failed = 0;
         loop {
             fragile.left.store(failed, Ordering::SeqCst);
-            let answer = fragile.run(request);
+            let answer = fragile.run(request, accept);
             let was_asked_more = fragile.left.load(Ordering::SeqCst) == 0;
             if (200..300).contains(&answer.status) {
                 // No call failed: the request needs no more calls.
                 assert!(was_asked_more && failed > 0, "{request:?}");
                 break;
             }
-            unavailable(request, answer);
+            if accept == JSON {
+                unavailable(request, answer);
+            } else {
+                assert_eq!(answer.status, 503, "{request:?}: {answer:?}");
+                assert!(!answer.text.contains("secret"), "{request:?}: {answer:?}");
+            }
             assert_eq!(fragile.fixture.print(), before, "{request:?}");
             failed += 1;
             assert!(failed < 20, "{request:?}");
@@ -195,6 +149,29 @@ fn failing_store_is_503_and_acknowledges_nothing() {
     fragile.fixture.client.get("/swarm/style.css").expect(200);
     fragile.left.store(NEVER, Ordering::SeqCst);
     fragile.fixture.client.get("/readyz").expect(200);
+}
+
+/// Each page of the console, each of whose store calls fails once.
+#[test]
+fn failing_store_is_503_in_the_console() {
+    let fragile = FailingFixture::start(false);
+    let visitor = Visitor::signed_in(&fragile.fixture.client);
+    let mut failed_pages = 0;
+    for route in routes::all().filter(|route| route.is_of_console() && route.is_read()) {
+        let path = &route.path;
+        for failed in 0.. {
+            fragile.left.store(failed, Ordering::SeqCst);
+            let seen = visitor.get(path);
+            if seen.status == 200 {
+                break;
+            }
+            assert_eq!(seen.status, 503, "{path}: {seen:?}");
+            seen.is_silent_on("a secret reason");
+            failed_pages += 1;
+            assert!(failed < 50, "{path}");
+        }
+    }
+    assert!(failed_pages > 14, "{failed_pages}");
 }
 
 /// The commit succeeds and its answer is lost: the take gets no receipt, and a replay returns its id.
@@ -251,7 +228,7 @@ fn panicking_store_fails_one_request() {
     let before = fragile.fixture.print();
     for request in &fragile.requests {
         fragile.left.store(0, Ordering::SeqCst);
-        fragile.run(request).unread(500, "internal error");
+        fragile.run(request, JSON).unread(500, "internal error");
         fragile.left.store(NEVER, Ordering::SeqCst);
         fragile.fixture.client.get("/api/swarm/takes/1").expect(200);
     }

@@ -24,8 +24,13 @@ pub(super) fn all() -> Vec<(String, Json)> {
 
 /// The schemas of each topic, by name.
 pub(super) fn by_topic() -> Vec<(&'static str, Vec<(String, Json)>)> {
-    let mut examples = read(EXAMPLES);
+    let mut examples = examples();
     TOPICS.into_iter().map(|(topic, file)| (topic, of_file(&read(file), &mut examples))).collect()
+}
+
+/// The examples of request bodies, by the names of their schemas.
+pub(crate) fn examples() -> Object {
+    read(EXAMPLES)
 }
 
 fn read(text: &str) -> Object {
