@@ -34,9 +34,8 @@ struct Readme;
 
 mod activity;
 mod connections;
-mod framing;
-mod host;
 mod limits;
+mod request_head;
 mod socket;
 mod tls;
 mod tracked_body;
@@ -68,8 +67,7 @@ use tower_service::Service;
 
 use self::activity::Activity;
 use self::connections::Connections;
-use self::framing::check_framing;
-use self::host::{bad_request, settle_host};
+use self::request_head::{bad_request, check_framing, settle_host};
 use self::socket::Socket;
 use self::tls::Stream;
 

@@ -1,6 +1,5 @@
 //! The server's metrics, in the OpenMetrics text format.
 
-mod count_records;
 mod figures;
 
 use std::fmt;
@@ -16,9 +15,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use swarm_core::wire::Problem;
 
-pub(crate) use count_records::CountRecords;
 use figures::AllFigures;
-pub(crate) use figures::{Figures, TenantFigures};
+pub(crate) use figures::{CountRecords, TenantFigures};
 
 /// Upper bounds of the histogram buckets of durations, in seconds.
 const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];

@@ -15,7 +15,7 @@ use super::people::Person;
 use super::time_text::Reading;
 use super::{links, stance};
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::no_position;
 use crate::response::Reply;
 
 /// Sessions per page.

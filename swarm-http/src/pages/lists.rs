@@ -14,9 +14,8 @@ use super::people::{People, Person};
 use super::result::ResultView;
 use super::time_text::Reading;
 use super::{links, stage_text, stance};
-use crate::number::number;
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::{no_position, number};
 use crate::response::ApiError;
 
 /// Longest excerpt of a take's body in a list, in characters.

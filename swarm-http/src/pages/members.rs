@@ -15,7 +15,7 @@ use super::markdown::first_words;
 use super::markup::{Markup, clipped};
 use super::people::member_name;
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::no_position;
 use crate::response::{ApiError, Reply};
 
 /// Members per page.

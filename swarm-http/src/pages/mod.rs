@@ -29,10 +29,8 @@ pub(crate) mod picture;
 mod result;
 pub(crate) mod session;
 pub(crate) mod sessions;
-mod shares;
 mod stage_text;
 mod stance;
-mod static_files;
 pub(crate) mod subject;
 mod subject_record;
 pub(crate) mod subjects;
@@ -41,7 +39,7 @@ pub(crate) mod takes;
 mod time_text;
 
 use http::header::VARY;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
@@ -50,7 +48,6 @@ use crate::tenants::ServedTenant;
 pub(crate) use frame::{Frame, SiteContext, html};
 pub(crate) use markup::Markup;
 pub(crate) use negotiation::page;
-pub(crate) use static_files::{icon, style};
 
 use negotiation::{at_one_position, prefers_html};
 
@@ -74,4 +71,16 @@ pub(crate) fn unknown_path(
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     answer
+}
+
+/// The style sheet.
+pub(crate) async fn style(_: RequestContext) -> Reply {
+    let style = include_str!("../../templates/style.css");
+    Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", style.to_owned()))
+}
+
+/// The icon.
+pub(crate) async fn icon(_: RequestContext) -> Reply {
+    let icon = include_str!("../../templates/icon.svg");
+    Ok(Answer::new(StatusCode::OK, "image/svg+xml", icon.to_owned()))
 }

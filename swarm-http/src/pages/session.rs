@@ -12,13 +12,12 @@ use swarm_core::rules::{PublicTake, resolve};
 use swarm_core::{Error, MemberId, Session, TakeId, Timestamp};
 
 use super::acts::{self, Terms};
-use super::charts::stance_field;
+use super::charts::{Shares, shares_of, stance_field};
 use super::frame::{Frame, SiteContext, html, reading};
 use super::key_figures::KeyFigures;
 use super::lists::{Named, StanceRow, TakeView, number_param, part_title};
 use super::markup::{Markup, clipped};
 use super::people::People;
-use super::shares::{Shares, shares_of};
 use super::time_text::Reading;
 use super::{links, lists, stage_text, take};
 use crate::request::RequestContext;

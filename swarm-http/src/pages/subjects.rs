@@ -10,7 +10,7 @@ use super::links;
 use super::lists::{part_title, subject_title};
 use super::markup::{clipped, named};
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::no_position;
 use crate::response::{ApiError, Reply};
 
 /// Subjects per page.

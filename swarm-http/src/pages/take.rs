@@ -8,13 +8,13 @@ use swarm_core::rules::PublicTake;
 use swarm_core::store::TakeContext;
 use swarm_core::{Refusal, Resource, Take, TakeId, json};
 
+use super::charts::{Shares, shares_of};
 use super::differences::Differences;
 use super::frame::{Frame, SiteContext, html, reading};
 use super::lists::uncounted_text;
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, exact, is_allowed};
 use super::people::{People, Person};
-use super::shares::{Shares, shares_of};
 use super::time_text::Reading;
 use super::{links, lists, stance};
 use crate::request::RequestContext;

@@ -16,7 +16,7 @@ use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
-use crate::number::number;
+use crate::request::parameters::number;
 use crate::response::ApiError;
 use crate::tenants::ServedTenant;
 

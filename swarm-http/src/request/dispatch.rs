@@ -27,12 +27,20 @@ use super::body::{self, BODY_DEADLINE, BodyError, BodyGate};
 use super::context::RequestContext;
 use super::credential::{Credential, admit};
 use super::dry_run::{self, DryRun};
-use super::head::RequestHead;
 use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, WantedReceipt};
 use super::route::{BodyRule, Handler, Work};
 use super::table::Endpoint;
+
+/// A request without its body.
+pub(crate) struct RequestHead {
+    pub(crate) method: Method,
+    pub(crate) host: Option<Host>,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+}
 
 /// The endpoint of a request, and its path parameters.
 pub(crate) type Found = (Arc<Endpoint>, Vec<String>);

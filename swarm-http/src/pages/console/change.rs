@@ -7,16 +7,18 @@ use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
-use super::act::Act;
-use super::answers::{fault_of, see_other, with_error};
+use super::acts::Act;
+use super::attempts::client;
 use super::confirm;
-use super::entrance::{failed, shown, too_many, turned_away, visit, waiting};
 use super::form::Sent;
-use super::place::Place;
+use super::handlers::{
+    failed, shown, sign_in_and_show_form, too_many, turned_away, visit, waiting,
+};
+use super::layout::{fault_of, see_other, with_error};
 use super::places;
-use super::signed_out;
+use super::places::Place;
+use super::sign_ins::{Secret, Sending};
 use super::visit::{Refused, Rows, Visit, filled, guard, signed_in, typed_token};
-use crate::console::{Secret, Sending, client};
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
 
@@ -27,7 +29,7 @@ pub(crate) async fn change(act: &'static Act, rows: Rows, request: RequestContex
         Err(error) => return Ok(turned_away(&request, error)),
     };
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        return signed_out::answer(act, rows, request, name).await;
+        return sign_in_and_show_form(act, rows, request, name).await;
     };
     // Forms of one session are acted on one after another.
     let turn = Arc::clone(&sign_in.turn).lock_owned().await;

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use swarm_core::domain::Session;
 use swarm_core::json::{Json, Object};
 
-use super::act::{Act, Care};
+use super::acts::{Act, Care};
 use super::body::utc;
 use super::form::{Field, FormView, Sent};
-use super::page::{Block, Page, quoted};
-use super::place::Place;
+use super::layout::{Block, Page, quoted};
+use super::places::Place;
 use super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::lists;

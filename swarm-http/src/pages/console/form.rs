@@ -1,6 +1,6 @@
 //! Forms: what was sent, and what a page shows.
 
-use super::table::Table;
+use super::layout::Table;
 use crate::pages::Markup;
 
 /// The field that says that the token is sent to sign in with it.

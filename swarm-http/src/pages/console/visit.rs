@@ -9,13 +9,13 @@ use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
-use super::act::Act;
+use super::acts::Act;
 use super::cookie;
 use super::form::{Field, FormView, Sent};
-use super::page::Page;
-use super::place::Place;
+use super::layout::Page;
+use super::places::Place;
 use super::same_origin::is_same_origin;
-use crate::console::SignIn;
+use super::sign_ins::SignIn;
 use crate::pages::links;
 use crate::pages::time_text::Reading;
 use crate::request::RequestContext;

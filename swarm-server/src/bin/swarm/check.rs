@@ -11,8 +11,7 @@ use crate::mail::Smtp;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
 use crate::store::Opened;
-use crate::stored_tenants::Served;
-use crate::tenants::{admin_tokens, default_tenant};
+use crate::tenants::{ServedIds, admin_tokens, default_tenant};
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, failure, in_force, serve, signing_key, store};
 
@@ -48,11 +47,11 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
             console::print(&format!("{id}: warning: key_prefix is {prefix:?}: {OTHER_PREFIXES}"))?;
         }
     }
-    if options.connect { connect(&config.store, &Served::of(&config)).await } else { Ok(()) }
+    if options.connect { connect(&config.store, &ServedIds::of(&config)).await } else { Ok(()) }
 }
 
 /// Prints whether the store answers, and what it warns of.
-async fn connect(store: &str, served: &Served) -> Result<(), Failure> {
+async fn connect(store: &str, served: &ServedIds) -> Result<(), Failure> {
     if let Some(path) = store.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
         return Ok(console::print(&format!(
             "store: there is no file {path:?} yet: serve makes it"

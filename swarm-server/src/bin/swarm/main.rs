@@ -22,7 +22,6 @@ mod secrets;
 mod serve;
 mod signing_key;
 mod store;
-mod stored_tenants;
 mod tenants;
 mod tls_files;
 mod transfer;
@@ -34,9 +33,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use command::CommandError;
 use command_line::{Command, CommandLine};
-use failure::Failure;
+use failure::{CommandError, Failure};
 
 /// mimalloc, because a take makes many small, short-lived allocations.
 #[global_allocator]

@@ -22,7 +22,7 @@ use crate::failure::with_causes;
 use crate::in_force::ServerSettings;
 use crate::open_site::OpenSite;
 use crate::store::Opened;
-use crate::stored_tenants::Served;
+use crate::tenants::ServedIds;
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, descriptors, log, open_site, secrets, signing_key, store};
 
@@ -31,7 +31,7 @@ const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.clone().resolve()?;
-    let (settings, served) = (ServerSettings::of(&config), Served::of(&config));
+    let (settings, served) = (ServerSettings::of(&config), ServedIds::of(&config));
     log::start(config.log_format, LevelFilter::INFO)?;
     let limits = limits(config.trust_forwarded);
     let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
@@ -154,7 +154,7 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
 }
 
 /// Warns of tenants in the store that are not served.
-async fn warn_of_unserved(served: &Served, store: &dyn Transfer) {
+async fn warn_of_unserved(served: &ServedIds, store: &dyn Transfer) {
     if let Some(warning) = served.warning(store).await {
         tracing::warn!("{warning}");
     }

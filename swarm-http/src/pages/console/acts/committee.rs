@@ -2,9 +2,9 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::Act;
 use super::super::body::{Body, nothing};
-use super::super::place::Place::Committee;
+use super::super::places::Place::Committee;
+use super::Act;
 
 const STATUS_ROUTE: &str = "/api/ic/admin/members/{id}/status";
 

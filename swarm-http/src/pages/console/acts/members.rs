@@ -2,10 +2,10 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::Act;
 use super::super::body::{Body, nothing};
 use super::super::form::Sent;
-use super::super::place::Place::{Applications, Member, Outbox, Store};
+use super::super::places::Place::{Applications, Member, Outbox, Store};
+use super::Act;
 
 const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
 const REJECT_ROUTE: &str = "/api/swarm/admin/reject";

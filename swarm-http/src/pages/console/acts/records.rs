@@ -2,10 +2,10 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::Act;
 use super::super::body::{Body, nothing};
 use super::super::form::Sent;
-use super::super::place::Place::{Records, Subject, Subjects};
+use super::super::places::Place::{Records, Subject, Subjects};
+use super::Act;
 
 fn subject(parts: &[String], sent: &Sent) -> Json {
     let body = Body::of(sent).text("id");

@@ -2,10 +2,10 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::{Act, Care, Made};
 use super::super::body::Body;
 use super::super::form::Sent;
-use super::super::place::Place::{self, Session, Sessions};
+use super::super::places::Place::{self, Session, Sessions};
+use super::{Act, Care, Made};
 
 const SESSION_ROUTE: &str = "/api/swarm/admin/sessions/{id}";
 const STATE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/state";

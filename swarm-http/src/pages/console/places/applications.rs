@@ -5,8 +5,7 @@ use swarm_core::domain::MemberState;
 
 use super::super::acts::{ACTIVATE_ALL, REJECT_ALL};
 use super::super::form::Field;
-use super::super::page::{Page, anchor, quoted};
-use super::super::table::Table;
+use super::super::layout::{Page, Table, anchor, quoted};
 use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::links::part;

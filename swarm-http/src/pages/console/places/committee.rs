@@ -7,8 +7,7 @@ use super::super::acts::{
     SET_MEMBER_INACTIVE, SET_SYNTHESIS, WITHDRAW_DAY,
 };
 use super::super::form::Field;
-use super::super::page::{Block, Page, quoted};
-use super::super::table::Table;
+use super::super::layout::{Block, Page, Table, quoted};
 use super::super::visit::Visit;
 use crate::pages::lists::Subjects;
 use crate::pages::{Markup, links};

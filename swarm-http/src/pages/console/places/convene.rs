@@ -10,7 +10,7 @@ use swarm_core::{MemberId, Refusal};
 use super::super::acts::CONVENE;
 use super::super::body::typed_time;
 use super::super::form::Field;
-use super::super::page::{Page, anchor};
+use super::super::layout::{Page, anchor};
 use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::lists::subject_title;

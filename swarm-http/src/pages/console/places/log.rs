@@ -4,13 +4,12 @@ use swarm_core::domain::{Actor, LogEntry, LogLine, Operation, Seq};
 use swarm_core::service::PageEntry;
 
 use super::super::form::Field;
-use super::super::page::Page;
-use super::super::table::Table;
+use super::super::layout::{Page, Table};
 use super::super::visit::Visit;
-use crate::number::number;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
 use crate::pages::{Markup, acts};
+use crate::request::parameters::number;
 use crate::response::ApiError;
 
 /// Acts on a page.

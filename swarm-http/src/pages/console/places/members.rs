@@ -9,8 +9,7 @@ use swarm_core::{Error, Member, MemberId, Refusal, Resource};
 
 use super::super::acts::{ACTIVATE, DEACTIVATE, ERASE, REJECT, RESET_CLAIM, ROTATE_KEY};
 use super::super::form::{Field, FormView, Kind};
-use super::super::page::{Block, Page, anchor, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Block, Page, Table, anchor, quoted, two_lines};
 use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};

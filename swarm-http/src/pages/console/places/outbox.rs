@@ -4,11 +4,10 @@ use swarm_core::domain::{MailState, MessageId};
 
 use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE};
 use super::super::form::Field;
-use super::super::page::{Page, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Page, Table, quoted, two_lines};
 use super::super::visit::Visit;
-use crate::number::number;
 use crate::pages::Markup;
+use crate::request::parameters::number;
 use crate::response::ApiError;
 
 /// Messages on a page.

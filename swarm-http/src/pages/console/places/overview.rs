@@ -7,8 +7,7 @@ use swarm_core::rules::PublicTake;
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Session, SessionId};
 
-use super::super::page::{Page, anchor, count, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Page, Table, anchor, count, quoted, two_lines};
 use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::lists::Subjects;

@@ -2,7 +2,7 @@
 
 use super::super::acts::{PUT_REGIME, PUT_SIGNAL, RETRACT_MEMO};
 use super::super::form::Field;
-use super::super::page::Page;
+use super::super::layout::Page;
 use super::super::visit::Visit;
 
 pub(super) fn page(visit: &Visit) -> Page {

@@ -11,18 +11,17 @@ use super::super::acts::{
 };
 use super::super::body::typed_time;
 use super::super::form::{Field, FormView, Options};
-use super::super::page::{Block, Page, anchor, quoted};
-use super::super::place::Place;
-use super::super::table::Table;
+use super::super::layout::{Block, Page, Table, anchor, quoted};
 use super::super::visit::Visit;
-use super::{convene, current, overview};
+use super::Place;
+use super::{convene, overview};
 use crate::pages::people::People;
 use crate::pages::{Markup, links, lists, stage_text};
 use crate::response::ApiError;
 
 pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     let tenant = visit.request.tenant();
-    let Some(session) = current::session(Place::Session, visit).await? else {
+    let Some(session) = super::session(Place::Session, visit).await? else {
         return Ok(Page::default());
     };
     let (_, takes) = tenant.session(session.id).await?;
@@ -101,7 +100,7 @@ fn steps(visit: &Visit, session: &Session, page: &mut Page) {
         SessionState::Aggregated => &[&PUBLISH],
         SessionState::Published => &[],
     };
-    let form = |act: &&'static super::super::act::Act| {
+    let form = |act: &&'static super::super::acts::Act| {
         visit.form(act, &[visit.part(0)], vec![Field::note()])
     };
     page.forms("Next step", steps.iter().map(form));

@@ -6,13 +6,12 @@ use swarm_core::store::SessionList;
 
 use super::super::acts::CONVENE;
 use super::super::form::Field;
-use super::super::page::{Page, anchor, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Page, Table, anchor, two_lines};
 use super::super::visit::Visit;
-use crate::number::number;
 use crate::pages::Markup;
 use crate::pages::lists::Subjects;
 use crate::pages::stage_text;
+use crate::request::parameters::number;
 use crate::response::ApiError;
 
 /// Sessions on a page.

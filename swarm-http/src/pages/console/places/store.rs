@@ -2,8 +2,7 @@
 
 use super::super::acts::{ACCEPT_CLOCK, ACCEPT_KEY, ACCEPT_STORE};
 use super::super::form::FormView;
-use super::super::page::Page;
-use super::super::table::Table;
+use super::super::layout::{Page, Table};
 use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::response::ApiError;

@@ -6,8 +6,7 @@ use swarm_core::{Refusal, Resource};
 
 use super::super::acts::{ADD_SNAPSHOT, CREATE_SUBJECT, REPLACE_SUBJECT};
 use super::super::form::{Field, FormView};
-use super::super::page::{Page, anchor, quoted};
-use super::super::table::Table;
+use super::super::layout::{Page, Table, anchor, quoted};
 use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};

@@ -8,7 +8,8 @@ use swarm_core::domain::Day;
 use swarm_core::json::Json;
 
 use super::operator::Operator;
-use crate::command::{CommandError, Progress, note, now, text_of};
+use crate::command::{Progress, note, now, text_of};
+use crate::failure::CommandError;
 
 /// The most entries that one request answers.
 const PAGE: u64 = 1_000;

@@ -5,9 +5,8 @@ use std::path::Path;
 use swarm_client::{Client, path_segment};
 use swarm_core::json::{self, Json};
 
-use crate::command::{
-    CommandError, Output, Progress, cell, confirm, note, read_input, shown, text_of,
-};
+use crate::command::{Output, Progress, cell, confirm, note, read_input, shown, text_of};
+use crate::failure::CommandError;
 
 /// The longest page of a list.
 const PAGE_LIMIT: usize = 500;

@@ -7,7 +7,8 @@ use swarm_core::Timestamp;
 use swarm_core::json::Json;
 
 use super::operator::{Operator, read_json};
-use crate::command::{CommandError, Progress, cell, now, parse_time, text_of};
+use crate::command::{Progress, cell, now, parse_time, text_of};
+use crate::failure::CommandError;
 
 #[derive(Args)]
 pub(super) struct SessionOptions {

@@ -7,8 +7,8 @@ use comfy_table::{Table, presets};
 use swarm_client::printable;
 use swarm_core::json::{self, Json};
 
-use super::error::CommandError;
 use crate::console;
+use crate::failure::CommandError;
 
 /// The form of what a command prints.
 #[derive(Clone, Copy, Debug)]

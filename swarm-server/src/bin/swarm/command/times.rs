@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use swarm_core::Timestamp;
 use swarm_core::domain::TimeOfDay;
 
-use super::error::CommandError;
+use crate::failure::CommandError;
 
 /// The time by the clock of this machine.
 #[allow(

@@ -12,9 +12,9 @@ use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{MemberId, TakeId};
 
 use crate::command::{
-    CommandError, check_name, configuration_folder, create_private, note, read_private,
-    replace_private,
+    check_name, configuration_folder, create_private, note, read_private, replace_private,
 };
+use crate::failure::CommandError;
 use crate::secrets::random_bytes;
 
 pub(super) struct Profile {

@@ -10,8 +10,9 @@ use swarm_core::{Session, SessionId, Submission};
 
 use super::arguments::SubmitOptions;
 use super::profile::{Profile, forget};
-use crate::command::{CommandError, Output, note, read_input, read_private, replace_private};
+use crate::command::{Output, note, read_input, read_private, replace_private};
 use crate::console;
+use crate::failure::CommandError;
 
 pub(super) fn run(
     profile: &Profile,

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Result, params};
 use swarm_core::service::dump::{DumpIndex, IndexKey};
 
-use crate::command::CommandError;
+use crate::failure::CommandError;
 
 /// An index in a database that only this process can open. SQLite makes its file in the folder of temporary files
 /// (`SQLITE_TMPDIR`, `TMPDIR`, `/var/tmp` or `/tmp`) when its cache is full, and the system removes the file when it

@@ -5,16 +5,16 @@ mod copy;
 mod dump;
 mod index_on_disk;
 mod opened;
-mod progress;
 mod restore;
 mod target;
 
+use swarm_core::store::Stored;
 use swarm_core::{StoreError, StoreErrorKind, TenantId};
 
 pub(crate) use arguments::{CopyOptions, DumpOptions, RestoreOptions};
 
-use crate::command::CommandError;
-use crate::failure::with_causes;
+use crate::command::Progress;
+use crate::failure::{CommandError, with_causes};
 
 /// What the first line of a dump calls this program.
 const PROGRAM: &str = concat!("swarm ", env!("CARGO_PKG_VERSION"));
@@ -34,4 +34,27 @@ fn store_failed(error: &StoreError) -> CommandError {
 
 fn no_such_tenant(place: &str, tenant: &TenantId) -> CommandError {
     CommandError::Refused(format!("{place} has no tenant {tenant}: nothing was written"))
+}
+
+/// A bar over the rows of the logs, which are most of a tenant's records; their number grows with each tenant.
+fn entries_progress() -> Progress {
+    Progress::new(Some(0), "{bar:30} {pos}/{len} entries {elapsed} (eta {eta})")
+}
+
+/// Counts a record of a dump.
+fn count_record(progress: &Progress, record: &Stored) {
+    match record {
+        Stored::Head(head) => progress.add_length(head.log.0),
+        Stored::Log(_) => progress.add(1),
+        _ => {}
+    }
+}
+
+/// A bar for a file of so many bytes; without a number, a count of the bytes.
+fn bytes_progress(length: Option<u64>) -> Progress {
+    let template = match length {
+        Some(_) => "{bar:30} {bytes}/{total_bytes} {elapsed} (eta {eta})",
+        None => "{spinner} {bytes} {elapsed}",
+    };
+    Progress::new(length, template)
 }

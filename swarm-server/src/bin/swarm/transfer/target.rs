@@ -8,7 +8,7 @@ use swarm_core::store::{Restore, Restored, Stored, Transfer};
 
 use super::index_on_disk::IndexOnDisk;
 use super::{no_such_tenant, store_failed};
-use crate::command::CommandError;
+use crate::failure::CommandError;
 
 /// How many records are written at once, and the length of their lines in bytes: a session may have a long snapshot.
 const MAX_BATCH: usize = 500;

@@ -1,4 +1,4 @@
-//! Signing in and out, and showing the pages to those who are signed in.
+//! Handlers of pages: they show pages to signed-in operators, and sign operators in and out. `change` handles forms.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +11,15 @@ use swarm_core::wire::RequestError;
 use swarm_core::{Error, Refusal};
 use tokio::time::Instant;
 
-use super::answers::{fault_of, plain, refusal, see_other, with_error};
+use super::acts::Act;
+use super::attempts::client;
 use super::cookie;
-use super::form::{Field, FormView, Sent};
-use super::page::{Block, Page};
-use super::place::Place;
+use super::form::{Field, FormView, SIGNING_IN, Sent};
+use super::layout::{Block, Page, fault_of, plain, refusal, see_other, with_error};
 use super::places;
-use super::visit::{Rows, Visit, filled, guard, signed_in, typed_token};
-use crate::console::{SignIn, client};
+use super::places::Place;
+use super::sign_ins::SignIn;
+use super::visit::{Refused, Rows, Visit, filled, guard, signed_in, typed_token};
 use crate::pages::frame::reading;
 use crate::pages::links::part;
 use crate::request::RequestContext;
@@ -229,7 +230,7 @@ pub(super) fn too_many(left: Duration) -> RequestError {
 }
 
 pub(super) fn waiting(left: Duration) -> String {
-    let wait = super::page::count(seconds(left) as usize, "second", "seconds");
+    let wait = super::layout::count(seconds(left) as usize, "second", "seconds");
     format!("After a wrong token this address waits: try again in {wait}.")
 }
 
@@ -243,6 +244,52 @@ pub(super) fn with_cookie(mut answer: Answer, cookie: &str) -> Answer {
         answer.headers.insert(SET_COOKIE, cookie);
     }
     answer
+}
+
+/// Asks for the token, or begins a session with it and shows the form again. Nothing is changed in either case.
+pub(super) async fn sign_in_and_show_form(
+    act: &'static Act,
+    rows: Rows,
+    request: RequestContext,
+    cookie: &str,
+) -> Reply {
+    let sent = Sent::read(&request.bytes);
+    let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
+    let action = filled(act.path, &parts);
+    if !sent.has(SIGNING_IN) {
+        return Ok(asking_again(&request, action, &sent, (RequestError::SignedOut.into(), None)));
+    }
+    let entered = match enter(&request, cookie, &sent).await {
+        Ok(entered) => entered,
+        Err((error, fault)) => {
+            return Ok(asking_again(&request, action, &sent, (error, Some(fault))));
+        }
+    };
+    let fault =
+        "Nothing was changed: your session had ended. Look at the form, then send it again.";
+    let refused = Some(Refused { action, sent, fault: fault.to_owned() });
+    let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
+    let form = async move {
+        let visit = visit(request, rows, (entered.sign_in, entered.operator)).await?;
+        Ok::<_, ApiError>(shown(act.place, Visit { refused, ..visit }).await)
+    };
+    Ok(with_cookie(site.workers.run(served.jobs(), form).await?, &entered.cookie))
+}
+
+/// The page that asks for the token and keeps what was typed.
+fn asking_again(
+    request: &RequestContext,
+    action: String,
+    sent: &Sent,
+    (error, fault): (ApiError, Option<String>),
+) -> Answer {
+    let signing_in = (SIGNING_IN.to_owned(), "yes".to_owned());
+    let form = token_form(action, sent.typed().chain([signing_in]).collect(), fault.clone());
+    let page = Page::new("Signed out").leading(
+        "Your session is over, and nothing was changed. Sign in, and the form comes back as you typed it.",
+    );
+    let page = Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page };
+    with_error(error.into_answer(), plain(&request.served, page))
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
-//! The layout of the console, and what its pages are made of.
+//! The layout of the console: the parts of its pages, redirects, and pages of errors.
 
 use askama::Template;
+use http::header::LOCATION;
 use http::{HeaderName, HeaderValue, StatusCode};
+use swarm_core::json::Json;
 
 use super::form::{FormView, Kind};
-use super::table::Table;
 use crate::pages::markup::escape;
 use crate::pages::{Markup, html};
-use crate::response::Answer;
+use crate::response::{Answer, ApiError};
+use crate::tenants::ServedTenant;
 
 /// A page of the console.
 #[derive(Template, Default)]
@@ -44,6 +46,14 @@ pub(crate) enum Block {
     Row(Markup, Vec<FormView>),
     /// A text to be copied.
     Secret(String),
+}
+
+/// A table, or a sentence where it has no rows.
+pub(crate) struct Table {
+    pub(crate) label: &'static str,
+    pub(crate) head: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<Markup>>,
+    pub(crate) empty: &'static str,
 }
 
 impl Page {
@@ -141,4 +151,54 @@ pub(super) fn two_lines(first: &Markup, second: &Markup) -> Markup {
 /// `1 take`, `2 takes`
 pub(super) fn count(number: usize, one: &str, more: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }
+}
+
+/// 303, which a browser follows with a GET.
+pub(super) fn see_other(location: &str) -> Answer {
+    let mut answer = Answer::empty(StatusCode::SEE_OTHER);
+    if let Ok(location) = HeaderValue::try_from(location) {
+        answer.headers.insert(LOCATION, location);
+    }
+    answer.headers.insert(ROBOTS, HeaderValue::from_static("noindex, nofollow"));
+    answer
+}
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+
+/// The status and headers of an error, with this page as its body.
+pub(super) fn with_error(error: Answer, page: Page) -> Answer {
+    let page = page.answer(error.status);
+    let (mut headers, problem) = (error.headers, error.problem);
+    headers.extend(page.headers.clone());
+    Answer { headers, problem, ..page }
+}
+
+/// The error and its detail, as one text.
+pub(super) fn fault_of(error: &Answer) -> String {
+    let body = Json::read(&error.body).ok();
+    let mut body = body.map(Json::into_object).unwrap_or_default();
+    let text = body.text("error").unwrap_or_else(|_| "refused".to_owned());
+    let mut letters = text.chars();
+    let text: String =
+        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    match body.text("detail") {
+        Ok(detail) => format!("{text}: {detail}."),
+        Err(_) => format!("{text}."),
+    }
+}
+
+/// A page for somebody who is not signed in.
+pub(super) fn plain(served: &ServedTenant, page: Page) -> Page {
+    Page { tenant: served.config().name.clone(), ..page }
+}
+
+/// An error before anybody is signed in.
+pub(super) fn refusal(
+    served: &ServedTenant,
+    error: impl Into<ApiError>,
+    title: &str,
+    lead: &str,
+) -> Answer {
+    let page = plain(served, Page::new(title).leading(lead));
+    with_error(error.into().into_answer(), page)
 }

@@ -1,19 +1,20 @@
 //! `swarm watch`: checks that a log continues what was seen of it, and says what operators did (API.md, 13.3).
 
-mod folder;
-
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::sleep;
 
+use serde::{Deserialize, Serialize};
 use swarm_client::{Client, Error, LogTiles};
-use swarm_core::audit::{KeySource, LogKey, Watch};
+use swarm_core::audit::{KeySource, LogKey, Watch, Watched};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 
 use crate::arguments::WatchOptions;
 use crate::command::Progress;
 use crate::{Failure, console};
-use folder::{Folder, State};
 
 /// Looks at the log once, or again and again. Exit status: 0 it continues, 1 it does not, 2 it was not reached.
 pub(crate) fn run(options: &WatchOptions) -> ExitCode {
@@ -127,4 +128,61 @@ fn served_key(url: &str) -> Result<String, Failure> {
     let service = url.split_once("/swarm/log").map_or(url, |(service, _)| service);
     let manifest = Client::new(service)?.get("/.well-known/swarm.json")?;
     Ok(manifest.into_object().text("logKey")?)
+}
+
+/// The folder in which a watcher keeps what it has seen.
+struct Folder(PathBuf);
+
+/// What is kept: the key that the log had at the first run, and what was seen of it.
+#[derive(Serialize, Deserialize)]
+struct State {
+    key: String,
+    watched: Watched,
+}
+
+/// What was seen, as JSON.
+const STATE: &str = "state.json";
+
+/// A copy of the checkpoint, to be compared by others.
+const CHECKPOINT: &str = "checkpoint";
+
+impl Folder {
+    /// Opens the folder, or makes it.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    fn open(path: &Path) -> Result<Self, Failure> {
+        fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// What was seen before; `None` at the first run.
+    ///
+    /// # Errors
+    /// If it cannot be read, or was damaged.
+    fn read(&self) -> Result<Option<State>, Failure> {
+        let path = self.0.join(STATE);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| format!("{}: {error}", path.display()))?,
+        };
+        let state = serde_json::from_str(&text);
+        Ok(Some(state.map_err(|error| format!("{}: {error}", path.display()))?))
+    }
+
+    /// Keeps what was seen.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn write(&self, state: &State) -> Result<(), Failure> {
+        self.replace(STATE, &serde_json::to_string(state)?)?;
+        self.replace(CHECKPOINT, &state.watched.checkpoint)
+    }
+
+    /// Writes a file whole, then gives it its name.
+    fn replace(&self, name: &str, text: &str) -> Result<(), Failure> {
+        let (draft, path) = (self.0.join(format!("{name}.new")), self.0.join(name));
+        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
+        written.map_err(|error| format!("{}: {error}", path.display()).into())
+    }
 }

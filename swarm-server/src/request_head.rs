@@ -1,8 +1,8 @@
-//! Validates the host of a request.
+//! Checks the head of a request: its host, and the framing of its body.
 
 use bytes::Bytes;
-use http::header::{HOST, HeaderValue};
-use http::{Request, Response};
+use http::header::{HOST, HeaderValue, TRANSFER_ENCODING};
+use http::{HeaderMap, Request, Response};
 use swarm_core::wire::{self, RequestError};
 use swarm_http::Host;
 
@@ -23,6 +23,15 @@ pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), RequestErro
         request.headers_mut().insert(HOST, target.map_err(|_| RequestError::InvalidHost)?);
     }
     Ok(())
+}
+
+/// Refuses a body with several transfer encodings or one other than chunked, because a proxy might see a
+/// different end of the body (RFC 9112, section 6.3). hyper refuses invalid lengths.
+pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), RequestError> {
+    let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
+    let chunked =
+        encodings.next().is_none_or(|one| one.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    if chunked && encodings.next().is_none() { Ok(()) } else { Err(RequestError::InvalidFraming) }
 }
 
 /// The answer to a request with an invalid head.
