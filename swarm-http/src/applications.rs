@@ -28,7 +28,7 @@ struct Counts {
     rows: [Box<[u32]>; ROWS],
 }
 
-/// An application that is counted. Unless it is kept, it is no longer counted once dropped.
+/// A counted application. Dropping it without a call of `keep` removes it from the count.
 pub(crate) struct Counted<'a> {
     counts: &'a ApplicationCounts,
     day: Day,
@@ -84,7 +84,7 @@ impl Counts {
 }
 
 impl Counted<'_> {
-    /// Keeps it counted.
+    /// Keeps the application counted.
     pub(crate) fn keep(mut self) {
         self.kept = true;
     }

@@ -102,7 +102,7 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
         .boxed()
 }
 
-/// As [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
+/// Like [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
 /// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(routes::all(site.parts()));

@@ -129,7 +129,7 @@ where
 /// Serves a site ([`swarm_http::service`]) like [`serve`], and counts the open connections in its metrics.
 ///
 /// # Errors
-/// As [`serve`].
+/// The errors of [`serve`].
 pub async fn serve_site(
     listener: impl Into<Listener>,
     site: &Arc<Site>,
@@ -142,7 +142,7 @@ pub async fn serve_site(
     serve_counted(listener.into(), service, limits, (site.connections(), names_peers), stop).await
 }
 
-/// As [`serve`], with the gauge of open connections, and whether requests get a [`Peer`].
+/// Like [`serve`], with the gauge of open connections, and whether requests get a [`Peer`].
 async fn serve_counted<S, B>(
     Listener { tcp: listener, tls }: Listener,
     service: S,

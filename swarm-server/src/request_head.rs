@@ -6,7 +6,7 @@ use http::{HeaderMap, Request, Response};
 use swarm_core::wire::{self, RequestError};
 use swarm_http::Host;
 
-/// Refuses a target without a path (as of CONNECT), and a request without exactly one valid Host header.
+/// Refuses a target without a path (as in CONNECT), and a request without exactly one valid Host header.
 /// The host of an absolute target replaces that of the header (RFC 9112, section 3.2.2).
 pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
     let mut hosts = request.headers().get_all(HOST).iter();

@@ -10,11 +10,11 @@ mod differences;
 mod error_page;
 pub(crate) mod feed;
 pub(crate) mod files;
-mod find;
 mod frame;
 mod home;
 mod key_figures;
 mod links;
+mod list_filter;
 mod lists;
 pub(crate) mod log;
 mod markdown;
@@ -49,12 +49,12 @@ pub(crate) use frame::{Frame, SiteContext, html};
 pub(crate) use markup::Markup;
 pub(crate) use negotiation::page;
 
-use negotiation::{at_one_position, prefers_html};
+use negotiation::{prefers_html, read_consistently};
 
 /// The home page, or an error page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
     let site = SiteContext::of(&request);
-    let page = at_one_position(request, home::page).await;
+    let page = read_consistently(request, home::page).await;
     Ok(page.unwrap_or_else(|error| error_page::page(site, error)))
 }
 

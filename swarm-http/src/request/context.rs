@@ -135,7 +135,7 @@ impl RequestContext {
         Ok(self.object(read).map_err(Refusal::InvalidRequest)?)
     }
 
-    /// As [`operator_fields`](Self::operator_fields), for a change of a session: also who makes it, and the note.
+    /// Like [`operator_fields`](Self::operator_fields), for a change of a session: also who makes it, and the note.
     pub(crate) fn attributed_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
@@ -155,7 +155,7 @@ impl RequestContext {
         }
     }
 
-    /// As [`operator_fields`](Self::operator_fields), for the committee's operations.
+    /// Like [`operator_fields`](Self::operator_fields), for the committee's operations.
     pub(crate) fn committee_operator_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,

@@ -26,7 +26,7 @@ impl RequestContext {
         self.page_of((DEFAULT_PAGE, max), name, parse)
     }
 
-    /// As [`page`](Self::page), with another page size unless the query gives one.
+    /// Like [`page`](Self::page), with another page size unless the query gives one.
     pub(crate) fn page_of<P>(
         &self,
         (default, max): (u64, usize),

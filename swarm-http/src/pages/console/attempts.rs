@@ -64,7 +64,7 @@ impl Attempts {
 }
 
 impl Attempt<'_> {
-    /// The token was right. Forgets the wrong ones before it.
+    /// Records that the token was right, and forgets the wrong tokens before it.
     pub(crate) fn succeed(self) {
         self.attempts.lock().remove(&self.client);
     }

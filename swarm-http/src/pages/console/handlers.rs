@@ -1,4 +1,4 @@
-//! Handlers of pages: they show pages to signed-in operators, and sign operators in and out. `change` handles forms.
+//! Handlers that show the pages to signed-in operators, and sign operators in and out. `change` handles forms.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,129 +13,148 @@ use tokio::time::Instant;
 
 use super::acts::Act;
 use super::attempts::client;
+use super::context::{
+    ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
+};
 use super::cookie;
-use super::form::{Field, FormView, SIGNING_IN, Sent};
-use super::layout::{Block, Page, fault_of, plain, refusal, see_other, with_error};
-use super::places;
-use super::places::Place;
+use super::form::{Field, FormData, FormView, SIGNING_IN};
+use super::layout::{
+    Block, Page, error_text, see_other, signed_out_error, signed_out_page, with_error,
+};
+use super::pages;
+use super::pages::PageId;
 use super::sign_ins::SignIn;
-use super::visit::{Refused, Rows, Visit, filled, guard, signed_in, typed_token};
-use crate::pages::frame::reading;
+use crate::pages::frame::time_formatter;
 use crate::pages::links::part;
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Operator;
 
 /// Shows a page.
-pub(crate) async fn show(place: Place, rows: Rows, request: RequestContext) -> Reply {
+pub(crate) async fn show(
+    page_id: PageId,
+    routes: OperatorRoutes,
+    request: RequestContext,
+) -> Reply {
     let name = match guard(&request, false) {
         Ok(name) => name,
-        Err(error) => return Ok(turned_away(&request, error)),
+        Err(error) => return Ok(refusal_page(&request, error)),
     };
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        if place == Place::Overview {
+        if page_id == PageId::Overview {
             let to = request.query().remove("to").unwrap_or_default();
-            return Ok(plain(&request.served, asking(&to, None)).answer(StatusCode::OK));
+            return Ok(
+                signed_out_page(&request.served, sign_in_page(&to, None)).answer(StatusCode::OK)
+            );
         }
         let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
-        let path = filled(place.path(), &parts);
+        let path = fill_path(page_id.path(), &parts);
         let query =
             if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
         return Ok(see_other(&format!("/operate?to={}", part(&(path + &query)))));
     };
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
     let shown = async move {
-        let visit = visit(request, rows, (sign_in, operator)).await?;
-        Ok::<_, ApiError>(shown(place, visit).await)
+        let context = console_context(request, routes, (sign_in, operator)).await?;
+        Ok::<_, ApiError>(page_answer(page_id, context).await)
     };
     site.workers.run(served.jobs(), shown).await
 }
 
-pub(super) async fn visit(
+pub(super) async fn console_context(
     request: RequestContext,
-    rows: Rows,
+    routes: OperatorRoutes,
     (sign_in, operator): (Arc<SignIn>, Operator),
-) -> Result<Visit, Error> {
-    let reading = reading(&request).await?;
-    let forms = sign_in.name_forms();
-    Ok(Visit { request, rows, sign_in, operator, reading, forms, seen: None, refused: None })
+) -> Result<ConsoleContext, Error> {
+    let times = time_formatter(&request).await?;
+    let forms = sign_in.new_form_prefix();
+    Ok(ConsoleContext {
+        request,
+        routes,
+        sign_in,
+        operator,
+        times,
+        forms,
+        record_digest: None,
+        refused: None,
+    })
 }
 
-/// The page, or that of its error.
-pub(super) async fn shown(place: Place, mut visit: Visit) -> Answer {
-    match places::page(place, &mut visit).await {
-        Ok(page) => visit.laid_out(page, Some(place)).answer(StatusCode::OK),
-        Err(error) => failed(&visit, error),
+/// The answer with the page, or with its error.
+pub(super) async fn page_answer(page_id: PageId, mut context: ConsoleContext) -> Answer {
+    match pages::page(page_id, &mut context).await {
+        Ok(page) => context.with_layout(page, Some(page_id)).answer(StatusCode::OK),
+        Err(error) => error_answer(&context, error),
     }
 }
 
 /// The page of an error.
-pub(super) fn failed(visit: &Visit, error: ApiError) -> Answer {
+pub(super) fn error_answer(context: &ConsoleContext, error: ApiError) -> Answer {
     let error = error.into_answer();
-    let page = Page { fault: Some(fault_of(&error)), ..Page::new("Not shown") };
-    with_error(error, visit.laid_out(page, None))
+    let page = Page { fault: Some(error_text(&error)), ..Page::new("Not shown") };
+    with_error(error, context.with_layout(page, None))
 }
 
-/// The page with a minted secret, once.
-pub(crate) async fn secret(rows: Rows, request: RequestContext) -> Reply {
+/// Shows a minted secret, once.
+pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> Reply {
     let name = match guard(&request, false) {
         Ok(name) => name,
-        Err(error) => return Ok(turned_away(&request, error)),
+        Err(error) => return Ok(refusal_page(&request, error)),
     };
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
         return Ok(see_other("/operate"));
     };
-    let visit = visit(request, rows, (sign_in, operator)).await?;
-    let page = match visit.sign_in.take_secret() {
+    let context = console_context(request, routes, (sign_in, operator)).await?;
+    let page = match context.sign_in.take_secret() {
         Some(secret) => {
             let mut page = Page::new(secret.of)
-                .leading("Shown this once. Copy it now, and pass it on safely.");
+                .with_lead("Shown this once. Copy it now, and pass it on safely.");
             page.blocks.push(Block::Secret(secret.text));
             page
         }
         None => Page::new("Secret")
-            .leading("A secret is shown once, and this one was. If it is lost, mint another."),
+            .with_lead("A secret is shown once, and this one was. If it is lost, mint another."),
     };
-    Ok(visit.laid_out(page, None).answer(StatusCode::OK))
+    Ok(context.with_layout(page, None).answer(StatusCode::OK))
 }
 
 /// Signs in with a token.
 pub(crate) async fn sign_in(request: RequestContext) -> Reply {
     let name = match guard(&request, true) {
         Ok(name) => name,
-        Err(error) => return Ok(turned_away(&request, error)),
+        Err(error) => return Ok(refusal_page(&request, error)),
     };
-    let sent = Sent::read(&request.bytes);
-    match enter(&request, name, &sent).await {
+    let sent = FormData::read(&request.bytes);
+    match begin_session(&request, name, &sent).await {
         Ok(entered) => {
-            let to = Some(sent.text("to")).filter(|to| is_of_console(to)).unwrap_or("/operate");
+            let to = Some(sent.text("to")).filter(|to| is_console_path(to)).unwrap_or("/operate");
             Ok(with_cookie(see_other(to), &entered.cookie))
         }
         Err((error, fault)) => {
-            let page = plain(&request.served, asking(sent.text("to"), Some(fault)));
+            let page = signed_out_page(&request.served, sign_in_page(sent.text("to"), Some(fault)));
             Ok(with_error(error.into_answer(), page))
         }
     }
 }
 
-/// A session that has begun.
-pub(super) struct Entered {
+/// A session that was begun.
+pub(super) struct NewSession {
     pub(super) sign_in: Arc<SignIn>,
     pub(super) operator: Operator,
     /// `Set-Cookie` with its secret.
     pub(super) cookie: String,
 }
 
-/// Begins a session with the token that was typed, in place of the one before; or says why not.
-pub(super) async fn enter(
+/// Begins a session with the token in the form, in place of the session before. The error has a text for the page.
+pub(super) async fn begin_session(
     request: &RequestContext,
     name: &str,
-    sent: &Sent,
-) -> Result<Entered, (ApiError, String)> {
+    sent: &FormData,
+) -> Result<NewSession, (ApiError, String)> {
     let (console, served) = (&request.site.console, &request.served);
     let attempt = console.attempts.begin(client(), Instant::now());
-    let attempt = attempt.map_err(|left| (too_many(left).into(), waiting(left)))?;
-    let token = typed_token(sent);
+    let attempt = attempt.map_err(|left| (too_many_attempts(left).into(), wait_text(left)))?;
+    let token = token_hash(sent);
     let Some(operator) = served.config().operators.with_token(&token).await else {
         let fault = "This token is not one of an operator.".to_owned();
         return Err((RequestError::WrongToken.into(), fault));
@@ -150,14 +169,14 @@ pub(super) async fn enter(
     let secret = URL_SAFE_NO_PAD.encode(secret);
     let of = (served.config().id.clone(), operator.name.clone(), token);
     let sign_in = console.sign_ins.begin(&secret, of, Instant::now());
-    Ok(Entered { sign_in, operator, cookie: cookie::set(name, &secret) })
+    Ok(NewSession { sign_in, operator, cookie: cookie::set(name, &secret) })
 }
 
-/// Signs out, also where nobody is signed in.
+/// Signs out. Succeeds also without a session.
 pub(crate) async fn sign_out(request: RequestContext) -> Reply {
     let name = match guard(&request, true) {
         Ok(name) => name,
-        Err(error) => return Ok(turned_away(&request, error)),
+        Err(error) => return Ok(refusal_page(&request, error)),
     };
     if let Some(secret) = cookie::value(&request.headers, name) {
         request.site.console.sign_ins.end(secret);
@@ -171,8 +190,8 @@ pub(crate) async fn style(_: RequestContext) -> Reply {
     Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", style.to_owned()))
 }
 
-/// The page of a request that must not have a session.
-pub(super) fn turned_away(request: &RequestContext, error: RequestError) -> Answer {
+/// The page of a request that the console refuses: over plain HTTP, or from another site.
+pub(super) fn refusal_page(request: &RequestContext, error: RequestError) -> Answer {
     let (title, lead) = match error {
         RequestError::PlainHttp => (
             "The console needs HTTPS",
@@ -185,16 +204,16 @@ pub(super) fn turned_away(request: &RequestContext, error: RequestError) -> Answ
              changed. Open the console and send it from there.",
         ),
     };
-    refusal(&request.served, error, title, lead)
+    signed_out_error(&request.served, error, title, lead)
 }
 
 /// The page that asks for the token.
-fn asking(to: &str, fault: Option<String>) -> Page {
-    let to = Some(to).filter(|to| is_of_console(to));
+fn sign_in_page(to: &str, fault: Option<String>) -> Page {
+    let to = Some(to).filter(|to| is_console_path(to));
     let hidden = to.map(|to| ("to".to_owned(), to.to_owned()));
     let form = token_form("/operate".to_owned(), hidden.into_iter().collect(), fault.clone());
     let page = Page::new("Console")
-        .leading("For the operators of this desk. A session lasts 12 hours, an idle one 1 hour.");
+        .with_lead("For the operators of this desk. A session lasts 12 hours, an idle one 1 hour.");
     Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page }
 }
 
@@ -218,18 +237,18 @@ pub(super) fn token_form(
     }
 }
 
-/// Whether it is the address of a page of the console: no other host, nothing that a header cannot hold.
-fn is_of_console(to: &str) -> bool {
+/// Whether a redirect target is a path of the console: no other host, and only characters that a header can hold.
+fn is_console_path(to: &str) -> bool {
     let below = to.strip_prefix("/operate").unwrap_or("-");
     let is_plain = to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     is_plain && (below.is_empty() || below.starts_with(['/', '?']))
 }
 
-pub(super) fn too_many(left: Duration) -> RequestError {
+pub(super) fn too_many_attempts(left: Duration) -> RequestError {
     RequestError::TooManyAttempts(seconds(left))
 }
 
-pub(super) fn waiting(left: Duration) -> String {
+pub(super) fn wait_text(left: Duration) -> String {
     let wait = super::layout::count(seconds(left) as usize, "second", "seconds");
     format!("After a wrong token this address waits: try again in {wait}.")
 }
@@ -246,50 +265,56 @@ pub(super) fn with_cookie(mut answer: Answer, cookie: &str) -> Answer {
     answer
 }
 
-/// Asks for the token, or begins a session with it and shows the form again. Nothing is changed in either case.
+/// Handles a form whose session has ended: asks for the token, or begins a session with the token and shows the form
+/// again. Changes nothing in either case.
 pub(super) async fn sign_in_and_show_form(
     act: &'static Act,
-    rows: Rows,
+    routes: OperatorRoutes,
     request: RequestContext,
     cookie: &str,
 ) -> Reply {
-    let sent = Sent::read(&request.bytes);
+    let sent = FormData::read(&request.bytes);
     let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
-    let action = filled(act.path, &parts);
+    let action = fill_path(act.path, &parts);
     if !sent.has(SIGNING_IN) {
-        return Ok(asking_again(&request, action, &sent, (RequestError::SignedOut.into(), None)));
+        return Ok(expired_session_page(
+            &request,
+            action,
+            &sent,
+            (RequestError::SignedOut.into(), None),
+        ));
     }
-    let entered = match enter(&request, cookie, &sent).await {
+    let entered = match begin_session(&request, cookie, &sent).await {
         Ok(entered) => entered,
         Err((error, fault)) => {
-            return Ok(asking_again(&request, action, &sent, (error, Some(fault))));
+            return Ok(expired_session_page(&request, action, &sent, (error, Some(fault))));
         }
     };
     let fault =
         "Nothing was changed: your session had ended. Look at the form, then send it again.";
-    let refused = Some(Refused { action, sent, fault: fault.to_owned() });
+    let refused = Some(RefusedForm { action, sent, fault: fault.to_owned() });
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
     let form = async move {
-        let visit = visit(request, rows, (entered.sign_in, entered.operator)).await?;
-        Ok::<_, ApiError>(shown(act.place, Visit { refused, ..visit }).await)
+        let context = console_context(request, routes, (entered.sign_in, entered.operator)).await?;
+        Ok::<_, ApiError>(page_answer(act.page_id, ConsoleContext { refused, ..context }).await)
     };
     Ok(with_cookie(site.workers.run(served.jobs(), form).await?, &entered.cookie))
 }
 
-/// The page that asks for the token and keeps what was typed.
-fn asking_again(
+/// The page that asks for the token and keeps the submitted values.
+fn expired_session_page(
     request: &RequestContext,
     action: String,
-    sent: &Sent,
+    sent: &FormData,
     (error, fault): (ApiError, Option<String>),
 ) -> Answer {
     let signing_in = (SIGNING_IN.to_owned(), "yes".to_owned());
     let form = token_form(action, sent.typed().chain([signing_in]).collect(), fault.clone());
-    let page = Page::new("Signed out").leading(
+    let page = Page::new("Signed out").with_lead(
         "Your session is over, and nothing was changed. Sign in, and the form comes back as you typed it.",
     );
     let page = Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page };
-    with_error(error.into_answer(), plain(&request.served, page))
+    with_error(error.into_answer(), signed_out_page(&request.served, page))
 }
 
 #[cfg(test)]
@@ -299,7 +324,7 @@ mod tests {
     #[test]
     fn sign_in_leads_only_to_the_console() {
         for to in ["/operate", "/operate/members", "/operate?x=1", "/operate/acts?by=ada"] {
-            assert!(is_of_console(to), "{to}");
+            assert!(is_console_path(to), "{to}");
         }
         for to in [
             "",
@@ -310,7 +335,7 @@ mod tests {
             "/operate/\r\nx: y",
             "https://evil.example/operate",
         ] {
-            assert!(!is_of_console(to), "{to}");
+            assert!(!is_console_path(to), "{to}");
         }
     }
 }

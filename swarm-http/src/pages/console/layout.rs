@@ -17,18 +17,18 @@ use crate::tenants::ServedTenant;
 pub(crate) struct Page {
     pub(crate) title: String,
     pub(crate) lead: Option<Markup>,
-    /// Paths and names of the pages above it.
+    /// Breadcrumbs: paths and names of the pages above this page.
     pub(crate) crumbs: Vec<(String, String)>,
     pub(crate) blocks: Vec<Block>,
     /// The name of the tenant.
     pub(crate) tenant: String,
-    /// Who is signed in: the name, and the role.
+    /// The signed-in operator: name and role.
     pub(crate) who: Option<(String, &'static str)>,
-    /// Paths, names, and whether the page is there.
+    /// The sections: path, name, and whether the page is in the section.
     pub(crate) sections: Vec<(&'static str, &'static str, bool)>,
-    /// What was just done.
+    /// A message about the change that was just made.
     pub(crate) notice: Option<String>,
-    /// Why what was sent was refused.
+    /// Why the submitted form was refused.
     pub(crate) fault: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Page {
         Self { title: title.into(), ..Self::default() }
     }
 
-    pub(super) fn leading(self, lead: impl Into<String>) -> Self {
+    pub(super) fn with_lead(self, lead: impl Into<String>) -> Self {
         Self { lead: Some(Markup::text(&lead.into())), ..self }
     }
 
@@ -82,7 +82,7 @@ impl Page {
         self.blocks.push(Block::Table(table));
     }
 
-    /// Adds a form, if there is one: there is none for a role that may not send it.
+    /// Adds a form, if there is one: a role that may not submit it has none.
     pub(super) fn form(&mut self, form: Option<FormView>) {
         self.blocks.extend(form.map(|form| Block::Form(Box::new(form))));
     }
@@ -108,7 +108,7 @@ impl Page {
         }
     }
 
-    /// Renders it.
+    /// Renders the page.
     pub(super) fn answer(mut self, status: StatusCode) -> Answer {
         let mut nth = 0;
         for block in &mut self.blocks {
@@ -123,7 +123,7 @@ impl Page {
             }
         }
         let mut answer = html(status, &self);
-        // A browser says no origin with a form of a page whose policy is no-referrer.
+        // A browser sends no origin with a form of a page whose policy is no-referrer.
         for (name, value) in
             [("referrer-policy", "same-origin"), ("x-robots-tag", "noindex, nofollow")]
         {
@@ -138,7 +138,7 @@ pub(super) fn anchor(href: &str, text: &str) -> Markup {
     Markup(format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text)))
 }
 
-/// Text of others, set apart.
+/// Text from outside, in a `bdi` element.
 pub(super) fn quoted(text: &str) -> Markup {
     Markup(format!("<bdi>{}</bdi>", escape(text)))
 }
@@ -174,7 +174,7 @@ pub(super) fn with_error(error: Answer, page: Page) -> Answer {
 }
 
 /// The error and its detail, as one text.
-pub(super) fn fault_of(error: &Answer) -> String {
+pub(super) fn error_text(error: &Answer) -> String {
     let body = Json::read(&error.body).ok();
     let mut body = body.map(Json::into_object).unwrap_or_default();
     let text = body.text("error").unwrap_or_else(|_| "refused".to_owned());
@@ -187,18 +187,18 @@ pub(super) fn fault_of(error: &Answer) -> String {
     }
 }
 
-/// A page for somebody who is not signed in.
-pub(super) fn plain(served: &ServedTenant, page: Page) -> Page {
+/// The page with the layout for a client that is not signed in.
+pub(super) fn signed_out_page(served: &ServedTenant, page: Page) -> Page {
     Page { tenant: served.config().name.clone(), ..page }
 }
 
-/// An error before anybody is signed in.
-pub(super) fn refusal(
+/// The page of an error for a client that is not signed in.
+pub(super) fn signed_out_error(
     served: &ServedTenant,
     error: impl Into<ApiError>,
     title: &str,
     lead: &str,
 ) -> Answer {
-    let page = plain(served, Page::new(title).leading(lead));
+    let page = signed_out_page(served, Page::new(title).with_lead(lead));
     with_error(error.into().into_answer(), page)
 }

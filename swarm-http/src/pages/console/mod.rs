@@ -8,20 +8,20 @@ mod attempts;
 mod body;
 mod change;
 mod confirm;
+mod context;
 mod cookie;
 mod form;
 mod handlers;
 mod layout;
-mod places;
+mod pages;
 mod same_origin;
 mod sign_ins;
-mod visit;
 
 pub(crate) use acts::ALL as ACTS;
 pub(crate) use change::change;
+pub(crate) use context::OperatorRoutes;
 pub(crate) use handlers::{secret, show, sign_in, sign_out, style};
-pub(crate) use places::Place;
-pub(crate) use visit::Rows;
+pub(crate) use pages::PageId;
 
 use attempts::Attempts;
 use sign_ins::SignIns;

@@ -33,14 +33,14 @@ pub(crate) struct SignIn {
     pub(crate) token: AdminTokenHash,
     began: Instant,
     /// Held while a form of the session is processed, so that a double click gets the outcome of the first click.
-    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
+    pub(crate) form_lock: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
 }
 
 struct State {
     used: Instant,
     forms: u64,
-    /// The forms that were sent, and where each one redirected; `None` while it is processed.
+    /// The submitted forms, and where each one redirected; `None` while the form is processed.
     sent: VecDeque<(String, Option<String>)>,
     /// A message for the next page.
     notice: Option<String>,
@@ -53,13 +53,13 @@ pub(crate) struct Secret {
     pub(crate) text: String,
 }
 
-/// Whether a form was sent before.
+/// Whether a form is new or was submitted before.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Sending {
-    /// It was not sent before.
-    First,
-    /// It was sent before, and redirected there; `None` if it is unknown whether it took effect.
-    Again(Option<String>),
+pub(crate) enum Submission {
+    /// The form was not submitted before.
+    New,
+    /// The form was submitted before, and redirected to this path; `None` if it is unknown whether it took effect.
+    Repeated(Option<String>),
 }
 
 impl SignIns {
@@ -71,7 +71,7 @@ impl SignIns {
         now: Instant,
     ) -> Arc<SignIn> {
         let mut all = self.lock();
-        all.retain(|_, sign_in| sign_in.lasts(now));
+        all.retain(|_, sign_in| sign_in.is_valid(now));
         let same = all.iter().filter(|(_, it)| it.tenant == tenant && it.operator == operator);
         let same: Vec<_> = same.map(|(key, it)| (it.state().used, *key)).collect();
         if same.len() >= MAX_SESSIONS
@@ -81,13 +81,13 @@ impl SignIns {
         }
         let state =
             State { used: now, forms: 0, sent: VecDeque::new(), notice: None, secret: None };
-        let (turn, state) = (Arc::default(), Mutex::new(state));
-        let sign_in = Arc::new(SignIn { tenant, operator, token, began: now, turn, state });
+        let (form_lock, state) = (Arc::default(), Mutex::new(state));
+        let sign_in = Arc::new(SignIn { tenant, operator, token, began: now, form_lock, state });
         all.insert(key(secret), Arc::clone(&sign_in));
         sign_in
     }
 
-    /// The session whose cookie holds `secret`, if it is one of this tenant and has not ended.
+    /// The session whose cookie holds `secret`, if the session belongs to this tenant and has not ended.
     pub(crate) fn find(
         &self,
         secret: &str,
@@ -97,7 +97,7 @@ impl SignIns {
         let mut all = self.lock();
         let key = key(secret);
         let sign_in = all.get(&key).filter(|it| it.tenant == *tenant).cloned()?;
-        if !sign_in.lasts(now) {
+        if !sign_in.is_valid(now) {
             all.remove(&key);
             return None;
         }
@@ -115,46 +115,46 @@ impl SignIns {
 }
 
 impl SignIn {
-    fn lasts(&self, now: Instant) -> bool {
+    fn is_valid(&self, now: Instant) -> bool {
         now < self.began + MAX_AGE && now < self.state().used + MAX_IDLE
     }
 
-    /// A name for the forms of a page, which no other page of this session has.
-    pub(crate) fn name_forms(&self) -> String {
+    /// A prefix for the names of a page's forms, which no other page of this session has.
+    pub(crate) fn new_form_prefix(&self) -> String {
         let mut state = self.state();
         state.forms += 1;
         state.forms.to_string()
     }
 
-    /// Marks a form as sent; without a name every sending is the first.
-    pub(crate) fn send(&self, form: &str) -> Sending {
+    /// Marks a form as submitted. A form without a name is always new.
+    pub(crate) fn submit_form(&self, form: &str) -> Submission {
         let mut state = self.state();
         if form.is_empty() {
-            return Sending::First;
+            return Submission::New;
         }
-        if let Some((_, led)) = state.sent.iter().find(|(sent, _)| sent == form) {
-            return Sending::Again(led.clone());
+        if let Some((_, redirect)) = state.sent.iter().find(|(sent, _)| sent == form) {
+            return Submission::Repeated(redirect.clone());
         }
         if state.sent.len() >= MAX_FORMS {
             state.sent.pop_front();
         }
         state.sent.push_back((form.to_owned(), None));
-        Sending::First
+        Submission::New
     }
 
-    /// The form took effect. A repetition redirects to `location`.
-    pub(crate) fn done(&self, form: &str, location: &str) {
-        if let Some((_, led)) = self.state().sent.iter_mut().find(|(sent, _)| sent == form) {
-            *led = Some(location.to_owned());
+    /// Records that the form took effect. A repeated submission redirects to `location`.
+    pub(crate) fn form_done(&self, form: &str, location: &str) {
+        if let Some((_, redirect)) = self.state().sent.iter_mut().find(|(sent, _)| sent == form) {
+            *redirect = Some(location.to_owned());
         }
     }
 
-    /// The form was refused, so that it may be sent again.
-    pub(crate) fn refused(&self, form: &str) {
+    /// Records that the form was refused, so that it may be submitted again.
+    pub(crate) fn form_refused(&self, form: &str) {
         self.state().sent.retain(|(sent, _)| sent != form);
     }
 
-    pub(crate) fn say(&self, notice: String) {
+    pub(crate) fn set_notice(&self, notice: String) {
         self.state().notice = Some(notice);
     }
 
@@ -162,11 +162,11 @@ impl SignIn {
         self.state().notice.take()
     }
 
-    pub(crate) fn keep_secret(&self, secret: Secret) {
+    pub(crate) fn store_secret(&self, secret: Secret) {
         self.state().secret = Some(secret);
     }
 
-    /// Returns the secret, this once.
+    /// Returns the secret, and forgets it.
     pub(crate) fn take_secret(&self) -> Option<Secret> {
         self.state().secret.take()
     }
@@ -234,12 +234,12 @@ mod tests {
         let (all, now) = (SignIns::default(), Instant::now());
         begin(&all, "a", now);
         let session = all.find("a", &tenant("acme"), now).unwrap();
-        assert_eq!(session.send("1"), Sending::First);
-        assert_eq!(session.send("1"), Sending::Again(None));
-        session.done("1", "/operate");
-        assert_eq!(session.send("1"), Sending::Again(Some("/operate".to_owned())));
-        assert_eq!(session.send("2"), Sending::First);
-        session.refused("2");
-        assert_eq!(session.send("2"), Sending::First);
+        assert_eq!(session.submit_form("1"), Submission::New);
+        assert_eq!(session.submit_form("1"), Submission::Repeated(None));
+        session.form_done("1", "/operate");
+        assert_eq!(session.submit_form("1"), Submission::Repeated(Some("/operate".to_owned())));
+        assert_eq!(session.submit_form("2"), Submission::New);
+        session.form_refused("2");
+        assert_eq!(session.submit_form("2"), Submission::New);
     }
 }

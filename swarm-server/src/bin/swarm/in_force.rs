@@ -1,4 +1,4 @@
-//! What a configuration puts in force, as lines of `swarm check`; and what of it wants a restart.
+//! The effective settings of a configuration, as lines of `swarm check`; and the settings that need a restart.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use swarm_http::TenantConfig;
 use crate::config::{Config, MailConfig, TenantTable};
 use crate::{signing_key, store};
 
-/// The settings of the server that only a restart takes up, by their keys in the file.
+/// The settings of the server that take effect only after a restart, by their keys in the file.
 #[derive(Clone, PartialEq)]
 pub(crate) struct ServerSettings(Vec<(&'static str, String)>);
 
@@ -139,7 +139,7 @@ fn of_entry(entry: &ScheduleEntry) -> String {
     text
 }
 
-/// A duration in the longest unit that it is a whole number of.
+/// A duration in its longest unit without a fraction.
 fn span(millis: i64) -> String {
     let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)];
     let whole = units.into_iter().find(|(_, unit)| millis % unit == 0);

@@ -142,8 +142,8 @@ async fn keep_warnings_counted(site: &Site) {
     }
 }
 
-/// The limits of connections. Behind a proxy there is none per address, because all clients have its
-/// address.
+/// The limits of connections. Behind a proxy there is no limit per address, because all clients have the
+/// address of the proxy.
 pub(crate) fn limits(behind_proxy: bool) -> Limits {
     let mut limits = Limits::default();
     limits.connections = descriptors::make_room_for(limits.connections);
@@ -160,7 +160,7 @@ async fn warn_of_unserved(served: &ServedIds, store: &dyn Transfer) {
     }
 }
 
-/// What SIGHUP reloads, and what it only compares.
+/// The settings that SIGHUP reloads, and the settings that it only compares.
 struct Reloaded {
     file: Option<PathBuf>,
     open: OpenSite,

@@ -22,8 +22,8 @@ use crate::secrets::{random_bytes, read_secret};
 /// The default file, in the working directory.
 const DEFAULT: &str = "swarm.key";
 
-/// What the logs are signed with. A store in memory is signed by a key that lives as long as the process, unless a
-/// file is given; nothing is remembered of it.
+/// The signer of the logs. The logs of a store in memory are signed with a key that lives as long as the process, unless
+/// a file is given; their checkpoints are not kept.
 pub(crate) fn signer(path: Option<&Path>, is_memory: bool) -> Result<LogSigner, Failure> {
     match path {
         None if is_memory => in_process(),
@@ -87,14 +87,14 @@ struct Checkpoints {
     known: Mutex<Known>,
 }
 
-/// What was last read from the file, or written to it.
+/// The checkpoints that were last read from the file, or written to it.
 #[derive(Default)]
 struct Known {
     file: Option<FileVersion>,
     checkpoints: BTreeMap<String, LastSigned>,
 }
 
-/// What changes when a file is written or replaced: its inode, size and time.
+/// The version of a file: inode, size and time, which change when the file is written or replaced.
 #[derive(PartialEq, Eq)]
 struct FileVersion(u64, u64, SystemTime);
 

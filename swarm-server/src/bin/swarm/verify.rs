@@ -61,7 +61,7 @@ fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
     }
 }
 
-/// A bundle or a take, whichever it is.
+/// Verifies a bundle or a take.
 fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failure> {
     if source.bytes.starts_with(b"HTTP/") {
         return Err("a receipt is verified with --request 'POST /api/swarm/submit'".into());

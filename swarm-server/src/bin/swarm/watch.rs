@@ -1,4 +1,4 @@
-//! `swarm watch`: checks that a log continues what was seen of it, and says what operators did (API.md, 13.3).
+//! `swarm watch`: checks that a log is append-only since it was last seen, and prints the acts of operators (API.md, 13.3).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -40,7 +40,7 @@ pub(crate) fn run(options: &WatchOptions) -> ExitCode {
     }
 }
 
-/// One look. Within: the lines to print, or why the log does not continue.
+/// Checks the log once. The inner result has the lines to print, or why the log does not continue.
 fn look(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Failure> {
     let folder = Folder::open(&options.state)?;
     let seen = folder.read()?;
@@ -93,7 +93,7 @@ fn look(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Failure> 
     Ok(Ok(lines))
 }
 
-/// What the log signed and does not serve is a gap.
+/// A gap is an entry that the log signed and does not serve.
 fn missing<T>(error: Error) -> Result<Result<T, String>, Failure> {
     match error {
         Error::Refused(refused) if refused.status == 404 => {
@@ -104,7 +104,7 @@ fn missing<T>(error: Error) -> Result<Result<T, String>, Failure> {
     }
 }
 
-/// The key that was named, or that was used before; they must be the same.
+/// The key of the flag, or the key that was used before; if there are both, they must be the same.
 fn known_key(options: &WatchOptions, seen: Option<&State>) -> Result<Option<String>, String> {
     let before = seen.map(|state| &state.key);
     match (&options.key, before) {
@@ -115,7 +115,7 @@ fn known_key(options: &WatchOptions, seen: Option<&State>) -> Result<Option<Stri
     }
 }
 
-/// Whether two texts are of one key, of which one may be written without its name.
+/// Whether two texts are the same key; either may be written without the name of the key.
 fn is_same(one: &str, other: &str) -> bool {
     let read = |key: &str| LogKey::parse(key, KeySource::Given);
     match (read(one), read(other)) {
@@ -130,17 +130,17 @@ fn served_key(url: &str) -> Result<String, Failure> {
     Ok(manifest.into_object().text("logKey")?)
 }
 
-/// The folder in which a watcher keeps what it has seen.
+/// The folder with the state of a watcher.
 struct Folder(PathBuf);
 
-/// What is kept: the key that the log had at the first run, and what was seen of it.
+/// The state: the key that the log had at the first run, and the last checkpoint.
 #[derive(Serialize, Deserialize)]
 struct State {
     key: String,
     watched: Watched,
 }
 
-/// What was seen, as JSON.
+/// The file with the state, as JSON.
 const STATE: &str = "state.json";
 
 /// A copy of the checkpoint, to be compared by others.
@@ -156,7 +156,7 @@ impl Folder {
         Ok(Self(path.to_owned()))
     }
 
-    /// What was seen before; `None` at the first run.
+    /// The state of the last run; `None` at the first run.
     ///
     /// # Errors
     /// If it cannot be read, or was damaged.
@@ -170,7 +170,7 @@ impl Folder {
         Ok(Some(state.map_err(|error| format!("{}: {error}", path.display()))?))
     }
 
-    /// Keeps what was seen.
+    /// Writes the state.
     ///
     /// # Errors
     /// If it cannot be written.

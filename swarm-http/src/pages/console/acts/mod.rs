@@ -11,8 +11,8 @@ use swarm_core::rules;
 use swarm_core::{Session, Timestamp};
 
 use super::body::utc;
-use super::form::Sent;
-use super::places::Place;
+use super::form::FormData;
+use super::pages::PageId;
 use crate::request::route::Route;
 
 pub(super) use committee::*;
@@ -20,39 +20,39 @@ pub(super) use members::*;
 pub(super) use records::*;
 pub(super) use sessions::*;
 
-/// A function that makes a body of the API, from the parameters of the path and what was typed.
-pub(super) type Made = fn(&[String], &Sent) -> Json;
+/// A function that makes the body of an API request from the path parameters and the form.
+pub(super) type BodyFn = fn(&[String], &FormData) -> Json;
 
-/// A form that is sent.
+/// A form, and the API request that it makes.
 pub(crate) struct Act {
-    /// Where it is sent to.
+    /// The path that the form is sent to.
     pub(crate) path: &'static str,
-    /// The route of the API that it stands for: method and path.
+    /// The route of the API: method and path.
     pub(crate) api: (&'static str, &'static str),
     /// The body of the API's request.
-    pub(super) body: Made,
-    /// The page of the form, which comes back where it is refused.
-    pub(crate) place: Place,
-    /// The page that follows, if it is another one.
-    pub(super) next: Option<Place>,
-    /// The label of its button.
+    pub(super) body: BodyFn,
+    /// The page of the form, which is shown again if the form is refused.
+    pub(crate) page_id: PageId,
+    /// The page that follows, if it is another page.
+    pub(super) next: Option<PageId>,
+    /// The label of the button.
     pub(super) button: &'static str,
     /// The message after the change.
     pub(super) done: &'static str,
-    pub(super) care: Care,
-    /// The field whose values it is done for, one after another, if it is done for several.
+    pub(super) confirmation: Confirmation,
+    /// The field with several values, if the act makes one API request for each value.
     pub(super) each: Option<&'static str>,
-    /// The member of the answer that is a secret, if one is.
+    /// The member of the answer that is a minted secret, if there is one.
     pub(super) secret: Option<&'static str>,
-    /// The field that is the parameter of the API's path, where the form's own path has none.
-    pub(super) part: Option<&'static str>,
-    /// What happens, where that cannot be undone.
+    /// The field with the parameter of the API's path, if the form's own path has no parameter.
+    pub(super) path_field: Option<&'static str>,
+    /// The consequence, if the act cannot be undone.
     pub(super) warning: &'static str,
 }
 
-/// When the token is asked for again, after a page that shows what would change.
+/// When an act needs confirmation: a page shows what would change, and asks for the token again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Care {
+pub(super) enum Confirmation {
     Never,
     Always,
     /// Before the window of the session is over.
@@ -66,70 +66,83 @@ impl Act {
     pub(super) const fn post(
         path: &'static str,
         api: &'static str,
-        body: Made,
-        place: Place,
+        body: BodyFn,
+        page_id: PageId,
         said: (&'static str, &'static str),
     ) -> Self {
-        Self::new(path, ("POST", api), body, place, said)
+        Self::new(path, ("POST", api), body, page_id, said)
     }
 
     /// An act without confirmation and secret.
     pub(super) const fn new(
         path: &'static str,
         api: (&'static str, &'static str),
-        body: Made,
-        place: Place,
+        body: BodyFn,
+        page_id: PageId,
         (button, done): (&'static str, &'static str),
     ) -> Self {
-        let (next, care, each, secret) = (None, Care::Never, None, None);
-        let (part, warning) = (None, "");
-        Self { path, api, body, place, next, button, done, care, each, secret, part, warning }
+        let (next, confirmation, each, secret) = (None, Confirmation::Never, None, None);
+        let (path_field, warning) = (None, "");
+        Self {
+            path,
+            api,
+            body,
+            page_id,
+            next,
+            button,
+            done,
+            confirmation,
+            each,
+            secret,
+            path_field,
+            warning,
+        }
     }
 
-    pub(super) const fn leading_to(self, place: Place) -> Self {
-        Self { next: Some(place), ..self }
+    pub(super) const fn followed_by(self, page_id: PageId) -> Self {
+        Self { next: Some(page_id), ..self }
     }
 
-    pub(super) const fn with(self, care: Care) -> Self {
-        Self { care, ..self }
+    pub(super) const fn confirmed(self, confirmation: Confirmation) -> Self {
+        Self { confirmation, ..self }
     }
 
     pub(super) const fn warning(self, warning: &'static str) -> Self {
-        Self { care: Care::Always, warning, ..self }
+        Self { confirmation: Confirmation::Always, warning, ..self }
     }
 
-    pub(super) const fn at(self, field: &'static str) -> Self {
-        Self { part: Some(field), ..self }
+    pub(super) const fn with_path_field(self, field: &'static str) -> Self {
+        Self { path_field: Some(field), ..self }
     }
 
     pub(super) const fn for_each(self, field: &'static str) -> Self {
         Self { each: Some(field), ..self }
     }
 
-    pub(super) const fn minting(self, secret: &'static str) -> Self {
+    pub(super) const fn with_secret(self, secret: &'static str) -> Self {
         Self { secret: Some(secret), ..self }
     }
 
-    /// The row of these that it stands for.
+    /// The route of the API, among these.
     pub(crate) fn route(&self, rows: &'static [Route]) -> Option<&'static Route> {
         let (method, path) = self.api;
         rows.iter().find(|row| row.method == *method && row.path == path)
     }
 
-    /// Whether the token is asked for again.
-    pub(super) fn wants_token(
+    /// Whether the act needs the token again.
+    pub(super) fn needs_token(
         &self,
-        sent: &Sent,
+        sent: &FormData,
         session: Option<&Session>,
         now: Timestamp,
     ) -> bool {
         let closes = session.and_then(|session| session.window_closes_at);
         let is_open = rules::takes_may_come(closes, now);
-        match self.care {
-            Care::Never => false,
-            Care::Always => true,
-            Care::EarlyResult => is_open,
-            Care::EarlierDeadline => {
+        match self.confirmation {
+            Confirmation::Never => false,
+            Confirmation::Always => true,
+            Confirmation::EarlyResult => is_open,
+            Confirmation::EarlierDeadline => {
                 let to = Timestamp::parse("windowClosesAt", &utc(sent.text("windowClosesAt"))).ok();
                 is_open && to.is_some_and(|to| closes.is_none_or(|closes| to < closes))
             }

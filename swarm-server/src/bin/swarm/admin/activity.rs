@@ -1,4 +1,4 @@
-//! What members filed lately, read from the end of the public log: a bounded number of requests, however long the log
+//! The takes that members filed lately, read from the end of the public log: a bounded number of requests, however long the log
 //! is.
 
 use std::collections::{BTreeMap, HashMap};
@@ -28,7 +28,7 @@ pub(super) struct Activity {
     by_day: BTreeMap<Day, u64>,
 }
 
-/// What a member filed.
+/// The takes of a member.
 struct Filed {
     last: Timestamp,
     lately: u64,

@@ -11,7 +11,7 @@ use crate::failure::CommandError;
 /// The longest page of a list.
 const PAGE_LIMIT: usize = 500;
 
-/// Who sends the requests of a command, and how.
+/// The client of a command: its service, its token and its options.
 pub(super) struct Operator {
     pub(super) client: Client,
     pub(super) token: String,

@@ -1,4 +1,4 @@
-//! `swarm admin status`: what waits for an operator.
+//! `swarm admin status`: what needs the attention of an operator.
 
 use std::collections::HashSet;
 

@@ -39,7 +39,7 @@ fn wrong(text: &str) -> CommandError {
     ))
 }
 
-/// Of `90m`, for example.
+/// The milliseconds of a span such as `90m`.
 fn span_millis(span: &str) -> Option<i64> {
     let (number, unit) = span.split_at_checked(span.len().checked_sub(1)?)?;
     let millis = match unit {

@@ -62,7 +62,7 @@ pub(super) fn run(
     }
 }
 
-/// The answer to a replay has no salt: a take that is sealed is read for it.
+/// The salt of a sealed take. The answer to a replay has no salt, so the take is read.
 fn with_salt(
     client: &Client,
     token: &str,
@@ -132,7 +132,7 @@ fn preflight(
     Err(CommandError::Refused("dry run, nothing was filed; the take would be refused".to_owned()))
 }
 
-/// The session of that id, else the newest that collects takes.
+/// The session with this id, else the newest session that collects takes.
 pub(super) fn session(client: &Client, id: Option<u64>) -> Result<Session, CommandError> {
     if let Some(id) = id {
         return Ok(client.session(SessionId(id))?.0);

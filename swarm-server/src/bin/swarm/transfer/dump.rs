@@ -119,7 +119,7 @@ pub(super) async fn tenants(
     }
 }
 
-/// What was moved, for people.
+/// The totals in words.
 pub(super) fn described(totals: &Totals) -> String {
     let counted = |kind: &str, name: &str| {
         let count = totals.count(kind);

@@ -1,4 +1,4 @@
-//! What a restore has to know of earlier lines, in a temporary file, so that its memory does not grow with the dump.
+//! The index of earlier lines of a dump that a restore needs, in a temporary file, so that its memory does not grow with the dump.
 
 use rusqlite::{Connection, OptionalExtension as _, Result, params};
 use swarm_core::service::dump::{DumpIndex, IndexKey};

@@ -16,7 +16,7 @@ pub(crate) use arguments::{CopyOptions, DumpOptions, RestoreOptions};
 use crate::command::Progress;
 use crate::failure::{CommandError, with_causes};
 
-/// What the first line of a dump calls this program.
+/// The name of this program in the first line of a dump.
 const PROGRAM: &str = concat!("swarm ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) use copy::run as copy;
@@ -50,7 +50,7 @@ fn count_record(progress: &Progress, record: &Stored) {
     }
 }
 
-/// A bar for a file of so many bytes; without a number, a count of the bytes.
+/// A bar for a file of this many bytes; without a number, a counter of bytes.
 fn bytes_progress(length: Option<u64>) -> Progress {
     let template = match length {
         Some(_) => "{bar:30} {bytes}/{total_bytes} {elapsed} (eta {eta})",

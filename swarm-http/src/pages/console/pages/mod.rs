@@ -20,14 +20,14 @@ use swarm_core::domain::SubjectId;
 use swarm_core::json::write;
 use swarm_core::{Error, Refusal, Session, SessionId};
 
+use super::context::ConsoleContext;
 use super::layout::Page;
-use super::visit::Visit;
 use crate::request::parameters::number;
 use crate::response::ApiError;
 
-/// A page.
+/// The identity of a page: its path, its name and its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PageId {
     Overview,
     Sessions,
     Session,
@@ -44,8 +44,8 @@ pub(crate) enum Place {
     Store,
 }
 
-impl Place {
-    /// All of them.
+impl PageId {
+    /// All pages.
     pub(crate) const ALL: [Self; 14] = [
         Self::Overview,
         Self::Sessions,
@@ -63,7 +63,7 @@ impl Place {
         Self::Store,
     ];
 
-    /// Those that each page links to.
+    /// The sections, which each page links to.
     pub(super) const SECTIONS: [Self; 9] = [
         Self::Overview,
         Self::Sessions,
@@ -114,7 +114,7 @@ impl Place {
         }
     }
 
-    /// The section that it is in.
+    /// The section of the page.
     pub(super) fn section(self) -> Self {
         match self {
             Self::Session | Self::Convene => Self::Sessions,
@@ -125,50 +125,56 @@ impl Place {
         }
     }
 
-    /// Whether only sites with a committee have it.
+    /// Whether only sites with a committee have the page.
     pub(crate) fn is_of_committee(self) -> bool {
         self == Self::Committee
     }
 }
 
 /// Makes a page.
-pub(super) async fn page(place: Place, visit: &mut Visit) -> Result<Page, ApiError> {
-    visit.seen = digest(place, visit).await?;
-    match place {
-        Place::Overview => overview::page(visit).await,
-        Place::Sessions => sessions::page(visit).await,
-        Place::Session => session::page(visit).await,
-        Place::Convene => convene::page(visit).await,
-        Place::Applications => applications::page(visit).await,
-        Place::Members => members::list(visit).await,
-        Place::Member => members::page(visit).await,
-        Place::Subjects => subjects::list(visit).await,
-        Place::Subject => subjects::page(visit).await,
-        Place::Records => Ok(records::page(visit)),
-        Place::Committee => committee::page(visit).await,
-        Place::Outbox => outbox::page(visit).await,
-        Place::Acts => log::page(visit).await,
-        Place::Store => store::page(visit).await,
+pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Result<Page, ApiError> {
+    context.record_digest = digest(page_id, context).await?;
+    match page_id {
+        PageId::Overview => overview::page(context).await,
+        PageId::Sessions => sessions::page(context).await,
+        PageId::Session => session::page(context).await,
+        PageId::Convene => convene::page(context).await,
+        PageId::Applications => applications::page(context).await,
+        PageId::Members => members::list(context).await,
+        PageId::Member => members::page(context).await,
+        PageId::Subjects => subjects::list(context).await,
+        PageId::Subject => subjects::page(context).await,
+        PageId::Records => Ok(records::page(context)),
+        PageId::Committee => committee::page(context).await,
+        PageId::Outbox => outbox::page(context).await,
+        PageId::Acts => log::page(context).await,
+        PageId::Store => store::page(context).await,
     }
 }
 
-/// The session that it is about.
-pub(super) async fn session(place: Place, visit: &Visit) -> Result<Option<Arc<Session>>, ApiError> {
-    if place != Place::Session {
+/// The session that the page is about.
+pub(super) async fn session(
+    page_id: PageId,
+    context: &ConsoleContext,
+) -> Result<Option<Arc<Session>>, ApiError> {
+    if page_id != PageId::Session {
         return Ok(None);
     }
     let unknown = Refusal::NotFound(swarm_core::Resource::Session);
-    let id = number(visit.part(0)).map(SessionId).ok_or(unknown)?;
-    Ok(Some(visit.request.tenant().session_record(id).await?))
+    let id = number(context.part(0)).map(SessionId).ok_or(unknown)?;
+    Ok(Some(context.request.tenant().session_record(id).await?))
 }
 
-/// A digest of the record that its forms change, so that a form made from an older one is noticed.
-pub(super) async fn digest(place: Place, visit: &Visit) -> Result<Option<String>, ApiError> {
-    let text = match place {
-        Place::Session => session(place, visit).await?.map(|session| write(&*session)),
-        Place::Subject => {
-            let Ok(id) = SubjectId::parse(visit.part(0).to_owned()) else { return Ok(None) };
-            match visit.request.tenant().subject(&id).await {
+/// A digest of the record that the page's forms change, so that a form of an older version is refused.
+pub(super) async fn digest(
+    page_id: PageId,
+    context: &ConsoleContext,
+) -> Result<Option<String>, ApiError> {
+    let text = match page_id {
+        PageId::Session => session(page_id, context).await?.map(|session| write(&*session)),
+        PageId::Subject => {
+            let Ok(id) = SubjectId::parse(context.part(0).to_owned()) else { return Ok(None) };
+            match context.request.tenant().subject(&id).await {
                 Ok(subject) => Some(write(&subject)),
                 Err(Error::Refused(_)) => None,
                 Err(error) => return Err(error.into()),

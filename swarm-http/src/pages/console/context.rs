@@ -1,4 +1,4 @@
-//! A request of an operator who is signed in.
+//! A request of a signed-in operator.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use tokio::time::Instant;
 
 use super::acts::Act;
 use super::cookie;
-use super::form::{Field, FormView, Sent};
+use super::form::{Field, FormData, FormView};
 use super::layout::Page;
-use super::places::Place;
+use super::pages::PageId;
 use super::same_origin::is_same_origin;
 use super::sign_ins::SignIn;
 use crate::pages::links;
-use crate::pages::time_text::Reading;
+use crate::pages::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::request::credential::Credential;
 use crate::request::dry_run::DryRun;
@@ -26,29 +26,29 @@ use crate::response::{ApiError, Reply};
 use crate::tenants::{Operator, Role};
 
 /// A function that returns the routes of the operators' API.
-pub(crate) type Rows = fn() -> &'static [Route];
+pub(crate) type OperatorRoutes = fn() -> &'static [Route];
 
-/// A request of an operator who is signed in.
-pub(crate) struct Visit {
+/// A request of a signed-in operator, with what its pages and forms need.
+pub(crate) struct ConsoleContext {
     pub(super) request: RequestContext,
     /// The routes of the operators' API.
-    pub(super) rows: Rows,
+    pub(super) routes: OperatorRoutes,
     pub(super) sign_in: Arc<SignIn>,
     pub(super) operator: Operator,
-    pub(super) reading: Reading,
-    /// The name of the forms of the page.
+    pub(super) times: TimeFormatter,
+    /// The prefix of the names of the page's forms.
     pub(super) forms: String,
-    /// A digest of what the page shows, where its forms would change just that.
-    pub(super) seen: Option<String>,
-    /// The form that was refused, and now comes back.
-    pub(super) refused: Option<Refused>,
+    /// A digest of the record that the page shows, if its forms change that record.
+    pub(super) record_digest: Option<String>,
+    /// The refused form, which is shown again.
+    pub(super) refused: Option<RefusedForm>,
 }
 
 /// A form that was refused.
-pub(super) struct Refused {
-    /// Where it was sent to.
+pub(super) struct RefusedForm {
+    /// The path that the form was sent to.
     pub(super) action: String,
-    pub(super) sent: Sent,
+    pub(super) sent: FormData,
     pub(super) fault: String,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn guard(
     Ok(name)
 }
 
-/// The session of a request, and its operator, if the token that it was begun with is still good.
+/// The session of a request, and its operator, if the token of its sign-in is still valid.
 pub(super) async fn signed_in(
     request: &RequestContext,
     cookie: &'static str,
@@ -82,12 +82,12 @@ pub(super) async fn signed_in(
     Some((sign_in, operator))
 }
 
-/// The hash of a token as it was typed. A pasted token may have space around it.
-pub(super) fn typed_token(sent: &Sent) -> AdminTokenHash {
+/// The hash of the token in a form, without the space around it: a token may be pasted.
+pub(super) fn token_hash(sent: &FormData) -> AdminTokenHash {
     AdminTokenHash::of(sent.text("token").as_bytes())
 }
 
-impl Visit {
+impl ConsoleContext {
     pub(super) fn role(&self) -> Role {
         self.operator.role
     }
@@ -102,14 +102,20 @@ impl Visit {
         self.request.query().remove(name).filter(|value| !value.is_empty())
     }
 
-    /// Acts, and answers as the API does.
-    pub(super) async fn call(&self, act: &Act, sent: &Sent, body: Json, is_dry_run: bool) -> Reply {
-        let handler = act.route((self.rows)()).map(|route| &route.handler);
+    /// Runs the handler of an act's API route, and returns its answer.
+    pub(super) async fn call(
+        &self,
+        act: &Act,
+        sent: &FormData,
+        body: Json,
+        is_dry_run: bool,
+    ) -> Reply {
+        let handler = act.route((self.routes)()).map(|route| &route.handler);
         let Some(Handler::Tenant(handler)) = handler else {
             return Err(RequestError::Internal.into());
         };
         let request = &self.request;
-        let path = match act.part {
+        let path = match act.path_field {
             Some(field) => vec![sent.text(field).to_owned()],
             None => request.path.clone(),
         };
@@ -129,9 +135,9 @@ impl Visit {
         Ok(answer.unwrap_or_else(ApiError::into_answer))
     }
 
-    /// Whether the role may do it.
+    /// Whether the operator's role may do the act.
     pub(super) fn may(&self, act: &Act) -> bool {
-        let route = act.route((self.rows)());
+        let route = act.route((self.routes)());
         let needed = route.and_then(|route| route.access.role());
         needed.is_some_and(|needed| self.role() >= needed)
     }
@@ -143,7 +149,7 @@ impl Visit {
         parts: &[&str],
         fields: Vec<Field>,
     ) -> Option<FormView> {
-        self.may(act).then(|| self.form_at(act.button, filled(act.path, parts), fields))
+        self.may(act).then(|| self.form_at(act.button, fill_path(act.path, parts), fields))
     }
 
     fn form_at(&self, button: &str, action: String, fields: Vec<Field>) -> FormView {
@@ -153,7 +159,7 @@ impl Visit {
             None => fields,
         };
         let name = ("form".to_owned(), format!("{}{action}", self.forms));
-        let seen = self.seen.iter().map(|seen| ("seen".to_owned(), seen.clone()));
+        let seen = self.record_digest.iter().map(|seen| ("seen".to_owned(), seen.clone()));
         FormView {
             id: String::new(),
             method: "post",
@@ -168,8 +174,8 @@ impl Visit {
         }
     }
 
-    /// A form that only looks something up.
-    pub(super) fn look_up(action: &str, button: &str, fields: Vec<Field>) -> FormView {
+    /// A form that only searches.
+    pub(super) fn search_form(action: &str, button: &str, fields: Vec<Field>) -> FormView {
         FormView {
             id: String::new(),
             action: action.to_owned(),
@@ -185,10 +191,10 @@ impl Visit {
     }
 
     /// Puts a page into the layout.
-    pub(super) fn laid_out(&self, page: Page, place: Option<Place>) -> Page {
+    pub(super) fn with_layout(&self, page: Page, page_id: Option<PageId>) -> Page {
         let has_committee = self.request.served.committee().is_some();
-        let sections = Place::SECTIONS.iter().filter(|at| has_committee || !at.is_of_committee());
-        let section = place.map(Place::section);
+        let sections = PageId::SECTIONS.iter().filter(|at| has_committee || !at.is_of_committee());
+        let section = page_id.map(PageId::section);
         Page {
             tenant: self.request.served.config().name.clone(),
             who: Some((self.operator.name.as_str().to_owned(), self.role().as_str())),
@@ -201,7 +207,7 @@ impl Visit {
 }
 
 /// The path with its parameters filled in.
-pub(super) fn filled(path: &str, parts: &[&str]) -> String {
+pub(super) fn fill_path(path: &str, parts: &[&str]) -> String {
     let mut parts = parts.iter();
     let fill = |segment: &str| match segment.starts_with('{') {
         true => parts.next().map(|part| links::part(part)).unwrap_or_default(),

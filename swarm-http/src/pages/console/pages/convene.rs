@@ -1,4 +1,4 @@
-//! Convening a session, with what the last one of the subject had.
+//! The form that convenes a session, filled in from the last session of the subject.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use swarm_core::{MemberId, Refusal};
 
 use super::super::acts::CONVENE;
 use super::super::body::typed_time;
+use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, anchor};
-use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::lists::subject_title;
 use crate::pages::people::member_name;
@@ -25,13 +25,13 @@ const MAX_MEMBERS: usize = 300;
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
-    if !visit.may(&CONVENE) {
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    if !context.may(&CONVENE) {
         return Err(Refusal::NotForRole.into());
     }
-    let tenant = visit.request.tenant();
-    let refused = visit.refused.as_ref().map(|refused| refused.sent.text("subjectId").to_owned());
-    let chosen = refused.or_else(|| visit.query("subject"));
+    let tenant = context.request.tenant();
+    let refused = context.refused.as_ref().map(|refused| refused.sent.text("subjectId").to_owned());
+    let chosen = refused.or_else(|| context.query("subject"));
     let subject = chosen.and_then(|id| SubjectId::parse(id).ok());
     let last = match &subject {
         Some(subject) => {
@@ -52,9 +52,9 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     let choose = match &found.next_after {
         None => Field::choice("subject", "Subject", options.collect()),
         Some(_) => Field::text("subject", "Subject, by id")
-            .valued(subject.as_ref().map_or("", SubjectId::as_str)),
+            .with_value(subject.as_ref().map_or("", SubjectId::as_str)),
     };
-    page.form(Some(Visit::look_up("/operate/convene", "Choose", vec![choose])));
+    page.form(Some(ConsoleContext::search_form("/operate/convene", "Choose", vec![choose])));
     let Some(subject) = subject else { return Ok(page) };
     let name = subject_title(&tenant.subject(&subject).await?);
     if let Some(last) = &last {
@@ -62,8 +62,8 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
         let link = anchor(&path, &format!("session {} of {}", last.id, last.date));
         page.text(Markup(format!("Filled in as the last one of the subject was: {link}.")));
     }
-    let fields = fields(visit, last.as_ref()).await?;
-    let mut form = visit.form(&CONVENE, &[], fields);
+    let fields = fields(context, last.as_ref()).await?;
+    let mut form = context.form(&CONVENE, &[], fields);
     if let Some(form) = &mut form {
         form.hidden.push(("subjectId".to_owned(), subject.as_str().to_owned()));
     }
@@ -71,8 +71,11 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     Ok(page)
 }
 
-async fn fields(visit: &Visit, last: Option<&Arc<Session>>) -> Result<Vec<Field>, ApiError> {
-    let now = visit.reading.now;
+async fn fields(
+    context: &ConsoleContext,
+    last: Option<&Arc<Session>>,
+) -> Result<Vec<Field>, ApiError> {
+    let now = context.times.now;
     let closes = last.and_then(|last| next_deadline(last, now)).map(typed_time).unwrap_or_default();
     let quorum = last.and_then(|last| last.quorum).map(|it| it.to_string()).unwrap_or_default();
     let buckets = last.and_then(|last| last.buckets.as_ref());
@@ -93,19 +96,21 @@ async fn fields(visit: &Visit, last: Option<&Arc<Session>>) -> Result<Vec<Field>
     let states =
         ["collecting", "scheduled"].map(|it| (it.to_owned(), it.to_owned(), it == "collecting"));
     Ok(vec![
-        Field::day("date", "Day, UTC").required().valued(now.day().to_string()),
-        Field::time("windowClosesAt", "Deadline, UTC").valued(closes).hinted("Empty: none yet."),
+        Field::day("date", "Day, UTC").required().with_value(now.day().to_string()),
+        Field::time("windowClosesAt", "Deadline, UTC")
+            .with_value(closes)
+            .with_hint("Empty: none yet."),
         Field::choice("state", "State", states.to_vec()),
         Field::choice("rosterKind", "Roster", choices.to_vec()),
-        members(visit, &listed.unwrap_or_default(), !has_roster).await?,
+        members(context, &listed.unwrap_or_default(), !has_roster).await?,
         Field::number("quorum", "Quorum")
-            .valued(quorum)
-            .hinted("How many members it needs. Empty: none."),
+            .with_value(quorum)
+            .with_hint("How many members it needs. Empty: none."),
         Field::choice("blind", "Takes", blind.to_vec())
-            .hinted("Of a blind session nobody sees a stance before the window is over."),
+            .with_hint("Of a blind session nobody sees a stance before the window is over."),
         Field::lines("buckets", "Buckets", 3)
-            .valued(buckets.join("\n"))
-            .hinted("One a line, for a session of bucket weights. Empty: none."),
+            .with_value(buckets.join("\n"))
+            .with_hint("One a line, for a session of bucket weights. Empty: none."),
         Field::note(),
     ])
 }
@@ -119,18 +124,18 @@ fn next_deadline(last: &Session, now: Timestamp) -> Option<Timestamp> {
 
 /// The members to choose a roster from, of which these are chosen, or all.
 pub(super) async fn members(
-    visit: &Visit,
+    context: &ConsoleContext,
     chosen: &HashMap<MemberId, bool>,
     is_all: bool,
 ) -> Result<Field, ApiError> {
-    let active = visit.request.tenant().members().await?;
+    let active = context.request.tenant().members().await?;
     let is_chosen = |id: &MemberId| is_all || chosen.contains_key(id);
     if active.len() > MAX_MEMBERS {
         let ids = active.iter().filter(|it| is_chosen(&it.id)).map(|it| it.id.as_str());
         let ids: Vec<_> = ids.collect();
         return Ok(Field::lines("roster", "Listed members, by id", 8)
-            .valued(ids.join("\n"))
-            .hinted("One a line."));
+            .with_value(ids.join("\n"))
+            .with_hint("One a line."));
     }
     let option = |member: &Arc<swarm_core::Member>| {
         (member.id.as_str().to_owned(), member_name(member), is_chosen(&member.id))

@@ -1,4 +1,4 @@
-//! Members, and one of them.
+//! The list of members, and the page of a member.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use swarm_core::rules::Needle;
 use swarm_core::{Error, Member, MemberId, Refusal, Resource};
 
 use super::super::acts::{ACTIVATE, DEACTIVATE, ERASE, REJECT, RESET_CLAIM, ROTATE_KEY};
+use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView, Kind};
 use super::super::layout::{Block, Page, Table, anchor, quoted, two_lines};
-use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::markup::escape;
@@ -20,14 +20,14 @@ use crate::response::ApiError;
 /// Members on a page.
 const PER_PAGE: usize = 100;
 
-pub(super) async fn list(visit: &Visit) -> Result<Page, ApiError> {
-    let text = visit.query("q").unwrap_or_default();
+pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let text = context.query("q").unwrap_or_default();
     let needle = Needle::new(&text);
-    let after = visit.query("after").and_then(|id| MemberId::parse(id).ok());
-    let tenant = visit.request.tenant();
+    let after = context.query("after").and_then(|id| MemberId::parse(id).ok());
+    let tenant = context.request.tenant();
     let mut members = Vec::new();
     let mut next = after;
-    // Of a long list without a match a page ends after ten reads.
+    // Stop after ten reads of a long list without a match.
     for _ in 0..10 {
         let found = tenant.applications(None, next, PER_PAGE).await?;
         let is_shown = |member: &Arc<Member>| {
@@ -41,14 +41,14 @@ pub(super) async fn list(visit: &Visit) -> Result<Page, ApiError> {
             break;
         }
     }
-    let last = try_join_all(members.iter().map(|member| last_take(visit, &member.id))).await?;
+    let last = try_join_all(members.iter().map(|member| last_take(context, &member.id))).await?;
     let mut page = Page::new("Members")
-        .leading("Everybody who was let in, with the take in the newest session of each.");
+        .with_lead("Everybody who was let in, with the take in the newest session of each.");
     let search = Field::new(Kind::Input("search"), "q", "Name or id");
-    page.form(Some(Visit::look_up(
+    page.form(Some(ConsoleContext::search_form(
         "/operate/members",
         "Search",
-        vec![search.valued(text.as_str())],
+        vec![search.with_value(text.as_str())],
     )));
     let rows = members.iter().zip(last).map(|(member, take)| {
         let path = format!("/operate/members/{}", part(member.id.as_str()));
@@ -72,20 +72,20 @@ pub(super) async fn list(visit: &Visit) -> Result<Page, ApiError> {
 }
 
 /// When the member filed in the newest session that it filed in, with a link to the take.
-async fn last_take(visit: &Visit, member: &MemberId) -> Result<Option<Markup>, Error> {
-    let last = visit.request.tenant().member_takes(member, 1, None).await?.takes.pop();
+async fn last_take(context: &ConsoleContext, member: &MemberId) -> Result<Option<Markup>, Error> {
+    let last = context.request.tenant().member_takes(member, 1, None).await?.takes.pop();
     Ok(last.map(|last| {
-        let when = visit.reading.time(last.take.filed_at());
+        let when = context.times.time(last.take.filed_at());
         Markup(format!("<a href=\"{}\">{when}</a>", links::take(last.take.id())))
     }))
 }
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let absent = Refusal::NotFound(Resource::Member);
-    let id = MemberId::parse(visit.part(0).to_owned()).map_err(|_| absent)?;
-    let member = visit.request.tenant().application(&id).await?;
-    let last = last_take(visit, &id).await?;
-    let time = |at| visit.reading.time(at);
+    let id = MemberId::parse(context.part(0).to_owned()).map_err(|_| absent)?;
+    let member = context.request.tenant().application(&id).await?;
+    let last = last_take(context, &id).await?;
+    let time = |at| context.times.time(at);
     let mut record = vec![
         ("State", Markup::text(member.state.as_str())),
         ("Id", Markup(format!("<code>{}</code>", escape(id.as_str())))),
@@ -116,19 +116,19 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
         (&DEACTIVATE, is_in(&[Approved, Claimed])),
     ];
     let simple = simple.into_iter().filter(|(_, may)| *may);
-    page.buttons(simple.map(|(act, _)| visit.form(act, &parts, Vec::new())));
+    page.buttons(simple.map(|(act, _)| context.form(act, &parts, Vec::new())));
     let key = Field::text("publicKey", "New public key")
-        .hinted("Base64 of 32 bytes. Empty: the key stays, and only the token is replaced.");
+        .with_hint("Base64 of 32 bytes. Empty: the key stays, and only the token is replaced.");
     let led = |form: Option<FormView>, lead: &str| {
         form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
     };
     if is_in(&[Claimed]) {
-        let form = visit.form(&ROTATE_KEY, &parts, vec![key]);
+        let form = context.form(&ROTATE_KEY, &parts, vec![key]);
         let lead = "The token in use stops working at once. The new one is shown once.";
         page.forms("Replace the token", [led(form, lead)]);
     }
     if !is_in(&[Approved, Claimed]) && !member.is_erased() {
-        let form = visit.form(&ERASE, &parts, Vec::new());
+        let form = context.form(&ERASE, &parts, Vec::new());
         let lead = "Name, contact, lens and memos are gone from every page and later dump. Signed takes stay.";
         page.forms("Erase", [led(form, lead)]);
     }

@@ -5,9 +5,9 @@ use swarm_core::domain::SessionState;
 use swarm_core::store::SessionList;
 
 use super::super::acts::CONVENE;
+use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, Table, anchor, two_lines};
-use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::lists::Subjects;
 use crate::pages::stage_text;
@@ -25,15 +25,15 @@ const STATES: [SessionState; 5] = [
     SessionState::Published,
 ];
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
-    let tenant = visit.request.tenant();
-    let before = visit.query("before").and_then(|id| number(&id)).map(SessionId);
-    let state = visit.query("state").and_then(|text| SessionState::parse(&text));
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let tenant = context.request.tenant();
+    let before = context.query("before").and_then(|id| number(&id)).map(SessionId);
+    let state = context.query("state").and_then(|text| SessionState::parse(&text));
     let list = state.map_or(SessionList::All, SessionList::InState);
     let found = tenant.summaries(list, PER_PAGE, before).await?;
     let subjects = Subjects::find(tenant, found.sessions.iter().map(|it| &it.subject_id)).await?;
     let mut page = Page::new("Sessions");
-    if visit.may(&CONVENE) {
+    if context.may(&CONVENE) {
         page.text(Markup(
             "<a class=\"button\" href=\"/operate/convene\">Convene a session</a>".to_owned(),
         ));
@@ -43,14 +43,14 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
         STATES.map(|it| (it.as_str().to_owned(), it.as_str().replace('_', " "), state == Some(it)));
     let options = [any].into_iter().chain(options).collect();
     let choice = Field::choice("state", "State", options);
-    page.form(Some(Visit::look_up("/operate/sessions", "Show", vec![choice])));
+    page.form(Some(ConsoleContext::search_form("/operate/sessions", "Show", vec![choice])));
     let rows = found.sessions.iter().map(|session| {
         let path = format!("/operate/sessions/{}", session.id);
-        let which = format!("{}, session {}", visit.reading.day(session.date), session.id);
+        let which = format!("{}, session {}", context.times.day(session.date), session.id);
         vec![
             two_lines(&anchor(&path, &subjects.name(&session.subject_id)), &Markup(which)),
-            Markup::text(&stage_text::brief(session, visit.reading)),
-            session.window_closes_at.map_or(Markup::text("none"), |at| visit.reading.time(at)),
+            Markup::text(&stage_text::brief(session, context.times)),
+            session.window_closes_at.map_or(Markup::text("none"), |at| context.times.time(at)),
         ]
     });
     let (label, head) = ("Sessions", vec!["Session", "Stage", "Deadline"]);

@@ -3,9 +3,9 @@
 use swarm_core::domain::{Actor, LogEntry, LogLine, Operation, Seq};
 use swarm_core::service::PageEntry;
 
+use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, Table};
-use super::super::visit::Visit;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
 use crate::pages::{Markup, acts};
@@ -19,11 +19,11 @@ const PER_PAGE: usize = 50;
 const AT_ONCE: u64 = 500;
 const MAX_READS: usize = 8;
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
-    let tenant = visit.request.tenant();
-    let by = visit.query("by");
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let tenant = context.request.tenant();
+    let by = context.query("by");
     let size = tenant.log_size().await?.0;
-    let before = visit.query("before").and_then(|seq| number(&seq));
+    let before = context.query("before").and_then(|seq| number(&seq));
     let mut end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
     let mut entries = Vec::new();
     'reads: for _ in 0..MAX_READS {
@@ -47,15 +47,15 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
         }
     }
     let people = acts::people(tenant, &entries).await?;
-    // A memo may be gone by now: what it was is said without a link.
+    // A memo may be retracted by now, so it is not linked.
     let row = |line: &LogLine| {
-        let what = acts::describe(line, true, &people, visit.reading);
-        vec![visit.reading.time(line.at), what]
+        let what = acts::describe(line, true, &people, context.times);
+        vec![context.times.time(line.at), what]
     };
     let rows = entries.iter().filter_map(PageEntry::line).map(row).collect();
-    let mut page = Page::new("Acts").leading("What operators did, as the public log says it.");
-    let field = Field::text("by", "Operator").valued(by.clone().unwrap_or_default());
-    page.form(Some(Visit::look_up("/operate/acts", "Show", vec![field])));
+    let mut page = Page::new("Acts").with_lead("What operators did, as the public log says it.");
+    let field = Field::text("by", "Operator").with_value(by.clone().unwrap_or_default());
+    page.form(Some(ConsoleContext::search_form("/operate/acts", "Show", vec![field])));
     let (label, head) = ("Acts", vec!["When", "What"]);
     page.table(Table { label, head, rows, empty: "None found." });
     if end > 0 {
@@ -66,7 +66,7 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     Ok(page)
 }
 
-/// Who did it: an operator, or the schedule; `None` for what members do.
+/// The author of an act: an operator or the schedule; `None` for entries of members.
 fn by_of(entry: &LogEntry) -> Option<&Actor> {
     match entry {
         LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => None,

@@ -4,9 +4,9 @@ use swarm_core::MemberId;
 use swarm_core::domain::MemberState;
 
 use super::super::acts::{ACTIVATE_ALL, REJECT_ALL};
+use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, Table, anchor, quoted};
-use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
@@ -15,21 +15,21 @@ use crate::response::ApiError;
 /// Applications on a page.
 const PER_PAGE: usize = 100;
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
-    let state = visit.query("state").and_then(|text| MemberState::parse(&text));
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let state = context.query("state").and_then(|text| MemberState::parse(&text));
     let state = state.unwrap_or(MemberState::Applied);
-    let after = visit.query("after").and_then(|id| MemberId::parse(id).ok());
-    let found = visit.request.tenant().applications(Some(state), after, PER_PAGE).await?;
-    let mut page = Page::new("Applications").leading("Who asked to become a member.");
+    let after = context.query("after").and_then(|id| MemberId::parse(id).ok());
+    let found = context.request.tenant().applications(Some(state), after, PER_PAGE).await?;
+    let mut page = Page::new("Applications").with_lead("Who asked to become a member.");
     let states = [MemberState::Applied, MemberState::Rejected];
     let options = states.map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), it == state));
     let options = Field::choice("state", "State", options.to_vec());
-    page.form(Some(Visit::look_up("/operate/applications", "Show", vec![options])));
-    let form = visit.form(&ACTIVATE_ALL, &[], Vec::new());
+    page.form(Some(ConsoleContext::search_form("/operate/applications", "Show", vec![options])));
+    let form = context.form(&ACTIVATE_ALL, &[], Vec::new());
     let can_choose = form.is_some();
     let rows = found.applications.iter().map(|member| {
         let (id, name) = (escape(member.id.as_str()), escape(member.name.as_str()));
-        let chosen = visit.refused.as_ref().is_some_and(|refused| {
+        let chosen = context.refused.as_ref().is_some_and(|refused| {
             refused.sent.all("memberId").any(|sent| sent == member.id.as_str())
         });
         let checked = if chosen { " checked" } else { "" };
@@ -40,7 +40,7 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
             anchor(&format!("/operate/members/{}", part(member.id.as_str())), member.name.as_str()),
             quoted(member.contact.as_str()),
             quoted(member.lens.as_str()),
-            visit.reading.time(member.applied_at),
+            context.times.time(member.applied_at),
         ];
         can_choose.then_some(Markup(choose)).into_iter().chain(row).collect()
     });
@@ -60,7 +60,7 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
                 let reject = Some(REJECT_ALL.path.to_owned());
                 form.buttons.push((REJECT_ALL.button.to_owned(), reject));
             }
-            form.fault = visit.refused.as_ref().map(|refused| refused.fault.clone());
+            form.fault = context.refused.as_ref().map(|refused| refused.fault.clone());
             page.form(Some(form));
         }
         None => page.table(table),

@@ -1,4 +1,4 @@
-//! Search and filters of a list. They are in its address, so that a list can be sent to others.
+//! Search and filters of a list. They are query parameters, so that a link shows the same list to others.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use super::links::part;
 use crate::request::RequestContext;
 
 /// The search and the filters of a list.
-pub(super) struct Find {
+pub(super) struct ListFilter {
     path: &'static str,
     /// Names and values, in a fixed order.
     params: Vec<(&'static str, String)>,
@@ -16,7 +16,7 @@ pub(super) struct Find {
     pub(super) active: Vec<(&'static str, String, String)>,
 }
 
-impl Find {
+impl ListFilter {
     /// Reads these parameters of the query; empty ones are left out.
     pub(super) fn of(request: &RequestContext, path: &'static str, names: &[&'static str]) -> Self {
         let mut query = request.query();
@@ -48,12 +48,12 @@ impl Find {
         self.params.iter().filter(|(name, _)| matches!(*name, "subject" | "member"))
     }
 
-    /// Whether anything is looked for.
+    /// Whether the list is searched or filtered.
     pub(super) fn is_active(&self) -> bool {
         !self.params.is_empty()
     }
 
-    /// The title of the list, with what it is filtered by.
+    /// The title of the list, with its filters.
     pub(super) fn title(&self, list: &str) -> String {
         let shown = |(name, value): &(&'static str, String)| {
             let active = self.active.iter().find(|(other, ..)| other == name);

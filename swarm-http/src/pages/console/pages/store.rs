@@ -1,15 +1,15 @@
-//! The store, and accepting it as it is.
+//! The warnings of the store; and accepting a clock, a store or a key.
 
 use super::super::acts::{ACCEPT_CLOCK, ACCEPT_KEY, ACCEPT_STORE};
+use super::super::context::ConsoleContext;
 use super::super::form::FormView;
 use super::super::layout::{Page, Table};
-use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::response::ApiError;
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let mut page = Page::new("Store").below("/operate", "Waiting");
-    let warnings = match visit.request.site.ready().await {
+    let warnings = match context.request.site.ready().await {
         Ok(ready) => ready.warnings,
         Err(error) => vec![swarm_core::service::with_causes(&error).to_string()],
     };
@@ -17,7 +17,7 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     let empty = "It answers, without a warning.";
     page.table(Table { label: "Warnings", head: vec!["The store says"], rows, empty });
     let led = |act, lead: &str| {
-        let form = visit.form(act, &[], Vec::new());
+        let form = context.form(act, &[], Vec::new());
         form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
     };
     let clock = "Commits are refused while the store's clock is more than an hour behind the last entry \
@@ -26,7 +26,7 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
                  wiped, restored, or failed over. Accept it only if what it holds is to count. A new log begins.";
     let key = "Nothing is signed while another key than this server's signed the last checkpoint of the log. Accept \
                this one only if it was changed on purpose.";
-    let key = visit.request.served.signed_log().and_then(|_| led(&ACCEPT_KEY, key));
+    let key = context.request.served.signed_log().and_then(|_| led(&ACCEPT_KEY, key));
     page.forms("Accept", [led(&ACCEPT_CLOCK, clock), led(&ACCEPT_STORE, store), key]);
     Ok(page)
 }

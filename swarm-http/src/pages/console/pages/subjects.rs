@@ -1,13 +1,13 @@
-//! Subjects, and one of them.
+//! The list of subjects, and the page of a subject.
 
 use swarm_core::domain::{Subject, SubjectId};
 use swarm_core::json::write;
 use swarm_core::{Refusal, Resource};
 
 use super::super::acts::{ADD_SNAPSHOT, CREATE_SUBJECT, REPLACE_SUBJECT};
+use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView};
 use super::super::layout::{Page, Table, anchor, quoted};
-use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::lists::subject_title;
@@ -17,17 +17,17 @@ use crate::response::ApiError;
 /// Subjects on a page.
 const PER_PAGE: usize = 200;
 
-pub(super) async fn list(visit: &Visit) -> Result<Page, ApiError> {
-    let after = visit.query("after").and_then(|id| SubjectId::parse(id).ok());
-    let found = visit.request.tenant().subjects(PER_PAGE, after.as_ref()).await?;
-    let mut page = Page::new("Subjects").leading("What sessions are about.");
+pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let after = context.query("after").and_then(|id| SubjectId::parse(id).ok());
+    let found = context.request.tenant().subjects(PER_PAGE, after.as_ref()).await?;
+    let mut page = Page::new("Subjects").with_lead("What sessions are about.");
     let rows = found.subjects.iter().map(|subject| {
         let path = format!("/operate/subjects/{}", part(subject.id.as_str()));
         vec![
             anchor(&path, &subject_title(subject)),
             quoted(subject.id.as_str()),
             quoted(&subject.status),
-            subject.last_reviewed.map_or(Markup::default(), |day| visit.reading.day(day)),
+            subject.last_reviewed.map_or(Markup::default(), |day| context.times.day(day)),
         ]
     });
     let (label, head) = ("Subjects", vec!["Name", "Id", "Status", "Reviewed"]);
@@ -38,16 +38,16 @@ pub(super) async fn list(visit: &Visit) -> Result<Page, ApiError> {
             "<a rel=\"next\" href=\"/operate/subjects?after={next}\">More subjects</a>"
         )));
     }
-    let id = Field::text("id", "Id").required().hinted("1 to 100 characters. It stays.");
+    let id = Field::text("id", "Id").required().with_hint("1 to 100 characters. It stays.");
     let fields = [id].into_iter().chain(fields(None)).collect();
-    page.forms("New subject", [visit.form(&CREATE_SUBJECT, &[], fields)]);
+    page.forms("New subject", [context.form(&CREATE_SUBJECT, &[], fields)]);
     Ok(page)
 }
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let absent = Refusal::NotFound(Resource::Subject);
-    let id = SubjectId::parse(visit.part(0).to_owned()).map_err(|_| absent)?;
-    let subject = visit.request.tenant().subject(&id).await?;
+    let id = SubjectId::parse(context.part(0).to_owned()).map_err(|_| absent)?;
+    let subject = context.request.tenant().subject(&id).await?;
     let public = links::subject(&id);
     let mut page = Page::new(subject_title(&subject)).below("/operate/subjects", "Subjects");
     let convene = format!("/operate/convene?subject={}", part(id.as_str()));
@@ -56,17 +56,17 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
         escape(&public),
         escape(&convene)
     )));
-    let form = visit.form(&REPLACE_SUBJECT, &[id.as_str()], fields(Some(&subject)));
+    let form = context.form(&REPLACE_SUBJECT, &[id.as_str()], fields(Some(&subject)));
     page.forms("Record", [form]);
     let snapshot = vec![
-        Field::day("date", "Day").required().valued(visit.reading.now.day().to_string()),
+        Field::day("date", "Day").required().with_value(context.times.now.day().to_string()),
         Field::text("totalValueUsd", "Total value in US dollars"),
-        Field::lines("notable", "Remarks", 3).hinted("One a line."),
-        Field::lines("positions", "Positions", 4).hinted(
+        Field::lines("notable", "Remarks", 3).with_hint("One a line."),
+        Field::lines("positions", "Positions", 4).with_hint(
             "JSON: [{\"token\": \"ETH\", \"chain\": \"base\", \"valueUsd\": 1200, \"pct\": 12}]",
         ),
     ];
-    let snapshot = visit.form(&ADD_SNAPSHOT, &[id.as_str()], snapshot);
+    let snapshot = context.form(&ADD_SNAPSHOT, &[id.as_str()], snapshot);
     let lead = "What the subject holds on a day. Briefs of that day and later show it.";
     let snapshot = snapshot.map(|form| FormView { lead: Some(Markup::text(lead)), ..form });
     page.forms("New snapshot", [snapshot]);
@@ -82,28 +82,28 @@ fn fields(of: Option<&Subject>) -> Vec<Field> {
     vec![
         Field::text("name", "Name")
             .required()
-            .valued(of.map(|it| it.name.clone()).unwrap_or_default()),
+            .with_value(of.map(|it| it.name.clone()).unwrap_or_default()),
         Field::text("status", "Status")
-            .valued(of.map_or("active".to_owned(), |it| it.status.clone()))
-            .hinted("Active ones take their turn in the committee."),
-        Field::lines("thesisBlurb", "Thesis", 4).valued(text(|it| it.thesis_blurb.as_ref())),
-        Field::text("operator", "Operator").valued(text(|it| it.operator.as_ref())),
-        Field::text("homepage", "Home page").valued(text(|it| it.homepage.as_ref())),
-        Field::text("xHandle", "X handle").valued(text(|it| it.x_handle.as_ref())),
-        Field::text("source", "Source").valued(text(|it| it.source.as_ref())),
+            .with_value(of.map_or("active".to_owned(), |it| it.status.clone()))
+            .with_hint("Active ones take their turn in the committee."),
+        Field::lines("thesisBlurb", "Thesis", 4).with_value(text(|it| it.thesis_blurb.as_ref())),
+        Field::text("operator", "Operator").with_value(text(|it| it.operator.as_ref())),
+        Field::text("homepage", "Home page").with_value(text(|it| it.homepage.as_ref())),
+        Field::text("xHandle", "X handle").with_value(text(|it| it.x_handle.as_ref())),
+        Field::text("source", "Source").with_value(text(|it| it.source.as_ref())),
         Field::text("recommendationType", "Kind of recommendation")
-            .valued(text(|it| it.recommendation_type.as_ref())),
+            .with_value(text(|it| it.recommendation_type.as_ref())),
         Field::text("linkedMemberId", "Linked member")
-            .valued(text(|it| it.linked_member_id.as_ref())),
+            .with_value(text(|it| it.linked_member_id.as_ref())),
         Field::lines("structuralNotes", "Structural notes", 3)
-            .valued(of.map(|it| it.structural_notes.join("\n")).unwrap_or_default())
-            .hinted("One a line."),
-        Field::day("lastReviewed", "Last reviewed").valued(reviewed.unwrap_or_default()),
+            .with_value(of.map(|it| it.structural_notes.join("\n")).unwrap_or_default())
+            .with_hint("One a line."),
+        Field::day("lastReviewed", "Last reviewed").with_value(reviewed.unwrap_or_default()),
         Field::lines("wallets", "Wallets", 3)
-            .valued(objects(|it| &it.wallets))
-            .hinted("JSON: a list of objects."),
+            .with_value(objects(|it| &it.wallets))
+            .with_hint("JSON: a list of objects."),
         Field::lines("nftContracts", "NFT contracts", 3)
-            .valued(objects(|it| &it.nft_contracts))
-            .hinted("JSON: a list of objects."),
+            .with_value(objects(|it| &it.nft_contracts))
+            .with_hint("JSON: a list of objects."),
     ]
 }

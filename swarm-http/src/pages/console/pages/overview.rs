@@ -1,4 +1,4 @@
-//! What waits for an operator.
+//! The overview: applications, sessions and mail that wait for an operator.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use swarm_core::rules::PublicTake;
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Session, SessionId};
 
+use super::super::context::ConsoleContext;
 use super::super::layout::{Page, Table, anchor, count, quoted, two_lines};
-use super::super::visit::Visit;
 use crate::pages::Markup;
 use crate::pages::lists::Subjects;
 use crate::pages::people::People;
@@ -21,11 +21,11 @@ const SHOWN: usize = 20;
 /// The most members named in a row.
 const NAMED: usize = 8;
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
-    let tenant = visit.request.tenant();
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let tenant = context.request.tenant();
     let mut page = Page::new("What waits")
-        .leading("Applications, sessions, mail and the store, as they are now.");
-    let ready = visit.request.site.ready().await;
+        .with_lead("Applications, sessions, mail and the store, as they are now.");
+    let ready = context.request.site.ready().await;
     let warnings: Vec<_> = match ready {
         Ok(ready) => ready.warnings,
         Err(error) => vec![swarm_core::service::with_causes(&error).to_string()],
@@ -36,8 +36,8 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
         page.table(Table { label: "Warnings", head: vec!["The store says"], rows, empty: "" });
         page.text(Markup("See <a href=\"/operate/store\">what can be accepted</a>.".to_owned()));
     }
-    applications(visit, &mut page).await?;
-    sessions(visit, &mut page).await?;
+    applications(context, &mut page).await?;
+    sessions(context, &mut page).await?;
     let mut failed = tenant.messages_in(MailState::Failed, SHOWN).await?;
     failed.extend(tenant.messages_in(MailState::Undeliverable, SHOWN).await?);
     page.heading("Mail that was not delivered");
@@ -61,15 +61,15 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     Ok(page)
 }
 
-async fn applications(visit: &Visit, page: &mut Page) -> Result<(), ApiError> {
-    let tenant = visit.request.tenant();
+async fn applications(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError> {
+    let tenant = context.request.tenant();
     let waiting = tenant.applications(Some(MemberState::Applied), None, SHOWN).await?;
     page.heading("Applications");
     let rows = waiting.applications.iter().map(|member| {
         vec![
             quoted(member.name.as_str()),
             quoted(member.contact.as_str()),
-            visit.reading.time(member.applied_at),
+            context.times.time(member.applied_at),
         ]
     });
     let (label, head) = ("Applications", vec!["Name", "Contact", "Applied"]);
@@ -83,8 +83,8 @@ async fn applications(visit: &Visit, page: &mut Page) -> Result<(), ApiError> {
     Ok(())
 }
 
-async fn sessions(visit: &Visit, page: &mut Page) -> Result<(), ApiError> {
-    let tenant = visit.request.tenant();
+async fn sessions(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError> {
+    let tenant = context.request.tenant();
     let mut sessions = Vec::new();
     for state in [
         SessionState::Collecting,
@@ -104,7 +104,7 @@ async fn sessions(visit: &Visit, page: &mut Page) -> Result<(), ApiError> {
     for session in &sessions {
         let (filed, missing) = match &session.figures {
             Some(figures) => aggregated(figures),
-            None => filed_and_missing(visit, session.id).await?,
+            None => filed_and_missing(context, session.id).await?,
         };
         rows.push(vec![
             two_lines(
@@ -112,9 +112,9 @@ async fn sessions(visit: &Visit, page: &mut Page) -> Result<(), ApiError> {
                     &format!("/operate/sessions/{}", session.id),
                     &subjects.name(&session.subject_id),
                 ),
-                &visit.reading.day(session.date),
+                &context.times.day(session.date),
             ),
-            Markup::text(&stage_text::brief(session, visit.reading)),
+            Markup::text(&stage_text::brief(session, context.times)),
             Markup::text(&count(filed, "take", "takes")),
             quoted(&missing),
         ]);
@@ -124,13 +124,13 @@ async fn sessions(visit: &Visit, page: &mut Page) -> Result<(), ApiError> {
     if has_more {
         page.text(Markup("There are more. <a href=\"/operate/sessions\">All sessions</a>".into()));
     }
-    if visit.may(&super::super::acts::CONVENE) {
+    if context.may(&super::super::acts::CONVENE) {
         page.text(Markup("<a href=\"/operate/convene\">Convene a session</a>".to_owned()));
     }
     Ok(())
 }
 
-/// How many takes an aggregated session has, and how many members did not file: nobody can any more.
+/// How many takes an aggregated session has, and how many members did not file.
 fn aggregated(figures: &Figures) -> (usize, String) {
     let Participation { members, expected, .. } = figures.participation;
     let missing = match expected.map(|expected| expected.saturating_sub(members)) {
@@ -141,8 +141,11 @@ fn aggregated(figures: &Figures) -> (usize, String) {
     (members, missing)
 }
 
-async fn filed_and_missing(visit: &Visit, id: SessionId) -> Result<(usize, String), ApiError> {
-    let tenant = visit.request.tenant();
+async fn filed_and_missing(
+    context: &ConsoleContext,
+    id: SessionId,
+) -> Result<(usize, String), ApiError> {
+    let tenant = context.request.tenant();
     let (session, takes) = tenant.session(id).await?;
     let silent = silent(&session, &takes);
     let people = People::find(tenant, silent.iter().take(NAMED).copied()).await?;

@@ -7,9 +7,9 @@ use swarm_core::TenantId;
 /// The key of a cached answer: tenant, route, and the decoded parameters that the answer depends on.
 /// Different spellings of one request have the same key; parameters that the route ignores are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Question(String);
+pub(crate) struct CacheKey(String);
 
-impl Question {
+impl CacheKey {
     /// `parts` are the path parameters. `params` are the query parameters of the route (name and schema);
     /// of several in `query` with one name, the last counts.
     pub(crate) fn new(
@@ -45,10 +45,10 @@ fn push(key: &mut String, value: &str) {
 mod tests {
     use super::*;
 
-    fn question(parts: &[&str], query: &str) -> Question {
+    fn key(parts: &[&str], query: &str) -> CacheKey {
         let tenant = TenantId::parse("acme").unwrap();
         let parts: Vec<_> = parts.iter().map(|&part| part.to_owned()).collect();
-        Question::new(
+        CacheKey::new(
             &tenant,
             "/list/{id}",
             &parts,
@@ -58,16 +58,16 @@ mod tests {
 
     #[test]
     fn key_ignores_spelling_and_unknown_parameters() {
-        let plain = question(&["a"], "after=1&limit=2");
+        let plain = key(&["a"], "after=1&limit=2");
         for same in ["limit=2&after=1", "a%66ter=%31&limit=2&x=y", "limit=3&limit=2&after=1"] {
-            assert_eq!(question(&["a"], same), plain, "{same}");
+            assert_eq!(key(&["a"], same), plain, "{same}");
         }
         for other in ["after=1", "limit=2", "after=2&limit=1", "after=1&limit=", ""] {
-            assert_ne!(question(&["a"], other), plain, "{other}");
+            assert_ne!(key(&["a"], other), plain, "{other}");
         }
-        assert_eq!(question(&["a"], "x=y"), question(&["a"], ""));
-        assert_ne!(question(&["a"], "after=-"), question(&["a"], ""));
-        assert_ne!(question(&["b"], "after=1&limit=2"), plain);
-        assert_ne!(question(&["a 1:b"], ""), question(&["a", "b"], ""));
+        assert_eq!(key(&["a"], "x=y"), key(&["a"], ""));
+        assert_ne!(key(&["a"], "after=-"), key(&["a"], ""));
+        assert_ne!(key(&["b"], "after=1&limit=2"), plain);
+        assert_ne!(key(&["a 1:b"], ""), key(&["a", "b"], ""));
     }
 }

@@ -11,18 +11,18 @@ const MAX_BYTES: usize = 2_048;
 const MAX_MEMBERS: usize = 4;
 
 /// The signatures that a request asks for, without those that no answer can fulfil.
-pub(crate) struct Asked(pub(super) Vec<Member>);
+pub(crate) struct RequestedSignatures(pub(super) Vec<Member>);
 
 /// One signature.
 pub(super) struct Member {
     pub(super) label: String,
-    /// In this order; if empty, all that the exchange has.
+    /// The components to sign, in this order; if empty, all components that the exchange has.
     pub(super) components: Vec<Component>,
-    /// In this order.
+    /// The parameters of the signature, in this order.
     pub(super) parameters: Vec<Parameter>,
 }
 
-/// What can be signed.
+/// A component of the exchange that can be signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Component {
     Status,
@@ -45,7 +45,7 @@ pub(super) enum Parameter {
     Algorithm,
 }
 
-impl Asked {
+impl RequestedSignatures {
     /// The signatures that these headers request, if an answer can fulfil any of them.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         if !headers.contains_key(&ACCEPT_SIGNATURE) {
@@ -152,7 +152,7 @@ mod tests {
         for line in lines {
             headers.append(ACCEPT_SIGNATURE, HeaderValue::from_str(line).unwrap());
         }
-        let members = Asked::of(&headers).map_or_else(Vec::new, |asked| asked.0);
+        let members = RequestedSignatures::of(&headers).map_or_else(Vec::new, |asked| asked.0);
         members.into_iter().map(|member| member.label).collect()
     }
 

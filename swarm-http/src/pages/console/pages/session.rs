@@ -1,4 +1,4 @@
-//! A session: who filed and who did not, and all that can be done with it.
+//! A session: the members that filed and that did not, and the forms that change the session.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use super::super::acts::{
     PUBLISH_BRIEF, SET_QUORUM, UNEXCUSE, WITHDRAW,
 };
 use super::super::body::typed_time;
+use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView, Options};
 use super::super::layout::{Block, Page, Table, anchor, quoted};
-use super::super::visit::Visit;
-use super::Place;
+use super::PageId;
 use super::{convene, overview};
 use crate::pages::people::People;
 use crate::pages::{Markup, links, lists, stage_text};
 use crate::response::ApiError;
 
-pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
-    let tenant = visit.request.tenant();
-    let Some(session) = super::session(Place::Session, visit).await? else {
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let tenant = context.request.tenant();
+    let Some(session) = super::session(PageId::Session, context).await? else {
         return Ok(Page::default());
     };
     let (_, takes) = tenant.session(session.id).await?;
@@ -45,29 +45,29 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
     page.blocks.push(Block::Record(vec![
         ("Session", anchor(&public, &format!("{} (public page)", session.id))),
         ("State", Markup::text(&session.state.as_str().replace('_', " "))),
-        ("Deadline", stage_text::deadline(&session.summary(), visit.reading)),
+        ("Deadline", stage_text::deadline(&session.summary(), context.times)),
         ("Filed", Markup::text(&takes.len().to_string())),
         ("Has not filed", missing),
         ("Quorum", Markup::text(&session.quorum.map_or("none".to_owned(), |it| it.to_string()))),
         ("Brief", Markup::text(if brief.is_some() { "published" } else { "not published" })),
     ]));
-    steps(visit, &session, &mut page);
-    deadline(visit, &session, &mut page);
+    steps(context, &session, &mut page);
+    deadline(context, &session, &mut page);
     let is_open = session.state < SessionState::Aggregated;
     if is_open {
-        roster_forms(visit, &session, &people, &mut page).await?;
+        roster_forms(context, &session, &people, &mut page).await?;
     }
     if is_open && brief.is_none() {
         let fields = vec![
             Field::lines("system", "System prompt", 3),
             Field::lines("user", "User prompt", 3)
-                .hinted("Both, or neither: then the brief has the prompts of the service."),
+                .with_hint("Both, or neither: then the brief has the prompts of the service."),
             Field::note(),
         ];
-        page.forms("Brief", [visit.form(&PUBLISH_BRIEF, &[visit.part(0)], fields)]);
+        page.forms("Brief", [context.form(&PUBLISH_BRIEF, &[context.part(0)], fields)]);
     }
     if takes.is_empty() {
-        let form = visit.form(&WITHDRAW, &[visit.part(0)], vec![Field::note()]);
+        let form = context.form(&WITHDRAW, &[context.part(0)], vec![Field::note()]);
         let lead = "It is as if it had never been convened; its number is not used again.";
         page.forms("Withdraw", [form.map(|form| led(form, lead))]);
     }
@@ -78,7 +78,7 @@ pub(super) async fn page(visit: &Visit) -> Result<Page, ApiError> {
             vec![
                 quoted(&who.name),
                 anchor(&links::take(take.id()), &format!("take {}", take.id())),
-                visit.reading.time(take.filed_at()),
+                context.times.time(take.filed_at()),
             ]
         });
         let (label, head) = ("Takes", vec!["Member", "Take", "Filed"]);
@@ -91,8 +91,8 @@ fn led(form: FormView, lead: &str) -> FormView {
     FormView { lead: Some(Markup::text(lead)), ..form }
 }
 
-/// The states that it can move to.
-fn steps(visit: &Visit, session: &Session, page: &mut Page) {
+/// The forms that move the session to another state.
+fn steps(context: &ConsoleContext, session: &Session, page: &mut Page) {
     let steps: &[_] = match session.state {
         SessionState::Scheduled => &[&OPEN, &CLOSE, &AGGREGATE],
         SessionState::Collecting => &[&CLOSE, &AGGREGATE],
@@ -101,17 +101,17 @@ fn steps(visit: &Visit, session: &Session, page: &mut Page) {
         SessionState::Published => &[],
     };
     let form = |act: &&'static super::super::acts::Act| {
-        visit.form(act, &[visit.part(0)], vec![Field::note()])
+        context.form(act, &[context.part(0)], vec![Field::note()])
     };
     page.forms("Next step", steps.iter().map(form));
 }
 
-fn deadline(visit: &Visit, session: &Session, page: &mut Page) {
-    let part = [visit.part(0)];
+fn deadline(context: &ConsoleContext, session: &Session, page: &mut Page) {
+    let part = [context.part(0)];
     let now = session.window_closes_at.map(typed_time).unwrap_or_default();
-    let time = Field::time("windowClosesAt", "New deadline, UTC").required().valued(now);
-    let moved = visit.form(&MOVE_DEADLINE, &part, vec![time, Field::note()]);
-    let is_open = rules::takes_may_come(session.window_closes_at, visit.reading.now);
+    let time = Field::time("windowClosesAt", "New deadline, UTC").required().with_value(now);
+    let moved = context.form(&MOVE_DEADLINE, &part, vec![time, Field::note()]);
+    let is_open = rules::takes_may_come(session.window_closes_at, context.times.now);
     let lead = if is_open {
         "An earlier one asks for your token."
     } else {
@@ -119,26 +119,26 @@ fn deadline(visit: &Visit, session: &Session, page: &mut Page) {
     };
     let cleared = session
         .window_closes_at
-        .and_then(|_| visit.form(&CLEAR_DEADLINE, &part, vec![Field::note()]));
+        .and_then(|_| context.form(&CLEAR_DEADLINE, &part, vec![Field::note()]));
     page.forms("Deadline", [moved.map(|form| led(form, lead)), cleared]);
     if session.state < SessionState::Aggregated {
         let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
         let quorum =
-            Field::number("quorum", "Members needed").valued(quorum).hinted("Empty: none.");
-        page.forms("Quorum", [visit.form(&SET_QUORUM, &part, vec![quorum, Field::note()])]);
+            Field::number("quorum", "Members needed").with_value(quorum).with_hint("Empty: none.");
+        page.forms("Quorum", [context.form(&SET_QUORUM, &part, vec![quorum, Field::note()])]);
     }
 }
 
 async fn roster_forms(
-    visit: &Visit,
+    context: &ConsoleContext,
     session: &Session,
     people: &People,
     page: &mut Page,
 ) -> Result<(), ApiError> {
-    let part = [visit.part(0)];
+    let part = [context.part(0)];
     let Some(roster) = &session.roster else {
-        let field = convene::members(visit, &HashMap::new(), true).await?;
-        let form = visit.form(&FREEZE_ROSTER, &part, vec![field, Field::note()]);
+        let field = convene::members(context, &HashMap::new(), true).await?;
+        let form = context.form(&FREEZE_ROSTER, &part, vec![field, Field::note()]);
         let lead = "Once. Only listed members may file from then on.";
         page.forms("Roster", [form.map(|form| led(form, lead))]);
         return Ok(());
@@ -156,7 +156,7 @@ async fn roster_forms(
             return None;
         }
         let member = Field::choice("memberId", label, options);
-        visit.form(act, &part, vec![member, Field::note()])
+        context.form(act, &part, vec![member, Field::note()])
     };
     let excuse = form(&EXCUSE, "Expected", options(false));
     let undo = form(&UNEXCUSE, "Excused", options(true));
