@@ -8,7 +8,7 @@ use swarm_http::Host;
 
 /// Refuses a target without a path (as in CONNECT), and a request without exactly one valid Host header.
 /// The host of an absolute target replaces that of the header (RFC 9112, section 3.2.2).
-pub(crate) fn settle_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
+pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = hosts.next().ok_or(RequestError::MissingHost)?;
     if request.uri().path_and_query().is_none() {

@@ -11,7 +11,7 @@ use swarm_core::rules::{Counting, PublicTake, dissent, distance_from_others};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, Refusal};
 
-use super::lists::uncounted;
+use super::lists::uncounted_reason;
 use super::member::{OpenTake, open};
 use super::people::People;
 use super::stage_text;
@@ -85,7 +85,7 @@ async fn session(request: RequestContext, format: Format) -> Reply {
             draft.map_or(Cell::Empty, |draft| Cell::Number(draft.confidence.get())),
             Cell::Text(take.filed_at().to_string()),
             match snapshot {
-                Some(_) => Cell::Flag(uncounted(take, snapshot).is_none()),
+                Some(_) => Cell::Flag(uncounted_reason(take, snapshot).is_none()),
                 None => Cell::Empty,
             },
             draft.map_or(Cell::Empty, |draft| Cell::Text(draft.body.as_str().to_owned())),

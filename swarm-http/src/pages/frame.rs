@@ -112,7 +112,7 @@ impl Frame {
     }
 
     /// Describes the page in a sentence, of which previews show the beginning.
-    pub(crate) fn described(self, text: &str) -> Self {
+    pub(crate) fn with_description(self, text: &str) -> Self {
         const MAX_DESCRIPTION: usize = 200;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = clipped(&text, MAX_DESCRIPTION);

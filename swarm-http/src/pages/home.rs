@@ -71,11 +71,11 @@ struct Change {
 }
 
 /// A session and the latest take of each of its members.
-type WithTakes = (Arc<Session>, Vec<PublicTake>);
+type SessionWithTakes = (Arc<Session>, Vec<PublicTake>);
 
 /// The records of the page.
 struct Records {
-    open: Vec<WithTakes>,
+    open: Vec<SessionWithTakes>,
     pending: Vec<Arc<SessionSummary>>,
     published: Vec<Arc<SessionSummary>>,
     /// The latest result of a subject, and what changed since the one before.
@@ -98,7 +98,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         changes: records.change_views(&subjects, &people, times),
         published: records.published.iter().map(row).collect(),
         takes: takes.collect(),
-        frame: Frame::new(site.clone(), site.name, "/").described(&site.about),
+        frame: Frame::new(site.clone(), site.name, "/").with_description(&site.about),
     };
     Ok(html(StatusCode::OK, &page))
 }
@@ -141,7 +141,7 @@ impl Records {
         times: TimeFormatter,
     ) -> Vec<Change> {
         let view = |(session, movement): &(Arc<SessionSummary>, Arc<Movement>)| {
-            let is_next = |open: &&WithTakes| open.0.subject_id == session.subject_id;
+            let is_next = |open: &&SessionWithTakes| open.0.subject_id == session.subject_id;
             let next = self.open.iter().find(is_next).map(|(session, _)| &**session);
             change((&**session, &**movement), next, (subjects, people), times)
         };
@@ -197,7 +197,7 @@ fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> 
 }
 
 fn open_session(
-    (session, takes): &WithTakes,
+    (session, takes): &SessionWithTakes,
     subjects: &Subjects,
     people: &People,
     times: TimeFormatter,

@@ -213,7 +213,7 @@ impl TakeView {
 
     /// Adds a remark if the take is not counted in this snapshot.
     pub(super) fn counted_in(mut self, take: &PublicTake, snapshot: Option<&Snapshot>) -> Self {
-        self.remarks.extend(uncounted(take, snapshot).map(str::to_owned));
+        self.remarks.extend(uncounted_reason(take, snapshot).map(str::to_owned));
         self
     }
 }
@@ -264,7 +264,10 @@ impl StanceRow {
 }
 
 /// Why a take is not counted in the snapshot; `None` if it is counted or there is no snapshot.
-pub(super) fn uncounted(take: &PublicTake, snapshot: Option<&Snapshot>) -> Option<&'static str> {
+pub(super) fn uncounted_reason(
+    take: &PublicTake,
+    snapshot: Option<&Snapshot>,
+) -> Option<&'static str> {
     uncounted_text(counting(take, snapshot?))
 }
 

@@ -111,7 +111,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let page = MemberPage {
         frame: frame
             .below("/swarm/members", "Members")
-            .described(&first_words(member.lens.as_str(), 200))
+            .with_description(&first_words(member.lens.as_str(), 200))
             .with_feed("Takes and memos of this member", format!("{base}/feed.xml"))
             .article(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),

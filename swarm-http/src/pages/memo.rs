@@ -45,7 +45,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .showing(format!("Memo {}", memo.id))
             .below("/swarm/memos", "Memos");
     let page = MemoPage {
-        frame: frame.described(&first_words(&memo.draft.body, 200)).article(),
+        frame: frame.with_description(&first_words(&memo.draft.body, 200)).article(),
         when: times.time(memo.published_at),
         body: markdown(&memo.draft.body, HeadingLevel::H1),
         subject,

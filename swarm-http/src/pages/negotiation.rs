@@ -60,7 +60,7 @@ pub(super) async fn read_consistently<F: Future<Output = Reply>>(
     let mut before = request.tenant().log_position().await?;
     let mut last = None;
     for _ in 1..ATTEMPTS {
-        let answer = page(request.again()).await;
+        let answer = page(request.clone_read()).await;
         let after = request.tenant().log_position().await?;
         let shown = answer.as_ref().ok().map(|answer| (answer.status, answer.body.clone()));
         if after == before || (shown.is_some() && shown == last) {

@@ -154,7 +154,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         frame: Frame::new(site, title, path)
             .below("/swarm/sessions", "Sessions")
             .called(&here)
-            .described(&super::feed::summary(&summary, times))
+            .with_description(&super::feed::summary(&summary, times))
             .pictured(session.id)
             .article(),
         subject,

@@ -93,7 +93,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         frame: frame
             .showing(part_title("Subject", "before", before))
             .below("/swarm/subjects", "Subjects")
-            .described(subject.thesis_blurb.as_deref().unwrap_or_default())
+            .with_description(subject.thesis_blurb.as_deref().unwrap_or_default())
             .with_feed("Sessions and takes on this subject", format!("{base}/feed.xml")),
         committee: days.map(|it| (links::committee(it.date), times.day(it.date))).collect(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),

@@ -122,7 +122,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
                         .below("/swarm/sessions", "Sessions")
                         .below(links::session(take.session_id), day)
                         .called(&format!("Take {}", take.id))
-                        .described(lists::SEALED)
+                        .with_description(lists::SEALED)
                         .article(),
                     newer,
                     revisions: rows,
@@ -165,7 +165,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)
             .called(&format!("Take {}", take.id))
-            .described(&first_words(draft.body.as_str(), 200))
+            .with_description(&first_words(draft.body.as_str(), 200))
             .pictured(take.session_id)
             .article(),
         draft,

@@ -44,7 +44,7 @@ pub(crate) struct RequestContext {
 impl RequestContext {
     /// The same public read once more: it has no credential but a bearer token.
     #[cfg(feature = "pages")]
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn clone_read(&self) -> Self {
         Self {
             site: Arc::clone(&self.site),
             served: Arc::clone(&self.served),

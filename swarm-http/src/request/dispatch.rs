@@ -168,7 +168,7 @@ async fn log_and_count(
     (route, submitted): (&'static str, Option<Submitted>),
     answer: impl Future<Output = Answer> + Send,
 ) -> Answer {
-    let _in_flight = site.metrics.enter();
+    let _in_flight = site.metrics.start_request();
     let began = Instant::now();
     let span = tracing::info_span!(
         "request",
@@ -197,7 +197,7 @@ async fn log_and_count(
         let client = problem.and_then(|_| client.or_else(Client::current));
         let client = client.map(|client| client.address());
         tracing::info!(status, micros, error, hint, client, "answered");
-        id.stamp(&mut answer);
+        id.set_header(&mut answer);
         answer
     };
     answered.instrument(span).await
@@ -217,7 +217,7 @@ where
     let RequestHead { method, host, path, query, headers } = head;
     let origin = Origin::of(host, &headers, site.origins);
     let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
-    if served.is_none() && endpoint.is_of_tenants() {
+    if served.is_none() && endpoint.needs_tenant() {
         return Err(unknown_host(&origin));
     }
     if method == Method::OPTIONS {
@@ -278,7 +278,7 @@ where
         None => handler.answer(request).await,
     };
     let answer = match answer {
-        Ok(answer) if is_dry_run => dry_run::marked(answer, route.mints),
+        Ok(answer) if is_dry_run => dry_run::mark_dry_run(answer, route.mints),
         answer => answer,
     };
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))

@@ -44,7 +44,7 @@ impl DryRun {
 
 /// Adds `dryRun` to the answer of a dry run, and sets to null what a commit would have minted: the member
 /// with this name, or `object.member`.
-pub(crate) fn marked(mut answer: Answer, minted: Option<&str>) -> Reply {
+pub(crate) fn mark_dry_run(mut answer: Answer, minted: Option<&str>) -> Reply {
     let body = Json::read(&answer.body).map_err(|_| RequestError::Internal)?;
     let mut body = body.into_object();
     if let Some(minted) = minted {

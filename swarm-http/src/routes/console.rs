@@ -14,7 +14,7 @@ pub(super) fn routes(parts: Parts, api: OperatorRoutes) -> Vec<Route> {
         post(Console, PageId::Overview.path(), console::sign_in).form(),
         post(Console, "/operate/sign-out", console::sign_out).form(),
     ];
-    let is_served = |page_id: PageId| parts.committees || !page_id.is_of_committee();
+    let is_served = |page_id: PageId| parts.committees || !page_id.needs_committee();
     let pages = PageId::ALL.into_iter().filter(|page_id| is_served(*page_id));
     routes.extend(pages.map(|page_id| {
         read_as(Console, page_id.path(), move |request| console::show(page_id, api, request))

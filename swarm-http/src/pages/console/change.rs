@@ -224,7 +224,7 @@ async fn show_again(
     refused: RefusedForm,
     error: Answer,
 ) -> Answer {
-    context.forms = context.sign_in.new_form_prefix();
+    context.form_prefix = context.sign_in.new_form_prefix();
     context.refused = Some(refused);
     let page = page_answer(page_id, context).await;
     if page.status != StatusCode::OK {

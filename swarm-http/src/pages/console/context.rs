@@ -37,7 +37,7 @@ pub(crate) struct ConsoleContext {
     pub(super) operator: Operator,
     pub(super) times: TimeFormatter,
     /// The prefix of the names of the page's forms.
-    pub(super) forms: String,
+    pub(super) form_prefix: String,
     /// A digest of the record that the page shows, if its forms change that record.
     pub(super) record_digest: Option<String>,
     /// The refused form, which is shown again.
@@ -158,7 +158,7 @@ impl ConsoleContext {
             Some(refused) => fields.into_iter().map(|field| field.typed(&refused.sent)).collect(),
             None => fields,
         };
-        let name = ("form".to_owned(), format!("{}{action}", self.forms));
+        let name = ("form".to_owned(), format!("{}{action}", self.form_prefix));
         let seen = self.record_digest.iter().map(|seen| ("seen".to_owned(), seen.clone()));
         FormView {
             id: String::new(),
@@ -193,7 +193,7 @@ impl ConsoleContext {
     /// Puts a page into the layout.
     pub(super) fn with_layout(&self, page: Page, page_id: Option<PageId>) -> Page {
         let has_committee = self.request.served.committee().is_some();
-        let sections = PageId::SECTIONS.iter().filter(|at| has_committee || !at.is_of_committee());
+        let sections = PageId::SECTIONS.iter().filter(|at| has_committee || !at.needs_committee());
         let section = page_id.map(PageId::section);
         Page {
             tenant: self.request.served.config().name.clone(),

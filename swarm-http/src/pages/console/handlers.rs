@@ -67,14 +67,14 @@ pub(super) async fn console_context(
     (sign_in, operator): (Arc<SignIn>, Operator),
 ) -> Result<ConsoleContext, Error> {
     let times = time_formatter(&request).await?;
-    let forms = sign_in.new_form_prefix();
+    let form_prefix = sign_in.new_form_prefix();
     Ok(ConsoleContext {
         request,
         routes,
         sign_in,
         operator,
         times,
-        forms,
+        form_prefix,
         record_digest: None,
         refused: None,
     })

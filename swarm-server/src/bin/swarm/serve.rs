@@ -18,8 +18,8 @@ use tokio::task::JoinError;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
+use crate::effective_settings::ServerSettings;
 use crate::failure::with_causes;
-use crate::in_force::ServerSettings;
 use crate::open_site::OpenSite;
 use crate::store::Opened;
 use crate::tenants::ServedIds;
@@ -70,7 +70,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     if let Some(token) = &open.minted_token {
         console::warn(&format!("admin token: {token}"));
     }
-    say_address(&listener, over_tls)?;
+    print_address(&listener, over_tls)?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let maintenance = async move {
         if read_only { std::future::pending().await } else { maintenance.run().await }
@@ -185,7 +185,7 @@ impl Reloaded {
         match &self.file {
             Some(file) => {
                 self.open.reload(file);
-                self.name_what_wants_a_restart();
+                self.warn_of_settings_that_need_a_restart();
             }
             None if self.tls.is_none() => tracing::warn!("SIGHUP: there is no file to reload"),
             None => {}
@@ -193,7 +193,7 @@ impl Reloaded {
     }
 
     /// A file with a fault has been logged.
-    fn name_what_wants_a_restart(&self) {
+    fn warn_of_settings_that_need_a_restart(&self) {
         let Ok(config) = self.options.clone().resolve() else { return };
         let changed = self.settings.changed(&ServerSettings::of(&config));
         if !changed.is_empty() {
@@ -226,7 +226,7 @@ pub(crate) async fn bind(key: &str, address: &str) -> Result<TcpListener, Failur
 }
 
 /// Prints the address on standard output.
-pub(crate) fn say_address(listener: &TcpListener, over_tls: bool) -> Result<(), Failure> {
+pub(crate) fn print_address(listener: &TcpListener, over_tls: bool) -> Result<(), Failure> {
     let scheme = if over_tls { "https" } else { "http" };
     console::say(&format!("listening on {scheme}://{}", listener.local_addr()?));
     Ok(())

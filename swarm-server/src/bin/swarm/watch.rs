@@ -19,7 +19,7 @@ use crate::{Failure, console};
 /// Looks at the log once, or again and again. Exit status: 0 it continues, 1 it does not, 2 it was not reached.
 pub(crate) fn run(options: &WatchOptions) -> ExitCode {
     loop {
-        let code = match look(options) {
+        let code = match check_once(options) {
             Ok(Ok(lines)) => {
                 let _ = console::print(&lines.join("\n"));
                 0
@@ -41,7 +41,7 @@ pub(crate) fn run(options: &WatchOptions) -> ExitCode {
 }
 
 /// Checks the log once. The inner result has the lines to print, or why the log does not continue.
-fn look(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Failure> {
+fn check_once(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Failure> {
     let folder = Folder::open(&options.state)?;
     let seen = folder.read()?;
     let (key, mut lines) = match known_key(options, seen.as_ref()) {

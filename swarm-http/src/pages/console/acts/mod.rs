@@ -68,9 +68,9 @@ impl Act {
         api: &'static str,
         body: BodyFn,
         page_id: PageId,
-        said: (&'static str, &'static str),
+        texts: (&'static str, &'static str),
     ) -> Self {
-        Self::new(path, ("POST", api), body, page_id, said)
+        Self::new(path, ("POST", api), body, page_id, texts)
     }
 
     /// An act without confirmation and secret.

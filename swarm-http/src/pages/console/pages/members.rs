@@ -119,18 +119,18 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.buttons(simple.map(|(act, _)| context.form(act, &parts, Vec::new())));
     let key = Field::text("publicKey", "New public key")
         .with_hint("Base64 of 32 bytes. Empty: the key stays, and only the token is replaced.");
-    let led = |form: Option<FormView>, lead: &str| {
+    let with_lead = |form: Option<FormView>, lead: &str| {
         form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
     };
     if is_in(&[Claimed]) {
         let form = context.form(&ROTATE_KEY, &parts, vec![key]);
         let lead = "The token in use stops working at once. The new one is shown once.";
-        page.forms("Replace the token", [led(form, lead)]);
+        page.forms("Replace the token", [with_lead(form, lead)]);
     }
     if !is_in(&[Approved, Claimed]) && !member.is_erased() {
         let form = context.form(&ERASE, &parts, Vec::new());
         let lead = "Name, contact, lens and memos are gone from every page and later dump. Signed takes stay.";
-        page.forms("Erase", [led(form, lead)]);
+        page.forms("Erase", [with_lead(form, lead)]);
     }
     Ok(page)
 }

@@ -126,7 +126,7 @@ impl PageId {
     }
 
     /// Whether only sites with a committee have the page.
-    pub(crate) fn is_of_committee(self) -> bool {
+    pub(crate) fn needs_committee(self) -> bool {
         self == Self::Committee
     }
 }

@@ -69,7 +69,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     if takes.is_empty() {
         let form = context.form(&WITHDRAW, &[context.part(0)], vec![Field::note()]);
         let lead = "It is as if it had never been convened; its number is not used again.";
-        page.forms("Withdraw", [form.map(|form| led(form, lead))]);
+        page.forms("Withdraw", [form.map(|form| with_lead(form, lead))]);
     }
     if !takes.is_empty() {
         page.heading("Takes");
@@ -87,7 +87,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     Ok(page)
 }
 
-fn led(form: FormView, lead: &str) -> FormView {
+fn with_lead(form: FormView, lead: &str) -> FormView {
     FormView { lead: Some(Markup::text(lead)), ..form }
 }
 
@@ -120,7 +120,7 @@ fn deadline(context: &ConsoleContext, session: &Session, page: &mut Page) {
     let cleared = session
         .window_closes_at
         .and_then(|_| context.form(&CLEAR_DEADLINE, &part, vec![Field::note()]));
-    page.forms("Deadline", [moved.map(|form| led(form, lead)), cleared]);
+    page.forms("Deadline", [moved.map(|form| with_lead(form, lead)), cleared]);
     if session.state < SessionState::Aggregated {
         let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
         let quorum =
@@ -140,7 +140,7 @@ async fn roster_forms(
         let field = convene::members(context, &HashMap::new(), true).await?;
         let form = context.form(&FREEZE_ROSTER, &part, vec![field, Field::note()]);
         let lead = "Once. Only listed members may file from then on.";
-        page.forms("Roster", [form.map(|form| led(form, lead))]);
+        page.forms("Roster", [form.map(|form| with_lead(form, lead))]);
         return Ok(());
     };
     let options = |excused: bool| -> Options {

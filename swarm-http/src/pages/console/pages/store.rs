@@ -16,7 +16,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let rows = warnings.iter().map(|warning| vec![Markup::text(warning)]).collect();
     let empty = "It answers, without a warning.";
     page.table(Table { label: "Warnings", head: vec!["The store says"], rows, empty });
-    let led = |act, lead: &str| {
+    let with_lead = |act, lead: &str| {
         let form = context.form(act, &[], Vec::new());
         form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
     };
@@ -26,7 +26,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
                  wiped, restored, or failed over. Accept it only if what it holds is to count. A new log begins.";
     let key = "Nothing is signed while another key than this server's signed the last checkpoint of the log. Accept \
                this one only if it was changed on purpose.";
-    let key = context.request.served.signed_log().and_then(|_| led(&ACCEPT_KEY, key));
-    page.forms("Accept", [led(&ACCEPT_CLOCK, clock), led(&ACCEPT_STORE, store), key]);
+    let key = context.request.served.signed_log().and_then(|_| with_lead(&ACCEPT_KEY, key));
+    page.forms("Accept", [with_lead(&ACCEPT_CLOCK, clock), with_lead(&ACCEPT_STORE, store), key]);
     Ok(page)
 }

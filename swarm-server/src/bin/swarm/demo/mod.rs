@@ -45,7 +45,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let site = Arc::new(Site::single(services, tenant));
     let maintenance = site.maintenance().with(LogQueuedMail::default);
     let listener = serve::bind("listen", &options.listen).await?;
-    serve::say_address(&listener, false)?;
+    serve::print_address(&listener, false)?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
     let (filled, is_filled) = oneshot::channel::<()>();

@@ -43,7 +43,7 @@ impl ServerSettings {
 }
 
 /// The settings of the server, a line each. Without secrets.
-pub(crate) fn of_server(config: &Config) -> Vec<String> {
+pub(crate) fn server_lines(config: &Config) -> Vec<String> {
     let (shown, settings) = (store::shown(&config.store), store::settings(&config.store));
     let tls = if config.tls.is_some() { ", with TLS" } else { "" };
     let mut lines =
@@ -74,7 +74,7 @@ pub(crate) fn of_server(config: &Config) -> Vec<String> {
 }
 
 /// The settings of a tenant, a line each, but its name, hosts and operators.
-pub(crate) fn of_tenant(tenant: &TenantConfig, table: &TenantTable) -> Vec<String> {
+pub(crate) fn tenant_lines(tenant: &TenantConfig, table: &TenantTable) -> Vec<String> {
     let mut lines = Vec::new();
     lines.push(match &tenant.public_origin {
         Some(origin) => format!("origin: {origin}"),
