@@ -28,8 +28,8 @@ struct Counts {
     rows: [Box<[u32]>; ROWS],
 }
 
-/// An application that is counted. Unless it is kept, it is no longer counted once dropped.
-pub(crate) struct Counted<'a> {
+/// A counted application. Dropping it without a call of `keep` removes it from the count.
+pub(crate) struct CountedApplication<'a> {
     counts: &'a ApplicationCounts,
     day: Day,
     hash: u64,
@@ -52,7 +52,7 @@ impl ApplicationCounts {
         client: u64,
         day: Day,
         most: u32,
-    ) -> Option<Counted<'_>> {
+    ) -> Option<CountedApplication<'_>> {
         let hash = self.hasher.hash_one((tenant, client));
         let mut counts = self.lock();
         if counts.day != Some(day) {
@@ -61,7 +61,7 @@ impl ApplicationCounts {
         let made = counts.of(hash).map(|count| *count).min().unwrap_or_default();
         (made < most).then(|| {
             counts.of(hash).for_each(|count| *count = count.saturating_add(1));
-            Counted { counts: self, day, hash, kept: false }
+            CountedApplication { counts: self, day, hash, kept: false }
         })
     }
 
@@ -83,14 +83,14 @@ impl Counts {
     }
 }
 
-impl Counted<'_> {
-    /// Keeps it counted.
+impl CountedApplication<'_> {
+    /// Keeps the application counted.
     pub(crate) fn keep(mut self) {
         self.kept = true;
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountedApplication<'_> {
     fn drop(&mut self) {
         let mut counts = self.counts.lock();
         if !self.kept && counts.day == Some(self.day) {
@@ -112,7 +112,9 @@ mod tests {
         let counts = ApplicationCounts::default();
         let [acme, bolt] = ["acme", "bolt"].map(|id| TenantId::parse(id).unwrap());
         let (today, tomorrow) = (day("2026-11-21"), day("2026-11-22"));
-        let count = |tenant, client, day| counts.count(tenant, client, day, 2).map(Counted::keep);
+        let count = |tenant, client, day| {
+            counts.count(tenant, client, day, 2).map(CountedApplication::keep)
+        };
         assert!(count(&acme, 7, today).is_some());
         // One that is refused does not count.
         assert!(counts.count(&acme, 7, today, 2).is_some());

@@ -9,7 +9,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::fairness::Client;
-use crate::memory_share::{ANSWERS, BODIES, CLIENT_ANSWERS, UNIT, semaphore};
+
+/// The memory for all bodies in flight, in bytes.
+const BODIES: usize = 64 << 20;
+
+/// The memory for all answers in flight, in bytes. The cache has its own limit.
+const ANSWERS: usize = 128 << 20;
+
+/// The bytes of bodies and of answers that one client may have in flight.
+const CLIENT_BODIES: usize = BODIES / 4;
+const CLIENT_ANSWERS: usize = ANSWERS / 4;
+
+/// Bytes per permit.
+const UNIT: usize = 1 << 10;
 
 /// Bodies and answers up to this size, in bytes, are not counted.
 pub(crate) const SMALL: usize = 64 << 10;
@@ -26,7 +38,7 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 /// The memory available to all clients.
 pub(crate) struct Budget {
     bodies: Arc<Semaphore>,
-    strangers: Arc<Semaphore>,
+    anonymous: Arc<Semaphore>,
     answers: Arc<Semaphore>,
 }
 
@@ -38,10 +50,28 @@ impl Default for Budget {
     fn default() -> Self {
         Self {
             bodies: semaphore(BODIES),
-            strangers: semaphore(MAX_ANONYMOUS_BODIES),
+            anonymous: semaphore(MAX_ANONYMOUS_BODIES),
             answers: semaphore(ANSWERS),
         }
     }
+}
+
+/// The memory available to one client.
+#[derive(Debug)]
+pub(crate) struct Share {
+    pub(crate) bodies: Arc<Semaphore>,
+    pub(crate) answers: Arc<Semaphore>,
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Self { bodies: semaphore(CLIENT_BODIES), answers: semaphore(CLIENT_ANSWERS) }
+    }
+}
+
+/// Permits for this many bytes.
+fn semaphore(bytes: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(bytes / UNIT))
 }
 
 /// Memory for a body, reserved while it arrives.
@@ -55,12 +85,12 @@ pub(crate) struct BodyReservation {
 }
 
 impl Budget {
-    /// An empty reservation for a body of this client. `is_known`: the credential is that of a member or
+    /// An empty reservation for a body of this client. `is_known`: the credential belongs to a member or
     /// an operator.
     pub(crate) fn body(&self, client: Option<Arc<Client>>, is_known: bool) -> BodyReservation {
         let share = client.as_ref().map(|client| Arc::clone(&client.memory().bodies));
-        let strangers = (!is_known).then(|| Arc::clone(&self.strangers));
-        let from = share.into_iter().chain(strangers).chain([Arc::clone(&self.bodies)]).collect();
+        let anonymous = (!is_known).then(|| Arc::clone(&self.anonymous));
+        let from = share.into_iter().chain(anonymous).chain([Arc::clone(&self.bodies)]).collect();
         BodyReservation { client, from, permits: Vec::new(), bytes: 0 }
     }
 
@@ -101,7 +131,7 @@ impl Budget {
         let all = sent.all.upgrade().map_or_else(|| acquire(&self.answers), Ok)?;
         sent.all = Arc::downgrade(&all);
         permits.push(all);
-        Ok(Bytes::from_owner(Held { bytes, _permits: permits, _client: client }))
+        Ok(Bytes::from_owner(BudgetedBytes { bytes, _permits: permits, _client: client }))
     }
 }
 
@@ -134,11 +164,11 @@ impl BodyReservation {
             return bytes;
         }
         let permits = self.permits.into_iter().map(Arc::new).collect();
-        Bytes::from_owner(Held { bytes, _permits: permits, _client: self.client })
+        Bytes::from_owner(BudgetedBytes { bytes, _permits: permits, _client: self.client })
     }
 }
 
-/// The clients that an answer is being sent to.
+/// The clients that an answer is being sent to, with their permits.
 pub(crate) struct InFlight {
     /// Uncompressed size of the answer, in bytes.
     size: usize,
@@ -160,13 +190,13 @@ impl InFlight {
 
 /// Bytes with their permits. They keep the client alive too, so that its share is not reset when it
 /// reconnects.
-struct Held {
+struct BudgetedBytes {
     bytes: Bytes,
     _permits: Vec<Arc<OwnedSemaphorePermit>>,
     _client: Option<Arc<Client>>,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for BudgetedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -181,7 +211,6 @@ fn units(bytes: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::fairness::Scheduler;
-    use crate::memory_share::CLIENT_BODIES;
 
     const KB: usize = 1 << 10;
 

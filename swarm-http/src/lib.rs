@@ -41,23 +41,15 @@
 struct Readme;
 
 pub mod fairness;
-mod forwarded;
 
 mod applications;
 mod budget;
 mod cache;
-#[cfg(feature = "pages")]
-mod console;
 mod discovery;
-mod memory_share;
 mod metrics;
 #[cfg(feature = "pages")]
 mod movements;
-mod number;
 #[cfg(feature = "pages")]
-mod pages;
-#[cfg(not(feature = "pages"))]
-#[path = "no_pages.rs"]
 mod pages;
 mod request;
 mod response;
@@ -112,7 +104,7 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
         .boxed()
 }
 
-/// As [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
+/// Like [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
 /// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(routes::all(site.parts()));
@@ -140,4 +132,23 @@ pub fn response<B: From<Bytes>>(answer: wire::Answer) -> Response<B> {
 /// The metrics of a site in the OpenMetrics text format, as in `/metrics`.
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
+}
+
+/// Answers in place of the pages.
+#[cfg(not(feature = "pages"))]
+mod pages {
+    use http::HeaderMap;
+
+    use crate::response::{Answer, ApiError};
+    use crate::tenants::ServedTenant;
+
+    /// The error as JSON, even if a page is preferred.
+    pub(crate) fn unknown_path(
+        _: &HeaderMap,
+        _: &ServedTenant,
+        _: String,
+        error: ApiError,
+    ) -> Answer {
+        error.into_answer()
+    }
 }

@@ -1,6 +1,6 @@
-//! What the latest result of a subject changed, for the home page.
+//! A cache of movements: what the latest result of a subject changed, for the home page.
 //!
-//! It is computed from the quotes of two snapshots, which may be long and never change. So it is computed once for each
+//! A movement is computed from the quotes of two snapshots, which may be long and never change. So it is computed once for each
 //! result, and cached.
 
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use swarm_core::{Error, Refusal, Session, SessionId, Tenant, TenantId, Timestamp
 /// Maximum number of results that are kept.
 const CAPACITY: usize = 1_000;
 
-/// What changed with each result.
-pub(crate) struct Movements(Cache<Results, Arc<Movement>>);
+/// The movement of each result.
+pub(crate) struct MovementCache(Cache<Results, Arc<Movement>>);
 
 /// Two results of a tenant: the sessions, and when they were aggregated. Another session with one of these ids, in a store
 /// that lost records, has another time.
@@ -25,14 +25,14 @@ struct Results {
     after: (SessionId, Timestamp),
 }
 
-impl Default for Movements {
+impl Default for MovementCache {
     fn default() -> Self {
         Self(Cache::new(CAPACITY))
     }
 }
 
-impl Movements {
-    /// What changed in a subject with this published session; `None` unless the one before it is published, too.
+impl MovementCache {
+    /// Returns what changed in a subject with this published session; `None` unless the one before it is published, too.
     pub(crate) async fn of(
         &self,
         tenant: &Tenant,

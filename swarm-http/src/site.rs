@@ -16,8 +16,8 @@ use crate::applications::ApplicationCounts;
 use crate::budget::Budget;
 use crate::cache::AnswerCache;
 use crate::fairness::{Client, Scheduler, processors};
-use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
+use crate::request::origin::forwarded_address;
 use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
@@ -39,12 +39,12 @@ pub struct Site {
     pub(crate) cache: Arc<AnswerCache>,
     clocks: Arc<ClockCheck>,
     pub(crate) applications: ApplicationCounts,
-    /// Who is signed in to the console.
+    /// The state of the console: the sessions of operators.
     #[cfg(feature = "pages")]
-    pub(crate) console: crate::console::Console,
-    /// What changed with each result, for the home page.
+    pub(crate) console: crate::pages::console::Console,
+    /// The movements between results, for the home page.
     #[cfg(feature = "pages")]
-    pub(crate) movements: crate::movements::Movements,
+    pub(crate) movements: crate::movements::MovementCache,
     /// Limits concurrent diagnoses of signatures.
     pub(crate) diagnoses: Arc<Semaphore>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// All of them.
+    /// All optional routes.
     #[cfg(test)]
     pub(crate) const ALL: Self = Self { committees: true, operations: true };
 }
@@ -92,9 +92,9 @@ impl Site {
             clocks: Arc::default(),
             applications: ApplicationCounts::default(),
             #[cfg(feature = "pages")]
-            console: crate::console::Console::default(),
+            console: crate::pages::console::Console::default(),
             #[cfg(feature = "pages")]
-            movements: crate::movements::Movements::default(),
+            movements: crate::movements::MovementCache::default(),
             diagnoses: diagnosis_permits(),
         }
     }
@@ -243,8 +243,8 @@ impl Site {
         damaged.collect()
     }
 
-    /// The client whose address a trusted proxy forwards. Requests without one are those of one client, so that their
-    /// shares and counts are bounded too.
+    /// The client whose address a trusted proxy forwards. Requests without an address count as requests of one client, so
+    /// that their shares and counts are bounded too.
     pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<Client>> {
         self.origins.trust_forwarded.then(|| {
             let address = forwarded_address(headers);

@@ -29,7 +29,7 @@ impl Default for TenantJobs {
 /// The pool. Jobs get threads in the order of their arrival.
 pub(crate) struct WorkerPool {
     jobs: Arc<Semaphore>,
-    /// What owns the threads; `None` if it could not be made, and the threads are those of the current runtime.
+    /// The runtime that owns the threads; `None` if it could not be built: then jobs use the threads of the current runtime.
     threads: Option<Runtime>,
 }
 
@@ -60,7 +60,7 @@ impl Drop for WorkerPool {
     }
 }
 
-/// Lowers the priority of this thread. Only on Linux does a thread have one of its own.
+/// Lowers the priority of this thread. Only on Linux does a thread have its own priority.
 fn lower_priority() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, 10);
@@ -77,7 +77,7 @@ impl WorkerPool {
         JobPermit { _permits: permits, _client: client }
     }
 
-    /// As [`permit`](Self::permit), but `None` instead of waiting.
+    /// Like [`permit`](Self::permit), but `None` instead of waiting.
     pub(crate) fn permit_now(&self, of: &TenantJobs) -> Option<JobPermit> {
         let client = Client::current();
         let from = client.iter().map(|client| client.jobs()).chain([&of.0]);
@@ -97,7 +97,7 @@ impl WorkerPool {
         self.run_with(permit, work).await
     }
 
-    /// As [`run`](Self::run), with a permit.
+    /// Like [`run`](Self::run), with a permit.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         permit: JobPermit,

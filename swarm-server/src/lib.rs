@@ -35,9 +35,8 @@ struct Readme;
 
 mod activity;
 mod connections;
-mod framing;
-mod host;
 mod limits;
+mod request_head;
 mod socket;
 #[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls;
@@ -69,8 +68,7 @@ use tower_service::Service;
 
 use self::activity::Activity;
 use self::connections::Connections;
-use self::framing::check_framing;
-use self::host::{bad_request, settle_host};
+use self::request_head::{bad_request, check_framing, normalize_host};
 use self::socket::Socket;
 use self::tls::{Stream, TlsAcceptor};
 
@@ -127,14 +125,14 @@ where
     S::Future: Send,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<Bytes> + Send + 'static,
 {
-    let names_peers = true;
-    serve_counted(listener.into(), service, limits, (Gauge::default(), names_peers), stop).await
+    let with_peer = true;
+    serve_counted(listener.into(), service, limits, (Gauge::default(), with_peer), stop).await
 }
 
 /// Serves a site ([`swarm_http::service`]) like [`serve`], and counts the open connections in its metrics.
 ///
 /// # Errors
-/// As [`serve`].
+/// The errors of [`serve`].
 pub async fn serve_site(
     listener: impl Into<Listener>,
     site: &Arc<Site>,
@@ -142,17 +140,17 @@ pub async fn serve_site(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     // A site does not use the client's address.
-    let names_peers = false;
+    let with_peer = false;
     let service = swarm_http::service(site);
-    serve_counted(listener.into(), service, limits, (site.connections(), names_peers), stop).await
+    serve_counted(listener.into(), service, limits, (site.connections(), with_peer), stop).await
 }
 
-/// As [`serve`], with the gauge of open connections, and whether requests get a [`Peer`].
+/// Like [`serve`], with the gauge of open connections, and whether requests get a [`Peer`].
 async fn serve_counted<S, B>(
     Listener { tcp: listener, tls }: Listener,
     service: S,
     limits: Limits,
-    (count, names_peers): (Gauge, bool),
+    (count, with_peer): (Gauge, bool),
     stop: impl Future<Output = ()>,
 ) -> io::Result<()>
 where
@@ -177,7 +175,7 @@ where
         let activity = Activity::new();
         let socket = Socket::new(tcp, &limits, activity.clone());
         let (service, at) = (service.clone(), activity.clone());
-        let named = names_peers.then_some(Peer(peer));
+        let named = with_peer.then_some(Peer(peer));
         let service =
             service_fn(move |request| answer(service.clone(), request, named, at.clone()));
         let connection = drive(http.clone(), socket, service, peer, stopped.clone());
@@ -287,8 +285,8 @@ where
     }
     let mut request = request.map(|body| TrackedBody::new(body, activity.clone()));
     let body = request.body().ended();
-    let settled = check_framing(request.headers()).and_then(|()| settle_host(&mut request));
-    let mut response = match settled {
+    let normalized = check_framing(request.headers()).and_then(|()| normalize_host(&mut request));
+    let mut response = match normalized {
         Ok(()) => {
             if let Some(peer) = peer {
                 request.extensions_mut().insert(peer);

@@ -78,7 +78,7 @@ impl Socket {
     ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(length)) = written {
             self.written += length;
-            self.earn(length);
+            self.add_credit(length);
         }
         if written.is_ready() {
             return written;
@@ -103,7 +103,7 @@ impl Socket {
     }
 
     /// Adds the time that this many bytes take at the minimum rate, up to the initial credit.
-    fn earn(&mut self, length: usize) {
+    fn add_credit(&mut self, length: usize) {
         let worth = Duration::from_secs_f64(length as f64 / self.write_rate as f64);
         self.credit = self.left().saturating_add(worth).min(self.write_deadline);
         if let Some(stalled) = &mut self.stalled {

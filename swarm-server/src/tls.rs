@@ -50,7 +50,7 @@ impl TlsCertificate {
     /// Replaces the certificate and the key.
     ///
     /// # Errors
-    /// As [`from_pem`](Self::from_pem); the old pair then stays in use.
+    /// Like [`from_pem`](Self::from_pem); the old pair then stays in use.
     pub fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), TlsError> {
         let new = certified(chain, key)?;
         *self.0.0.write().unwrap_or_else(PoisonError::into_inner) = new;

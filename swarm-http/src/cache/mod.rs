@@ -6,7 +6,7 @@
 //! Concurrent readers of a large answer share the work: one makes it on the worker pool, the others
 //! wait for the result.
 
-mod question;
+mod key;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::response::{Answer, Reply};
 use crate::tenants::ServedTenant;
 use crate::workers::WorkerPool;
 
-pub(crate) use question::Question;
+pub(crate) use key::CacheKey;
 
 /// Capacity, in bytes. The compressed form of an answer counts as half its size.
 const CAPACITY: u64 = 64 << 20;
@@ -43,9 +43,9 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 const LARGE: usize = 16 << 10;
 
 /// A request for a cacheable answer.
-pub(crate) struct Reader {
+pub(crate) struct CacheRequest {
     pub(crate) served: Arc<ServedTenant>,
-    pub(crate) question: Question,
+    pub(crate) key: CacheKey,
     /// Whether the client accepts gzip.
     pub(crate) gzip: bool,
     /// Whether the size of the answer depends on what is stored, so that the worker pool makes it.
@@ -54,7 +54,7 @@ pub(crate) struct Reader {
 
 /// The cached answers.
 pub(crate) struct AnswerCache {
-    answers: Cache<Question, Arc<CachedAnswer>, AnswerWeighter>,
+    answers: Cache<CacheKey, Arc<CachedAnswer>, AnswerWeighter>,
     workers: Arc<WorkerPool>,
 }
 
@@ -71,10 +71,10 @@ struct CachedAnswer {
 #[derive(Clone)]
 struct AnswerWeighter;
 
-impl Weighter<Question, Arc<CachedAnswer>> for AnswerWeighter {
-    fn weight(&self, question: &Question, cached: &Arc<CachedAnswer>) -> u64 {
+impl Weighter<CacheKey, Arc<CachedAnswer>> for AnswerWeighter {
+    fn weight(&self, key: &CacheKey, cached: &Arc<CachedAnswer>) -> u64 {
         let body = cached.answer.body.len();
-        (OVERHEAD + question.len() + body + body / 2) as u64
+        (OVERHEAD + key.len() + body + body / 2) as u64
     }
 }
 
@@ -102,15 +102,15 @@ impl AnswerCache {
     /// The valid cached answer, or else the one that `make` makes.
     pub(crate) async fn answer(
         &self,
-        reader: Reader,
+        reader: CacheRequest,
         make: impl FnOnce() -> BoxFuture<'static, Reply> + Send,
     ) -> Reply {
-        let Reader { served, question, gzip, is_large } = reader;
+        let CacheRequest { served, key, gzip, is_large } = reader;
         let mut permit = None;
         loop {
             let asked = Instant::now();
             let log = served.tenant().log_position().await?;
-            if let Some(answer) = self.valid(&question, served.tenant(), &log, asked).await? {
+            if let Some(answer) = self.valid(&key, served.tenant(), &log, asked).await? {
                 // Compressing needs a permit too; waiting for it while holding one could deadlock.
                 drop(permit);
                 return Ok(self.compressed(&served, answer, gzip).await);
@@ -119,11 +119,11 @@ impl AnswerCache {
                 let answer = prepared(make().await?, false);
                 if answer.status == StatusCode::OK {
                     let cached = CachedAnswer { answer: answer.clone(), log, end: None, asked };
-                    self.answers.insert(question, Arc::new(cached));
+                    self.answers.insert(key, Arc::new(cached));
                 }
                 return Ok(answer);
             }
-            let entry = self.answers.entry_async(&question, |_, cached| {
+            let entry = self.answers.entry_async(&key, |_, cached| {
                 if cached.log == log || cached.asked >= asked {
                     EntryAction::Retain(cached.answer.clone())
                 } else {
@@ -170,12 +170,12 @@ impl AnswerCache {
     /// The cached answer, if it is valid at this log position.
     async fn valid(
         &self,
-        question: &Question,
+        key: &CacheKey,
         tenant: &Tenant,
         log: &LogPosition,
         asked: Instant,
     ) -> Result<Option<Answer>, Error> {
-        let Some(cached) = self.answers.get(question) else { return Ok(None) };
+        let Some(cached) = self.answers.get(key) else { return Ok(None) };
         if cached.log == *log {
             return Ok(Some(cached.answer.clone()));
         }
@@ -186,7 +186,7 @@ impl AnswerCache {
         let answer = cached.answer.clone();
         let revalidated = CachedAnswer { answer, log: log.clone(), end: Some(end), asked };
         let answer = revalidated.answer.clone();
-        self.answers.insert(question.clone(), Arc::new(revalidated));
+        self.answers.insert(key.clone(), Arc::new(revalidated));
         Ok(Some(answer))
     }
 

@@ -2,6 +2,39 @@
 
 pub(crate) mod diagnosis;
 pub(crate) mod guide;
-pub(crate) mod home;
 pub(crate) mod manifest;
 pub(crate) mod reference;
+
+use http::HeaderValue;
+use http::header::VARY;
+
+use crate::request::RequestContext;
+use crate::request::accept::quality;
+use crate::response::Reply;
+
+/// `/`: the home page, the index for agents or the manifest, by `Accept`; without a preference, the page.
+pub(crate) async fn home(request: RequestContext) -> Reply {
+    let accept = request.headers.get("accept").and_then(|accept| accept.to_str().ok());
+    let wants = |kind, subtype| quality(accept.unwrap_or_default(), kind, subtype);
+    let text = wants("text", "markdown").max(wants("text", "plain"));
+    let (html, json) = (wants("text", "html"), wants("application", "json"));
+    let mut answer = if text > html && text >= json {
+        guide::llms(request).await?
+    } else if json > html {
+        manifest::manifest(request).await?
+    } else {
+        page(request).await?
+    };
+    answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
+    Ok(answer)
+}
+
+#[cfg(feature = "pages")]
+async fn page(request: RequestContext) -> Reply {
+    crate::pages::home(request).await
+}
+
+#[cfg(not(feature = "pages"))]
+async fn page(request: RequestContext) -> Reply {
+    manifest::manifest(request).await
+}

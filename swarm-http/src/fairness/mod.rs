@@ -23,7 +23,7 @@ use tokio::task::yield_now;
 use tokio::task_local;
 use tokio::time::Instant;
 
-use crate::memory_share::Share;
+use crate::budget::Share;
 
 #[cfg(test)]
 mod tests;

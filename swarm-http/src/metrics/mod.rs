@@ -1,6 +1,5 @@
 //! The server's metrics, in the OpenMetrics text format.
 
-mod count_records;
 mod figures;
 
 use std::fmt;
@@ -17,16 +16,15 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use swarm_core::wire::Problem;
 
-pub(crate) use count_records::CountRecords;
 use figures::AllFigures;
-pub(crate) use figures::{Figures, TenantFigures};
+pub(crate) use figures::{CountRecords, TenantFigures};
 
 /// Upper bounds of the histogram buckets of durations, in seconds.
 const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
 
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Answered, Counter>,
+    requests: Family<RequestLabels, Counter>,
     submits: Family<Outcome, Counter>,
     committee_submits: Family<Outcome, Counter>,
     seconds: Family<AtRoute, Histogram>,
@@ -37,7 +35,7 @@ pub(crate) struct Metrics {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct RequestLabels {
     method: &'static str,
     route: &'static str,
     status: u16,
@@ -113,8 +111,8 @@ fn durations() -> Histogram {
 
 impl Metrics {
     /// Counts a request as in flight until the guard is dropped.
-    pub(crate) fn enter(&self) -> Counted {
-        Counted::in_gauge(&self.in_flight)
+    pub(crate) fn start_request(&self) -> GaugeGuard {
+        GaugeGuard::increment(&self.in_flight)
     }
 
     /// The gauge of open connections.
@@ -128,8 +126,8 @@ impl Metrics {
         status: StatusCode,
         seconds: f64,
     ) {
-        let answered = Answered { method: method_label(method), route, status: status.as_u16() };
-        self.requests.get_or_create(&answered).inc();
+        let labels = RequestLabels { method: method_label(method), route, status: status.as_u16() };
+        self.requests.get_or_create(&labels).inc();
         self.seconds.get_or_create(&AtRoute { route }).observe(seconds);
     }
 
@@ -201,16 +199,16 @@ fn method_label(method: &Method) -> &'static str {
 }
 
 /// Increments a gauge, and decrements it on drop.
-pub(crate) struct Counted(Gauge);
+pub(crate) struct GaugeGuard(Gauge);
 
-impl Counted {
-    pub(crate) fn in_gauge(gauge: &Gauge) -> Self {
+impl GaugeGuard {
+    pub(crate) fn increment(gauge: &Gauge) -> Self {
         gauge.inc();
         Self(gauge.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }

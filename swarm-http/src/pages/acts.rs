@@ -10,7 +10,7 @@ use swarm_core::{Error, MemberId, Tenant, Timestamp};
 use super::links;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 
 /// An entry as a line of the page of the log, with links to what it is about. A memo that was
 /// retracted is not linked.
@@ -18,7 +18,7 @@ pub(super) fn describe(
     line: &LogLine,
     is_retracted: bool,
     people: &People,
-    reading: Reading,
+    times: TimeFormatter,
 ) -> Markup {
     let (what, by, note) = match &line.entry {
         LogEntry::Take(take) => {
@@ -36,7 +36,7 @@ pub(super) fn describe(
         LogEntry::Session(entry) => {
             let id = entry.session.id;
             let link = anchor(&links::session(id), &format!("session {id}"));
-            let act = session_act(entry, None, people, reading);
+            let act = session_act(entry, None, people, times);
             (format!("{link}: {}", escape(&act)), Some(&entry.by), entry.note.as_ref())
         }
         LogEntry::Member(entry) => {
@@ -127,9 +127,9 @@ pub(super) fn act(
     entry: &SessionEntry,
     before: Option<&Terms>,
     people: &People,
-    reading: Reading,
+    times: TimeFormatter,
 ) -> String {
-    session_act(entry, before, people, reading) + &attribution(Some(&entry.by), entry.note.as_ref())
+    session_act(entry, before, people, times) + &attribution(Some(&entry.by), entry.note.as_ref())
 }
 
 /// The terms of a session that an operator can change.
@@ -144,8 +144,8 @@ impl Terms {
     }
 
     /// The differences from the terms before; all terms if those are unknown.
-    fn differences(&self, before: Option<&Self>, reading: Reading) -> String {
-        let time = |moment| reading.time_text(moment);
+    fn differences(&self, before: Option<&Self>, times: TimeFormatter) -> String {
+        let time = |moment| times.time_text(moment);
         let Some(before) = before else {
             let deadline = self.deadline.map_or("no deadline".to_owned(), |deadline| {
                 format!("deadline {}", time(deadline))
@@ -176,7 +176,7 @@ fn session_act(
     entry: &SessionEntry,
     before: Option<&Terms>,
     people: &People,
-    reading: Reading,
+    times: TimeFormatter,
 ) -> String {
     let terms = Terms::of(&entry.session);
     match entry.act {
@@ -184,7 +184,7 @@ fn session_act(
             let blind = if entry.session.blind { " blind" } else { "" };
             match terms.deadline {
                 Some(deadline) => {
-                    format!("convened{blind}, deadline {}", reading.time_text(deadline))
+                    format!("convened{blind}, deadline {}", times.time_text(deadline))
                 }
                 None => format!("convened{blind}, without a deadline"),
             }
@@ -195,7 +195,7 @@ fn session_act(
             SessionState::Aggregated => "aggregated: the snapshot is frozen".to_owned(),
             state @ (SessionState::Scheduled | SessionState::Published) => state.to_string(),
         },
-        SessionAct::Deadline | SessionAct::Quorum => terms.differences(before, reading),
+        SessionAct::Deadline | SessionAct::Quorum => terms.differences(before, times),
         SessionAct::Roster => "roster frozen".to_owned(),
         SessionAct::Excuse => match &entry.excuse {
             Some(excuse) => {

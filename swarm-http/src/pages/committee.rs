@@ -7,15 +7,15 @@ use swarm_core::rules::committee::PublicTake;
 use swarm_core::{CommitteeRefusal, Resource};
 
 use super::charts::stance_field;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{StanceRow, Subjects, part_title};
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, clipped};
 use super::people::Person;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use super::{links, stance};
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::no_position;
 use crate::response::Reply;
 
 /// Sessions per page.
@@ -42,7 +42,7 @@ struct Row {
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let query = request.query();
     let before =
         query.get("before").map(|text| Day::parse(text).map_err(|_| no_position("before")));
@@ -53,7 +53,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let ids = lines.iter().map(|line| &line.subject_id);
     let subjects = Subjects::find(request.tenant(), ids).await?;
     let row = |line: &swarm_core::rules::committee::SessionLine| Row {
-        when: reading.day(line.date),
+        when: times.day(line.date),
         href: links::committee(line.date),
         subject: subjects.link(&line.subject_id),
         synthesis: clipped(line.synthesis.as_deref().unwrap_or_default(), MAX_SYNTHESIS),
@@ -103,35 +103,32 @@ struct TakeView {
 }
 
 pub(crate) async fn session(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let day = request.path.first().and_then(|text| Day::parse(text).ok());
     let day = day.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
     let session = request.committee()?.session(day).await?;
     let subjects = Subjects::find(request.tenant(), [&session.subject_id]).await?;
     let subject = subjects.link(&session.subject_id);
-    let time = reading.time(session.deadline_utc);
-    let left = reading.left(session.deadline_utc);
+    let time = times.time(session.deadline_utc);
+    let left = times.left(session.deadline_utc);
     let deadline = match &left {
         Some(left) => format!("closes {time}, in {left}"),
         None => format!("closed {time}"),
     };
-    let title = format!("Committee of {}: {}", reading.day_text(day), subject.1);
+    let title = format!("Committee of {}: {}", times.day_text(day), subject.1);
     let rows: Vec<_> = session.takes.iter().map(row).collect();
     let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
     let frame = Frame::new(SiteContext::of(&request), title, links::committee(day));
     let page = SessionPage {
-        frame: frame
-            .below("/swarm/committee", "Committee")
-            .called(&reading.day_text(day))
-            .article(),
+        frame: frame.below("/swarm/committee", "Committee").called(&times.day_text(day)).article(),
         subject,
-        date: Reading::weekday(day),
+        date: TimeFormatter::weekday(day),
         deadline: Markup(deadline),
         open: left.is_some(),
         synthesis: session.synthesis.as_deref().map(|text| markdown(text, HeadingLevel::H2)),
         field: (!dots.is_empty()).then(|| stance_field(&dots, None)),
         rows,
-        takes: session.takes.iter().map(|take| view(take, reading)).collect(),
+        takes: session.takes.iter().map(|take| view(take, times)).collect(),
     };
     Ok(html(StatusCode::OK, &page))
 }
@@ -145,11 +142,11 @@ fn row(take: &PublicTake) -> StanceRow {
     }
 }
 
-fn view(take: &PublicTake, reading: Reading) -> TakeView {
+fn view(take: &PublicTake, times: TimeFormatter) -> TakeView {
     TakeView {
         member: take.member_id.to_string(),
         stance: stance::word(take.stance.as_str(), Some(take.confidence)),
-        when: reading.time(take.received_at),
+        when: times.time(take.received_at),
         model: take.model.as_ref().map(|model| model.as_str().to_owned()),
         body: markdown(take.body.as_str(), HeadingLevel::H3),
         commit: take.commit.clone(),

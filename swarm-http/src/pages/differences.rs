@@ -36,7 +36,7 @@ impl Differences {
             fields.push("memo".to_owned());
         }
         let (old, new) = (before.body.as_str(), after.body.as_str());
-        Self { fields, text: (old != new).then(|| marked(old, new)) }
+        Self { fields, text: (old != new).then(|| mark_changes(old, new)) }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -53,7 +53,7 @@ enum Part {
 
 /// Both texts in one, with removed words in `del` and added ones in `ins`. Where little changed, unchanged
 /// words far from a change are left out.
-fn marked(before: &str, after: &str) -> Markup {
+fn mark_changes(before: &str, after: &str) -> Markup {
     let (before, after): (Vec<_>, Vec<_>) =
         (before.split_inclusive(' ').collect(), after.split_inclusive(' ').collect());
     let mut html = String::new();
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn removed_and_added_words_are_marked_and_escaped() {
-        let Markup(html) = marked("I <b> wait for the vote.", "I do not wait for the count.");
+        let Markup(html) = mark_changes("I <b> wait for the vote.", "I do not wait for the count.");
         let expected = "I <del>&lt;b&gt; </del><ins>do not </ins>wait for the <del>vote.</del><ins>count.</ins>";
         assert_eq!(html, expected);
     }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn unchanged_words_far_from_a_change_are_left_out() {
         let long = "word ".repeat(100);
-        let Markup(html) = marked(&format!("{long}old"), &format!("{long}new"));
+        let Markup(html) = mark_changes(&format!("{long}old"), &format!("{long}new"));
         assert_eq!(html.matches("word").count(), CONTEXT, "{html}");
         assert!(html.starts_with("… word") && html.ends_with("<del>old</del><ins>new</ins>"));
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn very_long_texts_are_not_compared_word_by_word() {
         let (old, new) = ("a ".repeat(5_000), "b ".repeat(5_000));
-        let Markup(html) = marked(&old, &new);
+        let Markup(html) = mark_changes(&old, &new);
         assert_eq!((html.matches("<del>").count(), html.matches("<ins>").count()), (1, 1));
     }
 }

@@ -13,7 +13,7 @@ use swarm_core::rules::PublicTake;
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Take, Timestamp};
 
-use super::frame::{SiteContext, reading};
+use super::frame::{SiteContext, time_formatter};
 use super::links;
 use super::lists::{Subjects, memo_title, subject_title};
 use super::markdown::first_words;
@@ -21,7 +21,7 @@ use super::markup::printable;
 use super::people::{People, member_name};
 use super::result::ResultView;
 use super::stage_text;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
 
@@ -36,19 +36,19 @@ const MAX_EXCERPT: usize = 500;
 
 /// `/feed.xml`
 pub(crate) async fn feed(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let sessions = request.tenant().published(MAX_SESSIONS).await?;
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(request.tenant(), ids).await?;
     let site = SiteContext::of(&request);
-    let entries = sessions.iter().map(|one| of_session(one, &site, &subjects, reading)).collect();
+    let entries = sessions.iter().map(|one| of_session(one, &site, &subjects, times)).collect();
     let title = format!("{}: published sessions", site.name);
     Ok(answer(&site, title, ("/feed.xml", "/"), entries))
 }
 
 /// `/swarm/subjects/<id>/feed.xml`
 pub(crate) async fn subject(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let subject = tenant.subject(&request.subject_id()?).await?;
     let list = SessionList::About(subject.id.clone());
@@ -59,7 +59,7 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let people = People::find(tenant, takes.iter().map(|take| &take.draft().member_id)).await?;
     let site = SiteContext::of(&request);
     let mut entries: Vec<_> =
-        sessions.iter().map(|one| of_session(one, &site, &subjects, reading)).collect();
+        sessions.iter().map(|one| of_session(one, &site, &subjects, times)).collect();
     entries.extend(of_takes(&takes, &site, &subjects, &people));
     let page = links::subject(&subject.id);
     let title = format!("{}: {}", site.name, subject_title(&subject));
@@ -84,7 +84,7 @@ pub(crate) async fn member(request: RequestContext) -> Reply {
     Ok(answer(&site, title, (&format!("{page}/feed.xml"), &page), entries))
 }
 
-/// Those of these takes that are not sealed.
+/// The takes that are not sealed.
 fn open<'a>(takes: impl Iterator<Item = &'a PublicTake>) -> Vec<Arc<Take>> {
     takes.filter_map(PublicTake::open).map(Arc::clone).collect()
 }
@@ -115,7 +115,7 @@ fn of_session(
     session: &SessionSummary,
     site: &SiteContext,
     subjects: &Subjects,
-    reading: Reading,
+    times: TimeFormatter,
 ) -> Entry {
     let path = links::session(session.id);
     let title = format!("{}, {}", subjects.name(&session.subject_id), session.date);
@@ -127,15 +127,15 @@ fn of_session(
         updated: date(updated),
         published: session.published_at.map(date),
         links: vec![link("alternate", site, &path)],
-        summary: Some(Text::plain(summary(session, reading))),
+        summary: Some(Text::plain(summary(session, times))),
         ..Entry::default()
     }
 }
 
 /// The result in words, or the stage.
-pub(super) fn summary(session: &SessionSummary, reading: Reading) -> String {
+pub(super) fn summary(session: &SessionSummary, times: TimeFormatter) -> String {
     let Some(figures) = &session.figures else {
-        return format!("{}.", stage_text::brief(session, reading));
+        return format!("{}.", stage_text::brief(session, times));
     };
     let filed = super::lists::counts(&figures.stances).words();
     match ResultView::words(figures) {

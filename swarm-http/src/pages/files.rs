@@ -1,5 +1,5 @@
-//! `/swarm/sessions/<id>.csv`, `/swarm/members/<id>.csv`, `/swarm/subjects/<id>.csv`, and the same as `.json`:
-//! the rows of a page, to be taken along (API.md, 10.6).
+//! `/swarm/sessions/<id>.csv`, `/swarm/members/<id>.csv`, `/swarm/subjects/<id>.csv`, and `.json` in place of `.csv`:
+//! the rows of a page as a download (API.md, 10.6).
 
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
@@ -11,11 +11,11 @@ use swarm_core::rules::{Counting, PublicTake, dissent, distance_from_others};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, Refusal};
 
-use super::lists::uncounted;
+use super::lists::uncounted_reason;
 use super::member::{OpenTake, open};
 use super::people::People;
 use super::stage_text;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use super::{frame, subject};
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
@@ -85,7 +85,7 @@ async fn session(request: RequestContext, format: Format) -> Reply {
             draft.map_or(Cell::Empty, |draft| Cell::Number(draft.confidence.get())),
             Cell::Text(take.filed_at().to_string()),
             match snapshot {
-                Some(_) => Cell::Flag(uncounted(take, snapshot).is_none()),
+                Some(_) => Cell::Flag(uncounted_reason(take, snapshot).is_none()),
                 None => Cell::Empty,
             },
             draft.map_or(Cell::Empty, |draft| Cell::Text(draft.body.as_str().to_owned())),
@@ -148,7 +148,7 @@ async fn member(request: RequestContext, format: Format) -> Reply {
 /// The newest sessions of a subject. Ids of subjects are any text: if there is no subject with this id, but
 /// one whose id ends like the file, its page is answered.
 async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
-    let reading = frame::reading(&request).await?;
+    let times = frame::time_formatter(&request).await?;
     let id = request.subject_id()?;
     match request.tenant().subject(&id).await {
         Ok(_) => {}
@@ -162,7 +162,7 @@ async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
     }
     let list = SessionList::About(id.clone());
     let sessions = request.tenant().summaries(list, MAX_SESSIONS, None).await?.sessions;
-    let rows = sessions.iter().map(|session| session_row(session, reading)).collect();
+    let rows = sessions.iter().map(|session| session_row(session, times)).collect();
     const COLUMNS: [&str; 19] = [
         "sessionId",
         "date",
@@ -187,7 +187,7 @@ async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
     Ok(Table { columns: &COLUMNS, rows }.answer(&format!("subject-{}", file_name(&id)), format))
 }
 
-fn session_row(session: &SessionSummary, reading: Reading) -> Vec<Cell> {
+fn session_row(session: &SessionSummary, times: TimeFormatter) -> Vec<Cell> {
     let text = |text: Option<String>| text.map_or(Cell::Empty, Cell::Text);
     let count = |count: Option<usize>| count.map_or(Cell::Empty, |count| Cell::Count(count as u64));
     let number = |number: Option<f64>| number.map_or(Cell::Empty, Cell::Number);
@@ -197,7 +197,7 @@ fn session_row(session: &SessionSummary, reading: Reading) -> Vec<Cell> {
     let mut row = vec![
         Cell::Count(session.id.0),
         Cell::Text(session.date.to_string()),
-        Cell::Text(stage_text::word(stage_text::stage_of(session, reading)).to_owned()),
+        Cell::Text(stage_text::word(stage_text::stage_of(session, times)).to_owned()),
         text(session.window_closes_at.map(|at| at.to_string())),
         text(session.published_at.map(|at| at.to_string())),
         count(figures.map(|figures| figures.participation.members)),

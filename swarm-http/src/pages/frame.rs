@@ -5,7 +5,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use swarm_core::Timestamp;
 
 use super::markup::{clipped, printable};
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::response::Answer;
 use crate::tenants::ServedTenant;
@@ -112,7 +112,7 @@ impl Frame {
     }
 
     /// Describes the page in a sentence, of which previews show the beginning.
-    pub(crate) fn described(self, text: &str) -> Self {
+    pub(crate) fn with_description(self, text: &str) -> Self {
         const MAX_DESCRIPTION: usize = 200;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = clipped(&text, MAX_DESCRIPTION);
@@ -163,10 +163,12 @@ impl Frame {
     }
 }
 
-/// The current time, for rendering times on a page.
-pub(crate) async fn reading(request: &RequestContext) -> Result<Reading, swarm_core::Error> {
+/// The formatter for the times on a page.
+pub(crate) async fn time_formatter(
+    request: &RequestContext,
+) -> Result<TimeFormatter, swarm_core::Error> {
     let now: Timestamp = request.tenant().now().await?;
-    Ok(Reading { now })
+    Ok(TimeFormatter { now })
 }
 
 /// Renders a page into an answer.

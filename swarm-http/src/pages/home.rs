@@ -12,11 +12,11 @@ use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
 
 use super::charts::{signed, strip};
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of};
 use super::markup::Markup;
 use super::people::{People, Person};
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use super::{links, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -63,7 +63,7 @@ struct Change {
     subject: (String, String),
     /// `−0.20 to +0.44 (+0.64)`
     score: Option<String>,
-    /// Who changed sides: the member, the stance before and after.
+    /// The members that changed sides: the member, the stance before and after.
     crossings: Vec<(Person, String, String)>,
     missing: Named,
     /// The subject's session that is open: its path, its day, when it closes.
@@ -71,11 +71,11 @@ struct Change {
 }
 
 /// A session and the latest take of each of its members.
-type WithTakes = (Arc<Session>, Vec<PublicTake>);
+type SessionWithTakes = (Arc<Session>, Vec<PublicTake>);
 
 /// The records of the page.
 struct Records {
-    open: Vec<WithTakes>,
+    open: Vec<SessionWithTakes>,
     pending: Vec<Arc<SessionSummary>>,
     published: Vec<Arc<SessionSummary>>,
     /// The latest result of a subject, and what changed since the one before.
@@ -84,28 +84,27 @@ struct Records {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
-    let records = Records::read(&request, reading).await?;
+    let records = Records::read(&request, times).await?;
     let subjects = Subjects::find(tenant, records.subjects()).await?;
     let people = People::find(tenant, &records.members()).await?;
     let site = SiteContext::of(&request);
-    let row = |session: &Arc<SessionSummary>| SessionRow::new(session, &subjects, reading);
-    let takes =
-        records.takes.iter().map(|take| TakeView::in_list(take, &subjects, &people, reading));
+    let row = |session: &Arc<SessionSummary>| SessionRow::new(session, &subjects, times);
+    let takes = records.takes.iter().map(|take| TakeView::in_list(take, &subjects, &people, times));
     let page = HomePage {
-        open: records.open.iter().map(|it| open_session(it, &subjects, &people, reading)).collect(),
+        open: records.open.iter().map(|it| open_session(it, &subjects, &people, times)).collect(),
         pending: records.pending.iter().map(row).collect(),
-        changes: records.change_views(&subjects, &people, reading),
+        changes: records.change_views(&subjects, &people, times),
         published: records.published.iter().map(row).collect(),
         takes: takes.collect(),
-        frame: Frame::new(site.clone(), site.name, "/").described(&site.about),
+        frame: Frame::new(site.clone(), site.name, "/").with_description(&site.about),
     };
     Ok(html(StatusCode::OK, &page))
 }
 
 impl Records {
-    async fn read(request: &RequestContext, reading: Reading) -> Result<Self, Error> {
+    async fn read(request: &RequestContext, times: TimeFormatter) -> Result<Self, Error> {
         let tenant = request.tenant();
         use SessionState::{Aggregated, Collecting, Scheduled, WindowClosed};
         let mut open = Vec::new();
@@ -113,7 +112,7 @@ impl Records {
         for state in [Scheduled, Collecting, WindowClosed, Aggregated] {
             let list = SessionList::InState(state);
             for session in tenant.summaries(list, MAX_OPEN, None).await?.sessions {
-                match stage_text::stage_of(&session, reading) {
+                match stage_text::stage_of(&session, times) {
                     Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
                     _ => pending.push(session),
                 }
@@ -135,11 +134,16 @@ impl Records {
         })
     }
 
-    fn change_views(&self, subjects: &Subjects, people: &People, reading: Reading) -> Vec<Change> {
+    fn change_views(
+        &self,
+        subjects: &Subjects,
+        people: &People,
+        times: TimeFormatter,
+    ) -> Vec<Change> {
         let view = |(session, movement): &(Arc<SessionSummary>, Arc<Movement>)| {
-            let is_next = |open: &&WithTakes| open.0.subject_id == session.subject_id;
+            let is_next = |open: &&SessionWithTakes| open.0.subject_id == session.subject_id;
             let next = self.open.iter().find(is_next).map(|(session, _)| &**session);
-            change((&**session, &**movement), next, (subjects, people), reading)
+            change((&**session, &**movement), next, (subjects, people), times)
         };
         self.changes.iter().map(view).collect()
     }
@@ -193,10 +197,10 @@ fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> 
 }
 
 fn open_session(
-    (session, takes): &WithTakes,
+    (session, takes): &SessionWithTakes,
     subjects: &Subjects,
     people: &People,
-    reading: Reading,
+    times: TimeFormatter,
 ) -> OpenSession {
     let expected = session
         .roster
@@ -216,11 +220,11 @@ fn open_session(
     OpenSession {
         href: links::session(session.id),
         subject: subjects.link(&session.subject_id),
-        day: reading.day(session.date),
-        deadline: stage_text::deadline(&summary, reading),
+        day: times.day(session.date),
+        deadline: stage_text::deadline(&summary, times),
         filed,
         people: Named::new(&ids, MAX_NAMED, people),
-        missing: match stage_text::stage_of(&summary, reading) {
+        missing: match stage_text::stage_of(&summary, times) {
             Stage::Scheduled => Named::default(),
             _ => Named::new(&missing(session, takes), MAX_NAMED, people),
         },
@@ -232,7 +236,7 @@ fn change(
     (session, movement): (&SessionSummary, &Movement),
     next: Option<&Session>,
     (subjects, people): (&Subjects, &People),
-    reading: Reading,
+    times: TimeFormatter,
 ) -> Change {
     let score = movement.score.map(|(from, to)| {
         let [before, after, by] = [from, to, to - from].map(signed);
@@ -246,15 +250,15 @@ fn change(
     let crossings = crossings.map(|it| (people.person(&it.member), it.from.clone(), it.to.clone()));
     let missing: Vec<_> = movement.missing.iter().collect();
     Change {
-        when: reading.day(session.date),
+        when: times.day(session.date),
         href: links::session(session.id),
         subject: subjects.link(&session.subject_id),
         score,
         crossings: crossings.collect(),
         missing: Named::new(&missing, MAX_NAMED, people),
         next: next.map(|next| {
-            let closes = stage_text::deadline(&next.summary(), reading);
-            (links::session(next.id), reading.day(next.date), closes)
+            let closes = stage_text::deadline(&next.summary(), times);
+            (links::session(next.id), times.day(next.date), closes)
         }),
     }
 }

@@ -8,7 +8,7 @@ use super::markup::Markup;
 use super::result::ResultView;
 use super::stage_text;
 use super::stance;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 
 /// The key figures: the largest first.
 pub(super) struct KeyFigures {
@@ -20,10 +20,10 @@ pub(super) struct KeyFigures {
 
 impl KeyFigures {
     /// The figures of a session, and of the latest takes in it.
-    pub(super) fn of(session: &Session, latest: &[PublicTake], reading: Reading) -> Self {
+    pub(super) fn of(session: &Session, latest: &[PublicTake], times: TimeFormatter) -> Self {
         match &session.snapshot {
             Some(snapshot) => Self::of_result(&snapshot.figures),
-            None => Self::without_result(session, latest, reading),
+            None => Self::without_result(session, latest, times),
         }
     }
 
@@ -51,11 +51,11 @@ impl KeyFigures {
     }
 
     /// Before aggregation: no score is shown, only what is filed.
-    fn without_result(session: &Session, latest: &[PublicTake], reading: Reading) -> Self {
+    fn without_result(session: &Session, latest: &[PublicTake], times: TimeFormatter) -> Self {
         let roster = session.roster.as_ref();
         let expected =
             roster.map(|roster| roster.entries().iter().filter(|entry| !entry.excused).count());
-        let stage = stage_text::stage_of(&session.summary(), reading);
+        let stage = stage_text::stage_of(&session.summary(), times);
         let takes_count = stage.takes_count();
         let filed = if takes_count { "have filed" } else { "filed" };
         let mut rest = vec![(filed.to_owned(), Markup::text(&of(latest.len(), expected)))];
@@ -63,13 +63,13 @@ impl KeyFigures {
             rest.push(("needed for the quorum".to_owned(), Markup::text(&quorum.to_string())));
         }
         let deadline = session.window_closes_at;
-        let left = deadline.and_then(|deadline| Some((reading.left(deadline)?, deadline)));
+        let left = deadline.and_then(|deadline| Some((times.left(deadline)?, deadline)));
         let lead = left.filter(|_| takes_count).map(|(left, deadline)| {
             let label = match stage {
                 Stage::Closing => "until late takes are refused",
                 _ => "left to file",
             };
-            (Markup(left), Markup(format!("{label}, until {}", reading.time(deadline))))
+            (Markup(left), Markup(format!("{label}, until {}", times.time(deadline))))
         });
         Self { lead, rest }
     }

@@ -12,11 +12,10 @@ use super::markdown::{HeadingLevel, excerpt};
 use super::markup::{Markup, named};
 use super::people::{People, Person};
 use super::result::ResultView;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use super::{links, stage_text, stance};
-use crate::number::number;
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::{no_position, number};
 use crate::response::ApiError;
 
 /// Longest excerpt of a take's body in a list, in characters.
@@ -93,24 +92,24 @@ pub(super) struct SessionRow {
 }
 
 impl SessionRow {
-    pub(super) fn new(session: &SessionSummary, subjects: &Subjects, reading: Reading) -> Self {
+    pub(super) fn new(session: &SessionSummary, subjects: &Subjects, times: TimeFormatter) -> Self {
         let subject = subjects.link(&session.subject_id);
-        Self { subject: Some(subject), ..Self::without_subject(session, reading) }
+        Self { subject: Some(subject), ..Self::without_subject(session, times) }
     }
 
     /// A row of the subject's own page.
-    pub(super) fn without_subject(session: &SessionSummary, reading: Reading) -> Self {
+    pub(super) fn without_subject(session: &SessionSummary, times: TimeFormatter) -> Self {
         let figures = session.figures.as_ref();
         let counted = figures.filter(|figures| figures.participation.members > 0);
         let counts = counted.map(|figures| counts(&figures.stances));
         Self {
-            when: reading.day(session.date),
+            when: times.day(session.date),
             href: links::session(session.id),
             subject: None,
             id: session.id.to_string(),
             strip: counts.map(|counts| (strip(&counts), counts.figures())),
             result: figures.and_then(ResultView::of),
-            stage: stage_text::brief(session, reading),
+            stage: stage_text::brief(session, times),
         }
     }
 }
@@ -161,7 +160,7 @@ pub(super) struct TakeView {
 }
 
 impl TakeView {
-    pub(super) fn new(take: &PublicTake, people: &People, reading: Reading) -> Self {
+    pub(super) fn new(take: &PublicTake, people: &People, times: TimeFormatter) -> Self {
         let (body, cut) = match take.open() {
             Some(take) => excerpt(take.draft().body.as_str(), MAX_EXCERPT, HeadingLevel::H3),
             None => (Markup(format!("<p class=\"quiet\">{SEALED}</p>")), false),
@@ -171,7 +170,7 @@ impl TakeView {
             href: links::take(take.id()),
             who: people.person(take.member_id()),
             on: None,
-            when: reading.time(take.filed_at()),
+            when: times.time(take.filed_at()),
             ago: None,
             stance: stance::of_take(take),
             body,
@@ -186,15 +185,15 @@ impl TakeView {
         take: &PublicTake,
         subjects: &Subjects,
         people: &People,
-        reading: Reading,
+        times: TimeFormatter,
     ) -> Self {
         Self {
             on: Some(TakeContext {
                 subject: subjects.link(take.subject_id()),
-                session: (links::session(take.session_id()), reading.day(take.date())),
+                session: (links::session(take.session_id()), times.day(take.date())),
             }),
-            ago: Some(reading.ago(take.filed_at())),
-            ..Self::new(take, people, reading)
+            ago: Some(times.ago(take.filed_at())),
+            ..Self::new(take, people, times)
         }
     }
 
@@ -214,7 +213,7 @@ impl TakeView {
 
     /// Adds a remark if the take is not counted in this snapshot.
     pub(super) fn counted_in(mut self, take: &PublicTake, snapshot: Option<&Snapshot>) -> Self {
-        self.remarks.extend(uncounted(take, snapshot).map(str::to_owned));
+        self.remarks.extend(uncounted_reason(take, snapshot).map(str::to_owned));
         self
     }
 }
@@ -265,7 +264,10 @@ impl StanceRow {
 }
 
 /// Why a take is not counted in the snapshot; `None` if it is counted or there is no snapshot.
-pub(super) fn uncounted(take: &PublicTake, snapshot: Option<&Snapshot>) -> Option<&'static str> {
+pub(super) fn uncounted_reason(
+    take: &PublicTake,
+    snapshot: Option<&Snapshot>,
+) -> Option<&'static str> {
     uncounted_text(counting(take, snapshot?))
 }
 

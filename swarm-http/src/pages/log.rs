@@ -6,7 +6,7 @@ use swarm_core::domain::{MemoId, Seq};
 use swarm_core::{Error, Refusal, Tenant};
 
 use super::acts;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{number_param, part_title};
 use super::markup::Markup;
 use crate::request::RequestContext;
@@ -38,7 +38,7 @@ async fn is_retracted(tenant: &Tenant, memo: MemoId) -> Result<bool, Error> {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let size = tenant.log_size().await?.0;
     let before = number_param(&request, "before")?;
@@ -59,8 +59,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             Some(memo) => is_retracted(tenant, memo).await?,
             None => false,
         };
-        let (seq, when) = (line.seq.0, reading.time(line.at));
-        let what = acts::describe(line, is_retracted, &people, reading);
+        let (seq, when) = (line.seq.0, times.time(line.at));
+        let what = acts::describe(line, is_retracted, &people, times);
         rows.push(Row { seq, when, what });
     }
     let address = |before: u64| format!("/swarm/log?before={before}");

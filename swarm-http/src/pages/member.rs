@@ -11,12 +11,12 @@ use swarm_core::service::TakeInSession;
 use swarm_core::{Member, SessionId, Take};
 
 use super::charts::{Point, member_line};
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{Subjects, memo_title, number_param, part_title, uncounted_text};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
 use super::people::member_name;
-use super::time_text::{Reading, day_number, span};
+use super::time_text::{TimeFormatter, day_number, span};
 use super::{links, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -24,7 +24,7 @@ use crate::response::Reply;
 /// Sessions per page.
 const PER_PAGE: usize = 30;
 
-/// Number of sessions in which it is counted whether the member filed when it was expected.
+/// Number of sessions whose rosters are checked for whether the member filed when it was expected.
 const EXPECTED_AMONG: usize = 20;
 
 /// Maximum number of subjects with a chart.
@@ -88,7 +88,7 @@ struct Line {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = number_param(&request, "before")?.map(SessionId);
@@ -106,22 +106,22 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let frame = Frame::new(SiteContext::of(&request), member_name(&member), path)
         .showing(part_title(&kind(&member), "before", before));
     let memo = |memo: &swarm_core::domain::Memo| {
-        (reading.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo))
+        (times.day(memo.published_at.day()), links::memo(memo.id), memo_title(memo))
     };
     let page = MemberPage {
         frame: frame
             .below("/swarm/members", "Members")
-            .described(&first_words(member.lens.as_str(), 200))
+            .with_description(&first_words(member.lens.as_str(), 200))
             .with_feed("Takes and memos of this member", format!("{base}/feed.xml"))
             .article(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         active: member.state.is_active(),
-        joined: member.joined_at.map(|joined| reading.day(joined.day())),
+        joined: member.joined_at.map(|joined| times.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
         figures: figures(&takes, expected),
-        charts: charts(&takes, &subjects, reading),
-        takes: takes.iter().map(|take| line(take, &subjects, reading)).collect(),
+        charts: charts(&takes, &subjects, times),
+        takes: takes.iter().map(|take| line(take, &subjects, times)).collect(),
         every_take: format!("/swarm/takes?member={}", links::part(member.id.as_str())),
         later: before.is_some(),
         next: found.next_before.map(address),
@@ -136,7 +136,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// Those of these takes that are not sealed, of the newest session first.
+/// The takes that are not sealed, newest session first.
 pub(super) fn open(takes: &[TakeInSession]) -> Vec<OpenTake> {
     let open = takes.iter().filter_map(|filed| {
         let take = Arc::clone(filed.take.open()?);
@@ -148,7 +148,7 @@ pub(super) fn open(takes: &[TakeInSession]) -> Vec<OpenTake> {
 }
 
 impl OpenTake {
-    /// Its position, if it counts in a snapshot.
+    /// The position of the stance, if the take counts in a snapshot.
     pub(super) fn counted(&self) -> Option<Position> {
         let counts = self.counting == Some(Counting::Counted);
         Position::of_take(&self.take).filter(|_| counts)
@@ -194,7 +194,7 @@ fn figures(takes: &[OpenTake], (filed, expected): (usize, usize)) -> Vec<(&'stat
 }
 
 /// A chart for each subject, those with the most recent takes first.
-fn charts(takes: &[OpenTake], subjects: &Subjects, reading: Reading) -> Vec<SubjectChart> {
+fn charts(takes: &[OpenTake], subjects: &Subjects, times: TimeFormatter) -> Vec<SubjectChart> {
     let mut ids: Vec<&SubjectId> = Vec::new();
     for take in takes {
         if !ids.contains(&&take.session.subject_id) {
@@ -208,8 +208,8 @@ fn charts(takes: &[OpenTake], subjects: &Subjects, reading: Reading) -> Vec<Subj
         let changes = stance_changes(of_subject.iter().map(|it| &it.take.draft().stance));
         SubjectChart {
             subject: subjects.link(id),
-            chart: line_chart(&of_subject, reading),
-            rows: of_subject.iter().rev().filter_map(|filed| row(filed, reading)).collect(),
+            chart: line_chart(&of_subject, times),
+            rows: of_subject.iter().rev().filter_map(|filed| row(filed, times)).collect(),
             facts: subject_facts(of_subject.len(), changes, &figures),
         }
     };
@@ -234,17 +234,17 @@ fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> Strin
 }
 
 /// A row of the table; `None` for a stance that the chart does not show.
-fn row(filed: &OpenTake, reading: Reading) -> Option<(Markup, String, f64)> {
+fn row(filed: &OpenTake, times: TimeFormatter) -> Option<(Markup, String, f64)> {
     let Position { confidence, .. } = Position::of_take(&filed.take)?;
     let stance = filed.take.draft().stance.as_str().to_owned();
-    Some((reading.day(filed.session.date), stance, confidence))
+    Some((times.day(filed.session.date), stance, confidence))
 }
 
 /// The takes with known stances, oldest first, as a chart.
-fn line_chart(takes: &[&OpenTake], reading: Reading) -> Option<Markup> {
+fn line_chart(takes: &[&OpenTake], times: TimeFormatter) -> Option<Markup> {
     let point = |filed: &&OpenTake| {
         let Position { rank, confidence } = Position::of_take(&filed.take)?;
-        let day = reading.day_text(filed.session.date);
+        let day = times.day_text(filed.session.date);
         Some(Point {
             rank,
             confidence,
@@ -262,10 +262,10 @@ fn line_chart(takes: &[&OpenTake], reading: Reading) -> Option<Markup> {
     Some(member_line(&points, &label))
 }
 
-fn line(filed: &OpenTake, subjects: &Subjects, reading: Reading) -> Line {
+fn line(filed: &OpenTake, subjects: &Subjects, times: TimeFormatter) -> Line {
     let draft = filed.take.draft();
     Line {
-        day: reading.day(filed.session.date),
+        day: times.day(filed.session.date),
         session: links::session(filed.session.id),
         take: links::take(filed.take.id),
         subject: subjects.link(&filed.session.subject_id),

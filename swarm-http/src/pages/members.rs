@@ -7,15 +7,15 @@ use http::StatusCode;
 use swarm_core::rules::Needle;
 use swarm_core::{Member, MemberId};
 
-use super::find::Find;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
+use super::list_filter::ListFilter;
 use super::lists::part_title;
 use super::markdown::first_words;
 use super::markup::{Markup, clipped};
 use super::people::member_name;
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::no_position;
 use crate::response::{ApiError, Reply};
 
 /// Members per page.
@@ -31,7 +31,7 @@ const MAX_LENS: usize = 110;
 #[template(path = "members.html")]
 struct MembersPage {
     frame: Frame,
-    find: Find,
+    find: ListFilter,
     members: Vec<MemberRow>,
     later: bool,
     next: Option<String>,
@@ -45,8 +45,8 @@ struct MemberRow {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
-    let find = Find::of(&request, "/swarm/members", &["q"]);
+    let times = time_formatter(&request).await?;
+    let find = ListFilter::of(&request, "/swarm/members", &["q"]);
     let after = request.query().remove("after").map(MemberId::parse).transpose();
     let after = after.map_err(|_| no_position("after"))?;
     let (mut found, next) = look(&request, &find, after.clone()).await?;
@@ -56,7 +56,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         name: member_name(member),
         href: links::member(&member.id),
         lens: first_words(member.lens.as_str(), MAX_LENS),
-        joined: member.joined_at.map(|joined| reading.day(joined.day())).unwrap_or_default(),
+        joined: member.joined_at.map(|joined| times.day(joined.day())).unwrap_or_default(),
     };
     let address = |after: &MemberId| find.address_after(after.as_str());
     let path = after.as_ref().map_or_else(|| find.address(None), address);
@@ -72,11 +72,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// Looks for what is searched, in a limited number of members. Returns also the last one that was looked at, if there
-/// are more.
+/// Searches a limited number of members. Also returns the last member that was searched, if there are more.
 async fn look(
     request: &RequestContext,
-    find: &Find,
+    find: &ListFilter,
     after: Option<MemberId>,
 ) -> Result<(Vec<Arc<Member>>, Option<MemberId>), ApiError> {
     let needle = find.needle();

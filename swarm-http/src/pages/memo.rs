@@ -5,7 +5,7 @@ use http::StatusCode;
 use swarm_core::domain::MemoId;
 use swarm_core::wire::Problem;
 
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::Markup;
 use super::negotiation::prefers_html;
@@ -26,7 +26,7 @@ struct MemoPage {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let id = request.memo_id()?;
     let memo = match tenant.find_memo(id).await? {
@@ -45,8 +45,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .showing(format!("Memo {}", memo.id))
             .below("/swarm/memos", "Memos");
     let page = MemoPage {
-        frame: frame.described(&first_words(&memo.draft.body, 200)).article(),
-        when: reading.time(memo.published_at),
+        frame: frame.with_description(&first_words(&memo.draft.body, 200)).article(),
+        when: times.time(memo.published_at),
         body: markdown(&memo.draft.body, HeadingLevel::H1),
         subject,
         session,

@@ -5,9 +5,9 @@ use http::StatusCode;
 use swarm_core::MemberId;
 use swarm_core::domain::{Memo, MemoId, SubjectId};
 
-use super::find::Find;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
+use super::list_filter::ListFilter;
 use super::lists::{Subjects, memo_title, number_param, part_title};
 use super::markdown::first_words;
 use super::markup::Markup;
@@ -25,7 +25,7 @@ const MAX_EXCERPT: usize = 160;
 #[template(path = "memos.html")]
 struct MemosPage {
     frame: Frame,
-    find: Find,
+    find: ListFilter,
     rows: Vec<Row>,
     later: bool,
     next: Option<String>,
@@ -41,10 +41,10 @@ struct Row {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(MemoId);
-    let find = Find::of(&request, "/swarm/memos", &["q", "subject", "member"]);
+    let find = ListFilter::of(&request, "/swarm/memos", &["q", "subject", "member"]);
     let needle = find.needle();
     let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
     let member = find.value("member").and_then(|id| MemberId::parse(id).ok());
@@ -65,7 +65,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let ids = memos.iter().map(|memo| &memo.member_id).chain(&member);
     let people = People::find(tenant, ids).await?;
     let row = |memo: &Memo| Row {
-        when: reading.day(memo.published_at.day()),
+        when: times.day(memo.published_at.day()),
         href: links::memo(memo.id),
         title: memo_title(memo),
         who: people.person(&memo.member_id),

@@ -10,11 +10,11 @@ mod differences;
 mod error_page;
 pub(crate) mod feed;
 pub(crate) mod files;
-mod find;
 mod frame;
 mod home;
 mod key_figures;
 mod links;
+mod list_filter;
 mod lists;
 pub(crate) mod log;
 mod markdown;
@@ -30,10 +30,8 @@ pub(crate) mod picture;
 mod result;
 pub(crate) mod session;
 pub(crate) mod sessions;
-mod shares;
 mod stage_text;
 mod stance;
-mod static_files;
 pub(crate) mod subject;
 mod subject_record;
 pub(crate) mod subjects;
@@ -42,7 +40,7 @@ pub(crate) mod takes;
 mod time_text;
 
 use http::header::VARY;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
@@ -51,14 +49,13 @@ use crate::tenants::ServedTenant;
 pub(crate) use frame::{Frame, SiteContext, html};
 pub(crate) use markup::Markup;
 pub(crate) use negotiation::page;
-pub(crate) use static_files::{icon, style};
 
-use negotiation::{at_one_position, prefers_html};
+use negotiation::{prefers_html, read_consistently};
 
 /// The home page, or an error page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
     let site = SiteContext::of(&request);
-    let page = at_one_position(request, home::page).await;
+    let page = read_consistently(request, home::page).await;
     Ok(page.unwrap_or_else(|error| error_page::page(site, error)))
 }
 
@@ -75,4 +72,16 @@ pub(crate) fn unknown_path(
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     answer
+}
+
+/// The style sheet.
+pub(crate) async fn style(_: RequestContext) -> Reply {
+    let style = include_str!("../../templates/style.css");
+    Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", style.to_owned()))
+}
+
+/// The icon.
+pub(crate) async fn icon(_: RequestContext) -> Reply {
+    let icon = include_str!("../../templates/icon.svg");
+    Ok(Answer::new(StatusCode::OK, "image/svg+xml", icon.to_owned()))
 }

@@ -36,14 +36,14 @@ async fn answer(
         record.answer(request).await.unwrap_or_else(ApiError::into_answer)
     } else {
         let site = SiteContext::of(&request);
-        let page = at_one_position(request, |request| page.answer(request)).await;
+        let page = read_consistently(request, |request| page.answer(request)).await;
         page.unwrap_or_else(|error| error_page::page(site, error))
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
     Ok(answer)
 }
 
-/// How often a page is made while commits come between its reads.
+/// Maximum number of times that a page is made while commits come between its reads.
 const ATTEMPTS: usize = 4;
 
 /// The page of a request, with all records at one position of the log. A page makes several reads, and a commit between two
@@ -53,14 +53,14 @@ const ATTEMPTS: usize = 4;
 /// If commits change the page at every attempt, the last one is answered. It may show a commit and lack an earlier one;
 /// each session on it, with its takes, is of one position all the same, because that is one read. A lock would be worse:
 /// readers would delay takes. So would be an error: nobody could read a session in the minute before its deadline.
-pub(super) async fn at_one_position<F: Future<Output = Reply>>(
+pub(super) async fn read_consistently<F: Future<Output = Reply>>(
     request: RequestContext,
     page: impl Fn(RequestContext) -> F,
 ) -> Reply {
     let mut before = request.tenant().log_position().await?;
     let mut last = None;
     for _ in 1..ATTEMPTS {
-        let answer = page(request.again()).await;
+        let answer = page(request.clone_read()).await;
         let after = request.tenant().log_position().await?;
         let shown = answer.as_ref().ok().map(|answer| (answer.status, answer.body.clone()));
         if after == before || (shown.is_some() && shown == last) {

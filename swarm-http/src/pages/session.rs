@@ -12,14 +12,13 @@ use swarm_core::rules::{PublicTake, resolve};
 use swarm_core::{Error, MemberId, Session, TakeId, Timestamp};
 
 use super::acts::{self, Terms};
-use super::charts::stance_field;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::charts::{Shares, shares_of, stance_field};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::key_figures::KeyFigures;
 use super::lists::{Named, StanceRow, TakeView, number_param, part_title};
 use super::markup::{Markup, clipped};
 use super::people::People;
-use super::shares::{Shares, shares_of};
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use super::{links, lists, stage_text, take};
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -93,7 +92,7 @@ struct BriefView {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let before = number_param(&request, "before")?.map(TakeId);
     let tenant = request.tenant();
     let (session, filed) = tenant.session_filed(request.session_id()?).await?;
@@ -116,18 +115,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     });
     let snapshot = session.snapshot.as_deref();
     let view = |take: &&PublicTake| {
-        TakeView::new(take, &people, reading).after(take, &filed).counted_in(take, snapshot)
+        TakeView::new(take, &people, times).after(take, &filed).counted_in(take, snapshot)
     };
     let address = |before: TakeId| format!("{}?before={before}", links::session(session.id));
     let path = before.map_or_else(|| links::session(session.id), address);
-    let here = format!("{}, {}", subject.1, reading.day_text(session.date));
+    let here = format!("{}, {}", subject.1, times.day_text(session.date));
     let part = part_title(&format!("Session {}", session.id), "before take", before);
     let title = format!("{part}: {here}");
     let summary = session.summary();
-    let stage = stage_text::stage_of(&summary, reading);
+    let stage = stage_text::stage_of(&summary, times);
     let [earlier, next_of_subject] = tenant.neighbours(session.id, &session.subject_id).await?;
     let neighbour =
-        |session: Arc<SessionSummary>| (links::session(session.id), reading.day(session.date));
+        |session: Arc<SessionSummary>| (links::session(session.id), times.day(session.date));
     let site = SiteContext::of(&request);
     let page = SessionPage {
         id: session.id.to_string(),
@@ -135,9 +134,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         open: stage.takes_count(),
         aggregated: snapshot.is_some(),
         sealed: session.is_sealed(),
-        date: Reading::weekday(session.date),
-        deadline: stage_text::deadline(&summary, reading),
-        figures: KeyFigures::of(&session, &counted, reading),
+        date: TimeFormatter::weekday(session.date),
+        deadline: stage_text::deadline(&summary, times),
+        figures: KeyFigures::of(&session, &counted, times),
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
         field: field(snapshot, &counted, &people),
@@ -146,8 +145,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         later: before.is_some(),
         next: shown.last().filter(|_| !rest.is_empty()).map(|last| address(last.id())),
         roster: expected,
-        acts: acts(&entries, &people, reading),
-        brief: brief.map(|brief| brief_view(&brief, reading)),
+        acts: acts(&entries, &people, times),
+        brief: brief.map(|brief| brief_view(&brief, times)),
         verify: counted
             .first()
             .and_then(PublicTake::open)
@@ -155,7 +154,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         frame: Frame::new(site, title, path)
             .below("/swarm/sessions", "Sessions")
             .called(&here)
-            .described(&super::feed::summary(&summary, reading))
+            .with_description(&super::feed::summary(&summary, times))
             .pictured(session.id)
             .article(),
         subject,
@@ -245,12 +244,12 @@ fn shares(snapshot: &Snapshot) -> Option<Shares> {
 }
 
 /// The acts of operators and of the schedule on the session.
-fn acts(entries: &[LogLine], people: &People, reading: Reading) -> Vec<Act> {
+fn acts(entries: &[LogLine], people: &People, times: TimeFormatter) -> Vec<Act> {
     let mut before = None;
     let mut acts = Vec::with_capacity(entries.len());
     for (at, entry) in session_entries(entries) {
-        let what = acts::act(entry, before.as_ref(), people, reading);
-        acts.push(Act { when: reading.time(at), what });
+        let what = acts::act(entry, before.as_ref(), people, times);
+        acts.push(Act { when: times.time(at), what });
         before = Some(Terms::of(&entry.session));
     }
     acts
@@ -268,14 +267,14 @@ fn excused_member(entry: &SessionEntry) -> Option<MemberId> {
     entry.excuse.as_ref().map(|excuse| excuse.member_id.clone())
 }
 
-fn brief_view(brief: &Brief, reading: Reading) -> BriefView {
+fn brief_view(brief: &Brief, times: TimeFormatter) -> BriefView {
     let prompt = match brief.body.clone() {
         Json::Object(mut body) => body.take("prompt"),
         _ => None,
     };
     let user = prompt.and_then(|prompt| prompt.into_object().text("user").ok());
     BriefView {
-        when: reading.time(brief.created_at),
+        when: times.time(brief.created_at),
         href: format!("/api/swarm/brief?session={}", brief.session_id),
         prompt: clipped(&user.unwrap_or_default(), PROMPT),
     }

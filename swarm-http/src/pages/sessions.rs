@@ -7,8 +7,8 @@ use swarm_core::domain::{SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{Stage, stage};
 use swarm_core::store::SessionList;
 
-use super::find::Find;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
+use super::list_filter::ListFilter;
 use super::lists::{SessionRow, Subjects, number_param, part_title};
 use super::stage_text;
 use crate::request::RequestContext;
@@ -25,7 +25,7 @@ const STAGES: [Stage; 5] =
 #[template(path = "sessions.html")]
 struct SessionsPage {
     frame: Frame,
-    find: Find,
+    find: ListFilter,
     /// The words of the stages, and whether the list is filtered by each.
     stages: Vec<(&'static str, bool)>,
     rows: Vec<SessionRow>,
@@ -48,10 +48,10 @@ fn list(subject: Option<&SubjectId>, stage: Option<&str>) -> SessionList {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(SessionId);
-    let find = Find::of(&request, "/swarm/sessions", &["subject", "state"]);
+    let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state"]);
     let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
     let state = find.value("state").map(str::to_owned);
     let state = state.as_deref();
@@ -60,7 +60,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         None => tenant.summaries(list, PER_PAGE, before).await?,
         Some(state) => {
             let keeps = |session: &SessionSummary| {
-                let stage = stage(session.state, session.window_closes_at, reading.now);
+                let stage = stage(session.state, session.window_closes_at, times.now);
                 stage_text::word(stage) == state
             };
             tenant.summaries_where(list, PER_PAGE, before, keeps).await?
@@ -68,7 +68,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
-    let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, reading)).collect();
+    let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
     let stages = STAGES.map(|stage| {
         let word = stage_text::word(stage);
         (word, state == Some(word))

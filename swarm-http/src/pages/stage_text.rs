@@ -4,11 +4,11 @@ use swarm_core::domain::SessionSummary;
 use swarm_core::rules::{Stage, stage};
 
 use super::markup::Markup;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 
 /// The stage of a session now.
-pub(super) fn stage_of(session: &SessionSummary, reading: Reading) -> Stage {
-    stage(session.state, session.window_closes_at, reading.now)
+pub(super) fn stage_of(session: &SessionSummary, times: TimeFormatter) -> Stage {
+    stage(session.state, session.window_closes_at, times.now)
 }
 
 /// The stage in one or two words.
@@ -24,9 +24,9 @@ pub(super) fn word(stage: Stage) -> &'static str {
 }
 
 /// When the session closes or closed, and what that means at its stage.
-pub(super) fn deadline(session: &SessionSummary, reading: Reading) -> Markup {
-    let stage = stage_of(session, reading);
-    let closes = session.window_closes_at.map(|at| (reading.time(at), reading.left(at)));
+pub(super) fn deadline(session: &SessionSummary, times: TimeFormatter) -> Markup {
+    let stage = stage_of(session, times);
+    let closes = session.window_closes_at.map(|at| (times.time(at), times.left(at)));
     Markup(match (stage, closes) {
         (Stage::Scheduled, Some((time, Some(left)))) => {
             format!("takes are accepted until {time}, {left} left")
@@ -40,7 +40,7 @@ pub(super) fn deadline(session: &SessionSummary, reading: Reading) -> Markup {
         (Stage::Closing, None) => "collection ended; late takes are still accepted".to_owned(),
         (Stage::AwaitingResult, Some((time, _))) => format!("closed {time}, not aggregated yet"),
         (Stage::AwaitingResult, None) => "closed, not aggregated yet".to_owned(),
-        (Stage::Aggregated | Stage::Published, closes) => result(session, closes, reading),
+        (Stage::Aggregated | Stage::Published, closes) => result(session, closes, times),
     })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn deadline(session: &SessionSummary, reading: Reading) -> Markup {
 fn result(
     session: &SessionSummary,
     closes: Option<(Markup, Option<String>)>,
-    reading: Reading,
+    times: TimeFormatter,
 ) -> String {
     let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);
     let early = match (session.window_closes_at, aggregated) {
@@ -58,22 +58,22 @@ fn result(
     let begin = match (closes, aggregated) {
         (Some((time, _)), _) if !early => format!("closed {time}, "),
         (Some((_, left)), Some(aggregated)) => {
-            let time = reading.time(aggregated);
+            let time = times.time(aggregated);
             let later = if left.is_some() { "; later takes do not count" } else { "" };
             format!("aggregated {time}, before its deadline{later}, ")
         }
         _ => String::new(),
     };
     match session.published_at {
-        Some(published) => format!("{begin}published {}", reading.time(published)),
+        Some(published) => format!("{begin}published {}", times.time(published)),
         None => format!("{begin}not published yet"),
     }
 }
 
 /// `closes in 3 h` or the stage, for lists.
-pub(super) fn brief(session: &SessionSummary, reading: Reading) -> String {
-    let stage = stage_of(session, reading);
-    let left = session.window_closes_at.and_then(|deadline| reading.left(deadline));
+pub(super) fn brief(session: &SessionSummary, times: TimeFormatter) -> String {
+    let stage = stage_of(session, times);
+    let left = session.window_closes_at.and_then(|deadline| times.left(deadline));
     match (stage, left) {
         (Stage::Open, Some(left)) => format!("open, {left} left"),
         (stage, _) => word(stage).to_owned(),
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn texts_follow_from_state_and_deadline() {
         use SessionState::{Collecting, Published, Scheduled, WindowClosed};
-        let reading = Reading { now: Timestamp::parse("t", "2026-11-21T12:00:00Z").unwrap() };
+        let times = TimeFormatter { now: Timestamp::parse("t", "2026-11-21T12:00:00Z").unwrap() };
         let (ahead, passed) = (Some("2026-11-21T15:00:00Z"), Some("2026-11-21T09:00:00Z"));
         for (state, closes, short, long) in [
             (Collecting, ahead, "open, 3\u{a0}h left", "closes"),
@@ -112,8 +112,8 @@ mod tests {
             (Published, None, "published", "not published yet"),
         ] {
             let session = session(state, closes);
-            assert_eq!(brief(&session, reading), short, "{state} {closes:?}");
-            let Markup(text) = deadline(&session, reading);
+            assert_eq!(brief(&session, times), short, "{state} {closes:?}");
+            let Markup(text) = deadline(&session, times);
             assert!(text.contains(long), "{state} {closes:?}: {text}");
         }
     }

@@ -10,13 +10,13 @@ use swarm_core::rules::dissent;
 use swarm_core::store::SessionList;
 
 use super::charts::{Legend, Score, Value, subject_lines};
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
 use super::lists::{SessionRow, number_param, part_title, subject_title};
 use super::markup::{Markup, clipped};
 use super::result::ResultView;
 use super::subject_record::record;
-use super::time_text::{Reading, day_number};
+use super::time_text::{TimeFormatter, day_number};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -70,7 +70,7 @@ struct Holdings {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let subject = tenant.subject(&request.subject_id()?).await?;
     let snapshots = tenant.snapshots(&subject.id).await?;
@@ -80,22 +80,22 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let base = links::subject(&subject.id);
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
-    let (session_days, scores) = scores(&found.sessions, reading);
+    let (session_days, scores) = scores(&found.sessions, times);
     let values = values(&snapshots);
     let days = match request.served.committee() {
         Some(committee) => committee.sessions(COMMITTEE_DAYS, None).await?,
         None => Vec::new(),
     };
     let days = days.iter().filter(|day| day.subject_id == subject.id);
-    let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, reading);
+    let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, times);
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
         frame: frame
             .showing(part_title("Subject", "before", before))
             .below("/swarm/subjects", "Subjects")
-            .described(subject.thesis_blurb.as_deref().unwrap_or_default())
+            .with_description(subject.thesis_blurb.as_deref().unwrap_or_default())
             .with_feed("Sessions and takes on this subject", format!("{base}/feed.xml")),
-        committee: days.map(|it| (links::committee(it.date), reading.day(it.date))).collect(),
+        committee: days.map(|it| (links::committee(it.date), times.day(it.date))).collect(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         memos: format!("/swarm/memos?subject={}", links::part(subject.id.as_str())),
         takes: format!("/swarm/takes?subject={}", links::part(subject.id.as_str())),
@@ -103,21 +103,21 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         blurb: subject.thesis_blurb.clone(),
         has_scores: !scores.is_empty(),
         has_values: !values.is_empty(),
-        scores: found.sessions.iter().filter_map(|session| score_row(session, reading)).collect(),
-        chart: chart((&session_days, &scores), &values, reading),
-        values: values.iter().rev().map(|it| (reading.day(it.0), dollars(it.2))).collect(),
-        holdings: snapshots.last().map(|latest| holdings(latest, &subject.id, reading)),
+        scores: found.sessions.iter().filter_map(|session| score_row(session, times)).collect(),
+        chart: chart((&session_days, &scores), &values, times),
+        values: values.iter().rev().map(|it| (times.day(it.0), dollars(it.2))).collect(),
+        holdings: snapshots.last().map(|latest| holdings(latest, &subject.id, times)),
         sessions: found.sessions.iter().map(row).collect(),
         later: before.is_some(),
         next: found.next_before.map(address),
-        record: record(tenant, &subject, reading).await?,
+        record: record(tenant, &subject, times).await?,
         path: base.clone(),
     };
     Ok(html(StatusCode::OK, &page))
 }
 
 /// The scores of the sessions that have a consensus, oldest first, with their days.
-fn scores(sessions: &[Arc<SessionSummary>], reading: Reading) -> (Vec<Day>, Vec<Score>) {
+fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, Vec<Score>) {
     let score = |session: &Arc<SessionSummary>| {
         let figures = session.figures.as_ref()?;
         let consensus = figures.consensus.as_ref()?;
@@ -126,7 +126,7 @@ fn scores(sessions: &[Arc<SessionSummary>], reading: Reading) -> (Vec<Day>, Vec<
             day: day_number(session.date)?,
             score: consensus.score,
             dissent: dissent(&figures.stances, consensus.score)?,
-            title: format!("{}: {words}", reading.day_text(session.date)),
+            title: format!("{}: {words}", times.day_text(session.date)),
             href: links::session(session.id),
         };
         Some((session.date, score))
@@ -137,8 +137,8 @@ fn scores(sessions: &[Arc<SessionSummary>], reading: Reading) -> (Vec<Day>, Vec<
 }
 
 /// A row of the table of scores.
-fn score_row(session: &SessionSummary, reading: Reading) -> Option<(Markup, String)> {
-    Some((reading.day(session.date), ResultView::words(session.figures.as_ref()?)?))
+fn score_row(session: &SessionSummary, times: TimeFormatter) -> Option<(Markup, String)> {
+    Some((times.day(session.date), ResultView::words(session.figures.as_ref()?)?))
 }
 
 /// The latest snapshots that have a value, oldest first: day, day number, US dollars.
@@ -155,11 +155,11 @@ fn values(snapshots: &[SubjectSnapshot]) -> Vec<(Day, i64, f64)> {
 fn chart(
     (session_days, scores): (&[Day], &[Score]),
     values: &[(Day, i64, f64)],
-    reading: Reading,
+    times: TimeFormatter,
 ) -> Option<Markup> {
     let days = session_days.iter().copied().chain(values.iter().map(|value| value.0));
     let (first, last) = (days.clone().min()?, days.max()?);
-    let days = (reading.day_text(first), reading.day_text(last));
+    let days = (times.day_text(first), times.day_text(last));
     let usd = values.iter().map(|value| value.2);
     let lowest = dollars(usd.clone().fold(f64::INFINITY, f64::min));
     let highest = dollars(usd.fold(f64::NEG_INFINITY, f64::max));
@@ -176,13 +176,13 @@ fn chart(
     let point = |(date, day, usd): &(Day, i64, f64)| Value {
         day: *day,
         usd: *usd,
-        title: format!("{}: {}", reading.day_text(*date), dollars(*usd)),
+        title: format!("{}: {}", times.day_text(*date), dollars(*usd)),
     };
     let points: Vec<_> = values.iter().map(point).collect();
     Some(subject_lines(scores, &points, &legend))
 }
 
-fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, reading: Reading) -> Holdings {
+fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, times: TimeFormatter) -> Holdings {
     let draft = &latest.draft;
     let position = |position: &swarm_core::domain::Position| {
         (
@@ -193,7 +193,7 @@ fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, reading: Reading) -> 
         )
     };
     Holdings {
-        day: reading.day(draft.date),
+        day: times.day(draft.date),
         positions: draft.positions.iter().take(MAX_POSITIONS).map(position).collect(),
         more: draft.positions.len().saturating_sub(MAX_POSITIONS),
         notable: draft.notable.iter().take(MAX_NOTES).map(|note| clipped(note, 500)).collect(),

@@ -7,7 +7,7 @@ use swarm_core::{Error, MemberId, Tenant};
 use super::links;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 
 /// Maximum number of entries of a list, and longest text, in letters.
 const MAX_ENTRIES: usize = 12;
@@ -18,7 +18,7 @@ const MAX_ENTRY: usize = 200;
 pub(super) async fn record(
     tenant: &Tenant,
     subject: &Subject,
-    reading: Reading,
+    times: TimeFormatter,
 ) -> Result<Vec<(&'static str, Markup)>, Error> {
     let shown = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(plain);
     let homepage = subject.homepage.as_deref().map(|text| match links::web(text) {
@@ -40,7 +40,7 @@ pub(super) async fn record(
         ("Wallets", lines(subject.wallets.iter().map(entry))),
         ("NFT contracts", lines(subject.nft_contracts.iter().map(entry))),
         ("Notes", lines(notes)),
-        ("Last reviewed", subject.last_reviewed.map(|day| reading.day(day))),
+        ("Last reviewed", subject.last_reviewed.map(|day| times.day(day))),
     ];
     Ok(rows.into_iter().filter_map(|(label, value)| Some((label, value?))).collect())
 }

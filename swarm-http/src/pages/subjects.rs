@@ -4,13 +4,13 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{Subject, SubjectId};
 
-use super::find::Find;
 use super::frame::{Frame, SiteContext, html};
 use super::links;
+use super::list_filter::ListFilter;
 use super::lists::{part_title, subject_title};
 use super::markup::{clipped, named};
 use crate::request::RequestContext;
-use crate::request::page::no_position;
+use crate::request::parameters::no_position;
 use crate::response::{ApiError, Reply};
 
 /// Subjects per page.
@@ -26,7 +26,7 @@ const MAX_BLURB: usize = 110;
 #[template(path = "subjects.html")]
 struct SubjectsPage {
     frame: Frame,
-    find: Find,
+    find: ListFilter,
     rows: Vec<SubjectRow>,
     later: bool,
     next: Option<String>,
@@ -40,7 +40,7 @@ struct SubjectRow {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let find = Find::of(&request, "/swarm/subjects", &["q"]);
+    let find = ListFilter::of(&request, "/swarm/subjects", &["q"]);
     let after = request.query().remove("after").map(SubjectId::parse).transpose();
     let after = after.map_err(|_| no_position("after"))?;
     let found = look(&request, &find, after.clone()).await?;
@@ -64,10 +64,10 @@ struct Found {
     next: Option<SubjectId>,
 }
 
-/// Looks for what is searched, in a limited number of subjects.
+/// Searches a limited number of subjects.
 async fn look(
     request: &RequestContext,
-    find: &Find,
+    find: &ListFilter,
     after: Option<SubjectId>,
 ) -> Result<Found, ApiError> {
     let needle = find.needle();

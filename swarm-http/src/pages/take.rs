@@ -8,14 +8,14 @@ use swarm_core::rules::PublicTake;
 use swarm_core::store::TakeContext;
 use swarm_core::{Refusal, Resource, Take, TakeId, json};
 
+use super::charts::{Shares, shares_of};
 use super::differences::Differences;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::uncounted_text;
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, exact, is_allowed};
 use super::people::{People, Person};
-use super::shares::{Shares, shares_of};
-use super::time_text::Reading;
+use super::time_text::TimeFormatter;
 use super::{links, lists, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -34,7 +34,7 @@ struct TakePage<'a> {
     session: String,
     date: Markup,
     when: Markup,
-    /// Why it is not counted. A superseded take has no note: its page links to the newer revision.
+    /// Why the take is not counted. A superseded take has no note: its page links to the newer revision.
     notes: Vec<&'static str>,
     newer: Option<String>,
     body: Markup,
@@ -85,7 +85,7 @@ struct RevisionRow {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let id = request.take_id()?;
     let TakeContext { revisions, previous, next } = tenant.take_context(id).await?;
@@ -103,9 +103,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let who = people.person(shown.member_id());
     let beside = |take: PublicTake| (links::take(take.id()), people.person(take.member_id()));
     let (previous, next) = (previous.map(beside), next.map(beside));
-    let rows = revisions.iter().map(|other| revision(other, id, reading)).collect();
+    let rows = revisions.iter().map(|other| revision(other, id, times)).collect();
     let site = SiteContext::of(&request);
-    let day = format!("{}, {}", subject.1, reading.day_text(shown.date()));
+    let day = format!("{}, {}", subject.1, times.day_text(shown.date()));
     let take = match shown {
         PublicTake::Open(take) => take,
         PublicTake::Sealed(take) => {
@@ -115,14 +115,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
                 &SealedPage {
                     id: take.id.to_string(),
                     session: links::session(take.session_id),
-                    date: reading.day(take.date),
-                    when: reading.time(take.filed_at),
+                    date: times.day(take.date),
+                    when: times.time(take.filed_at),
                     sealed: take.sealed.to_string(),
                     frame: Frame::new(site, title, links::take(take.id))
                         .below("/swarm/sessions", "Sessions")
                         .below(links::session(take.session_id), day)
                         .called(&format!("Take {}", take.id))
-                        .described(lists::SEALED)
+                        .with_description(lists::SEALED)
                         .article(),
                     newer,
                     revisions: rows,
@@ -141,8 +141,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         id: take.id.to_string(),
         stance: stance::stance(&draft.stance, draft.confidence),
         session: links::session(take.session_id),
-        date: reading.day(draft.date),
-        when: reading.time(take.filed_at),
+        date: times.day(draft.date),
+        when: times.time(take.filed_at),
         notes: counting.and_then(uncounted_text).into_iter().collect(),
         newer,
         body: markdown(draft.body.as_str(), HeadingLevel::H1),
@@ -165,7 +165,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)
             .called(&format!("Take {}", take.id))
-            .described(&first_words(draft.body.as_str(), 200))
+            .with_description(&first_words(draft.body.as_str(), 200))
             .pictured(take.session_id)
             .article(),
         draft,
@@ -175,12 +175,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-fn revision(other: &PublicTake, shown: TakeId, reading: Reading) -> RevisionRow {
+fn revision(other: &PublicTake, shown: TakeId, times: TimeFormatter) -> RevisionRow {
     RevisionRow {
         number: other.revision().get(),
         href: links::take(other.id()),
         here: other.id() == shown,
-        when: reading.time(other.filed_at()),
+        when: times.time(other.filed_at()),
         stance: stance::of_take(other),
     }
 }

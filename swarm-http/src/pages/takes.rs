@@ -7,8 +7,8 @@ use swarm_core::MemberId;
 use swarm_core::domain::{STANCES, Seq, SubjectId};
 use swarm_core::rules::{Needle, PublicTake};
 
-use super::find::Find;
-use super::frame::{Frame, SiteContext, html, reading};
+use super::frame::{Frame, SiteContext, html, time_formatter};
+use super::list_filter::ListFilter;
 use super::lists::{Subjects, TakeView, number_param, part_title};
 use super::markdown::first_words;
 use super::markup::{Markup, clipped, escape};
@@ -26,14 +26,14 @@ const MAX_WORDS: usize = 300;
 #[template(path = "takes.html")]
 struct TakesPage {
     frame: Frame,
-    find: Find,
+    find: ListFilter,
     stances: Vec<(&'static str, bool)>,
     takes: Vec<TakeView>,
     later: bool,
     next: Option<String>,
 }
 
-/// What takes are looked for.
+/// The filters of the list of takes.
 struct Filter {
     needle: Option<Needle>,
     subject: Option<SubjectId>,
@@ -60,10 +60,10 @@ impl Filter {
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
-    let reading = reading(&request).await?;
+    let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(Seq);
-    let find = Find::of(&request, "/swarm/takes", &["q", "subject", "member", "stance"]);
+    let find = ListFilter::of(&request, "/swarm/takes", &["q", "subject", "member", "stance"]);
     let filter = Filter {
         needle: find.needle(),
         subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
@@ -76,7 +76,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let ids = found.takes.iter().map(PublicTake::member_id).chain(&filter.member);
     let people = People::find(tenant, ids).await?;
     let view = |take: &PublicTake| {
-        let view = TakeView::in_list(take, &subjects, &people, reading);
+        let view = TakeView::in_list(take, &subjects, &people, times);
         let Some(take) = take.open() else { return view };
         let words = first_words(take.draft().body.as_str(), MAX_WORDS);
         TakeView { body: Markup(format!("<p>{}</p>", escape(&words))), ..view }

@@ -12,13 +12,13 @@ const MONTHS: [&str; 12] =
 const WEEKDAYS: [&str; 7] =
     ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 
-/// The current time by the store's clock, relative to which times are written.
+/// Formats times relative to the current time by the store's clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct TimeFormatter {
     pub(crate) now: Timestamp,
 }
 
-impl Reading {
+impl TimeFormatter {
     /// `20 Nov, 20:41 UTC`, as a `time` element.
     pub(crate) fn time(self, moment: Timestamp) -> Markup {
         element(&moment.to_string(), &self.time_text(moment))
@@ -116,23 +116,23 @@ mod tests {
         Timestamp::parse("t", text).unwrap()
     }
 
-    fn reading() -> Reading {
-        Reading { now: moment("2026-11-21T12:52:00Z") }
+    fn time_formatter() -> TimeFormatter {
+        TimeFormatter { now: moment("2026-11-21T12:52:00Z") }
     }
 
     #[test]
     fn times_are_absolute_with_year_if_not_current() {
-        let time = |text| reading().time_text(moment(text));
+        let time = |text| time_formatter().time_text(moment(text));
         assert_eq!(time("2026-11-05T20:41:59.999Z"), "5 Nov, 20:41 UTC");
         assert_eq!(time("2025-12-31T23:59:00Z"), "31 Dec 2025, 23:59 UTC");
-        let Markup(element) = reading().time(moment("2026-11-05T20:41:59.999Z"));
+        let Markup(element) = time_formatter().time(moment("2026-11-05T20:41:59.999Z"));
         let machine = "<time datetime=\"2026-11-05T20:41:59.999Z\">5 Nov, 20:41 UTC</time>";
         assert_eq!(element, machine);
     }
 
     #[test]
     fn weekdays_are_named() {
-        let day = |text| Reading::weekday(Day::parse(text).unwrap()).0;
+        let day = |text| TimeFormatter::weekday(Day::parse(text).unwrap()).0;
         assert!(day("2026-11-20").contains(">Friday, 20 Nov 2026<"));
         assert!(day("1969-12-31").contains(">Wednesday, 31 Dec 1969<"));
         assert!(day("2026-02-30").contains(">30 Feb 2026<"), "no calendar has it");
@@ -140,12 +140,12 @@ mod tests {
 
     #[test]
     fn durations_are_written_to_the_minute() {
-        let left = |text| reading().left(moment(text));
+        let left = |text| time_formatter().left(moment(text));
         assert_eq!(left("2026-11-21T16:04:30Z").as_deref(), Some("3\u{a0}h 12\u{a0}min"));
         assert_eq!(left("2026-11-21T12:52:59Z").as_deref(), Some("less than a minute"));
         assert_eq!(left("2026-11-23T14:00:00Z").as_deref(), Some("2\u{a0}days 1\u{a0}h"));
         assert_eq!(left("2026-11-21T12:51:59Z"), None);
-        assert_eq!(reading().ago(moment("2026-11-20T12:51:00Z")), "1\u{a0}day ago");
-        assert_eq!(reading().ago(moment("2027-01-01T00:00:00Z")), "less than a minute ago");
+        assert_eq!(time_formatter().ago(moment("2026-11-20T12:51:00Z")), "1\u{a0}day ago");
+        assert_eq!(time_formatter().ago(moment("2027-01-01T00:00:00Z")), "less than a minute ago");
     }
 }

@@ -1,6 +1,6 @@
 //! The `Accept` header.
 
-/// The quality that `accept` gives a media type: that of the most specific range that has it.
+/// The quality that `accept` gives a media type: the quality of the most specific range that contains the type.
 pub(crate) fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
     accept
         .split(',')

@@ -67,7 +67,7 @@ impl BodyGate<BodyError> for Open {
     }
 }
 
-/// As [`read`], with a gate.
+/// Like [`read`], with a gate.
 pub(crate) async fn read_through<S, B, E, R>(
     gate: &mut impl BodyGate<R>,
     stream: S,

@@ -16,7 +16,7 @@ use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
-use crate::number::number;
+use crate::request::parameters::number;
 use crate::response::ApiError;
 use crate::tenants::ServedTenant;
 
@@ -44,7 +44,7 @@ pub(crate) struct RequestContext {
 impl RequestContext {
     /// The same public read once more: it has no credential but a bearer token.
     #[cfg(feature = "pages")]
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn clone_read(&self) -> Self {
         Self {
             site: Arc::clone(&self.site),
             served: Arc::clone(&self.served),
@@ -135,7 +135,7 @@ impl RequestContext {
         Ok(self.object(read).map_err(Refusal::InvalidRequest)?)
     }
 
-    /// As [`operator_fields`](Self::operator_fields), for a change of a session: also who makes it, and the note.
+    /// Like [`operator_fields`](Self::operator_fields), for a change of a session: also who makes it, and the note.
     pub(crate) fn attributed_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
@@ -155,7 +155,7 @@ impl RequestContext {
         }
     }
 
-    /// As [`operator_fields`](Self::operator_fields), for the committee's operations.
+    /// Like [`operator_fields`](Self::operator_fields), for the committee's operations.
     pub(crate) fn committee_operator_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,

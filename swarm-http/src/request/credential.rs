@@ -7,7 +7,7 @@ use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
 
 use crate::response::ApiError;
-use crate::tenants::{Operator, Role, ServedTenant, only};
+use crate::tenants::{Operator, Role, ServedTenant, single_header};
 
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,15 +15,15 @@ use crate::tenants::{Operator, Role, ServedTenant, only};
 pub enum Access {
     /// No credential.
     Public,
-    /// None, but the answer shows more to a member whose bearer token comes with the request: its own.
+    /// No credential; but the answer shows a member its own records, if its bearer token comes with the request.
     PublicOrMember,
-    /// The bearer token of a member (API.md, 4.4). The rules check whose it is.
+    /// The bearer token of a member (API.md, 4.4). The rules check which member it belongs to.
     Member,
     /// The token of an operator of the tenant, in this role or one that may do more (API.md, 7.1).
     Operator(Role),
-    /// A well-formed API key of a committee member (API.md, 8.1). The rules check whose it is.
+    /// A well-formed API key of a committee member (API.md, 8.1). The rules check which member it belongs to.
     CommitteeMember,
-    /// As [`Operator`](Self::Operator), refused in the committee's words.
+    /// Like [`Operator`](Self::Operator), with the refusals of the committee.
     CommitteeOperator(Role),
     /// An operator with a session of the console. The console checks it, and answers with a page.
     Console,
@@ -49,7 +49,7 @@ pub(crate) enum Credential {
 }
 
 /// Rejects a caller without the required credential or role, before the rest of the request is read.
-pub(crate) async fn admit(
+pub(crate) async fn authorize(
     access: Access,
     headers: &HeaderMap,
     served: &ServedTenant,
@@ -86,12 +86,12 @@ pub(crate) async fn admit(
 
 /// The token of the one `Authorization` header.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let (scheme, token) = only(headers, AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
+    let (scheme, token) = single_header(headers, AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
     let token = token.trim_ascii();
     (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
 }
 
 /// The committee member's API key, unparsed.
 fn api_key(headers: &HeaderMap) -> Option<&str> {
-    only(headers, "x-ic-key")?.to_str().ok()
+    single_header(headers, "x-ic-key")?.to_str().ok()
 }

@@ -16,7 +16,7 @@ use tracing::field::Empty;
 
 use crate::Site;
 use crate::budget::{BodyReservation, BudgetExhausted, InFlight, SMALL};
-use crate::cache::{Question, Reader};
+use crate::cache::{CacheKey, CacheRequest};
 use crate::fairness::Client;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
@@ -25,22 +25,30 @@ use crate::tenants::{Host, ServedTenant, TenantRequest};
 
 use super::body::{self, BODY_DEADLINE, BodyError, BodyGate};
 use super::context::RequestContext;
-use super::credential::{Credential, admit};
+use super::credential::{Credential, authorize};
 use super::dry_run::{self, DryRun};
-use super::head::RequestHead;
 use super::id::RequestId;
 use super::origin::Origin;
-use super::receipt::{DigestedBody, WantedReceipt};
+use super::receipt::{DigestedBody, ReceiptRequest};
 use super::route::{BodyRule, Handler, Work};
 use super::table::Endpoint;
 
+/// A request without its body.
+pub(crate) struct RequestHead {
+    pub(crate) method: Method,
+    pub(crate) host: Option<Host>,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+}
+
 /// The endpoint of a request, and its path parameters.
-pub(crate) type Found = (Arc<Endpoint>, Vec<String>);
+pub(crate) type RouteMatch = (Arc<Endpoint>, Vec<String>);
 
 /// Answers a request at an endpoint.
 pub(crate) async fn respond<S, B, E>(
     site: Arc<Site>,
-    (endpoint, path): Found,
+    (endpoint, path): RouteMatch,
     head: RequestHead,
     body: S,
 ) -> Answer
@@ -52,7 +60,7 @@ where
     let id = RequestId::of(&head.headers);
     let method = head.method.clone();
     let client = site.forwarded_client(&head.headers);
-    let receipt = WantedReceipt::of(&site, &head);
+    let receipt = ReceiptRequest::of(&site, &head);
     let body = pin!(body);
     let mut body = DigestedBody::new(body, receipt.is_some());
     let negotiation = endpoint.has_public_read().then(|| match receipt {
@@ -65,35 +73,36 @@ where
     };
     // Pinned, because moving a large future into the next one copies it.
     let answer = pin!(async {
-        let form = Form {
+        let options = AnswerOptions {
             gzip: negotiation.as_ref().is_some_and(Negotiation::takes_gzip),
             is_cached: receipt.is_none(),
         };
-        let answer = answer(&site, &endpoint, path, (head, form), Pin::new(&mut body)).await;
+        let answer = answer(&site, &endpoint, path, (head, options), Pin::new(&mut body)).await;
         let mut answer = public(answer.unwrap_or_else(ApiError::into_answer));
         if let Some(receipt) = receipt {
             answer = receipt.sign(answer, body).await;
         }
-        held(&site, answer).unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
+        charge_budget(&site, answer)
+            .unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
-    let observed = pin!(observed(&site, (id, client.clone()), &method, route, answer));
+    let logged = pin!(log_and_count(&site, (id, client.clone()), &method, route, answer));
     match client {
-        Some(client) => client.run(observed).await,
-        None => observed.await,
+        Some(client) => client.run(logged).await,
+        None => logged.await,
     }
 }
 
-/// Which form of an answer a client gets.
+/// How the answer is made: compressed, and from the cache or not.
 #[derive(Clone, Copy)]
-struct Form {
+struct AnswerOptions {
     gzip: bool,
-    /// Whether it may come from the cache.
+    /// Whether the answer may come from the cache.
     is_cached: bool,
 }
 
 /// Counts the answer's bytes in the memory budget until they are sent.
-fn held(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
+fn charge_budget(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
     let alone = InFlight::new(answer.body.len());
     let in_flight = answer.encodings.as_ref().map_or(&alone, |encodings| encodings.in_flight());
     let body = site.budget.hold(answer.body, in_flight, Client::current())?;
@@ -117,7 +126,7 @@ where
     E: Send,
 {
     let (id, client) = (RequestId::of(&head.headers), site.forwarded_client(&head.headers));
-    let receipt = WantedReceipt::of(site, &head);
+    let receipt = ReceiptRequest::of(site, &head);
     let body = pin!(body);
     let body = DigestedBody::new(body, receipt.is_some());
     let RequestHead { method, host, path, headers, .. } = head;
@@ -138,7 +147,7 @@ where
             None => answer,
         }
     };
-    observed(site, (id, client), &method, ("unknown", None), answer).await
+    log_and_count(site, (id, client), &method, ("unknown", None), answer).await
 }
 
 /// The hint for a path that ends with a slash.
@@ -151,15 +160,15 @@ fn unknown_host(origin: &Origin) -> ApiError {
 }
 
 /// Logs and counts a request, and answers 500 if the handler panics. `client` is the forwarded one, if
-/// there is one; otherwise a refusal is logged with that of the connection.
-async fn observed(
+/// there is one; otherwise a refusal is logged with the client of the connection.
+async fn log_and_count(
     site: &Site,
     (id, client): (RequestId, Option<Arc<Client>>),
     method: &Method,
     (route, submitted): (&'static str, Option<Submitted>),
     answer: impl Future<Output = Answer> + Send,
 ) -> Answer {
-    let _in_flight = site.metrics.enter();
+    let _in_flight = site.metrics.start_request();
     let began = Instant::now();
     let span = tracing::info_span!(
         "request",
@@ -188,7 +197,7 @@ async fn observed(
         let client = problem.and_then(|_| client.or_else(Client::current));
         let client = client.map(|client| client.address());
         tracing::info!(status, micros, error, hint, client, "answered");
-        id.stamp(&mut answer);
+        id.set_header(&mut answer);
         answer
     };
     answered.instrument(span).await
@@ -198,7 +207,7 @@ async fn answer<S, B, E>(
     site: &Arc<Site>,
     endpoint: &Endpoint,
     parts: Vec<String>,
-    (head, form): (RequestHead, Form),
+    (head, options): (RequestHead, AnswerOptions),
     body: Pin<&mut S>,
 ) -> Reply
 where
@@ -208,7 +217,7 @@ where
     let RequestHead { method, host, path, query, headers } = head;
     let origin = Origin::of(host, &headers, site.origins);
     let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
-    if served.is_none() && endpoint.is_of_tenants() {
+    if served.is_none() && endpoint.needs_tenant() {
         return Err(unknown_host(&origin));
     }
     if method == Method::OPTIONS {
@@ -221,8 +230,9 @@ where
     };
     let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
-    let credential = admit(route.access, &headers, &served).await?;
-    let dry_run = if route.is_operators_change() { DryRun::asked(&query, &served)? } else { None };
+    let credential = authorize(route.access, &headers, &served).await?;
+    let dry_run =
+        if route.is_operators_change() { DryRun::of_query(&query, &served)? } else { None };
     let is_dry_run = dry_run.is_some();
     let (bytes, body) = match route.body {
         None => (Bytes::new(), Json::Null),
@@ -236,9 +246,9 @@ where
     let sent = bytes.clone();
     let is_cacheable = matches!(route.work, Work::CachedShort | Work::CachedLong);
     let is_public = matches!(credential, Credential::None);
-    let reader = (is_cacheable && form.is_cached && is_public).then(|| Reader {
-        question: Question::new(&served.config().id, route.path, &parts, (route.query, &query)),
-        gzip: form.gzip,
+    let cache_request = (is_cacheable && options.is_cached && is_public).then(|| CacheRequest {
+        key: CacheKey::new(&served.config().id, route.path, &parts, (route.query, &query)),
+        gzip: options.gzip,
         is_large: route.work == Work::CachedLong,
         served: Arc::clone(&served),
     });
@@ -254,28 +264,28 @@ where
         bytes,
         body,
     };
-    let answer = match reader {
-        Some(reader) => site.cache.answer(reader, || handler.answer(request)).await,
+    let answer = match cache_request {
+        Some(cache_request) => site.cache.answer(cache_request, || handler.answer(request)).await,
         None if matches!(route.work, Work::Long | Work::CachedLong) => {
             let (served, is_public) = (Arc::clone(&request.served), route.is_public_read());
             let made = handler.answer(request);
             let work = async move {
                 let answer = made.await?;
-                Ok(if is_public { caching::prepared(answer, form.gzip) } else { answer })
+                Ok(if is_public { caching::prepared(answer, options.gzip) } else { answer })
             };
             site.workers.run(served.jobs(), work).await
         }
         None => handler.answer(request).await,
     };
     let answer = match answer {
-        Ok(answer) if is_dry_run => dry_run::marked(answer, route.mints),
+        Ok(answer) if is_dry_run => dry_run::mark_dry_run(answer, route.mints),
         answer => answer,
     };
     Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
 }
 
 /// Reserves memory for a body as it arrives. Before more than [`SMALL`] bytes are read, a bearer token
-/// must be that of a member.
+/// must belong to a member.
 struct MemoryGate<'a> {
     site: &'a Site,
     served: &'a ServedTenant,

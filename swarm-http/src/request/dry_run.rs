@@ -25,13 +25,13 @@ impl DryRun {
         }
     }
 
-    /// The services for a dry run, if the query asks for one. A query that says it twice is refused: it must not
-    /// commit what its sender took for a dry run.
-    pub(crate) fn asked(query: &str, served: &ServedTenant) -> Result<Option<Self>, ApiError> {
-        let mut asked =
+    /// The services for a dry run, if the query has `dry_run`. A query with two values is refused, because the
+    /// request must not commit what its sender took for a dry run.
+    pub(crate) fn of_query(query: &str, served: &ServedTenant) -> Result<Option<Self>, ApiError> {
+        let mut values =
             form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "dry_run");
-        let first = asked.next().map(|(_, value)| value);
-        match (first.as_deref(), asked.next()) {
+        let first = values.next().map(|(_, value)| value);
+        match (first.as_deref(), values.next()) {
             (None | Some("false"), None) => Ok(None),
             (Some("true"), None) => Ok(Some(Self::of(served))),
             _ => {
@@ -44,7 +44,7 @@ impl DryRun {
 
 /// Adds `dryRun` to the answer of a dry run, and sets to null what a commit would have minted: the member
 /// with this name, or `object.member`.
-pub(crate) fn marked(mut answer: Answer, minted: Option<&str>) -> Reply {
+pub(crate) fn mark_dry_run(mut answer: Answer, minted: Option<&str>) -> Reply {
     let body = Json::read(&answer.body).map_err(|_| RequestError::Internal)?;
     let mut body = body.into_object();
     if let Some(minted) = minted {

@@ -19,10 +19,10 @@ pub(crate) struct RequestId(HeaderValue);
 impl RequestId {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let sent = headers.get(&HEADER).filter(|id| is_plain(id.as_bytes()));
-        Self(sent.cloned().unwrap_or_else(fresh))
+        Self(sent.cloned().unwrap_or_else(generate))
     }
 
-    pub(crate) fn stamp(self, answer: &mut Answer) {
+    pub(crate) fn set_header(self, answer: &mut Answer) {
         answer.headers.insert(HEADER, self.0);
     }
 }
@@ -39,7 +39,7 @@ fn is_plain(id: &[u8]) -> bool {
 }
 
 /// A random id of this process in 16 hexadecimal digits, a hyphen, and a counter.
-fn fresh() -> HeaderValue {
+fn generate() -> HeaderValue {
     static PROCESS: LazyLock<String> =
         LazyLock::new(|| format!("{:016x}-", RandomState::new().hash_one("process")));
     static COUNT: AtomicU64 = AtomicU64::new(1);

@@ -13,34 +13,34 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Site;
 use crate::response::Answer;
-use crate::response::receipt::{Asked, Exchange, signed};
+use crate::response::receipt::{Exchange, RequestedSignatures, signed};
 use crate::tenants::{ServedTenant, TenantRequest};
 
 use super::body::BODY_DEADLINE;
-use super::head::RequestHead;
+use super::dispatch::RequestHead;
 use super::origin::Origin;
 
 /// The largest body that is read only for its digest, in bytes: the largest that any route takes.
 const MAX_DIGESTED: usize = 2 << 20;
 
 /// A receipt that a request asks for.
-pub(super) struct WantedReceipt {
-    asked: Asked,
+pub(super) struct ReceiptRequest {
+    requested: RequestedSignatures,
     served: Arc<ServedTenant>,
     exchange: Exchange,
 }
 
-impl WantedReceipt {
+impl ReceiptRequest {
     /// The receipt that this request asks for, if the tenant's log is signed. If none is asked for, this costs the
     /// lookup of one header.
     pub(super) fn of(site: &Site, head: &RequestHead) -> Option<Box<Self>> {
-        let asked = Asked::of(&head.headers)?;
+        let requested = RequestedSignatures::of(&head.headers)?;
         let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
         let served = site.find(&TenantRequest::new(origin.host(), &head.path, &head.headers))?;
         served.signed_log()?;
         let (method, path, query) = (head.method.clone(), head.path.clone(), head.query.clone());
         let exchange = Exchange { method, path, query, body_digest: None };
-        Some(Box::new(Self { asked, served, exchange }))
+        Some(Box::new(Self { requested, served, exchange }))
     }
 
     /// Signs the answer, after the rest of the body was read. Without a key, the answer stays as it is.
@@ -60,7 +60,7 @@ impl WantedReceipt {
             Ok::<_, Error>(Some((key, self.served.tenant().now().await?)))
         };
         match key.await {
-            Ok(Some((key, now))) => signed(answer, &self.asked, &self.exchange, &key, now),
+            Ok(Some((key, now))) => signed(answer, &self.requested, &self.exchange, &key, now),
             Ok(None) => answer,
             Err(error) => {
                 tracing::warn!(%error, "an answer could not be signed");

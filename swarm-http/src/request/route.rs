@@ -23,7 +23,7 @@ pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) access: Access,
-    /// The body that it takes, if any.
+    /// The request body, if the route takes one.
     pub(crate) body: Option<BodyRule>,
     pub(crate) work: Work,
     /// The query parameters that the answer depends on. All others are ignored.
@@ -45,7 +45,7 @@ pub(crate) struct Description {
     pub(crate) parts: Vec<&'static str>,
     /// Each success status, with the schemas or media types of its body.
     pub(crate) answers: Vec<(u16, Forms)>,
-    /// Errors particular to this route. Those of host, credential and body are added.
+    /// Errors particular to this route. The errors of host, credential and body are added.
     pub(crate) refusals: &'static [Problem],
 }
 
@@ -93,11 +93,11 @@ pub(crate) struct BodyRule {
     pub(crate) limit: usize,
     /// Whether a missing body counts as an empty object.
     pub(crate) optional: bool,
-    /// Whether `null` does too.
+    /// Whether `null` counts as an empty object.
     pub(crate) nullable: bool,
     /// Whether the handler gets the raw bytes, because the rules parse them later.
     pub(crate) unread: bool,
-    /// Whether it is a form, which the handler gets as raw bytes.
+    /// Whether the body is an HTML form, which the handler gets as raw bytes.
     pub(crate) is_form: bool,
 }
 

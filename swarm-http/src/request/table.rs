@@ -81,7 +81,7 @@ impl Endpoint {
     }
 
     /// Whether this endpoint needs a tenant.
-    pub(crate) fn is_of_tenants(&self) -> bool {
+    pub(crate) fn needs_tenant(&self) -> bool {
         self.routes.iter().any(|route| matches!(route.handler, Handler::Tenant(_)))
     }
 

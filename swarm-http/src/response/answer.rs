@@ -32,7 +32,7 @@ pub(crate) struct Answer {
     pub(crate) encodings: Option<Arc<Encodings>>,
     /// The session that this answer shows, if it shows only that session and its takes.
     pub(crate) session: Option<SessionId>,
-    /// Whether it is only for the caller, although others may read at the same path: no cache keeps it.
+    /// Whether the answer is only for the caller, although others may read at the same path. No cache keeps it.
     pub(crate) is_private: bool,
 }
 
@@ -58,7 +58,7 @@ impl Answer {
         Self { session: Some(session.id), ..self }
     }
 
-    /// Marks the answer as one only for the caller.
+    /// Marks the answer as only for the caller.
     pub(crate) fn private(self) -> Self {
         Self { is_private: true, ..self }
     }

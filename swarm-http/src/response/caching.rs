@@ -115,7 +115,7 @@ pub(crate) fn prepared(answer: Answer, gzip: bool) -> Answer {
     answer
 }
 
-/// Adds the CORS headers, and to a 200 those for caches and the [`Encodings`]. The result is the same for
+/// Adds the CORS headers, and to a 200 the cache headers and the [`Encodings`]. The result is the same for
 /// every client.
 fn shared(mut answer: Answer) -> Answer {
     if answer.encodings.is_some() || answer.is_private {

@@ -5,8 +5,17 @@ pub(crate) mod caching;
 mod encodings;
 mod error;
 pub(crate) mod receipt;
-mod reply;
+
+use serde::Serialize;
+use swarm_core::wire;
 
 pub(crate) use answer::{Answer, SWARM_HINT};
 pub(crate) use error::{ApiError, SERVICE_LINKS};
-pub(crate) use reply::{Reply, ok};
+
+/// The result of a handler.
+pub(crate) type Reply = Result<Answer, ApiError>;
+
+/// `value` as JSON, with status 200.
+pub(crate) fn ok<T: Serialize>(value: &T) -> Reply {
+    Ok(wire::Answer::ok(value).into())
+}

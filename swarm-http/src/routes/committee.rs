@@ -19,7 +19,7 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::credential::Access::{CommitteeMember, CommitteeOperator};
-use crate::request::page::{MAX_PAGE, Page};
+use crate::request::parameters::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, post, read, read_as};
 use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;

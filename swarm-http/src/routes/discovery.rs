@@ -7,7 +7,7 @@ use swarm_core::wire::{Problem, RequestError};
 
 use crate::Site;
 use crate::discovery::reference::Reference;
-use crate::discovery::{guide, home, manifest};
+use crate::discovery::{self, guide, manifest};
 use crate::request::RequestContext;
 use crate::request::route::{Route, Section, Work, read};
 use crate::response::Reply;
@@ -19,7 +19,7 @@ type SiteTable = fn(Parts) -> Vec<Route>;
 /// The routes; the reference describes `table`.
 pub(super) fn routes(table: SiteTable) -> Vec<Route> {
     Section::Discovery.rows(vec![
-        read("/", home::home)
+        read("/", discovery::home)
             .about("The home page, or an index for programs")
             .with(Work::Long)
             .answers(200, &["text/html", "text/markdown", "Manifest"]),

@@ -8,10 +8,9 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::{Error, Refusal, SessionId, TakeId, wire};
 
-use crate::number::number;
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
-use crate::request::page::{MAX_PAGE, Page};
+use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, cached, post};
 use crate::response::{ApiError, Reply, ok};
 use crate::tenants::Role;

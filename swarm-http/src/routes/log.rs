@@ -5,10 +5,9 @@ use swarm_core::rules::Refusal;
 use swarm_core::wire::Problem::InvalidRequest;
 use swarm_core::{Invalid, wire};
 
-use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
-use crate::request::page::Page;
+use crate::request::parameters::{Page, number};
 use crate::request::route::{Route, Section, cached, post};
 use crate::response::Reply;
 use crate::tenants::Role;

@@ -9,10 +9,9 @@ use swarm_core::wire::Problem::{
 use swarm_core::{MemberId, Refusal, Resource, wire};
 
 use crate::fairness::Client;
-use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Operator, Public};
-use crate::request::page::{MAX_PAGE, Page};
+use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
 use crate::response::{ApiError, Reply};
 use crate::tenants::Role;

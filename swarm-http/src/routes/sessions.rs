@@ -10,10 +10,9 @@ use swarm_core::wire::Problem::{
 use swarm_core::wire::RequestError;
 use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, wire};
 
-use crate::number::number;
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
-use crate::request::page::{MAX_PAGE, Page};
+use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, patch, post, read};
 use crate::response::{Answer, Reply, ok};
 use crate::tenants::Role;

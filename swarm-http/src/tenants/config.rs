@@ -32,7 +32,7 @@ pub struct TenantConfig {
     pub witnesses: Vec<WitnessConfig>,
     /// Who may operate the tenant.
     pub operators: Arc<dyn Operators>,
-    /// How much the tenant accepts.
+    /// The quotas: how much the tenant accepts.
     pub quotas: Quotas,
     /// The number of days after which unsuccessful applications are erased; `None`: never.
     pub retention_days: Option<u32>,
@@ -62,7 +62,7 @@ impl TenantConfig {
         }
     }
 
-    /// The host in the name of the tenant's log: that of the public origin, without its port (API.md, 11.5).
+    /// The host in the name of the tenant's log: the host of the public origin, without its port (API.md, 11.5).
     pub fn log_host(&self) -> &str {
         self.public_origin.as_ref().map_or("localhost", PublicOrigin::host)
     }
@@ -99,7 +99,7 @@ pub struct Services {
     pub committees: Option<Committees>,
     /// The feed of changed tenants, if the store has one. Without it, maintenance polls every tenant.
     pub changes: Option<Arc<dyn ChangeFeed>>,
-    /// What the logs are signed with. Without it there are no checkpoints, proofs and receipts.
+    /// The signer of the logs. Without a signer there are no checkpoints, proofs and receipts.
     pub signer: Option<LogSigner>,
 }
 

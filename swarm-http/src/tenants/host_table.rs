@@ -11,10 +11,10 @@ use super::{TenantConfig, TenantDirectory, TenantRequest};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuplicateTenant {
-    /// This host.
+    /// Two tenants have this host.
     #[error("duplicate host {0:?}")]
     Host(String),
-    /// This id: the same records would be served to the operators of both.
+    /// Two tenants have this id: the same records would be served to the operators of both.
     #[error("duplicate tenant {:?}", .0.as_str())]
     Id(TenantId),
 }

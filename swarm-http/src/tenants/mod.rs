@@ -5,7 +5,6 @@ mod host;
 mod host_table;
 mod open_tenants;
 mod operators;
-mod origin;
 
 use std::sync::Arc;
 
@@ -13,14 +12,13 @@ use http::HeaderMap;
 use swarm_core::TenantId;
 
 pub use config::{Services, TenantConfig, WitnessConfig};
-pub use host::Host;
+pub use host::{Host, PublicOrigin};
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
-pub(crate) use operators::only;
+pub(crate) use operators::single_header;
 pub use operators::{AdminTokens, DuplicateOperator, Operator, Operators, Role};
-pub use origin::PublicOrigin;
 
 /// The tenants of a site, and which of them a request is for.
 ///

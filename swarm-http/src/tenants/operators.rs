@@ -26,7 +26,7 @@ pub trait Operators: Send + Sync + 'static {
 pub struct Operator {
     /// The name in the log.
     pub name: Actor,
-    /// What it may do.
+    /// The role, which decides what the operator may do.
     pub role: Role,
 }
 
@@ -124,7 +124,7 @@ impl AdminTokens {
 #[async_trait]
 impl Operators for AdminTokens {
     async fn admit(&self, headers: &HeaderMap) -> Option<Operator> {
-        let sent = only(headers, "x-admin-token")?;
+        let sent = single_header(headers, "x-admin-token")?;
         self.with_token(&AdminTokenHash::of(sent.as_bytes())).await
     }
 
@@ -135,8 +135,8 @@ impl Operators for AdminTokens {
 }
 
 /// The value of a header that was sent exactly once. With several values, a proxy may have checked a
-/// different one than we would use, so they count as none.
-pub(crate) fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&HeaderValue> {
+/// different one than we would use, so several values count as no value.
+pub(crate) fn single_header(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&HeaderValue> {
     let mut sent = headers.get_all(name).iter();
     let value = sent.next()?;
     sent.next().is_none().then_some(value)

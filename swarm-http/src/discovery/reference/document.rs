@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use swarm_core::json::{Json, write};
 use swarm_core::wire::Problem;
 
-use super::described::{is_page, parts, problems, template};
+use super::route_properties::{is_page, parts, problems, template};
 use super::schemas::{self, reference};
 use crate::request::credential::Access;
 use crate::request::route::Route;

@@ -2,10 +2,10 @@
 //!
 //! It is generated from the route table, the schemas in `schemas/` and the error codes.
 
-mod described;
 mod document;
 #[cfg(feature = "pages")]
 mod page;
+mod route_properties;
 mod schemas;
 
 use http::StatusCode;

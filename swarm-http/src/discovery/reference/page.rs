@@ -9,7 +9,7 @@ use http::StatusCode;
 use swarm_core::json::{Json, Object};
 use swarm_core::wire::Problem;
 
-use super::described::problems;
+use super::route_properties::problems;
 use super::schemas;
 use crate::pages::{Frame, Markup, SiteContext, html};
 use crate::request::RequestContext;
@@ -36,7 +36,7 @@ struct IndexPage<'a> {
 struct ChapterPage<'a> {
     frame: Frame,
     title: &'a str,
-    operations: &'a [Described],
+    operations: &'a [Operation],
     problems: &'a [Problem],
     schemas: &'a [Schema],
 }
@@ -50,10 +50,10 @@ struct Topic {
 struct Group {
     name: &'static str,
     anchor: String,
-    operations: Vec<Described>,
+    operations: Vec<Operation>,
 }
 
-struct Described {
+struct Operation {
     method: String,
     path: &'static str,
     summary: &'static str,
@@ -137,7 +137,7 @@ fn group(routes: &[Route]) -> Option<Group> {
     Some(Group { name, anchor, operations: routes.iter().map(describe).collect() })
 }
 
-fn describe(route: &Route) -> Described {
+fn describe(route: &Route) -> Operation {
     let mut facts = Vec::new();
     if let Some(credential) = credential(route.access) {
         facts.push(("Credential", Markup(format!("<code>{credential}</code>"))));
@@ -164,7 +164,7 @@ fn describe(route: &Route) -> Described {
         let refusals: Vec<_> = by_status.map(refusals).collect();
         facts.push(("Refusals", Markup(refusals.join("<br>"))));
     }
-    Described {
+    Operation {
         method: route.method.to_string(),
         path: route.path,
         summary: route.about.summary,

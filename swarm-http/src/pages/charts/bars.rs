@@ -1,4 +1,4 @@
-//! A bar chart of shares, in their order, each with its name and percentage.
+//! Shares of a whole, as a bar chart and as a table: in their order, each with its name and percentage.
 
 use super::svg::{Anchor, Svg, length};
 use crate::pages::markup::{Markup, clipped};
@@ -29,6 +29,28 @@ pub(crate) fn bars(bars: &[Bar<'_>], label: &str) -> Markup {
         svg.bar("part", (0.0, share * 100.0), top + 21.0, 6.0);
     }
     svg.finish()
+}
+
+/// Maximum number of rows of the table.
+const MAX_ROWS: usize = 120;
+
+/// The chart and the rows of its table.
+pub(crate) struct Shares {
+    pub(crate) chart: Markup,
+    pub(crate) rows: Vec<(String, String)>,
+}
+
+/// Draws named shares; `write` formats the figures of the table.
+pub(crate) fn shares_of(
+    named: &[(String, f64)],
+    write: impl Fn(f64) -> String,
+    label: &str,
+) -> Shares {
+    const MAX_BARS: usize = 24;
+    let shown: Vec<_> =
+        named.iter().take(MAX_BARS).map(|(name, share)| Bar { name, share: *share }).collect();
+    let rows = named.iter().take(MAX_ROWS).map(|(name, share)| (name.clone(), write(*share)));
+    Shares { chart: bars(&shown, label), rows: rows.collect() }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod strip;
 mod subject;
 mod svg;
 
-pub(crate) use bars::{Bar, bars};
+pub(crate) use bars::{Shares, shares_of};
 pub(crate) use field::{Dot, signed, stance_field};
 pub(crate) use member::{Point, member_line};
 pub(crate) use strip::{Counts, strip};

@@ -32,7 +32,7 @@ impl Svg {
         Self::with_role("img", class, height, label)
     }
 
-    /// As [`new`](Self::new), for a drawing with links in it.
+    /// Like [`new`](Self::new), for a drawing with links in it.
     pub(super) fn with_links(class: &str, height: f64, label: &str) -> Self {
         Self::with_role("group", class, height, label)
     }
@@ -140,7 +140,7 @@ impl Svg {
         self.0.push_str("</svg>");
     }
 
-    /// As [`corner`](Self::corner), for so little that it need not grow with the text.
+    /// Like [`corner`](Self::corner), for so little that it need not grow with the text.
     pub(super) fn small_corner(&mut self, x: f64, y: f64, draw: impl FnOnce(&mut String)) {
         let (x, y) = (figure(x), rem(y));
         self.put(format_args!("<svg x=\"{x}%\" y=\"{y}\">"));

@@ -1,11 +1,11 @@
-//! Bodies of the API, of what was typed.
+//! Request bodies of the API, built from forms.
 
 use swarm_core::Timestamp;
 use swarm_core::json::{Json, Object};
 
-use super::form::Sent;
+use super::form::FormData;
 
-/// A time as browsers send it, without seconds or zone, is one in UTC; any other text is left to the API.
+/// A time as browsers send it, without seconds or zone, is in UTC; any other text is left to the API.
 pub(super) fn utc(text: &str) -> String {
     match text.len() {
         16 if text.is_ascii() => format!("{text}:00Z"),
@@ -19,19 +19,19 @@ pub(super) fn typed_time(at: Timestamp) -> String {
     at.to_string().get(..16).unwrap_or_default().to_owned()
 }
 
-/// A body of the API, of what was typed. A field that is empty is left out.
+/// A request body of the API, built from a form. An empty field is left out.
 pub(super) struct Body<'a> {
-    sent: &'a Sent,
+    sent: &'a FormData,
     fields: Object,
 }
 
 impl<'a> Body<'a> {
-    pub(super) fn of(sent: &'a Sent) -> Self {
+    pub(super) fn of(sent: &'a FormData) -> Self {
         Self { sent, fields: Object::default() }
     }
 
-    /// As [`of`](Self::of), for a change of a session: with its note.
-    pub(super) fn noted(sent: &'a Sent) -> Self {
+    /// Like [`of`](Self::of), for a change of a session, which has a note.
+    pub(super) fn noted(sent: &'a FormData) -> Self {
         Self::of(sent).text("note")
     }
 
@@ -66,7 +66,7 @@ impl<'a> Body<'a> {
         self.typed(name, |text| Json::Text(utc(text)))
     }
 
-    /// JSON as it was typed; a text that is none is refused by the API.
+    /// A field of JSON. Text that is not JSON is passed on, and refused by the API.
     pub(super) fn value(self, name: &str) -> Self {
         self.typed(name, |text| Json::read(text.as_bytes()).unwrap_or_else(|_| Json::from(text)))
     }
@@ -84,7 +84,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The body of a request that has none.
-pub(super) fn nothing(_: &[String], _: &Sent) -> Json {
+/// The empty body of a request without fields.
+pub(super) fn nothing(_: &[String], _: &FormData) -> Json {
     Json::from([])
 }

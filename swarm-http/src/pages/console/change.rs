@@ -1,4 +1,4 @@
-//! Acting on a form that was sent.
+//! The handler of submitted forms: runs an act, once for each form.
 
 use std::sync::Arc;
 
@@ -7,192 +7,226 @@ use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
-use super::act::Act;
-use super::answers::{fault_of, see_other, with_error};
+use super::acts::Act;
+use super::attempts::client;
 use super::confirm;
-use super::entrance::{failed, shown, too_many, turned_away, visit, waiting};
-use super::form::Sent;
-use super::place::Place;
-use super::places;
-use super::signed_out;
-use super::visit::{Refused, Rows, Visit, filled, guard, signed_in, typed_token};
-use crate::console::{Secret, Sending, client};
+use super::context::{
+    ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
+};
+use super::form::FormData;
+use super::handlers::{
+    console_context, error_answer, page_answer, refusal_page, sign_in_and_show_form,
+    too_many_attempts, wait_text,
+};
+use super::layout::{error_text, see_other, with_error};
+use super::pages;
+use super::pages::PageId;
+use super::sign_ins::{Secret, Submission};
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
 
-/// Acts on a form.
-pub(crate) async fn change(act: &'static Act, rows: Rows, request: RequestContext) -> Reply {
+/// Runs the act of a form.
+pub(crate) async fn change(
+    act: &'static Act,
+    routes: OperatorRoutes,
+    request: RequestContext,
+) -> Reply {
     let name = match guard(&request, true) {
         Ok(name) => name,
-        Err(error) => return Ok(turned_away(&request, error)),
+        Err(error) => return Ok(refusal_page(&request, error)),
     };
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        return signed_out::answer(act, rows, request, name).await;
+        return sign_in_and_show_form(act, routes, request, name).await;
     };
-    // Forms of one session are acted on one after another.
-    let turn = Arc::clone(&sign_in.turn).lock_owned().await;
+    // Forms of one session are processed one after another.
+    let form_lock = Arc::clone(&sign_in.form_lock).lock_owned().await;
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
     let client = client();
-    // A job that was started ends, also when the browser has gone.
-    let acted = async move {
-        let _turn = turn;
-        let visit = visit(request, rows, (sign_in, operator)).await?;
-        Ok(acted(act, visit, client).await)
+    // A started job runs to its end, even if the browser has disconnected.
+    let result = async move {
+        let _form_lock = form_lock;
+        let context = console_context(request, routes, (sign_in, operator)).await?;
+        Ok(process(act, context, client).await)
     };
-    site.workers.run(served.jobs(), acted).await
+    site.workers.run(served.jobs(), result).await
 }
 
-async fn acted(act: &'static Act, mut visit: Visit, client: u64) -> Answer {
-    let sent = Sent::read(&visit.request.bytes);
-    if !visit.may(act) {
-        return failed(&visit, swarm_core::Refusal::NotForRole.into());
+async fn process(act: &'static Act, mut context: ConsoleContext, client: u64) -> Answer {
+    let sent = FormData::read(&context.request.bytes);
+    if !context.may(act) {
+        return error_answer(&context, swarm_core::Refusal::NotForRole.into());
     }
     let form = sent.text("form").to_owned();
-    let page = location(act.place, &visit);
-    match visit.sign_in.send(&form) {
-        Sending::First => {}
-        Sending::Again(Some(led)) => {
-            visit.sign_in.say("This form was sent before, and took effect once.".to_owned());
-            return see_other(&led);
-        }
-        Sending::Again(None) => {
-            visit
+    let page = location(act.page_id, &context);
+    match context.sign_in.submit_form(&form) {
+        Submission::New => {}
+        Submission::Repeated(Some(redirect)) => {
+            context
                 .sign_in
-                .say("This form was sent before. See here whether it took effect.".to_owned());
+                .set_notice("This form was sent before, and took effect once.".to_owned());
+            return see_other(&redirect);
+        }
+        Submission::Repeated(None) => {
+            context.sign_in.set_notice(
+                "This form was sent before. See here whether it took effect.".to_owned(),
+            );
             return see_other(&page);
         }
     }
-    match judged(act, &mut visit, &sent, client).await {
+    match apply(act, &mut context, &sent, client).await {
         Ok(Outcome::Done(location)) => {
-            visit.sign_in.done(&form, &location);
+            context.sign_in.form_done(&form, &location);
             see_other(&location)
         }
-        Ok(Outcome::Asked(answer)) => {
-            visit.sign_in.refused(&form);
+        Ok(Outcome::TokenRequired(answer)) => {
+            context.sign_in.form_refused(&form);
             answer
         }
         Err(error) => {
-            visit.sign_in.refused(&form);
-            let parts: Vec<_> = visit.request.path.iter().map(String::as_str).collect();
-            let action = filled(act.path, &parts);
-            come_back(act.place, visit, Refused { action, fault: fault(&error), sent }, *error)
-                .await
+            context.sign_in.form_refused(&form);
+            let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
+            let action = fill_path(act.path, &parts);
+            show_again(
+                act.page_id,
+                context,
+                RefusedForm { action, fault: fault(&error), sent },
+                *error,
+            )
+            .await
         }
     }
 }
 
-/// What became of a form that was not refused.
+/// The outcome of a form that was not refused.
 enum Outcome {
-    /// It is done, and this page follows.
+    /// The change is made, and the browser is redirected to this path.
     Done(String),
-    /// The token is asked for.
-    Asked(Answer),
+    /// The page that asks for the token.
+    TokenRequired(Answer),
 }
 
-async fn judged(
+async fn apply(
     act: &'static Act,
-    visit: &mut Visit,
-    sent: &Sent,
+    context: &mut ConsoleContext,
+    sent: &FormData,
     client: u64,
 ) -> Result<Outcome, Box<Answer>> {
-    let session = places::session(act.place, visit).await.map_err(refused)?;
-    visit.seen = places::digest(act.place, visit).await.map_err(refused)?;
-    if visit.seen.as_deref().is_some_and(|seen| sent.get("seen").is_some_and(|sent| sent != seen)) {
+    let session = pages::session(act.page_id, context).await.map_err(refused)?;
+    context.record_digest = pages::digest(act.page_id, context).await.map_err(refused)?;
+    if context
+        .record_digest
+        .as_deref()
+        .is_some_and(|seen| sent.get("seen").is_some_and(|sent| sent != seen))
+    {
         return Err(refused(RequestError::StaleForm));
     }
-    let bodies = bodies(act, visit, sent);
-    if act.wants_token(sent, session.as_deref(), visit.reading.now) {
+    let bodies = bodies(act, context, sent);
+    if act.needs_token(sent, session.as_deref(), context.times.now) {
         let body = bodies.first().cloned().unwrap_or(Json::Null);
-        let tried = ok(visit.call(act, sent, body, true).await)?;
-        let asked =
-            async |fault| confirm::page(act, visit, sent, session.as_deref(), &tried, fault).await;
+        let dry_run = ok(context.call(act, sent, body, true).await)?;
+        let asked = async |fault| {
+            confirm::page(act, context, sent, session.as_deref(), &dry_run, fault).await
+        };
         if !sent.has("token") {
             let page = asked(None).await.map_err(refused)?;
-            return Ok(Outcome::Asked(
-                visit.laid_out(page, Some(act.place)).answer(StatusCode::OK),
+            return Ok(Outcome::TokenRequired(
+                context.with_layout(page, Some(act.page_id)).answer(StatusCode::OK),
             ));
         }
-        if let Err(error) = check_token(visit, sent, client).await {
+        if let Err(error) = check_token(context, sent, client).await {
             let fault = match &error {
                 RequestError::TooManyAttempts(left) => {
-                    waiting(std::time::Duration::from_secs((*left).into()))
+                    wait_text(std::time::Duration::from_secs((*left).into()))
                 }
                 _ => "This is not your token.".to_owned(),
             };
             let page = asked(Some(fault)).await.map_err(refused)?;
-            let page = visit.laid_out(page, Some(act.place));
-            return Ok(Outcome::Asked(with_error(ApiError::from(error).into_answer(), page)));
+            let page = context.with_layout(page, Some(act.page_id));
+            return Ok(Outcome::TokenRequired(with_error(
+                ApiError::from(error).into_answer(),
+                page,
+            )));
         }
     }
     let all = bodies.len();
     let mut done = 0;
     let mut last = None;
     for body in bodies {
-        match ok(visit.call(act, sent, body, false).await) {
+        match ok(context.call(act, sent, body, false).await) {
             Ok(answer) if act.secret.is_some() => {
-                return Ok(Outcome::Done(minted(act, visit, &answer)));
+                return Ok(Outcome::Done(redirect_to_secret(act, context, &answer)));
             }
             Ok(_) => done += 1,
             Err(error) if all == 1 => return Err(error),
-            Err(error) => last = Some((fault_of(&error), error)),
+            Err(error) => last = Some((error_text(&error), error)),
         }
     }
     if let Some((fault, error)) = last {
         let said = format!("{done} of {all} done; for the others: {fault}");
         return Err(Box::new(Answer { body: plain_error(&said), ..*error }));
     }
-    visit.sign_in.say(if act.each.is_some() {
+    context.sign_in.set_notice(if act.each.is_some() {
         format!("{}: {done}.", act.done)
     } else {
         format!("{}.", act.done)
     });
-    Ok(Outcome::Done(location(act.next.unwrap_or(act.place), visit)))
+    Ok(Outcome::Done(location(act.next.unwrap_or(act.page_id), context)))
 }
 
 /// The bodies of the API's requests: one, or one for each value of a field.
-fn bodies(act: &Act, visit: &Visit, sent: &Sent) -> Vec<Json> {
+fn bodies(act: &Act, context: &ConsoleContext, sent: &FormData) -> Vec<Json> {
     match act.each {
-        None => vec![(act.body)(&visit.request.path, sent)],
+        None => vec![(act.body)(&context.request.path, sent)],
         Some(field) => {
             let each = sent.all(field).map(|value| (act.body)(&[value.to_owned()], sent));
             let each: Vec<_> = each.collect();
-            // Without any, the API says what is missing.
+            // Without a value, the API names the missing field.
             if each.is_empty() { vec![(act.body)(&[], sent)] } else { each }
         }
     }
 }
 
 /// Keeps the secret of an answer for the page that shows it.
-fn minted(act: &Act, visit: &Visit, answer: &Answer) -> String {
+fn redirect_to_secret(act: &Act, context: &ConsoleContext, answer: &Answer) -> String {
     let body = Json::read(&answer.body).map(Json::into_object).unwrap_or_default();
     let secret = act.secret.and_then(|name| body.clone().text(name).ok());
-    let of = format!("{} for {}", act.done, owner(body));
-    visit.sign_in.keep_secret(Secret { of, text: secret.unwrap_or_default() });
+    let of = format!("{} for {}", act.done, secret_owner(body));
+    context.sign_in.store_secret(Secret { of, text: secret.unwrap_or_default() });
     "/operate/secret".to_owned()
 }
 
-/// The id of the one that a secret is for.
-fn owner(mut body: swarm_core::json::Object) -> String {
+/// The id of the member that a secret is for.
+fn secret_owner(mut body: swarm_core::json::Object) -> String {
     body.text("memberId").or_else(|_| body.text("member_id")).unwrap_or_default()
 }
 
-/// Asks for the token of the one who is signed in. A wrong one counts as at the sign-in.
-async fn check_token(visit: &Visit, sent: &Sent, client: u64) -> Result<(), RequestError> {
-    let request = &visit.request;
-    let attempt = request.site.console.attempts.begin(client, Instant::now()).map_err(too_many)?;
-    let operator = request.served.config().operators.with_token(&typed_token(sent)).await;
-    if operator.is_none_or(|operator| operator != visit.operator) {
+/// Checks the token of the signed-in operator. A wrong token counts like one at the sign-in.
+async fn check_token(
+    context: &ConsoleContext,
+    sent: &FormData,
+    client: u64,
+) -> Result<(), RequestError> {
+    let request = &context.request;
+    let attempt =
+        request.site.console.attempts.begin(client, Instant::now()).map_err(too_many_attempts)?;
+    let operator = request.served.config().operators.with_token(&token_hash(sent)).await;
+    if operator.is_none_or(|operator| operator != context.operator) {
         return Err(RequestError::WrongToken);
     }
     attempt.succeed();
     Ok(())
 }
 
-/// The page of a form that was refused, with what was typed.
-async fn come_back(place: Place, mut visit: Visit, refused: Refused, error: Answer) -> Answer {
-    visit.forms = visit.sign_in.name_forms();
-    visit.refused = Some(refused);
-    let page = shown(place, visit).await;
+/// The page of a refused form, with the submitted values.
+async fn show_again(
+    page_id: PageId,
+    mut context: ConsoleContext,
+    refused: RefusedForm,
+    error: Answer,
+) -> Answer {
+    context.form_prefix = context.sign_in.new_form_prefix();
+    context.refused = Some(refused);
+    let page = page_answer(page_id, context).await;
     if page.status != StatusCode::OK {
         return page;
     }
@@ -206,7 +240,7 @@ fn fault(error: &Answer) -> String {
         Some(swarm_core::wire::Problem::StaleForm) => {
             "What this form was made from has changed meanwhile. Look at the page again, then send it.".to_owned()
         }
-        _ => fault_of(error),
+        _ => error_text(error),
     }
 }
 
@@ -215,16 +249,16 @@ fn plain_error(text: &str) -> bytes::Bytes {
     swarm_core::json::write(&Json::from([("error", Json::from(text))])).into()
 }
 
-fn location(place: Place, visit: &Visit) -> String {
-    let parts: Vec<_> = visit.request.path.iter().map(String::as_str).collect();
-    filled(place.path(), &parts)
+fn location(page_id: PageId, context: &ConsoleContext) -> String {
+    let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
+    fill_path(page_id.path(), &parts)
 }
 
 fn refused(error: impl Into<ApiError>) -> Box<Answer> {
     Box::new(error.into().into_answer())
 }
 
-/// The answer, if it is no refusal.
+/// The answer, unless it is a refusal.
 fn ok(reply: Reply) -> Result<Answer, Box<Answer>> {
     let answer = reply.unwrap_or_else(ApiError::into_answer);
     if answer.status.is_success() { Ok(answer) } else { Err(Box::new(answer)) }

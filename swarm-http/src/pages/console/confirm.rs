@@ -1,41 +1,41 @@
-//! The page before what cannot be undone: what would change, and the token once more.
+//! The confirmation page before a change that cannot be undone: it shows what would change, and asks for the token again.
 
 use std::collections::HashSet;
 
 use swarm_core::domain::Session;
 use swarm_core::json::{Json, Object};
 
-use super::act::{Act, Care};
+use super::acts::{Act, Confirmation};
 use super::body::utc;
-use super::form::{Field, FormView, Sent};
-use super::page::{Block, Page, quoted};
-use super::place::Place;
-use super::visit::Visit;
+use super::context::ConsoleContext;
+use super::form::{Field, FormData, FormView};
+use super::layout::{Block, Page, quoted};
+use super::pages::PageId;
 use crate::pages::Markup;
 use crate::pages::lists;
 use crate::pages::people::People;
 use crate::response::{Answer, ApiError};
 
-/// What `tried`, the answer of the dry run, would change.
+/// The page, from the answer of the dry run.
 pub(super) async fn page(
     act: &'static Act,
-    visit: &Visit,
-    sent: &Sent,
+    context: &ConsoleContext,
+    sent: &FormData,
     session: Option<&Session>,
-    tried: &Answer,
+    dry_run: &Answer,
     fault: Option<String>,
 ) -> Result<Page, ApiError> {
-    let mut page = Page::new(format!("{}?", act.button)).leading(
+    let mut page = Page::new(format!("{}?", act.button)).with_lead(
         "Nothing is changed yet. This cannot be undone: look at what will change, then give your token.",
     );
-    let tried = Json::read(&tried.body).map(Json::into_object).unwrap_or_default();
-    page.blocks.push(Block::Record(match act.care {
-        Care::EarlyResult => result(visit, session, tried).await?,
-        Care::EarlierDeadline => deadline(visit, sent, session),
-        Care::Always | Care::Never => plain(act, visit, sent).await?,
+    let dry_run = Json::read(&dry_run.body).map(Json::into_object).unwrap_or_default();
+    page.blocks.push(Block::Record(match act.confirmation {
+        Confirmation::EarlyResult => result(context, session, dry_run).await?,
+        Confirmation::EarlierDeadline => deadline(context, sent, session),
+        Confirmation::Always | Confirmation::Never => plain(act, context, sent).await?,
     }));
-    let parts: Vec<_> = visit.request.path.iter().map(String::as_str).collect();
-    let form = visit.form(act, &parts, vec![Field::token()]);
+    let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
+    let form = context.form(act, &parts, vec![Field::token()]);
     page.form(form.map(|form| FormView {
         hidden: form.hidden.into_iter().chain(sent.typed()).collect(),
         fault: fault.clone(),
@@ -48,14 +48,14 @@ pub(super) async fn page(
 
 type Record = Vec<(&'static str, Markup)>;
 
-/// What an aggregation would write.
+/// The figures that an aggregation would write.
 async fn result(
-    visit: &Visit,
+    context: &ConsoleContext,
     session: Option<&Session>,
-    mut tried: Object,
+    mut dry_run: Object,
 ) -> Result<Record, ApiError> {
     let Some(session) = session else { return Ok(Vec::new()) };
-    let tenant = visit.request.tenant();
+    let tenant = context.request.tenant();
     let subject = lists::subject(tenant, &session.subject_id).await?;
     let (_, takes) = tenant.session(session.id).await?;
     let filed: HashSet<_> = takes.iter().map(|take| take.member_id()).collect();
@@ -66,15 +66,15 @@ async fn result(
         .collect();
     let people = People::find(tenant, silent.iter().copied()).await?;
     let names: Vec<_> = silent.iter().map(|id| people.person(id).name).collect();
-    let mut after = object(&mut tried, "session");
+    let mut after = object(&mut dry_run, "session");
     let mut snapshot = object(&mut after, "snapshot");
     let mut participation = object(&mut snapshot, "participation");
     let mut consensus = object(&mut snapshot, "consensus");
     let mut quorum = object(&mut snapshot, "quorum");
     let closes = session.window_closes_at;
     let window = closes.map_or("no deadline: takes could still come".to_owned(), |closes| {
-        let left = visit.reading.left(closes).unwrap_or_default();
-        format!("open until {}, {left} left", visit.reading.time_text(closes))
+        let left = context.times.left(closes).unwrap_or_default();
+        format!("open until {}, {left} left", context.times.time_text(closes))
     });
     let mut record = vec![
         ("Session", quoted(&format!("{}: {}, {}", session.id, subject.1, session.date))),
@@ -106,18 +106,18 @@ fn object(of: &mut Object, name: &str) -> Object {
     of.take(name).map(Json::into_object).unwrap_or_default()
 }
 
-fn deadline(visit: &Visit, sent: &Sent, session: Option<&Session>) -> Record {
+fn deadline(context: &ConsoleContext, sent: &FormData, session: Option<&Session>) -> Record {
     let Some(session) = session else { return Vec::new() };
     let to = swarm_core::Timestamp::parse("windowClosesAt", &utc(sent.text("windowClosesAt")));
-    let text = |at| visit.reading.time_text(at);
+    let text = |at| context.times.time_text(at);
     let before = session.window_closes_at.map_or("none".to_owned(), text);
     let mut record = vec![
         ("Session", Markup::text(&session.id.to_string())),
         ("Deadline now", Markup::text(&before)),
     ];
     if let Ok(to) = to {
-        let left = visit
-            .reading
+        let left = context
+            .times
             .left(to)
             .map_or("the window closes at once".to_owned(), |left| format!("{left} are left then"));
         record.push(("New deadline", Markup::text(&format!("{}: {left}", text(to)))));
@@ -125,12 +125,12 @@ fn deadline(visit: &Visit, sent: &Sent, session: Option<&Session>) -> Record {
     record
 }
 
-/// What happens to a member, a key or the store.
-async fn plain(act: &Act, visit: &Visit, sent: &Sent) -> Result<Record, ApiError> {
-    let tenant = visit.request.tenant();
+/// The record of a change of a member, a key or the store.
+async fn plain(act: &Act, context: &ConsoleContext, sent: &FormData) -> Result<Record, ApiError> {
+    let tenant = context.request.tenant();
     let mut record = Vec::new();
-    if act.place == Place::Member
-        && let Ok(id) = swarm_core::MemberId::parse(visit.part(0).to_owned())
+    if act.page_id == PageId::Member
+        && let Ok(id) = swarm_core::MemberId::parse(context.part(0).to_owned())
     {
         let member = tenant.application(&id).await?;
         record.push(("Member", quoted(member.name.as_str())));
@@ -141,12 +141,12 @@ async fn plain(act: &Act, visit: &Visit, sent: &Sent) -> Result<Record, ApiError
             let key = if key.is_empty() { "stays" } else { key };
             record.push(("Public key", quoted(key)));
         }
-    } else if !visit.part(0).is_empty() {
-        record.push(("Member", quoted(visit.part(0))));
+    } else if !context.part(0).is_empty() {
+        record.push(("Member", quoted(context.part(0))));
     } else {
         let size = tenant.log_size().await?;
         record.push(("Log", Markup::text(&format!("{} entries", size.0))));
-        record.push(("Now", Markup::text(&visit.reading.time_text(visit.reading.now))));
+        record.push(("Now", Markup::text(&context.times.time_text(context.times.now))));
     }
     record.push(("What happens", Markup::text(act.warning)));
     Ok(record)

@@ -13,7 +13,7 @@ const SECURE: &str = "__Host-swarm";
 /// The name on the machine itself, over plain HTTP.
 const LOCAL: &str = "swarm";
 
-/// The name of the cookie at this origin; `None` where a token must not be sent: over plain HTTP from elsewhere.
+/// The name of the cookie at this origin; `None` where a token must not be sent: over plain HTTP from another machine.
 pub(super) fn name(origin: &Origin) -> Option<&'static str> {
     if origin.is_https() {
         return Some(SECURE);
@@ -42,7 +42,7 @@ pub(super) fn set(name: &str, value: &str) -> String {
     format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/{secure}")
 }
 
-/// `Set-Cookie` that removes it.
+/// `Set-Cookie` that removes the cookie.
 pub(super) fn clear(name: &str) -> String {
     set(name, "") + "; Max-Age=0"
 }

@@ -1,16 +1,16 @@
-//! Forms: what was sent, and what a page shows.
+//! Forms: their data as a browser sends it, and their fields as a page shows them.
 
-use super::table::Table;
+use super::layout::Table;
 use crate::pages::Markup;
 
-/// The field that says that the token is sent to sign in with it.
+/// The field that marks a form whose token signs the operator in.
 pub(super) const SIGNING_IN: &str = "signing-in";
 
-/// The fields that were sent, in order.
+/// The fields of a submitted form, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sent(Vec<(String, String)>);
+pub(super) struct FormData(Vec<(String, String)>);
 
-impl Sent {
+impl FormData {
     pub(super) fn read(body: &[u8]) -> Self {
         let plain = |text: &str| text.replace("\r\n", "\n");
         let fields = form_urlencoded::parse(body);
@@ -25,7 +25,7 @@ impl Sent {
         self.all(name).next()
     }
 
-    /// The field without the space around it; empty if it was not sent.
+    /// The value of the field without the space around it; empty if the field was not sent.
     pub(super) fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default().trim()
     }
@@ -34,7 +34,7 @@ impl Sent {
         self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// All fields but the token and what the page adds to each form.
+    /// All fields but the token and the hidden fields that each form has.
     pub(super) fn typed(&self) -> impl Iterator<Item = (String, String)> {
         let own = |name: &str| matches!(name, "token" | "form" | "seen" | SIGNING_IN);
         self.0.iter().filter(move |(name, _)| !own(name)).cloned()
@@ -60,12 +60,12 @@ pub(crate) struct FormView {
 }
 
 impl FormView {
-    /// Whether it only looks something up.
+    /// Whether the form only searches.
     pub(crate) fn is_look_up(&self) -> bool {
         self.method == "get"
     }
 
-    /// Whether its fields and its button are set in a line: it has up to two fields of one line each.
+    /// Whether the fields and the button are set in a line: there are up to two fields of one line each.
     pub(crate) fn is_short(&self) -> bool {
         let is_line = |field: &Field| matches!(field.kind, Kind::Input(_) | Kind::Choice);
         (1..=2).contains(&self.fields.len()) && self.fields.iter().all(is_line)
@@ -166,11 +166,11 @@ impl Field {
         self.name == "token"
     }
 
-    pub(super) fn valued(self, value: impl Into<String>) -> Self {
+    pub(super) fn with_value(self, value: impl Into<String>) -> Self {
         Self { value: value.into(), ..self }
     }
 
-    pub(super) fn hinted(self, hint: impl Into<String>) -> Self {
+    pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
@@ -178,8 +178,8 @@ impl Field {
         Self { is_required: true, ..self }
     }
 
-    /// With what was typed in place of its value.
-    pub(super) fn typed(mut self, sent: &Sent) -> Self {
+    /// The field with the submitted value.
+    pub(super) fn typed(mut self, sent: &FormData) -> Self {
         if !self.options.is_empty() {
             for (value, _, is_chosen) in &mut self.options {
                 *is_chosen = sent.all(self.name).any(|sent| sent == value);

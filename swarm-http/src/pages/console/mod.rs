@@ -3,25 +3,32 @@
 //! A form runs the handler of an API's route within the process, with the fields as its JSON body. So each rule, each
 //! text of a refusal and the role that an act needs exist once, in the route table and below it.
 
-mod act;
 mod acts;
-mod answers;
+mod attempts;
 mod body;
 mod change;
 mod confirm;
+mod context;
 mod cookie;
-mod entrance;
 mod form;
-mod page;
-mod place;
-mod places;
+mod handlers;
+mod layout;
+mod pages;
 mod same_origin;
-mod signed_out;
-mod table;
-mod visit;
+mod sign_ins;
 
 pub(crate) use acts::ALL as ACTS;
 pub(crate) use change::change;
-pub(crate) use entrance::{secret, show, sign_in, sign_out, style};
-pub(crate) use place::Place;
-pub(crate) use visit::Rows;
+pub(crate) use context::OperatorRoutes;
+pub(crate) use handlers::{secret, show, sign_in, sign_out, style};
+pub(crate) use pages::PageId;
+
+use attempts::Attempts;
+use sign_ins::SignIns;
+
+/// The state of the console: sessions, and waits after wrong tokens (API.md, 14.1).
+#[derive(Default)]
+pub(crate) struct Console {
+    sign_ins: SignIns,
+    attempts: Attempts,
+}

@@ -1,18 +1,19 @@
-//! Whether a form comes from a page of the console itself.
+//! Checks that a form comes from a page of the console itself.
 
 use http::HeaderMap;
 use http::header::ORIGIN;
 
 use crate::request::origin::Origin;
-use crate::tenants::only;
+use crate::tenants::single_header;
 
 /// `Sec-Fetch-Site` must be `same-origin`; where a browser does not send it, `Origin` must be the origin in use.
 pub(super) fn is_same_origin(headers: &HeaderMap, origin: &Origin) -> bool {
     const SITE: &str = "sec-fetch-site";
     if headers.contains_key(SITE) {
-        return only(headers, SITE).is_some_and(|site| site == "same-origin");
+        return single_header(headers, SITE).is_some_and(|site| site == "same-origin");
     }
-    only(headers, ORIGIN).is_some_and(|sent| sent.as_bytes() == as_sent(&origin.url()).as_bytes())
+    single_header(headers, ORIGIN)
+        .is_some_and(|sent| sent.as_bytes() == as_sent(&origin.url()).as_bytes())
 }
 
 /// The origin as browsers write it: without the port that its scheme implies.

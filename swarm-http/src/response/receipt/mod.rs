@@ -1,6 +1,6 @@
 //! Receipts: answers that are signed on request (RFC 9421; API.md, 11.7).
 
-mod asked;
+mod accept_signature;
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
@@ -15,8 +15,8 @@ use swarm_core::proof::note::NoteSigner;
 use swarm_core::proof::structured_fields::quoted;
 
 use super::Answer;
-pub(crate) use asked::Asked;
-use asked::{Component, Member, Parameter};
+pub(crate) use accept_signature::RequestedSignatures;
+use accept_signature::{Component, Member, Parameter};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const SIGNATURE_INPUT: HeaderName = HeaderName::from_static("signature-input");
@@ -27,16 +27,16 @@ const REQUEST_DIGEST: HeaderName = HeaderName::from_static("swarm-request-digest
 pub(crate) struct Exchange {
     pub(crate) method: Method,
     pub(crate) path: String,
-    /// Without its question mark.
+    /// The query, without the question mark.
     pub(crate) query: String,
     /// The text of RFC 9530 for the body, if there was one and all of it arrived.
     pub(crate) body_digest: Option<String>,
 }
 
-/// Signs an answer as it was asked for. Failures of the server are not signed: they decide nothing.
+/// Signs an answer with the signatures that the request asks for. Server errors are not signed: they decide nothing.
 pub(crate) fn signed(
     answer: Answer,
-    asked: &Asked,
+    requested: &RequestedSignatures,
     exchange: &Exchange,
     key: &NoteSigner,
     now: Timestamp,
@@ -44,7 +44,7 @@ pub(crate) fn signed(
     if answer.status.is_server_error() {
         return answer;
     }
-    match with_signatures(&answer, asked, exchange, key, now) {
+    match with_signatures(&answer, requested, exchange, key, now) {
         Some(headers) => Answer { headers, ..answer },
         None => answer,
     }
@@ -53,7 +53,7 @@ pub(crate) fn signed(
 /// The headers of the signed answer; `None` if no member can be fulfilled.
 fn with_signatures(
     answer: &Answer,
-    asked: &Asked,
+    requested: &RequestedSignatures,
     exchange: &Exchange,
     key: &NoteSigner,
     now: Timestamp,
@@ -74,7 +74,7 @@ fn with_signatures(
         set(REQUEST_DIGEST, digest.clone())?;
     }
     let value_of = |component| value(component, answer, &headers, exchange);
-    let signatures = asked.0.iter().filter_map(|member| sign(member, &value_of, key, seconds));
+    let signatures = requested.0.iter().filter_map(|member| sign(member, &value_of, key, seconds));
     let (inputs, signatures): (Vec<_>, Vec<_>) = signatures.unzip();
     if inputs.is_empty() {
         return None;
@@ -106,8 +106,7 @@ fn value(
     }
 }
 
-/// The members of `Signature-Input` and `Signature`; `None` if a component is missing, or another key was asked
-/// for.
+/// The members of `Signature-Input` and `Signature`; `None` if a component is missing, or another key was requested.
 fn sign(
     member: &Member,
     value: &impl Fn(Component) -> Option<String>,

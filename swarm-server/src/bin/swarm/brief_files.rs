@@ -48,7 +48,7 @@ pub(crate) struct ExportBriefs {
     written: Option<Written>,
 }
 
-/// The export, its generation of briefs, and the members that have one.
+/// The export, its generation of briefs, and the members that have a brief.
 type Written = (Export, Option<Generation>, Vec<CommitteeMemberId>);
 
 impl ExportBriefs {
@@ -56,7 +56,7 @@ impl ExportBriefs {
         Self { exports, written: None }
     }
 
-    /// Exports the briefs if they have changed, and returns when those of today expire.
+    /// Exports the briefs if they have changed, and returns when today's briefs expire.
     async fn refresh(&mut self, served: &ServedTenant) -> Result<Next, Failure> {
         let id = &served.config().id;
         let export = self.exports.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
@@ -135,7 +135,7 @@ fn write_through(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Whether this file is a brief, named after its member. Other files are left alone.
+/// Whether this file is a brief, which is named after its member. Other files are kept.
 fn is_brief(file: &Path) -> bool {
     let named = file.extension().is_some_and(|extension| extension == "json");
     let brief = named.then(|| fs::read(file).ok()).flatten();

@@ -11,10 +11,9 @@ use crate::config::MailConfig;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
 use crate::store::Opened;
-use crate::stored_tenants::Served;
-use crate::tenants::{admin_tokens, default_tenant};
+use crate::tenants::{ServedIds, admin_tokens, default_tenant};
 use crate::tls_files::TlsFiles;
-use crate::{Failure, console, failure, in_force, serve, signing_key, store};
+use crate::{Failure, console, effective_settings, failure, serve, signing_key, store};
 
 pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     let config = options.options.resolve()?;
@@ -29,7 +28,7 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     if let Some(token) = serve::admin_token()?.filter(|_| is_single) {
         check_token("SWARM_ADMIN_TOKEN", &token)?;
     }
-    for line in in_force::of_server(&config) {
+    for line in effective_settings::server_lines(&config) {
         console::print(&line)?;
     }
     if is_single {
@@ -40,7 +39,7 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
         let operators =
             tokens.operators().map(|it| format!("{} ({})", it.name.as_str(), it.role.as_str()));
         console::print(&described(tenant, &operators.collect::<Vec<_>>()))?;
-        for line in in_force::of_tenant(tenant, table) {
+        for line in effective_settings::tenant_lines(tenant, table) {
             console::print(&line)?;
         }
         if tenant.committee.key_prefix() != CommitteeSettings::default().key_prefix() {
@@ -48,11 +47,11 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
             console::print(&format!("{id}: warning: key_prefix is {prefix:?}: {OTHER_PREFIXES}"))?;
         }
     }
-    if options.connect { connect(&config.store, &Served::of(&config)).await } else { Ok(()) }
+    if options.connect { connect(&config.store, &ServedIds::of(&config)).await } else { Ok(()) }
 }
 
 /// Prints whether the store answers, and what it warns of.
-async fn connect(store: &str, served: &Served) -> Result<(), Failure> {
+async fn connect(store: &str, served: &ServedIds) -> Result<(), Failure> {
     if let Some(path) = store.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
         return Ok(console::print(&format!(
             "store: there is no file {path:?} yet: serve makes it"

@@ -1,4 +1,10 @@
-//! Errors that stop the program, and how they are reported.
+//! Errors that end the program: how they are reported, and the exit statuses of commands (API.md, 13.3).
+
+use std::process::ExitCode;
+
+use swarm_client::{Error, printable};
+use swarm_core::Invalid;
+use swarm_core::json::Json;
 
 /// An error that stops the program.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -7,4 +13,75 @@ pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// it.
 pub(crate) fn with_causes(what: &str, error: &dyn std::error::Error) -> String {
     format!("{what}: {}", swarm_core::service::with_causes(error))
+}
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// The service refused, or the command itself did: exit status 1.
+    Refused(String),
+    /// Wrong use: exit status 2.
+    Usage(String),
+    /// The service was not reached, and the outcome may be unknown: exit status 3.
+    Unreached(String),
+    /// No token, or a wrong one: exit status 4.
+    Credential(String),
+}
+
+impl CommandError {
+    /// The exit status of the program.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Refused(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Unreached(_) => 3,
+            Self::Credential(_) => 4,
+        })
+    }
+}
+
+impl std::fmt::Display for CommandError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Refused(text)
+        | Self::Usage(text)
+        | Self::Unreached(text)
+        | Self::Credential(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        match error {
+            Error::Refused(refused) => {
+                let text = match refused.body.clone().take("detail") {
+                    Some(Json::Text(detail)) => format!("{text}: {}", printable(&detail)),
+                    _ => text,
+                };
+                if refused.status == 401 { Self::Credential(text) } else { Self::Refused(text) }
+            }
+            Error::NoAnswer(_) | Error::Unreadable(_) => Self::Unreached(text),
+            Error::Invalid(_) => Self::Usage(text),
+            _ => Self::Refused(text),
+        }
+    }
+}
+
+impl From<Invalid> for CommandError {
+    fn from(error: Invalid) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<Failure> for CommandError {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure.to_string())
+    }
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
 }

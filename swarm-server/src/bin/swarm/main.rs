@@ -10,9 +10,9 @@ mod config;
 mod console;
 mod demo;
 mod descriptors;
+mod effective_settings;
 mod export;
 mod failure;
-mod in_force;
 mod log;
 #[cfg_attr(not(feature = "mail"), path = "without_mail.rs")]
 mod mail;
@@ -23,7 +23,6 @@ mod secrets;
 mod serve;
 mod signing_key;
 mod store;
-mod stored_tenants;
 mod tenants;
 #[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls_files;
@@ -36,9 +35,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use command::CommandError;
 use command_line::{Command, CommandLine};
-use failure::Failure;
+use failure::{CommandError, Failure};
 
 /// mimalloc, because a take makes many small, short-lived allocations.
 #[global_allocator]

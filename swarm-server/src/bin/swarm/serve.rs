@@ -18,11 +18,11 @@ use tokio::task::JoinError;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
+use crate::effective_settings::ServerSettings;
 use crate::failure::with_causes;
-use crate::in_force::ServerSettings;
 use crate::open_site::OpenSite;
 use crate::store::Opened;
-use crate::stored_tenants::Served;
+use crate::tenants::ServedIds;
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, descriptors, log, open_site, secrets, signing_key, store};
 
@@ -31,7 +31,7 @@ const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut config = options.clone().resolve()?;
-    let (settings, served) = (ServerSettings::of(&config), Served::of(&config));
+    let (settings, served) = (ServerSettings::of(&config), ServedIds::of(&config));
     log::start(config.log_format, LevelFilter::INFO)?;
     tracing::info!(version = env!("SWARM_VERSION"), "starting");
     let limits = limits(config.trust_forwarded);
@@ -71,7 +71,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     if let Some(token) = &open.minted_token {
         console::warn(&format!("admin token: {token}"));
     }
-    say_address(&listener, over_tls)?;
+    print_address(&listener, over_tls)?;
     let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
     let maintenance = async move {
         if read_only { std::future::pending().await } else { maintenance.run().await }
@@ -143,8 +143,8 @@ async fn keep_warnings_counted(site: &Site) {
     }
 }
 
-/// The limits of connections. Behind a proxy there is none per address, because all clients have its
-/// address.
+/// The limits of connections. Behind a proxy there is no limit per address, because all clients have the
+/// address of the proxy.
 pub(crate) fn limits(behind_proxy: bool) -> Limits {
     let mut limits = Limits::default();
     limits.connections = descriptors::make_room_for(limits.connections);
@@ -155,13 +155,13 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
 }
 
 /// Warns of tenants in the store that are not served.
-async fn warn_of_unserved(served: &Served, store: &dyn Transfer) {
+async fn warn_of_unserved(served: &ServedIds, store: &dyn Transfer) {
     if let Some(warning) = served.warning(store).await {
         tracing::warn!("{warning}");
     }
 }
 
-/// What SIGHUP reloads, and what it only compares.
+/// The settings that SIGHUP reloads, and the settings that it only compares.
 struct Reloaded {
     file: Option<PathBuf>,
     open: OpenSite,
@@ -186,7 +186,7 @@ impl Reloaded {
         match &self.file {
             Some(file) => {
                 self.open.reload(file);
-                self.name_what_wants_a_restart();
+                self.warn_of_settings_that_need_a_restart();
             }
             None if self.tls.is_none() => tracing::warn!("SIGHUP: there is no file to reload"),
             None => {}
@@ -194,7 +194,7 @@ impl Reloaded {
     }
 
     /// A file with a fault has been logged.
-    fn name_what_wants_a_restart(&self) {
+    fn warn_of_settings_that_need_a_restart(&self) {
         let Ok(config) = self.options.clone().resolve() else { return };
         let changed = self.settings.changed(&ServerSettings::of(&config));
         if !changed.is_empty() {
@@ -227,7 +227,7 @@ pub(crate) async fn bind(key: &str, address: &str) -> Result<TcpListener, Failur
 }
 
 /// Prints the address on standard output.
-pub(crate) fn say_address(listener: &TcpListener, over_tls: bool) -> Result<(), Failure> {
+pub(crate) fn print_address(listener: &TcpListener, over_tls: bool) -> Result<(), Failure> {
     let scheme = if over_tls { "https" } else { "http" };
     console::say(&format!("listening on {scheme}://{}", listener.local_addr()?));
     Ok(())

@@ -22,8 +22,8 @@ use crate::secrets::{random_bytes, read_secret};
 /// The default file, in the working directory.
 const DEFAULT: &str = "swarm.key";
 
-/// What the logs are signed with. A store in memory is signed by a key that lives as long as the process, unless a
-/// file is given; nothing is remembered of it.
+/// The signer of the logs. The logs of a store in memory are signed with a key that lives as long as the process, unless
+/// a file is given; their checkpoints are not kept.
 pub(crate) fn signer(path: Option<&Path>, is_memory: bool) -> Result<LogSigner, Failure> {
     match path {
         None if is_memory => in_process(),
@@ -84,17 +84,17 @@ fn create(path: &Path) -> Result<(), Failure> {
 /// The last checkpoint of each log, in a file: a line each, of its origin, number, size and root.
 struct Checkpoints {
     path: PathBuf,
-    known: Mutex<Known>,
+    cached: Mutex<CachedCheckpoints>,
 }
 
-/// What was last read from the file, or written to it.
+/// The checkpoints that were last read from the file, or written to it.
 #[derive(Default)]
-struct Known {
+struct CachedCheckpoints {
     file: Option<FileVersion>,
     checkpoints: BTreeMap<String, LastSigned>,
 }
 
-/// What changes when a file is written or replaced: its inode, size and time.
+/// The version of a file: inode, size and time, which change when the file is written or replaced.
 #[derive(PartialEq, Eq)]
 struct FileVersion(u64, u64, SystemTime);
 
@@ -106,26 +106,26 @@ impl FileVersion {
 
 impl Checkpoints {
     fn new(path: PathBuf) -> Self {
-        Self { path, known: Mutex::default() }
+        Self { path, cached: Mutex::default() }
     }
 
     /// The checkpoints in the file. They are read again if another process wrote them: every tenant asks for its
     /// checkpoint about once a second.
-    fn known(&self) -> io::Result<MutexGuard<'_, Known>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    fn cached(&self) -> io::Result<MutexGuard<'_, CachedCheckpoints>> {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match std::fs::metadata(&self.path) {
             Ok(file) => Some(FileVersion::of(&file)?),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        if known.file != file || file.is_none() {
-            *known = Known::default();
+        if cached.file != file || file.is_none() {
+            *cached = CachedCheckpoints::default();
             if file.is_some() {
-                known.checkpoints = self.read()?;
-                known.file = file;
+                cached.checkpoints = self.read()?;
+                cached.file = file;
             }
         }
-        Ok(known)
+        Ok(cached)
     }
 
     fn read(&self) -> io::Result<BTreeMap<String, LastSigned>> {
@@ -151,13 +151,13 @@ fn parse(line: &str) -> Option<(String, LastSigned)> {
 
 impl CheckpointMemory for Checkpoints {
     fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
-        Ok(self.known()?.checkpoints.get(origin).cloned())
+        Ok(self.cached()?.checkpoints.get(origin).cloned())
     }
 
     /// Replaces the file whole, so that a crash leaves the old one or the new one.
     fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
-        let mut known = self.known()?;
-        let Known { file: version, checkpoints } = &mut *known;
+        let mut cached = self.cached()?;
+        let CachedCheckpoints { file: version, checkpoints } = &mut *cached;
         checkpoints.insert(origin.to_owned(), last.clone());
         // Until it is written, the file is to be read again.
         *version = None;

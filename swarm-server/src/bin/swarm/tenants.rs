@@ -1,13 +1,16 @@
-//! The tenants of the configuration file, or the default tenant without one.
+//! The tenants of the configuration file, or the default tenant without one; and a warning about tenants that a store holds
+//! although they are not served.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
+use swarm_core::store::Transfer;
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{AdminTokens, Host, Operator, PublicOrigin, Role, TenantConfig};
 
-use crate::config::{AdminTokenTable, CommitteeTable, QuotasTable, TenantTable};
+use crate::config::{AdminTokenTable, CommitteeTable, Config, QuotasTable, TenantTable};
+use crate::failure::with_causes;
 use crate::mail::checked_sender;
 use crate::schedule::schedule;
 use crate::secrets::check_token;
@@ -138,6 +141,31 @@ fn committee(table: &CommitteeTable) -> Result<CommitteeSettings, Invalid> {
     };
     let brief_at = time("brief_at", &table.brief_at, default.brief_at())?;
     CommitteeSettings::new(prefix, brief_at, time("deadline", &table.deadline, default.deadline())?)
+}
+
+/// The ids of the tenants that a configuration serves.
+pub(crate) struct ServedIds(BTreeSet<String>);
+
+impl ServedIds {
+    pub(crate) fn of(config: &Config) -> Self {
+        let ids = config.tenants.iter().map(|table| table.id.clone());
+        Self(if config.tenants.is_empty() { ["default".to_owned()].into() } else { ids.collect() })
+    }
+
+    /// A warning that names the tenants in the store that are not served, if there are any.
+    pub(crate) async fn warning(&self, store: &dyn Transfer) -> Option<String> {
+        let held = match store.tenants().await {
+            Ok(held) => held,
+            Err(error) => {
+                return Some(with_causes("the tenants of the store are not listed", &error));
+            }
+        };
+        let unserved: Vec<_> =
+            held.iter().map(TenantId::as_str).filter(|id| !self.0.contains(*id)).collect();
+        let ids = unserved.join(", ");
+        let warning = || format!("the store holds tenants that are not served: {ids}");
+        (!unserved.is_empty()).then(warning)
+    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::Act;
 use super::super::body::{Body, nothing};
-use super::super::place::Place::Committee;
+use super::super::pages::PageId::Committee;
+use super::Act;
 
 const STATUS_ROUTE: &str = "/api/ic/admin/members/{id}/status";
 
@@ -15,7 +15,7 @@ pub(in crate::pages::console) static ADD_COMMITTEE_MEMBER: Act = Act::post(
     Committee,
     ("Create the member", "Key"),
 )
-.minting("api_key");
+.with_secret("api_key");
 
 pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     "/operate/committee/members/{id}/rotate-key",
@@ -25,7 +25,7 @@ pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     ("Replace the key", "New key"),
 )
 .warning("The key in use stops working at once. The new one is shown once, on the next page.")
-.minting("api_key");
+.with_secret("api_key");
 
 pub(in crate::pages::console) static SET_MEMBER_ACTIVE: Act = Act::post(
     "/operate/committee/members/{id}/active",

@@ -2,16 +2,16 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::Act;
 use super::super::body::{Body, nothing};
-use super::super::form::Sent;
-use super::super::place::Place::{Applications, Member, Outbox, Store};
+use super::super::form::FormData;
+use super::super::pages::PageId::{Applications, Member, Outbox, Store};
+use super::Act;
 
 const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
 const REJECT_ROUTE: &str = "/api/swarm/admin/reject";
 
 /// The member that the path or the field names.
-fn member(parts: &[String], sent: &Sent) -> Json {
+fn member(parts: &[String], sent: &FormData) -> Json {
     let body = Body::of(sent);
     match parts.first() {
         Some(id) => body.set("memberId", Json::from(id.as_str())).json(),
@@ -80,7 +80,7 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
     ("Replace the token", "New token"),
 )
 .warning("The token in use stops working at once. The new one is shown once, on the next page.")
-.minting("token");
+.with_secret("token");
 
 pub(in crate::pages::console) static ERASE: Act = Act::post(
     "/operate/members/{id}/erase",
@@ -98,7 +98,7 @@ pub(in crate::pages::console) static RETRY_MESSAGE: Act = Act::post(
     Outbox,
     ("Queue again", "The message is queued again"),
 )
-.at("message");
+.with_path_field("message");
 
 pub(in crate::pages::console) static CANCEL_MESSAGE: Act = Act::post(
     "/operate/outbox/cancel",
@@ -107,7 +107,7 @@ pub(in crate::pages::console) static CANCEL_MESSAGE: Act = Act::post(
     Outbox,
     ("Give up", "The message is given up"),
 )
-.at("message");
+.with_path_field("message");
 
 pub(in crate::pages::console) static ACCEPT_CLOCK: Act = Act::post(
     "/operate/store/clock",

@@ -1,18 +1,156 @@
-//! All acts. Each is a row: the form's path, the route of the API, and the body made of what was typed.
+//! Acts: forms, and the routes of the operators' API that they stand for. Each act is a row: the form's path, the route,
+//! and the body that is made from the form.
 
 mod committee;
 mod members;
 mod records;
 mod sessions;
 
-use super::act::Act;
+use swarm_core::json::Json;
+use swarm_core::rules;
+use swarm_core::{Session, Timestamp};
+
+use super::body::utc;
+use super::form::FormData;
+use super::pages::PageId;
+use crate::request::route::Route;
 
 pub(super) use committee::*;
 pub(super) use members::*;
 pub(super) use records::*;
 pub(super) use sessions::*;
 
-/// All of them.
+/// A function that makes the body of an API request from the path parameters and the form.
+pub(super) type BodyFn = fn(&[String], &FormData) -> Json;
+
+/// A form, and the API request that it makes.
+pub(crate) struct Act {
+    /// The path that the form is sent to.
+    pub(crate) path: &'static str,
+    /// The route of the API: method and path.
+    pub(crate) api: (&'static str, &'static str),
+    /// The body of the API's request.
+    pub(super) body: BodyFn,
+    /// The page of the form, which is shown again if the form is refused.
+    pub(crate) page_id: PageId,
+    /// The page that follows, if it is another page.
+    pub(super) next: Option<PageId>,
+    /// The label of the button.
+    pub(super) button: &'static str,
+    /// The message after the change.
+    pub(super) done: &'static str,
+    pub(super) confirmation: Confirmation,
+    /// The field with several values, if the act makes one API request for each value.
+    pub(super) each: Option<&'static str>,
+    /// The member of the answer that is a minted secret, if there is one.
+    pub(super) secret: Option<&'static str>,
+    /// The field with the parameter of the API's path, if the form's own path has no parameter.
+    pub(super) path_field: Option<&'static str>,
+    /// The consequence, if the act cannot be undone.
+    pub(super) warning: &'static str,
+}
+
+/// When an act needs confirmation: a page shows what would change, and asks for the token again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Confirmation {
+    Never,
+    Always,
+    /// Before the window of the session is over.
+    EarlyResult,
+    /// When the deadline is brought forward before the window is over.
+    EarlierDeadline,
+}
+
+impl Act {
+    /// An act of a POST, without confirmation and secret.
+    pub(super) const fn post(
+        path: &'static str,
+        api: &'static str,
+        body: BodyFn,
+        page_id: PageId,
+        texts: (&'static str, &'static str),
+    ) -> Self {
+        Self::new(path, ("POST", api), body, page_id, texts)
+    }
+
+    /// An act without confirmation and secret.
+    pub(super) const fn new(
+        path: &'static str,
+        api: (&'static str, &'static str),
+        body: BodyFn,
+        page_id: PageId,
+        (button, done): (&'static str, &'static str),
+    ) -> Self {
+        let (next, confirmation, each, secret) = (None, Confirmation::Never, None, None);
+        let (path_field, warning) = (None, "");
+        Self {
+            path,
+            api,
+            body,
+            page_id,
+            next,
+            button,
+            done,
+            confirmation,
+            each,
+            secret,
+            path_field,
+            warning,
+        }
+    }
+
+    pub(super) const fn followed_by(self, page_id: PageId) -> Self {
+        Self { next: Some(page_id), ..self }
+    }
+
+    pub(super) const fn confirmed(self, confirmation: Confirmation) -> Self {
+        Self { confirmation, ..self }
+    }
+
+    pub(super) const fn warning(self, warning: &'static str) -> Self {
+        Self { confirmation: Confirmation::Always, warning, ..self }
+    }
+
+    pub(super) const fn with_path_field(self, field: &'static str) -> Self {
+        Self { path_field: Some(field), ..self }
+    }
+
+    pub(super) const fn for_each(self, field: &'static str) -> Self {
+        Self { each: Some(field), ..self }
+    }
+
+    pub(super) const fn with_secret(self, secret: &'static str) -> Self {
+        Self { secret: Some(secret), ..self }
+    }
+
+    /// The route of the API, among these.
+    pub(crate) fn route(&self, rows: &'static [Route]) -> Option<&'static Route> {
+        let (method, path) = self.api;
+        rows.iter().find(|row| row.method == *method && row.path == path)
+    }
+
+    /// Whether the act needs the token again.
+    pub(super) fn needs_token(
+        &self,
+        sent: &FormData,
+        session: Option<&Session>,
+        now: Timestamp,
+    ) -> bool {
+        let closes = session.and_then(|session| session.window_closes_at);
+        let is_open = rules::takes_may_come(closes, now);
+        match self.confirmation {
+            Confirmation::Never => false,
+            Confirmation::Always => true,
+            Confirmation::EarlyResult => is_open,
+            Confirmation::EarlierDeadline => {
+                let to = Timestamp::parse("windowClosesAt", &utc(sent.text("windowClosesAt"))).ok();
+                is_open && to.is_some_and(|to| closes.is_none_or(|closes| to < closes))
+            }
+        }
+    }
+}
+
+/// All acts.
 pub(crate) static ALL: [&Act; 40] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,

@@ -2,12 +2,12 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::Act;
 use super::super::body::{Body, nothing};
-use super::super::form::Sent;
-use super::super::place::Place::{Records, Subject, Subjects};
+use super::super::form::FormData;
+use super::super::pages::PageId::{Records, Subject, Subjects};
+use super::Act;
 
-fn subject(parts: &[String], sent: &Sent) -> Json {
+fn subject(parts: &[String], sent: &FormData) -> Json {
     let body = Body::of(sent).text("id");
     let body = match parts.first() {
         Some(id) => body.set("id", Json::from(id.as_str())),
@@ -22,7 +22,7 @@ fn subject(parts: &[String], sent: &Sent) -> Json {
 }
 
 /// The fields of the form, and those of the JSON object beside them.
-fn regime(_: &[String], sent: &Sent) -> Json {
+fn regime(_: &[String], sent: &FormData) -> Json {
     let body = Body::of(sent).text("date").value("composite");
     let body = body.texts(&["regime", "macro_regime", "onchain_regime"]);
     match Json::read(sent.text("more").as_bytes()) {
@@ -31,7 +31,7 @@ fn regime(_: &[String], sent: &Sent) -> Json {
             fields.fold(body, |body, (name, value)| body.set(name, value.clone())).json()
         }
         _ if sent.text("more").is_empty() => body.json(),
-        // The API refuses it, by this name.
+        // The API refuses the field, and names it.
         _ => body.set("date", Json::from("with more fields that are no JSON object")).json(),
     }
 }
@@ -90,4 +90,4 @@ pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
     Records,
     ("Retract the memo", "The memo is retracted"),
 )
-.at("memo");
+.with_path_field("memo");

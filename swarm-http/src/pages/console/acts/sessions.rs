@@ -2,28 +2,28 @@
 
 use swarm_core::json::Json;
 
-use super::super::act::{Act, Care, Made};
 use super::super::body::Body;
-use super::super::form::Sent;
-use super::super::place::Place::{self, Session, Sessions};
+use super::super::form::FormData;
+use super::super::pages::PageId::{self, Session, Sessions};
+use super::{Act, BodyFn, Confirmation};
 
 const SESSION_ROUTE: &str = "/api/swarm/admin/sessions/{id}";
 const STATE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/state";
 const EXCUSE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/roster/excuse";
 
-const fn patch(path: &'static str, body: Made, said: (&'static str, &'static str)) -> Act {
+const fn patch(path: &'static str, body: BodyFn, said: (&'static str, &'static str)) -> Act {
     Act::new(path, ("PATCH", SESSION_ROUTE), body, Session, said)
 }
 
-fn noted(_: &[String], sent: &Sent) -> Json {
+fn noted(_: &[String], sent: &FormData) -> Json {
     Body::noted(sent).json()
 }
 
-fn state(sent: &Sent, state: &str) -> Json {
+fn state(sent: &FormData, state: &str) -> Json {
     Body::noted(sent).set("state", Json::from(state)).json()
 }
 
-fn convened(_: &[String], sent: &Sent) -> Json {
+fn convened(_: &[String], sent: &FormData) -> Json {
     let body = Body::noted(sent).texts(&["date", "subjectId", "state"]).time("windowClosesAt");
     let body = body.value("quorum").lines("buckets");
     let body = if sent.has("blind") { body.flag("blind") } else { body };
@@ -34,16 +34,16 @@ fn convened(_: &[String], sent: &Sent) -> Json {
 }
 
 /// The rows of a roster: the chosen members, or those whose ids stand on the lines of the field.
-fn listed(sent: &Sent) -> Json {
+fn listed(sent: &FormData) -> Json {
     let ids = sent.all("roster").flat_map(str::lines).map(str::trim).filter(|id| !id.is_empty());
     ids.map(|id| Json::from([("memberId", Json::from(id))])).collect()
 }
 
-fn excused(sent: &Sent, excused: bool) -> Json {
+fn excused(sent: &FormData, excused: bool) -> Json {
     Body::noted(sent).text("memberId").set("excused", Json::Bool(excused)).json()
 }
 
-fn brief(_: &[String], sent: &Sent) -> Json {
+fn brief(_: &[String], sent: &FormData) -> Json {
     let prompt = Body::of(sent).texts(&["system", "user"]).json();
     let body = Body::noted(sent);
     match prompt == Json::from([]) {
@@ -56,10 +56,10 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     "/operate/convene",
     "/api/swarm/admin/sessions",
     convened,
-    Place::Convene,
+    PageId::Convene,
     ("Convene", "The session is convened"),
 )
-.leading_to(Sessions);
+.followed_by(Sessions);
 
 pub(in crate::pages::console) static OPEN: Act = Act::post(
     "/operate/sessions/{id}/open",
@@ -84,7 +84,7 @@ pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
     Session,
     ("Aggregate", "The snapshot is written"),
 )
-.with(Care::EarlyResult);
+.confirmed(Confirmation::EarlyResult);
 
 pub(in crate::pages::console) static PUBLISH: Act = Act::post(
     "/operate/sessions/{id}/publish",
@@ -98,7 +98,7 @@ pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
     "/operate/sessions/{id}/deadline",
     |_, sent| {
         let body = Body::noted(sent).time("windowClosesAt");
-        // An empty field is no deadline to lift: that has a form of its own.
+        // An empty field does not lift the deadline: another form does.
         if sent.text("windowClosesAt").is_empty() {
             return body.set("windowClosesAt", Json::from("")).json();
         }
@@ -106,7 +106,7 @@ pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
     },
     ("Move the deadline", "The deadline is moved"),
 )
-.with(Care::EarlierDeadline);
+.confirmed(Confirmation::EarlierDeadline);
 
 pub(in crate::pages::console) static CLEAR_DEADLINE: Act = patch(
     "/operate/sessions/{id}/no-deadline",
@@ -159,4 +159,4 @@ pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     Session,
     ("Withdraw the session", "The session is withdrawn"),
 )
-.leading_to(Sessions);
+.followed_by(Sessions);

@@ -1,4 +1,4 @@
-//! What members filed lately, read from the end of the public log: a bounded number of requests, however long the log
+//! The takes that members filed lately, read from the end of the public log: a bounded number of requests, however long the log
 //! is.
 
 use std::collections::{BTreeMap, HashMap};
@@ -8,7 +8,8 @@ use swarm_core::domain::Day;
 use swarm_core::json::Json;
 
 use super::operator::Operator;
-use crate::command::{CommandError, Progress, note, now, text_of};
+use crate::command::{Progress, note, now, text_of};
+use crate::failure::CommandError;
 
 /// The most entries that one request answers.
 const PAGE: u64 = 1_000;
@@ -27,7 +28,7 @@ pub(super) struct Activity {
     by_day: BTreeMap<Day, u64>,
 }
 
-/// What a member filed.
+/// The takes of a member.
 struct Filed {
     last: Timestamp,
     lately: u64,

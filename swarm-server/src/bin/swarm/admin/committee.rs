@@ -7,7 +7,8 @@ use swarm_client::path_segment;
 use swarm_core::json::Json;
 
 use super::operator::Operator;
-use crate::command::{CommandError, now, parse_time, read_input};
+use crate::command::{now, parse_time, read_input};
+use crate::failure::CommandError;
 
 #[derive(Subcommand)]
 pub(super) enum CommitteeVerb {

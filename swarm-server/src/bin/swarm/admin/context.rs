@@ -6,8 +6,9 @@ use swarm_core::json::{self, Json, Object};
 
 use super::arguments::{Access, ContextVerb};
 use crate::command::{
-    CommandError, Output, check_name, configuration_folder, note, read_private, replace_private,
+    Output, check_name, configuration_folder, note, read_private, replace_private,
 };
+use crate::failure::CommandError;
 use crate::secrets::read_secret;
 
 /// The contexts, and the name of the one in use.

@@ -17,7 +17,8 @@ pub(crate) use arguments::AdminOptions;
 use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
 use operator::{Member, Operator, read_json};
 
-use crate::command::{CommandError, Output, Progress, cell, note, text_of};
+use crate::command::{Output, Progress, cell, note, text_of};
+use crate::failure::CommandError;
 
 /// Runs one command of an operator.
 ///

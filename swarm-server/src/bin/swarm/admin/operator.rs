@@ -5,14 +5,13 @@ use std::path::Path;
 use swarm_client::{Client, path_segment};
 use swarm_core::json::{self, Json};
 
-use crate::command::{
-    CommandError, Output, Progress, cell, confirm, note, read_input, shown, text_of,
-};
+use crate::command::{Output, Progress, cell, confirm, note, read_input, shown, text_of};
+use crate::failure::CommandError;
 
 /// The longest page of a list.
 const PAGE_LIMIT: usize = 500;
 
-/// Who sends the requests of a command, and how.
+/// The client of a command: its service, its token and its options.
 pub(super) struct Operator {
     pub(super) client: Client,
     pub(super) token: String,

@@ -7,7 +7,8 @@ use swarm_core::Timestamp;
 use swarm_core::json::Json;
 
 use super::operator::{Operator, read_json};
-use crate::command::{CommandError, Progress, cell, now, parse_time, text_of};
+use crate::command::{Progress, cell, now, parse_time, text_of};
+use crate::failure::CommandError;
 
 #[derive(Args)]
 pub(super) struct SessionOptions {
@@ -295,7 +296,7 @@ fn move_deadline(change: &Change<'_>, id: u64, time: &str) -> Result<(), Command
     Ok(())
 }
 
-/// The deadline that a session has now.
+/// The current deadline of a session.
 fn deadline(operator: &Operator, id: u64) -> Result<Option<Timestamp>, CommandError> {
     let mut answer = operator.get(&format!("/api/swarm/sessions/{id}"))?.into_object();
     let mut session = answer.take("session").unwrap_or(Json::Null).into_object();

@@ -1,4 +1,4 @@
-//! `swarm admin status`: what waits for an operator.
+//! `swarm admin status`: what needs the attention of an operator.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,9 @@ use swarm_core::json::Json;
 
 use super::activity::Activity;
 use super::operator::{Member, Operator};
-use crate::command::{CommandError, Progress, cell, text_of};
+use crate::command::{Progress, cell, text_of};
 use crate::console;
+use crate::failure::CommandError;
 
 /// Pending applications, sessions that collect takes, takes of the last days, members that filed none, mail that was not
 /// delivered, warnings of the store.

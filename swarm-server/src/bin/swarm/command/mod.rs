@@ -1,12 +1,10 @@
-//! What `swarm member` and `swarm admin` have in common: exit statuses, output, private files, progress, times.
+//! What `swarm member` and `swarm admin` share: output, private files, progress, times.
 
-mod error;
 mod output;
 mod private_files;
 mod progress;
 mod times;
 
-pub(crate) use error::CommandError;
 pub(crate) use output::{Output, cell, confirm, note, read_input, shown, text_of};
 pub(crate) use private_files::{
     check_name, configuration_folder, create_private, read_private, replace_private,

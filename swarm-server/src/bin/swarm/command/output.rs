@@ -7,10 +7,10 @@ use comfy_table::{Table, presets};
 use swarm_client::printable;
 use swarm_core::json::{self, Json};
 
-use super::error::CommandError;
 use crate::console;
+use crate::failure::CommandError;
 
-/// The form of what a command prints.
+/// The output format of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
     /// The API's own answer as JSON, instead of text for people.
@@ -18,7 +18,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Prints an answer: as JSON where that was asked for, else by `show`.
+    /// Prints an answer: as JSON with `--json`, else by `show`.
     ///
     /// # Errors
     /// [`CommandError::Refused`] when standard output cannot be written.
@@ -173,7 +173,7 @@ pub(crate) fn note(text: &str) {
     console::warn(text);
 }
 
-/// Says what will happen, and asks whether it may; `--yes` answers for who cannot be asked.
+/// Says what will happen, and asks whether it may; `--yes` answers where there is no terminal.
 ///
 /// # Errors
 /// [`CommandError::Usage`] where nobody can be asked; [`CommandError::Refused`] when the answer is no.

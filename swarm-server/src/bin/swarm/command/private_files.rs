@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::error::CommandError;
+use crate::failure::CommandError;
 use crate::secrets::read_secret;
 
 /// `$XDG_CONFIG_HOME/swarm`, else `~/.config/swarm`.

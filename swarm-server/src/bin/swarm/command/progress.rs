@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// What takes less time than this shows no bar.
+/// The delay before the bar is shown: short work shows none.
 const DELAY: Duration = Duration::from_secs(1);
 
 /// A bar that shows after a second, and is removed when this is dropped.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar for so many steps; without a number, a count of them. The template is one of `indicatif`.
+    /// A bar for this number of steps; without a number, a counter. The template is one of `indicatif`.
     pub(crate) fn new(length: Option<u64>, template: &str) -> Self {
         let hidden = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(length, hidden);
@@ -55,7 +55,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Removes the bar, so that it stays in front of no message.
+    /// Removes the bar, so that messages begin on an empty line.
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

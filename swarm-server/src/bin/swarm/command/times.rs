@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use swarm_core::Timestamp;
 use swarm_core::domain::TimeOfDay;
 
-use super::error::CommandError;
+use crate::failure::CommandError;
 
 /// The time by the clock of this machine.
 #[allow(
@@ -39,7 +39,7 @@ fn wrong(text: &str) -> CommandError {
     ))
 }
 
-/// Of `90m`, for example.
+/// The milliseconds of a span such as `90m`.
 fn span_millis(span: &str) -> Option<i64> {
     let (number, unit) = span.split_at_checked(span.len().checked_sub(1)?)?;
     let millis = match unit {

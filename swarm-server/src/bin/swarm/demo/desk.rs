@@ -1,6 +1,9 @@
-//! What filling the demonstration needs: a client, the clock, and the members.
+//! The demonstration's tenant while it is filled: its client, its members, and the clock of its store.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use swarm_client::Client;
@@ -8,7 +11,6 @@ use swarm_core::json::Object;
 use swarm_core::{MemberId, Timestamp};
 
 use super::author::Author;
-use super::clock::StoryClock;
 use crate::Failure;
 
 /// The demonstration's tenant, as its operator uses it.
@@ -45,4 +47,42 @@ impl Desk {
         self.clock.set(moment);
         moment
     }
+}
+
+/// The clock of the demonstration's store: set to the past while sample data is filed, then the system's time.
+#[derive(Clone)]
+pub(super) struct StoryClock {
+    /// Milliseconds behind the system's clock.
+    behind: Arc<AtomicI64>,
+}
+
+impl StoryClock {
+    pub(super) fn new() -> Self {
+        Self { behind: Arc::default() }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        system_time().plus_millis(-self.behind.load(Ordering::SeqCst))
+    }
+
+    /// Sets the clock to this moment, from which it runs on. It never goes back.
+    pub(super) fn set(&self, moment: Timestamp) {
+        let behind = system_time().millis() - moment.millis();
+        if self.behind.load(Ordering::SeqCst) == 0 {
+            self.behind.store(behind, Ordering::SeqCst);
+        } else {
+            self.behind.fetch_min(behind, Ordering::SeqCst);
+        }
+    }
+
+    /// Sets the clock to the system's time.
+    pub(super) fn resume(&self) {
+        self.behind.store(0, Ordering::SeqCst);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the clock of a store, which all time comes from")]
+fn system_time() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::EPOCH.plus_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }

@@ -2,7 +2,6 @@
 //! data: three subjects, 25 members, sessions of every state, blind ones too, memos and a committee.
 
 mod author;
-mod clock;
 mod committee;
 mod desk;
 mod requests;
@@ -26,8 +25,7 @@ use crate::secrets::mint_token;
 use crate::{Failure, console, log, serve, signing_key, tenants};
 
 use author::Author;
-use clock::StoryClock;
-use desk::Desk;
+use desk::{Desk, StoryClock};
 
 pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     log::start(options.log_format, LevelFilter::ERROR)?;
@@ -47,7 +45,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let site = Arc::new(Site::single(services, tenant));
     let maintenance = site.maintenance().with(LogQueuedMail::default);
     let listener = serve::bind("listen", &options.listen).await?;
-    serve::say_address(&listener, false)?;
+    serve::print_address(&listener, false)?;
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
     let (filled, is_filled) = oneshot::channel::<()>();

@@ -1,4 +1,4 @@
-//! What the operator of the demonstration sends: subjects, sessions and their states.
+//! The requests of the demonstration's operator: subjects, sessions and their states.
 
 use serde::Serialize;
 use swarm_core::domain::Day;

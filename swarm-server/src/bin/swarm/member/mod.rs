@@ -16,8 +16,9 @@ pub(crate) use arguments::MemberOptions;
 use arguments::{KeyVerb, Verb};
 use profile::Profile;
 
-use crate::command::{CommandError, Output, Progress, note, read_input, text_of};
+use crate::command::{Output, Progress, note, read_input, text_of};
 use crate::console;
+use crate::failure::CommandError;
 
 /// Runs one command of a member.
 ///

@@ -12,9 +12,9 @@ use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{MemberId, TakeId};
 
 use crate::command::{
-    CommandError, check_name, configuration_folder, create_private, note, read_private,
-    replace_private,
+    check_name, configuration_folder, create_private, note, read_private, replace_private,
 };
+use crate::failure::CommandError;
 use crate::secrets::random_bytes;
 
 pub(super) struct Profile {
@@ -37,7 +37,7 @@ impl Profile {
         Ok(Self { name: name.to_owned(), folder, settings })
     }
 
-    /// The service: that of the flag or the environment, else that of the application.
+    /// The service: the URL of the flag or the environment, else the URL of the application.
     pub(super) fn client(&self, url: Option<&str>) -> Result<Client, CommandError> {
         let stored = self.settings.clone().text_if_any("url")?;
         let url = url.map(str::to_owned).or(stored);
@@ -103,12 +103,12 @@ impl Profile {
         self.folder.join("token")
     }
 
-    /// Where the take is that was sent and not answered.
+    /// The path of the take that was sent and not answered.
     pub(super) fn pending(&self) -> PathBuf {
         self.folder.join("pending.json")
     }
 
-    /// Where a sealed take is kept. The name has the first bytes of its seal: another service, or one whose store was
+    /// The path of a sealed take. The name has the first bytes of its seal: another service, or one whose store was
     /// restored, may give another take the same id, and what was kept proves what the first one said.
     pub(super) fn sealed(&self, take: TakeId, seal: &Digest) -> PathBuf {
         let (start, _) = seal.as_bytes().split_at(8);

@@ -10,8 +10,9 @@ use swarm_core::{Session, SessionId, Submission};
 
 use super::arguments::SubmitOptions;
 use super::profile::{Profile, forget};
-use crate::command::{CommandError, Output, note, read_input, read_private, replace_private};
+use crate::command::{Output, note, read_input, read_private, replace_private};
 use crate::console;
+use crate::failure::CommandError;
 
 pub(super) fn run(
     profile: &Profile,
@@ -61,7 +62,7 @@ pub(super) fn run(
     }
 }
 
-/// The answer to a replay has no salt: a take that is sealed is read for it.
+/// The salt of a sealed take. The answer to a replay has no salt, so the take is read.
 fn with_salt(
     client: &Client,
     token: &str,
@@ -131,7 +132,7 @@ fn preflight(
     Err(CommandError::Refused("dry run, nothing was filed; the take would be refused".to_owned()))
 }
 
-/// The session of that id, else the newest that collects takes.
+/// The session with this id, else the newest session that collects takes.
 pub(super) fn session(client: &Client, id: Option<u64>) -> Result<Session, CommandError> {
     if let Some(id) = id {
         return Ok(client.session(SessionId(id))?.0);

@@ -7,10 +7,10 @@ use swarm_core::store::Transfer;
 use super::arguments::CopyOptions;
 use super::dump::{described, tenants};
 use super::opened::{OpenedTarget, to_dump};
-use super::progress;
 use super::target::Target;
-use super::{PROGRAM, store_failed};
-use crate::command::{CommandError, note};
+use super::{PROGRAM, count_record, entries_progress, store_failed};
+use crate::command::note;
+use crate::failure::CommandError;
 
 /// Copies tenants; everything is checked as by a restore.
 ///
@@ -55,7 +55,7 @@ async fn copy(
     tenants: Vec<TenantId>,
     target: &mut Target,
 ) -> Result<(), CommandError> {
-    let progress = progress::of_entries();
+    let progress = entries_progress();
     let (mut writer, first) = DumpWriter::new(PROGRAM);
     target.line(first.as_bytes()).await?;
     for tenant in tenants {
@@ -66,7 +66,7 @@ async fn copy(
                 break;
             }
             for record in records {
-                progress::count(&progress, &record);
+                count_record(&progress, &record);
                 target.line(writer.record(&tenant, record).as_bytes()).await?;
             }
         }

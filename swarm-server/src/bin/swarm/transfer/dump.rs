@@ -10,9 +10,9 @@ use swarm_core::store::{Stored, Transfer};
 
 use super::arguments::DumpOptions;
 use super::opened::{to_dump, usage};
-use super::progress;
-use super::{PROGRAM, no_such_tenant, store_failed};
-use crate::command::{CommandError, create_private, note};
+use super::{PROGRAM, count_record, entries_progress, no_such_tenant, store_failed};
+use crate::command::{create_private, note};
+use crate::failure::CommandError;
 
 /// Writes the dump.
 ///
@@ -87,7 +87,7 @@ async fn write(
     let (mut writer, first) = DumpWriter::new(PROGRAM);
     let tenants = tenants(store, tenant).await?;
     output.put(&first)?;
-    let progress = progress::of_entries();
+    let progress = entries_progress();
     for tenant in tenants {
         let mut dump = store.dump(&tenant).await.map_err(|error| store_failed(&error))?;
         loop {
@@ -96,7 +96,7 @@ async fn write(
                 break;
             }
             for record in records {
-                progress::count(&progress, &record);
+                count_record(&progress, &record);
                 output.put(&writer.record(&tenant, record))?;
             }
         }
@@ -119,7 +119,7 @@ pub(super) async fn tenants(
     }
 }
 
-/// What was moved, for people.
+/// The totals in words.
 pub(super) fn described(totals: &Totals) -> String {
     let counted = |kind: &str, name: &str| {
         let count = totals.count(kind);

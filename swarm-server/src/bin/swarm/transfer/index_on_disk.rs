@@ -1,9 +1,9 @@
-//! What a restore has to know of earlier lines, in a temporary file, so that its memory does not grow with the dump.
+//! The index of earlier lines of a dump that a restore needs, in a temporary file, so that its memory does not grow with the dump.
 
 use rusqlite::{Connection, OptionalExtension as _, Result, params};
 use swarm_core::service::dump::{DumpIndex, IndexKey};
 
-use crate::command::CommandError;
+use crate::failure::CommandError;
 
 /// An index in a database that only this process can open. SQLite makes its file in the folder of temporary files
 /// (`SQLITE_TMPDIR`, `TMPDIR`, `/var/tmp` or `/tmp`) when its cache is full, and the system removes the file when it

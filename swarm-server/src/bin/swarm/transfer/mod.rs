@@ -6,18 +6,18 @@ mod dump;
 #[cfg(feature = "sqlite")]
 mod index_on_disk;
 mod opened;
-mod progress;
 mod restore;
 mod target;
 
+use swarm_core::store::Stored;
 use swarm_core::{StoreError, StoreErrorKind, TenantId};
 
 pub(crate) use arguments::{CopyOptions, DumpOptions, RestoreOptions};
 
-use crate::command::CommandError;
-use crate::failure::with_causes;
+use crate::command::Progress;
+use crate::failure::{CommandError, with_causes};
 
-/// What the first line of a dump calls this program.
+/// The name of this program in the first line of a dump.
 const PROGRAM: &str = concat!("swarm ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) use copy::run as copy;
@@ -35,4 +35,27 @@ fn store_failed(error: &StoreError) -> CommandError {
 
 fn no_such_tenant(place: &str, tenant: &TenantId) -> CommandError {
     CommandError::Refused(format!("{place} has no tenant {tenant}: nothing was written"))
+}
+
+/// A bar over the rows of the logs, which are most of a tenant's records; their number grows with each tenant.
+fn entries_progress() -> Progress {
+    Progress::new(Some(0), "{bar:30} {pos}/{len} entries {elapsed} (eta {eta})")
+}
+
+/// Counts a record of a dump.
+fn count_record(progress: &Progress, record: &Stored) {
+    match record {
+        Stored::Head(head) => progress.add_length(head.log.0),
+        Stored::Log(_) => progress.add(1),
+        _ => {}
+    }
+}
+
+/// A bar for a file of this many bytes; without a number, a counter of bytes.
+fn bytes_progress(length: Option<u64>) -> Progress {
+    let template = match length {
+        Some(_) => "{bar:30} {bytes}/{total_bytes} {elapsed} (eta {eta})",
+        None => "{spinner} {bytes} {elapsed}",
+    };
+    Progress::new(length, template)
 }

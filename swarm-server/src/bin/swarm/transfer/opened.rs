@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use swarm_core::store::Transfer;
 
-use crate::command::CommandError;
+use crate::failure::CommandError;
 use crate::{Failure, store};
 
 /// Opens an existing store to dump its tenants.

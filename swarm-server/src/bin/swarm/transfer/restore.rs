@@ -5,11 +5,12 @@ use std::io::{self, BufRead, BufReader, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::arguments::RestoreOptions;
+use super::bytes_progress;
 use super::dump::described;
 use super::opened::{OpenedTarget, usage};
-use super::progress;
 use super::target::Target;
-use crate::command::{CommandError, Progress, note};
+use crate::command::{Progress, note};
+use crate::failure::CommandError;
 use swarm_core::service::dump::Totals;
 
 /// The longest line that is read, in bytes: that of a session with a very long snapshot.
@@ -73,13 +74,13 @@ impl Input {
     fn open(file: Option<&PathBuf>) -> Result<Self, CommandError> {
         let Some(path) = file else {
             let lines = Box::new(BufReader::new(io::stdin()));
-            return Ok(Self { lines, progress: progress::of_bytes(None) });
+            return Ok(Self { lines, progress: bytes_progress(None) });
         };
         let unread = |error| unreadable(path, &error);
         let file = File::open(path).map_err(unread)?;
         let length = file.metadata().map_err(unread)?.len();
         let lines = Box::new(BufReader::new(file));
-        Ok(Self { lines, progress: progress::of_bytes(Some(length)) })
+        Ok(Self { lines, progress: bytes_progress(Some(length)) })
     }
 
     async fn read_into(&mut self, target: &mut Target) -> Result<(), CommandError> {

@@ -7,7 +7,7 @@ use swarm_core::service::dump::{DumpReader, Fault, Totals};
 use swarm_core::store::{Restore, Restored, Stored, Transfer};
 
 use super::{no_such_tenant, store_failed};
-use crate::command::CommandError;
+use crate::failure::CommandError;
 
 /// How many records are written at once, and the length of their lines in bytes: a session may have a long snapshot.
 const MAX_BATCH: usize = 500;

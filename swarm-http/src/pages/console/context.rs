@@ -1,0 +1,217 @@
+//! A request of a signed-in operator.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use swarm_core::domain::AdminTokenHash;
+use swarm_core::json::Json;
+use swarm_core::wire::RequestError;
+use tokio::time::Instant;
+
+use super::acts::Act;
+use super::cookie;
+use super::form::{Field, FormData, FormView};
+use super::layout::Page;
+use super::pages::PageId;
+use super::same_origin::is_same_origin;
+use super::sign_ins::SignIn;
+use crate::pages::links;
+use crate::pages::time_text::TimeFormatter;
+use crate::request::RequestContext;
+use crate::request::credential::Credential;
+use crate::request::dry_run::DryRun;
+use crate::request::route::{Handler, Route};
+use crate::response::{ApiError, Reply};
+use crate::tenants::{Operator, Role};
+
+/// A function that returns the routes of the operators' API.
+pub(crate) type OperatorRoutes = fn() -> &'static [Route];
+
+/// A request of a signed-in operator, with what its pages and forms need.
+pub(crate) struct ConsoleContext {
+    pub(super) request: RequestContext,
+    /// The routes of the operators' API.
+    pub(super) routes: OperatorRoutes,
+    pub(super) sign_in: Arc<SignIn>,
+    pub(super) operator: Operator,
+    pub(super) times: TimeFormatter,
+    /// The prefix of the names of the page's forms.
+    pub(super) form_prefix: String,
+    /// A digest of the record that the page shows, if its forms change that record.
+    pub(super) record_digest: Option<String>,
+    /// The refused form, which is shown again.
+    pub(super) refused: Option<RefusedForm>,
+}
+
+/// A form that was refused.
+pub(super) struct RefusedForm {
+    /// The path that the form was sent to.
+    pub(super) action: String,
+    pub(super) sent: FormData,
+    pub(super) fault: String,
+}
+
+/// Refuses a request that must not have a session: over plain HTTP, or for a change from another site. Returns the name
+/// of the cookie.
+pub(super) fn guard(
+    request: &RequestContext,
+    is_change: bool,
+) -> Result<&'static str, RequestError> {
+    let name = cookie::name(&request.origin).ok_or(RequestError::PlainHttp)?;
+    if is_change && !is_same_origin(&request.headers, &request.origin) {
+        return Err(RequestError::CrossSite);
+    }
+    Ok(name)
+}
+
+/// The session of a request, and its operator, if the token of its sign-in is still valid.
+pub(super) async fn signed_in(
+    request: &RequestContext,
+    cookie: &'static str,
+) -> Option<(Arc<SignIn>, Operator)> {
+    let (config, sign_ins) = (request.served.config(), &request.site.console.sign_ins);
+    let secret = cookie::value(&request.headers, cookie)?;
+    let sign_in = sign_ins.find(secret, &config.id, Instant::now())?;
+    let operator = config.operators.with_token(&sign_in.token).await;
+    let Some(operator) = operator.filter(|operator| operator.name == sign_in.operator) else {
+        sign_ins.end(secret);
+        return None;
+    };
+    tracing::Span::current().record("operator", operator.name.as_str());
+    Some((sign_in, operator))
+}
+
+/// The hash of the token in a form, without the space around it: a token may be pasted.
+pub(super) fn token_hash(sent: &FormData) -> AdminTokenHash {
+    AdminTokenHash::of(sent.text("token").as_bytes())
+}
+
+impl ConsoleContext {
+    pub(super) fn role(&self) -> Role {
+        self.operator.role
+    }
+
+    /// A parameter of the path.
+    pub(super) fn part(&self, at: usize) -> &str {
+        self.request.path.get(at).map_or("", String::as_str)
+    }
+
+    /// A parameter of the query, if it is not empty.
+    pub(super) fn query(&self, name: &str) -> Option<String> {
+        self.request.query().remove(name).filter(|value| !value.is_empty())
+    }
+
+    /// Runs the handler of an act's API route, and returns its answer.
+    pub(super) async fn call(
+        &self,
+        act: &Act,
+        sent: &FormData,
+        body: Json,
+        is_dry_run: bool,
+    ) -> Reply {
+        let handler = act.route((self.routes)()).map(|route| &route.handler);
+        let Some(Handler::Tenant(handler)) = handler else {
+            return Err(RequestError::Internal.into());
+        };
+        let request = &self.request;
+        let path = match act.path_field {
+            Some(field) => vec![sent.text(field).to_owned()],
+            None => request.path.clone(),
+        };
+        let called = RequestContext {
+            site: request.site.clone(),
+            served: request.served.clone(),
+            dry_run: is_dry_run.then(|| Box::new(DryRun::of(&request.served))),
+            origin: request.origin.clone(),
+            credential: Credential::Operator(self.operator.name.clone()),
+            headers: HeaderMap::new(),
+            path,
+            query: String::new(),
+            bytes: Bytes::new(),
+            body,
+        };
+        let answer = handler.answer(called).await;
+        Ok(answer.unwrap_or_else(ApiError::into_answer))
+    }
+
+    /// Whether the operator's role may do the act.
+    pub(super) fn may(&self, act: &Act) -> bool {
+        let route = act.route((self.routes)());
+        let needed = route.and_then(|route| route.access.role());
+        needed.is_some_and(|needed| self.role() >= needed)
+    }
+
+    /// The form of an act at these parameters of its path; `None` for a role that may not send it.
+    pub(super) fn form(
+        &self,
+        act: &'static Act,
+        parts: &[&str],
+        fields: Vec<Field>,
+    ) -> Option<FormView> {
+        self.may(act).then(|| self.form_at(act.button, fill_path(act.path, parts), fields))
+    }
+
+    fn form_at(&self, button: &str, action: String, fields: Vec<Field>) -> FormView {
+        let refused = self.refused.as_ref().filter(|refused| refused.action == action);
+        let fields = match refused {
+            Some(refused) => fields.into_iter().map(|field| field.typed(&refused.sent)).collect(),
+            None => fields,
+        };
+        let name = ("form".to_owned(), format!("{}{action}", self.form_prefix));
+        let seen = self.record_digest.iter().map(|seen| ("seen".to_owned(), seen.clone()));
+        FormView {
+            id: String::new(),
+            method: "post",
+            lead: None,
+            hidden: [name].into_iter().chain(seen).collect(),
+            is_inline: fields.is_empty(),
+            fields,
+            table: None,
+            buttons: vec![(button.to_owned(), None)],
+            fault: refused.map(|refused| refused.fault.clone()),
+            action,
+        }
+    }
+
+    /// A form that only searches.
+    pub(super) fn search_form(action: &str, button: &str, fields: Vec<Field>) -> FormView {
+        FormView {
+            id: String::new(),
+            action: action.to_owned(),
+            method: "get",
+            lead: None,
+            hidden: Vec::new(),
+            fields,
+            table: None,
+            buttons: vec![(button.to_owned(), None)],
+            fault: None,
+            is_inline: false,
+        }
+    }
+
+    /// Puts a page into the layout.
+    pub(super) fn with_layout(&self, page: Page, page_id: Option<PageId>) -> Page {
+        let has_committee = self.request.served.committee().is_some();
+        let sections = PageId::SECTIONS.iter().filter(|at| has_committee || !at.needs_committee());
+        let section = page_id.map(PageId::section);
+        Page {
+            tenant: self.request.served.config().name.clone(),
+            who: Some((self.operator.name.as_str().to_owned(), self.role().as_str())),
+            sections: sections.map(|at| (at.path(), at.name(), section == Some(*at))).collect(),
+            notice: page.notice.or_else(|| self.sign_in.take_notice()),
+            fault: page.fault.or_else(|| self.refused.as_ref().map(|it| it.fault.clone())),
+            ..page
+        }
+    }
+}
+
+/// The path with its parameters filled in.
+pub(super) fn fill_path(path: &str, parts: &[&str]) -> String {
+    let mut parts = parts.iter();
+    let fill = |segment: &str| match segment.starts_with('{') {
+        true => parts.next().map(|part| links::part(part)).unwrap_or_default(),
+        false => segment.to_owned(),
+    };
+    path.split('/').map(fill).collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,144 @@
+//! The form that convenes a session, filled in from the last session of the subject.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use swarm_core::domain::{Session, SubjectId, Timestamp};
+use swarm_core::store::SessionList;
+use swarm_core::{MemberId, Refusal};
+
+use super::super::acts::CONVENE;
+use super::super::body::typed_time;
+use super::super::context::ConsoleContext;
+use super::super::form::Field;
+use super::super::layout::{Page, anchor};
+use crate::pages::Markup;
+use crate::pages::lists::subject_title;
+use crate::pages::people::member_name;
+use crate::response::ApiError;
+
+/// The most subjects to choose from; beyond it the id is typed.
+const MAX_SUBJECTS: usize = 500;
+
+/// The most members to choose from; beyond it the ids are typed.
+const MAX_MEMBERS: usize = 300;
+
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    if !context.may(&CONVENE) {
+        return Err(Refusal::NotForRole.into());
+    }
+    let tenant = context.request.tenant();
+    let refused = context.refused.as_ref().map(|refused| refused.sent.text("subjectId").to_owned());
+    let chosen = refused.or_else(|| context.query("subject"));
+    let subject = chosen.and_then(|id| SubjectId::parse(id).ok());
+    let last = match &subject {
+        Some(subject) => {
+            let list = SessionList::About(subject.clone());
+            match tenant.summaries(list, 1, None).await?.sessions.first() {
+                Some(last) => Some(tenant.session_record(last.id).await?),
+                None => None,
+            }
+        }
+        None => None,
+    };
+    let mut page = Page::new("Convene a session").below("/operate/sessions", "Sessions");
+    let found = tenant.subjects(MAX_SUBJECTS, None).await?;
+    let options = found
+        .subjects
+        .iter()
+        .map(|it| (it.id.as_str().to_owned(), subject_title(it), Some(&it.id) == subject.as_ref()));
+    let choose = match &found.next_after {
+        None => Field::choice("subject", "Subject", options.collect()),
+        Some(_) => Field::text("subject", "Subject, by id")
+            .with_value(subject.as_ref().map_or("", SubjectId::as_str)),
+    };
+    page.form(Some(ConsoleContext::search_form("/operate/convene", "Choose", vec![choose])));
+    let Some(subject) = subject else { return Ok(page) };
+    let name = subject_title(&tenant.subject(&subject).await?);
+    if let Some(last) = &last {
+        let path = format!("/operate/sessions/{}", last.id);
+        let link = anchor(&path, &format!("session {} of {}", last.id, last.date));
+        page.text(Markup(format!("Filled in as the last one of the subject was: {link}.")));
+    }
+    let fields = fields(context, last.as_ref()).await?;
+    let mut form = context.form(&CONVENE, &[], fields);
+    if let Some(form) = &mut form {
+        form.hidden.push(("subjectId".to_owned(), subject.as_str().to_owned()));
+    }
+    page.forms(&format!("On {name}"), [form]);
+    Ok(page)
+}
+
+async fn fields(
+    context: &ConsoleContext,
+    last: Option<&Arc<Session>>,
+) -> Result<Vec<Field>, ApiError> {
+    let now = context.times.now;
+    let closes = last.and_then(|last| next_deadline(last, now)).map(typed_time).unwrap_or_default();
+    let quorum = last.and_then(|last| last.quorum).map(|it| it.to_string()).unwrap_or_default();
+    let buckets = last.and_then(|last| last.buckets.as_ref());
+    let buckets: Vec<_> = buckets.into_iter().flatten().map(|it| it.as_str().to_owned()).collect();
+    let roster = last.and_then(|last| last.roster.as_ref());
+    let listed = roster.map(|roster| {
+        roster.entries().iter().map(|it| (it.member_id.clone(), it.excused)).collect()
+    });
+    let has_roster = roster.is_some();
+    let choices = [("", "Every member may file"), ("listed", "Only those listed below")];
+    let choices = choices.map(|(value, label)| {
+        (value.to_owned(), label.to_owned(), (value == "listed") == has_roster)
+    });
+    let is_blind = last.is_some_and(|last| last.blind);
+    let blind = [("", "Shown as they are filed"), ("on", "Sealed until the window is over")];
+    let blind = blind
+        .map(|(value, label)| (value.to_owned(), label.to_owned(), value.is_empty() != is_blind));
+    let states =
+        ["collecting", "scheduled"].map(|it| (it.to_owned(), it.to_owned(), it == "collecting"));
+    Ok(vec![
+        Field::day("date", "Day, UTC").required().with_value(now.day().to_string()),
+        Field::time("windowClosesAt", "Deadline, UTC")
+            .with_value(closes)
+            .with_hint("Empty: none yet."),
+        Field::choice("state", "State", states.to_vec()),
+        Field::choice("rosterKind", "Roster", choices.to_vec()),
+        members(context, &listed.unwrap_or_default(), !has_roster).await?,
+        Field::number("quorum", "Quorum")
+            .with_value(quorum)
+            .with_hint("How many members it needs. Empty: none."),
+        Field::choice("blind", "Takes", blind.to_vec())
+            .with_hint("Of a blind session nobody sees a stance before the window is over."),
+        Field::lines("buckets", "Buckets", 3)
+            .with_value(buckets.join("\n"))
+            .with_hint("One a line, for a session of bucket weights. Empty: none."),
+        Field::note(),
+    ])
+}
+
+/// The next time at which a session like `last` would close.
+fn next_deadline(last: &Session, now: Timestamp) -> Option<Timestamp> {
+    let closed = last.window_closes_at?;
+    let days = (now.millis() - closed.millis()).div_euclid(DAY) + 1;
+    Some(closed.plus_millis(days.max(0) * DAY))
+}
+
+/// The members to choose a roster from, of which these are chosen, or all.
+pub(super) async fn members(
+    context: &ConsoleContext,
+    chosen: &HashMap<MemberId, bool>,
+    is_all: bool,
+) -> Result<Field, ApiError> {
+    let active = context.request.tenant().members().await?;
+    let is_chosen = |id: &MemberId| is_all || chosen.contains_key(id);
+    if active.len() > MAX_MEMBERS {
+        let ids = active.iter().filter(|it| is_chosen(&it.id)).map(|it| it.id.as_str());
+        let ids: Vec<_> = ids.collect();
+        return Ok(Field::lines("roster", "Listed members, by id", 8)
+            .with_value(ids.join("\n"))
+            .with_hint("One a line."));
+    }
+    let option = |member: &Arc<swarm_core::Member>| {
+        (member.id.as_str().to_owned(), member_name(member), is_chosen(&member.id))
+    };
+    Ok(Field::several("roster", "Listed members", active.iter().map(option).collect()))
+}

@@ -1,0 +1,87 @@
+//! The acts of the log, by operator, the newest first.
+
+use swarm_core::domain::{Actor, LogEntry, LogLine, Operation, Seq};
+use swarm_core::service::PageEntry;
+
+use super::super::context::ConsoleContext;
+use super::super::form::Field;
+use super::super::layout::{Page, Table};
+use crate::pages::links::part;
+use crate::pages::markup::escape;
+use crate::pages::{Markup, acts};
+use crate::request::parameters::number;
+use crate::response::ApiError;
+
+/// Acts on a page.
+const PER_PAGE: usize = 50;
+
+/// Entries in one read, and the maximum number of reads for a page: many takes may come between two acts.
+const AT_ONCE: u64 = 500;
+const MAX_READS: usize = 8;
+
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let tenant = context.request.tenant();
+    let by = context.query("by");
+    let size = tenant.log_size().await?.0;
+    let before = context.query("before").and_then(|seq| number(&seq));
+    let mut end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
+    let mut entries = Vec::new();
+    'reads: for _ in 0..MAX_READS {
+        let start = end.saturating_sub(AT_ONCE);
+        let count = usize::try_from(end - start).unwrap_or_default();
+        if count == 0 {
+            break;
+        }
+        for entry in tenant.log(Seq(start), count).await?.entries.into_iter().rev() {
+            end = entry.seq().0 - 1;
+            let is_shown = entry
+                .line()
+                .and_then(|line| by_of(&line.entry))
+                .is_some_and(|actor| by.as_deref().is_none_or(|by| actor.as_str() == by));
+            if is_shown {
+                entries.push(entry);
+            }
+            if entries.len() == PER_PAGE {
+                break 'reads;
+            }
+        }
+    }
+    let people = acts::people(tenant, &entries).await?;
+    // A memo may be retracted by now, so it is not linked.
+    let row = |line: &LogLine| {
+        let what = acts::describe(line, true, &people, context.times);
+        vec![context.times.time(line.at), what]
+    };
+    let rows = entries.iter().filter_map(PageEntry::line).map(row).collect();
+    let mut page = Page::new("Acts").with_lead("What operators did, as the public log says it.");
+    let field = Field::text("by", "Operator").with_value(by.clone().unwrap_or_default());
+    page.form(Some(ConsoleContext::search_form("/operate/acts", "Show", vec![field])));
+    let (label, head) = ("Acts", vec!["When", "What"]);
+    page.table(Table { label, head, rows, empty: "None found." });
+    if end > 0 {
+        let by = by.map(|by| format!("by={}&", part(&by))).unwrap_or_default();
+        let href = escape(&format!("/operate/acts?{by}before={}", end + 1));
+        page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Earlier acts</a>")));
+    }
+    Ok(page)
+}
+
+/// The author of an act: an operator or the schedule; `None` for entries of members.
+fn by_of(entry: &LogEntry) -> Option<&Actor> {
+    match entry {
+        LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => None,
+        LogEntry::Session(entry) => Some(&entry.by),
+        LogEntry::Member(entry) => entry.by.as_ref(),
+        LogEntry::Memo(entry) => entry.by.as_ref(),
+        LogEntry::Subject { by, .. }
+        | LogEntry::SubjectSnapshot { by, .. }
+        | LogEntry::Regime { by, .. }
+        | LogEntry::Signal { by, .. } => Some(by),
+        LogEntry::Operation(
+            Operation::ClockAccepted { by }
+            | Operation::StoreAccepted { by, .. }
+            | Operation::KeyAccepted { by, .. },
+        ) => Some(by),
+        LogEntry::CommitteeDay(entry) => Some(&entry.by),
+    }
+}

@@ -1,0 +1,189 @@
+//! The pages of the console: their paths and names, and a file that makes each.
+
+mod applications;
+mod committee;
+mod convene;
+mod log;
+mod members;
+mod outbox;
+mod overview;
+mod records;
+mod session;
+mod sessions;
+mod store;
+mod subjects;
+
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use swarm_core::domain::SubjectId;
+use swarm_core::json::write;
+use swarm_core::{Error, Refusal, Session, SessionId};
+
+use super::context::ConsoleContext;
+use super::layout::Page;
+use crate::request::parameters::number;
+use crate::response::ApiError;
+
+/// The identity of a page: its path, its name and its section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageId {
+    Overview,
+    Sessions,
+    Session,
+    Convene,
+    Applications,
+    Members,
+    Member,
+    Subjects,
+    Subject,
+    Records,
+    Committee,
+    Outbox,
+    Acts,
+    Store,
+}
+
+impl PageId {
+    /// All pages.
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Overview,
+        Self::Sessions,
+        Self::Session,
+        Self::Convene,
+        Self::Applications,
+        Self::Members,
+        Self::Member,
+        Self::Subjects,
+        Self::Subject,
+        Self::Records,
+        Self::Committee,
+        Self::Outbox,
+        Self::Acts,
+        Self::Store,
+    ];
+
+    /// The sections, which each page links to.
+    pub(super) const SECTIONS: [Self; 9] = [
+        Self::Overview,
+        Self::Sessions,
+        Self::Applications,
+        Self::Members,
+        Self::Subjects,
+        Self::Records,
+        Self::Committee,
+        Self::Outbox,
+        Self::Acts,
+    ];
+
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/operate",
+            Self::Sessions => "/operate/sessions",
+            Self::Session => "/operate/sessions/{id}",
+            Self::Convene => "/operate/convene",
+            Self::Applications => "/operate/applications",
+            Self::Members => "/operate/members",
+            Self::Member => "/operate/members/{id}",
+            Self::Subjects => "/operate/subjects",
+            Self::Subject => "/operate/subjects/{id}",
+            Self::Records => "/operate/records",
+            Self::Committee => "/operate/committee",
+            Self::Outbox => "/operate/outbox",
+            Self::Acts => "/operate/acts",
+            Self::Store => "/operate/store",
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "Waiting",
+            Self::Sessions => "Sessions",
+            Self::Session => "Session",
+            Self::Convene => "Convene",
+            Self::Applications => "Applications",
+            Self::Members => "Members",
+            Self::Member => "Member",
+            Self::Subjects => "Subjects",
+            Self::Subject => "Subject",
+            Self::Records => "Records",
+            Self::Committee => "Committee",
+            Self::Outbox => "Outbox",
+            Self::Acts => "Acts",
+            Self::Store => "Store",
+        }
+    }
+
+    /// The section of the page.
+    pub(super) fn section(self) -> Self {
+        match self {
+            Self::Session | Self::Convene => Self::Sessions,
+            Self::Member => Self::Members,
+            Self::Subject => Self::Subjects,
+            Self::Store => Self::Overview,
+            other => other,
+        }
+    }
+
+    /// Whether only sites with a committee have the page.
+    pub(crate) fn needs_committee(self) -> bool {
+        self == Self::Committee
+    }
+}
+
+/// Makes a page.
+pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Result<Page, ApiError> {
+    context.record_digest = digest(page_id, context).await?;
+    match page_id {
+        PageId::Overview => overview::page(context).await,
+        PageId::Sessions => sessions::page(context).await,
+        PageId::Session => session::page(context).await,
+        PageId::Convene => convene::page(context).await,
+        PageId::Applications => applications::page(context).await,
+        PageId::Members => members::list(context).await,
+        PageId::Member => members::page(context).await,
+        PageId::Subjects => subjects::list(context).await,
+        PageId::Subject => subjects::page(context).await,
+        PageId::Records => Ok(records::page(context)),
+        PageId::Committee => committee::page(context).await,
+        PageId::Outbox => outbox::page(context).await,
+        PageId::Acts => log::page(context).await,
+        PageId::Store => store::page(context).await,
+    }
+}
+
+/// The session that the page is about.
+pub(super) async fn session(
+    page_id: PageId,
+    context: &ConsoleContext,
+) -> Result<Option<Arc<Session>>, ApiError> {
+    if page_id != PageId::Session {
+        return Ok(None);
+    }
+    let unknown = Refusal::NotFound(swarm_core::Resource::Session);
+    let id = number(context.part(0)).map(SessionId).ok_or(unknown)?;
+    Ok(Some(context.request.tenant().session_record(id).await?))
+}
+
+/// A digest of the record that the page's forms change, so that a form of an older version is refused.
+pub(super) async fn digest(
+    page_id: PageId,
+    context: &ConsoleContext,
+) -> Result<Option<String>, ApiError> {
+    let text = match page_id {
+        PageId::Session => session(page_id, context).await?.map(|session| write(&*session)),
+        PageId::Subject => {
+            let Ok(id) = SubjectId::parse(context.part(0).to_owned()) else { return Ok(None) };
+            match context.request.tenant().subject(&id).await {
+                Ok(subject) => Some(write(&subject)),
+                Err(Error::Refused(_)) => None,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        _ => None,
+    };
+    Ok(text.map(|text| {
+        let digest = Sha256::digest(text);
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }))
+}

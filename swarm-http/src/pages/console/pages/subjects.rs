@@ -1,0 +1,109 @@
+//! The list of subjects, and the page of a subject.
+
+use swarm_core::domain::{Subject, SubjectId};
+use swarm_core::json::write;
+use swarm_core::{Refusal, Resource};
+
+use super::super::acts::{ADD_SNAPSHOT, CREATE_SUBJECT, REPLACE_SUBJECT};
+use super::super::context::ConsoleContext;
+use super::super::form::{Field, FormView};
+use super::super::layout::{Page, Table, anchor, quoted};
+use crate::pages::Markup;
+use crate::pages::links::{self, part};
+use crate::pages::lists::subject_title;
+use crate::pages::markup::escape;
+use crate::response::ApiError;
+
+/// Subjects on a page.
+const PER_PAGE: usize = 200;
+
+pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let after = context.query("after").and_then(|id| SubjectId::parse(id).ok());
+    let found = context.request.tenant().subjects(PER_PAGE, after.as_ref()).await?;
+    let mut page = Page::new("Subjects").with_lead("What sessions are about.");
+    let rows = found.subjects.iter().map(|subject| {
+        let path = format!("/operate/subjects/{}", part(subject.id.as_str()));
+        vec![
+            anchor(&path, &subject_title(subject)),
+            quoted(subject.id.as_str()),
+            quoted(&subject.status),
+            subject.last_reviewed.map_or(Markup::default(), |day| context.times.day(day)),
+        ]
+    });
+    let (label, head) = ("Subjects", vec!["Name", "Id", "Status", "Reviewed"]);
+    page.table(Table { label, head, rows: rows.collect(), empty: "No subjects yet." });
+    if let Some(next) = found.next_after {
+        let next = escape(&part(next.as_str()));
+        page.text(Markup(format!(
+            "<a rel=\"next\" href=\"/operate/subjects?after={next}\">More subjects</a>"
+        )));
+    }
+    let id = Field::text("id", "Id").required().with_hint("1 to 100 characters. It stays.");
+    let fields = [id].into_iter().chain(fields(None)).collect();
+    page.forms("New subject", [context.form(&CREATE_SUBJECT, &[], fields)]);
+    Ok(page)
+}
+
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let absent = Refusal::NotFound(Resource::Subject);
+    let id = SubjectId::parse(context.part(0).to_owned()).map_err(|_| absent)?;
+    let subject = context.request.tenant().subject(&id).await?;
+    let public = links::subject(&id);
+    let mut page = Page::new(subject_title(&subject)).below("/operate/subjects", "Subjects");
+    let convene = format!("/operate/convene?subject={}", part(id.as_str()));
+    page.text(Markup(format!(
+        "<a href=\"{}\">Public page</a> · <a href=\"{}\">Convene a session on it</a>",
+        escape(&public),
+        escape(&convene)
+    )));
+    let form = context.form(&REPLACE_SUBJECT, &[id.as_str()], fields(Some(&subject)));
+    page.forms("Record", [form]);
+    let snapshot = vec![
+        Field::day("date", "Day").required().with_value(context.times.now.day().to_string()),
+        Field::text("totalValueUsd", "Total value in US dollars"),
+        Field::lines("notable", "Remarks", 3).with_hint("One a line."),
+        Field::lines("positions", "Positions", 4).with_hint(
+            "JSON: [{\"token\": \"ETH\", \"chain\": \"base\", \"valueUsd\": 1200, \"pct\": 12}]",
+        ),
+    ];
+    let snapshot = context.form(&ADD_SNAPSHOT, &[id.as_str()], snapshot);
+    let lead = "What the subject holds on a day. Briefs of that day and later show it.";
+    let snapshot = snapshot.map(|form| FormView { lead: Some(Markup::text(lead)), ..form });
+    page.forms("New snapshot", [snapshot]);
+    Ok(page)
+}
+
+fn fields(of: Option<&Subject>) -> Vec<Field> {
+    let text = |get: fn(&Subject) -> Option<&String>| of.and_then(get).cloned().unwrap_or_default();
+    let objects = |get: fn(&Subject) -> &Vec<swarm_core::json::Object>| {
+        of.map(get).filter(|it| !it.is_empty()).map(write).unwrap_or_default()
+    };
+    let reviewed = of.and_then(|it| it.last_reviewed).map(|day| day.to_string());
+    vec![
+        Field::text("name", "Name")
+            .required()
+            .with_value(of.map(|it| it.name.clone()).unwrap_or_default()),
+        Field::text("status", "Status")
+            .with_value(of.map_or("active".to_owned(), |it| it.status.clone()))
+            .with_hint("Active ones take their turn in the committee."),
+        Field::lines("thesisBlurb", "Thesis", 4).with_value(text(|it| it.thesis_blurb.as_ref())),
+        Field::text("operator", "Operator").with_value(text(|it| it.operator.as_ref())),
+        Field::text("homepage", "Home page").with_value(text(|it| it.homepage.as_ref())),
+        Field::text("xHandle", "X handle").with_value(text(|it| it.x_handle.as_ref())),
+        Field::text("source", "Source").with_value(text(|it| it.source.as_ref())),
+        Field::text("recommendationType", "Kind of recommendation")
+            .with_value(text(|it| it.recommendation_type.as_ref())),
+        Field::text("linkedMemberId", "Linked member")
+            .with_value(text(|it| it.linked_member_id.as_ref())),
+        Field::lines("structuralNotes", "Structural notes", 3)
+            .with_value(of.map(|it| it.structural_notes.join("\n")).unwrap_or_default())
+            .with_hint("One a line."),
+        Field::day("lastReviewed", "Last reviewed").with_value(reviewed.unwrap_or_default()),
+        Field::lines("wallets", "Wallets", 3)
+            .with_value(objects(|it| &it.wallets))
+            .with_hint("JSON: a list of objects."),
+        Field::lines("nftContracts", "NFT contracts", 3)
+            .with_value(objects(|it| &it.nft_contracts))
+            .with_hint("JSON: a list of objects."),
+    ]
+}

@@ -1,0 +1,245 @@
+//! The sessions of signed-in operators. They are kept in memory: a restart ends them all.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use swarm_core::TenantId;
+use swarm_core::domain::{Actor, AdminTokenHash};
+use tokio::time::Instant;
+
+/// The maximum age of a session, and the maximum time without a request.
+const MAX_AGE: Duration = Duration::from_secs(12 * 60 * 60);
+const MAX_IDLE: Duration = Duration::from_secs(60 * 60);
+
+/// Maximum number of sessions of one operator. Beyond it, the one that was idle longest ends.
+const MAX_SESSIONS: usize = 20;
+
+/// Maximum number of forms of a session whose outcome is remembered.
+const MAX_FORMS: usize = 200;
+
+/// The SHA-256 of the cookie's secret.
+type Key = [u8; 32];
+
+/// The sessions of the console.
+#[derive(Default)]
+pub(crate) struct SignIns(Mutex<HashMap<Key, Arc<SignIn>>>);
+
+/// A session of an operator.
+pub(crate) struct SignIn {
+    tenant: TenantId,
+    pub(crate) operator: Actor,
+    pub(crate) token: AdminTokenHash,
+    began: Instant,
+    /// Held while a form of the session is processed, so that a double click gets the outcome of the first click.
+    pub(crate) form_lock: Arc<tokio::sync::Mutex<()>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    used: Instant,
+    forms: u64,
+    /// The submitted forms, and where each one redirected; `None` while the form is processed.
+    sent: VecDeque<(String, Option<String>)>,
+    /// A message for the next page.
+    notice: Option<String>,
+    secret: Option<Secret>,
+}
+
+/// A minted secret that was not shown yet.
+pub(crate) struct Secret {
+    pub(crate) of: String,
+    pub(crate) text: String,
+}
+
+/// Whether a form is new or was submitted before.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Submission {
+    /// The form was not submitted before.
+    New,
+    /// The form was submitted before, and redirected to this path; `None` if it is unknown whether it took effect.
+    Repeated(Option<String>),
+}
+
+impl SignIns {
+    /// Begins a session whose cookie holds `secret`, and returns it.
+    pub(crate) fn begin(
+        &self,
+        secret: &str,
+        (tenant, operator, token): (TenantId, Actor, AdminTokenHash),
+        now: Instant,
+    ) -> Arc<SignIn> {
+        let mut all = self.lock();
+        all.retain(|_, sign_in| sign_in.is_valid(now));
+        let same = all.iter().filter(|(_, it)| it.tenant == tenant && it.operator == operator);
+        let same: Vec<_> = same.map(|(key, it)| (it.state().used, *key)).collect();
+        if same.len() >= MAX_SESSIONS
+            && let Some((_, idle)) = same.iter().min()
+        {
+            all.remove(idle);
+        }
+        let state =
+            State { used: now, forms: 0, sent: VecDeque::new(), notice: None, secret: None };
+        let (form_lock, state) = (Arc::default(), Mutex::new(state));
+        let sign_in = Arc::new(SignIn { tenant, operator, token, began: now, form_lock, state });
+        all.insert(key(secret), Arc::clone(&sign_in));
+        sign_in
+    }
+
+    /// The session whose cookie holds `secret`, if the session belongs to this tenant and has not ended.
+    pub(crate) fn find(
+        &self,
+        secret: &str,
+        tenant: &TenantId,
+        now: Instant,
+    ) -> Option<Arc<SignIn>> {
+        let mut all = self.lock();
+        let key = key(secret);
+        let sign_in = all.get(&key).filter(|it| it.tenant == *tenant).cloned()?;
+        if !sign_in.is_valid(now) {
+            all.remove(&key);
+            return None;
+        }
+        sign_in.state().used = now;
+        Some(sign_in)
+    }
+
+    pub(crate) fn end(&self, secret: &str) {
+        self.lock().remove(&key(secret));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<SignIn>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SignIn {
+    fn is_valid(&self, now: Instant) -> bool {
+        now < self.began + MAX_AGE && now < self.state().used + MAX_IDLE
+    }
+
+    /// A prefix for the names of a page's forms, which no other page of this session has.
+    pub(crate) fn new_form_prefix(&self) -> String {
+        let mut state = self.state();
+        state.forms += 1;
+        state.forms.to_string()
+    }
+
+    /// Marks a form as submitted. A form without a name is always new.
+    pub(crate) fn submit_form(&self, form: &str) -> Submission {
+        let mut state = self.state();
+        if form.is_empty() {
+            return Submission::New;
+        }
+        if let Some((_, redirect)) = state.sent.iter().find(|(sent, _)| sent == form) {
+            return Submission::Repeated(redirect.clone());
+        }
+        if state.sent.len() >= MAX_FORMS {
+            state.sent.pop_front();
+        }
+        state.sent.push_back((form.to_owned(), None));
+        Submission::New
+    }
+
+    /// Records that the form took effect. A repeated submission redirects to `location`.
+    pub(crate) fn form_done(&self, form: &str, location: &str) {
+        if let Some((_, redirect)) = self.state().sent.iter_mut().find(|(sent, _)| sent == form) {
+            *redirect = Some(location.to_owned());
+        }
+    }
+
+    /// Records that the form was refused, so that it may be submitted again.
+    pub(crate) fn form_refused(&self, form: &str) {
+        self.state().sent.retain(|(sent, _)| sent != form);
+    }
+
+    pub(crate) fn set_notice(&self, notice: String) {
+        self.state().notice = Some(notice);
+    }
+
+    pub(crate) fn take_notice(&self) -> Option<String> {
+        self.state().notice.take()
+    }
+
+    pub(crate) fn store_secret(&self, secret: Secret) {
+        self.state().secret = Some(secret);
+    }
+
+    /// Returns the secret, and forgets it.
+    pub(crate) fn take_secret(&self) -> Option<Secret> {
+        self.state().secret.take()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(secret: &str) -> Key {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tenant(id: &str) -> TenantId {
+        TenantId::parse(id).unwrap()
+    }
+
+    fn begin(all: &SignIns, secret: &str, now: Instant) {
+        let token = AdminTokenHash::of(b"token");
+        all.begin(secret, (tenant("acme"), Actor::OPERATOR, token), now);
+    }
+
+    #[test]
+    fn session_ends_after_an_idle_hour_and_after_twelve_hours() {
+        let (all, began) = (SignIns::default(), Instant::now());
+        let acme = tenant("acme");
+        begin(&all, "a", began);
+        assert!(all.find("a", &acme, began + MAX_IDLE).is_none());
+        begin(&all, "b", began);
+        let step = MAX_IDLE - Duration::from_secs(1);
+        for steps in 1..12 {
+            assert!(all.find("b", &acme, began + steps * step).is_some(), "{steps}");
+        }
+        assert!(all.find("b", &acme, began + MAX_AGE).is_none());
+    }
+
+    #[test]
+    fn session_is_of_its_tenant_alone() {
+        let (all, now) = (SignIns::default(), Instant::now());
+        begin(&all, "a", now);
+        assert!(all.find("a", &tenant("other"), now).is_none());
+        assert!(all.find("a", &tenant("acme"), now).is_some());
+        all.end("a");
+        assert!(all.find("a", &tenant("acme"), now).is_none());
+    }
+
+    #[test]
+    fn operator_has_a_bounded_number_of_sessions() {
+        let (all, now) = (SignIns::default(), Instant::now());
+        for nth in 0..=MAX_SESSIONS as u32 {
+            begin(&all, &nth.to_string(), now + Duration::from_secs(nth.into()));
+        }
+        let later = now + Duration::from_secs(60);
+        assert!(all.find("0", &tenant("acme"), later).is_none());
+        assert!(all.find("1", &tenant("acme"), later).is_some());
+        assert_eq!(all.lock().len(), MAX_SESSIONS);
+    }
+
+    #[test]
+    fn form_counts_once() {
+        let (all, now) = (SignIns::default(), Instant::now());
+        begin(&all, "a", now);
+        let session = all.find("a", &tenant("acme"), now).unwrap();
+        assert_eq!(session.submit_form("1"), Submission::New);
+        assert_eq!(session.submit_form("1"), Submission::Repeated(None));
+        session.form_done("1", "/operate");
+        assert_eq!(session.submit_form("1"), Submission::Repeated(Some("/operate".to_owned())));
+        assert_eq!(session.submit_form("2"), Submission::New);
+        session.form_refused("2");
+        assert_eq!(session.submit_form("2"), Submission::New);
+    }
+}

@@ -1,0 +1,40 @@
+//! Checks the head of a request: its host, and the framing of its body.
+
+use bytes::Bytes;
+use http::header::{HOST, HeaderValue, TRANSFER_ENCODING};
+use http::{HeaderMap, Request, Response};
+use swarm_core::wire::{self, RequestError};
+use swarm_http::Host;
+
+/// Refuses a target without a path (as in CONNECT), and a request without exactly one valid Host header.
+/// The host of an absolute target replaces that of the header (RFC 9112, section 3.2.2).
+pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let named = hosts.next().ok_or(RequestError::MissingHost)?;
+    if request.uri().path_and_query().is_none() {
+        return Err(RequestError::InvalidTarget);
+    }
+    if hosts.next().is_some() || Host::parse(named).is_none() {
+        return Err(RequestError::InvalidHost);
+    }
+    if let Some(target) = request.uri().authority() {
+        let target = Host::parse(target.as_str()).ok_or(RequestError::InvalidHost)?;
+        let target = HeaderValue::try_from(target.as_str());
+        request.headers_mut().insert(HOST, target.map_err(|_| RequestError::InvalidHost)?);
+    }
+    Ok(())
+}
+
+/// Refuses a body with several transfer encodings or one other than chunked, because a proxy might see a
+/// different end of the body (RFC 9112, section 6.3). hyper refuses invalid lengths.
+pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), RequestError> {
+    let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
+    let chunked =
+        encodings.next().is_none_or(|one| one.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    if chunked && encodings.next().is_none() { Ok(()) } else { Err(RequestError::InvalidFraming) }
+}
+
+/// The answer to a request with an invalid head.
+pub(crate) fn bad_request<B: From<Bytes>>(error: &RequestError) -> Response<B> {
+    swarm_http::response(wire::Answer::from(error))
+}
