@@ -244,17 +244,6 @@ fn crates_use_only_permitted_dependencies() {
     }
 }
 
-#[test]
-fn files_stay_short() {
-    let crates = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
-    let crates: Vec<_> = crates.filter(|path| path.join("Cargo.toml").exists()).collect();
-    assert!(crates.len() >= CRATES.len());
-    for path in crates.iter().flat_map(|folder| files(folder)) {
-        let lines = fs::read_to_string(&path).unwrap().lines().count();
-        assert!(lines <= 400, "{path:?} has {lines} lines");
-    }
-}
-
 fn absent(folder: &str, words: &[&str]) {
     for (path, code) in sources(folder) {
         for word in words {
