@@ -1,25 +1,20 @@
 //! The service, the API for embedders: it loads facts, applies the rules, and commits the result.
 
 mod basis_cache;
-mod blind_sessions;
 mod bundles;
 mod committee;
-mod counts;
 mod documents;
 pub mod dump;
 mod entropy;
-mod erasure;
 mod error;
 mod log;
 mod log_rows;
-mod member_takes;
 mod members;
 mod observer;
 mod outbox;
 mod retries;
 mod round;
 mod schedule;
-mod session_lists;
 mod sessions;
 pub mod signed_log;
 mod takes;
@@ -30,11 +25,10 @@ use std::sync::Arc;
 use self::basis_cache::{BasisCache, SharedFacts};
 use self::entropy::Zeros;
 use self::observer::TenantObserver;
-use crate::domain::{Quotas, TenantId};
+use crate::domain::{Quotas, TenantId, Timestamp};
 use crate::rules::{MailText, StandardMailText};
-use crate::store::{self, Readiness, Store, Tenants};
+use crate::store::{self, Countable, Readiness, Store, Tenants};
 
-pub use blind_sessions::BlindSessions;
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
 pub use documents::{SubjectPage, Written};
 #[cfg(feature = "system-entropy")]
@@ -42,15 +36,13 @@ pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError, with_causes};
 pub use log::{LogEnd, LogPage, PageEntry};
-pub use member_takes::{MemberTakePage, TakeInSession};
 pub use members::{ApplicationPage, Challenged};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
-pub use session_lists::{SessionPage, SummaryPage};
-pub use sessions::{MAX_ACCEPTING, TakePage};
-pub use takes::{FiledTake, TakeScan};
+pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakePage};
+pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
 
 /// All tenants, served by one store.
 #[derive(Clone)]
@@ -147,6 +139,22 @@ impl Tenant {
     #[must_use]
     pub fn with_application_retention(self, retention_days: Option<u32>) -> Self {
         Self { retention_days, ..self }
+    }
+
+    /// The time by the store's clock.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.store.now().await?)
+    }
+
+    /// Returns the number of records of one kind in one state, for monitoring. It may be slightly out of date.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn count(&self, what: Countable) -> Result<u64, Error> {
+        Ok(self.store.count(what).await?)
     }
 
     /// 32 random bytes, for secrets of a front end.

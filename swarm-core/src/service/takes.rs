@@ -1,28 +1,35 @@
-//! Submissions, preflights and reads of takes.
+//! Filing takes, preflights, and reads of takes.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
 use super::{Commit, Entropy, Error, NoEntropy, SubmitError, Tenant, log_rows};
 use crate::domain::{
-    AttemptId, Logged, Salt, Seq, Session, SessionId, Take, TakeDraft, TakeId, TakeOnFile,
-    TokenHash,
+    AttemptId, Logged, MemberId, Salt, Seq, Session, SessionId, SessionState, SessionSummary, Take,
+    TakeDraft, TakeId, TakeOnFile, TokenHash,
 };
 use crate::rules::{
     self, Counting, Draft, Preflight, PublicTake, Refusal, Rejection, Resource, Submission,
     Warning, public_take,
 };
-use crate::store::{Basis, BasisQuery, Filed, Filing, StoreError, TakeContext};
+use crate::store::{
+    Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery, StoreError,
+    TakeContext,
+};
 
 /// Maximum number of sessions that are named when the session of a take does not exist.
 const MAX_SESSIONS_NAMED: usize = 5;
 
-/// Number of rows of the log read to find the newest takes: at a time, first and at most, and in total.
+/// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
 const FIRST_LOG_ROWS: u64 = 8;
+
+/// Maximum number of rows of the log that one read for the newest takes reads.
 const LOG_ROWS_AT_ONCE: u64 = 64;
+
+/// Maximum number of rows of the log that a search for the newest takes reads.
 const MAX_LOG_ROWS: u64 = 1_024;
 
 /// A take that is committed.
@@ -35,6 +42,12 @@ pub struct FiledTake {
     pub warnings: Vec<Warning>,
 }
 
+impl FiledTake {
+    fn of(take: Arc<Take>, basis: &Basis, submission: &Submission) -> Self {
+        Self { take, warnings: rules::warnings(basis, submission) }
+    }
+}
+
 /// Takes that a scan of the log found.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -45,12 +58,29 @@ pub struct TakeScan {
     pub next_before: Option<Seq>,
 }
 
-impl FiledTake {
-    fn of(take: Arc<Take>, basis: &Basis, submission: &Submission) -> Self {
-        Self { take, warnings: rules::warnings(basis, submission) }
-    }
+/// A take in its session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TakeInSession {
+    /// The take.
+    pub take: PublicTake,
+    /// What lists show of its session.
+    pub session: Arc<SessionSummary>,
+    /// Whether it counts in the snapshot of the session; `None` until there is one.
+    pub counting: Option<Counting>,
 }
 
+/// A page of the takes of a member.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MemberTakePage {
+    /// The latest take in each session, the session with the highest id first.
+    pub takes: Vec<TakeInSession>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<SessionId>,
+}
+
+/// Filing a take.
 impl Tenant {
     /// Files a take that the member whose bearer token hashes to `token` has signed (API.md, 5). The
     /// take is committed when this returns it.
@@ -213,7 +243,10 @@ impl Tenant {
             false => Ok(None),
         }
     }
+}
 
+/// Reading takes.
+impl Tenant {
     /// A take, as the public sees it.
     ///
     /// # Errors
@@ -352,6 +385,85 @@ impl Tenant {
         let Some(found) = self.store.take(id).await? else { return Ok(None) };
         let acts = self.store.acts_on(found.take.session_id).await?;
         Ok(acts.iter().find(|act| log_rows::opens_session(act)).map(|act| act.seq))
+    }
+}
+
+/// The takes of a member, session by session.
+impl Tenant {
+    /// The latest take of a member in each of up to `limit` sessions that it filed in, those with the highest ids
+    /// below `before`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn member_takes(
+        &self,
+        member: &MemberId,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<MemberTakePage, Error> {
+        // Reads one take more than fits on the page, to know whether there is another page.
+        let limit_and_one = limit.saturating_add(1);
+        let query = MemberTakeQuery { member: member.clone(), before, limit: limit_and_one };
+        let mut filed = self.store.member_takes(&query).await?;
+        let is_last = filed.len() <= limit;
+        filed.truncate(limit);
+        let next_before = filed.last().filter(|_| !is_last).map(|last| last.session.id);
+        let mut takes = Vec::with_capacity(filed.len());
+        for take in filed {
+            takes.push(self.in_session(take).await?);
+        }
+        Ok(MemberTakePage { takes, next_before })
+    }
+
+    async fn in_session(&self, filed: MemberTake) -> Result<TakeInSession, Error> {
+        let MemberTake { take, session, expected } = filed;
+        let counting = match &session.figures {
+            Some(figures) => {
+                let counts = expected || !session.has_roster;
+                match rules::counting_by_time(take.filed_at, figures, counts) {
+                    Some(counting) => Some(counting),
+                    None => self.counting_by_quotes(&take).await?,
+                }
+            }
+            None => None,
+        };
+        // A session with a snapshot is open.
+        let take = match take.salt.is_some() && session.figures.is_none() {
+            true => self.public_take(take).await?,
+            false => PublicTake::Open(take),
+        };
+        Ok(TakeInSession { take, session, counting })
+    }
+
+    async fn counting_by_quotes(&self, take: &Arc<Take>) -> Result<Option<Counting>, Error> {
+        let session = self.session_record(take.session_id).await?;
+        let take = PublicTake::Open(Arc::clone(take));
+        Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(&take, snapshot)))
+    }
+
+    /// In how many of the `limit` newest sessions with ids below `before` the member was expected, of those that
+    /// have a snapshot; and in how many of these it filed a take that counts, which is among `takes`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn filed_of_expected(
+        &self,
+        member: &MemberId,
+        takes: &[TakeInSession],
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<(usize, usize), Error> {
+        let query =
+            SessionQuery { before, limit, without_snapshots: true, ..SessionQuery::default() };
+        let mut sessions = self.store.sessions(&query).await?;
+        sessions.retain(|session| {
+            let is_aggregated = session.state >= SessionState::Aggregated;
+            is_aggregated && session.roster.is_some() && session.expects(member)
+        });
+        let counted = takes.iter().filter(|take| take.counting == Some(Counting::Counted));
+        let counted: HashSet<_> = counted.map(|take| take.session.id).collect();
+        let filed = sessions.iter().filter(|session| counted.contains(&session.id)).count();
+        Ok((filed, sessions.len()))
     }
 }
 
