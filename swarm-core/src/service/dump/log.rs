@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::fault::{Checked, Fault, check};
 use super::index::{Facts, Kind};
+use super::{Checked, Fault, check};
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
     Digest, LogEntry, LogLine, LogRow, Logged, LoggedSession, Member, MemberEntry, MemberStatus,

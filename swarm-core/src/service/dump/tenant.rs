@@ -1,12 +1,13 @@
 //! The checks of one tenant: the order and the ids of its records, and that they fit together.
 
-use super::document::digest;
-use super::fault::{Checked, Fault, check};
 use super::index::{Facts, Kind};
 use super::log::LogChecks;
+use super::{Checked, Fault, check};
 use crate::domain::committee::CommitteeMember;
-use crate::domain::{LogLine, Member, Session};
+use crate::domain::{Digest, LogLine, Member, Session, SubjectId, SubjectSnapshotDraft};
 use crate::proof::hex;
+use crate::rules::ERASED;
+use crate::service::documents::{StoredMemo, read, snapshot};
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
 /// What is known of a tenant so far, but for what is in the index.
@@ -124,5 +125,29 @@ fn place(record: &Stored) -> Place {
         Stored::CommitteeDay(day) => text(6, &day.date.to_string()),
         Stored::CommitteeBrief(date, brief) => text(7, &format!("{date} {}", brief.member_id)),
         Stored::Log(row) => Place(8, String::new(), row.seq.0),
+    }
+}
+
+/// The digest of the record in the document; `None` if log entries of its collection have no digest, or if the
+/// document is unreadable or erased.
+fn digest(stored: &StoredDocument) -> Option<Digest> {
+    let StoredDocument { collection, group, document } = stored;
+    match collection {
+        // The text of these documents is the text of the record.
+        Collection::Subjects | Collection::Regimes | Collection::Signals => {
+            Some(Digest::of(document.json.as_bytes()))
+        }
+        Collection::SubjectSnapshots => {
+            let subject = SubjectId::parse(group.clone()).ok()?;
+            let draft = read(document, SubjectSnapshotDraft::read).ok()?;
+            Some(Digest::of_json(&snapshot(&subject, draft, document)))
+        }
+        Collection::Memos => {
+            let StoredMemo { memo, retracted: is_retracted, .. } =
+                StoredMemo::read(document).ok()?;
+            let is_erased = is_retracted && memo.draft.body == ERASED;
+            (!is_erased).then(|| Digest::of_json(&memo))
+        }
+        _ => None,
     }
 }

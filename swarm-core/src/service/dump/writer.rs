@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::line::Line;
-use super::totals::Totals;
+use super::line::Totals;
 use crate::domain::{RunningDigest, TenantId};
 use crate::store::Stored;
 

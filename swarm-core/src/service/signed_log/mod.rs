@@ -5,11 +5,9 @@
 //! that they complete, and signs a checkpoint if it continues all that was signed before. Any server may do it:
 //! the version of the stored tree is a guard, so that only one of them saves.
 
-mod acceptance;
 mod checkpoints;
 mod edge;
 mod entry_check;
-mod key_in_force;
 mod reading;
 mod signing;
 mod tiles;

@@ -9,22 +9,20 @@
 //! revision, one must be refused (API.md, 5.4). If another one was filed since this one began, the
 //! commit failed because of the race, not because of an outdated cache.
 
-mod in_progress;
-mod recent;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-pub(super) use self::in_progress::SubmitInProgress;
-
-use self::in_progress::{SessionKey, SubmitsInProgress};
-use self::recent::{Bytes, Recent};
 use crate::domain::{
-    Member, Revision, SessionId, SessionTerms, Take, TenantId, Timestamp, TokenHash,
+    Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp, TokenHash,
 };
 use crate::store::{Basis, BasisQuery, Versioned};
 
 /// The maximum number of sessions for which the latest revision of a member is cached.
 const MAX_SESSIONS_PER_MEMBER: usize = 8;
+
+/// The maximum size of a generation in bytes. There are two generations.
+const MAX_GENERATION_BYTES: usize = 16 << 20;
 
 /// The cache of one tenant; without effect when caching is off.
 #[derive(Clone)]
@@ -45,6 +43,9 @@ pub(super) struct Facts {
 
 /// The key of a member: tenant and token.
 type MemberKey = (TenantId, TokenHash);
+
+/// The key of a session: tenant, day and subject.
+type SessionKey = (TenantId, Day, SubjectId);
 
 struct CachedMember {
     /// The number of the log when the facts were loaded.
@@ -176,5 +177,157 @@ impl Bytes for CachedSession {
         let roster = roster.map(|entry| 64 + entry.member_id.as_str().len()).sum::<usize>();
         let buckets = self.terms.record.buckets.iter().flatten();
         512 + roster + buckets.map(|bucket| 64 + bucket.as_str().len()).sum::<usize>()
+    }
+}
+
+/// The key of submissions that may race with each other: the member's token, and the session.
+type Race = (TokenHash, SessionKey);
+
+#[derive(Clone, Default)]
+struct SubmitsInProgress(Arc<Mutex<HashMap<Race, Submits>>>);
+
+/// The submissions of one key, since the last time that none was in progress.
+#[derive(Default)]
+struct Submits {
+    count: usize,
+    /// The number of those that were filed.
+    filed: u64,
+}
+
+/// A guard for a submission in progress.
+pub(super) struct SubmitInProgress {
+    all: SubmitsInProgress,
+    race: Race,
+    /// The number of submissions that were filed before it began.
+    filed_before: u64,
+}
+
+impl SubmitsInProgress {
+    fn begin(self, race: Race) -> SubmitInProgress {
+        let mut all = self.lock();
+        let submits = all.entry(race.clone()).or_default();
+        submits.count += 1;
+        let filed_before = submits.filed;
+        drop(all);
+        SubmitInProgress { all: self, race, filed_before }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Race, Submits>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SubmitInProgress {
+    /// Records that this submission was filed.
+    pub(super) fn note_filed(&self) {
+        if let Some(submits) = self.all.lock().get_mut(&self.race) {
+            submits.filed += 1;
+        }
+    }
+
+    /// Whether another submission of the member in this session was filed since this one began.
+    pub(super) fn another_was_filed(&self) -> bool {
+        self.all.lock().get(&self.race).is_some_and(|submits| submits.filed > self.filed_before)
+    }
+}
+
+impl Drop for SubmitInProgress {
+    fn drop(&mut self) {
+        let mut all = self.all.lock();
+        if let Some(submits) = all.get_mut(&self.race) {
+            submits.count -= 1;
+            if submits.count == 0 {
+                all.remove(&self.race);
+            }
+        }
+    }
+}
+
+/// The approximate memory use of a value with its key.
+trait Bytes {
+    fn bytes(&self) -> usize;
+}
+
+/// A cache of two generations. An entry that is used moves to the younger one. When that is full,
+/// it replaces the older one, which is evicted.
+struct Recent<K, V> {
+    younger: HashMap<K, V>,
+    older: HashMap<K, V>,
+    /// The size of the younger generation.
+    bytes: usize,
+}
+
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Self { younger: HashMap::new(), older: HashMap::new(), bytes: 0 }
+    }
+}
+
+impl<K: Eq + Hash, V: Bytes> Recent<K, V> {
+    fn get(&mut self, key: &K) -> Option<&mut V> {
+        // Skip the second lookup while there is no older generation.
+        if !self.older.is_empty()
+            && let Some((key, value)) = self.older.remove_entry(key)
+        {
+            self.put(key, value);
+        }
+        self.younger.get_mut(key)
+    }
+
+    fn put(&mut self, key: K, value: V) {
+        self.remove(&key);
+        let bytes = value.bytes();
+        if self.bytes + bytes > MAX_GENERATION_BYTES {
+            self.older = std::mem::take(&mut self.younger);
+            self.bytes = 0;
+        }
+        self.bytes += bytes;
+        self.younger.insert(key, value);
+    }
+
+    fn remove(&mut self, key: &K) {
+        self.older.remove(key);
+        if let Some(value) = self.younger.remove(key) {
+            self.bytes = self.bytes.saturating_sub(value.bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Tenth(usize);
+
+    impl Bytes for Tenth {
+        fn bytes(&self) -> usize {
+            MAX_GENERATION_BYTES / 10
+        }
+    }
+
+    #[test]
+    fn used_entries_stay_and_others_are_evicted() {
+        let mut recent = Recent::default();
+        for key in 0..1_000 {
+            recent.put(key, Tenth(key));
+            assert_eq!(recent.get(&0).map(|value| value.0), Some(0));
+            assert_eq!(recent.get(&key).map(|value| value.0), Some(key));
+            assert!(recent.younger.len() <= 10 && recent.older.len() <= 10);
+        }
+        assert!(recent.get(&500).is_none());
+    }
+
+    #[test]
+    fn replaced_entry_is_counted_once() {
+        let mut recent = Recent::default();
+        recent.put(0, Tenth(0));
+        for value in 0..1_000 {
+            recent.put(1, Tenth(value));
+        }
+        assert!(recent.older.is_empty());
+        recent.remove(&1);
+        recent.remove(&0);
+        assert_eq!(recent.bytes, 0);
+        assert!(recent.get(&1).is_none());
     }
 }
