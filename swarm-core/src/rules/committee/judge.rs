@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{CommitteeBasis, CommitteeRefusal};
+use super::CommitteeRefusal;
 use crate::domain::committee::{
     CommitteeBody, CommitteeDay, CommitteeDraft, CommitteeMember, CommitteeMemberId,
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
@@ -13,6 +13,17 @@ use crate::domain::json::{self, Json, Object};
 use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
+
+/// The facts that a submission to the committee is judged on.
+#[derive(Clone, Debug)]
+pub struct CommitteeBasis {
+    /// The time by the store's clock.
+    pub now: Timestamp,
+    /// The member whose record carries the hash of the key, whatever its status.
+    pub member: Option<Versioned<CommitteeMember>>,
+    /// The latest day whose briefs were generated.
+    pub session: Option<Versioned<CommitteeDay>>,
+}
 
 /// A checked submission, and the guards under which it may be committed. Only [`judge`] constructs
 /// it, so a store cannot receive a take that was not checked.
