@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::consistency;
+use super::checkpoint;
 use super::key::LogKey;
 use crate::domain::json::{Json, printable, printable_json, write};
 use crate::domain::{
@@ -72,7 +72,7 @@ impl Watch {
             Err(fault) => return Ok(Err(fault)),
         };
         if let Some(last) = last
-            && let Some(fault) = consistency::fault(&last, &checkpoint, read)?
+            && let Some(fault) = checkpoint::consistency_fault(&last, &checkpoint, read)?
         {
             return Ok(Err(fault));
         }

@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer};
 use sha2::Sha256;
 
+use super::hex::parse_hex;
 use super::json::write;
-use super::secret::parse_hex;
 use super::{Invalid, hex};
 
 /// A SHA-256 digest. Its text is `sha256:` and 64 lower-case hexadecimal digits.

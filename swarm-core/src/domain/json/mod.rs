@@ -9,10 +9,7 @@
 mod document;
 mod error;
 mod escapes;
-mod fields;
-mod number;
 mod object;
-mod printable;
 mod reader;
 mod value;
 
@@ -22,10 +19,9 @@ use serde::ser::Serialize;
 
 pub use document::{Document, Members};
 pub use error::{FaultPlace, NotJson};
-pub use fields::Fields;
-pub use number::Number;
-pub use printable::{printable, printable_json};
-pub use value::{Json, Object};
+pub use escapes::{printable, printable_json};
+pub use object::Fields;
+pub use value::{Json, Number, Object};
 
 /// The JSON text of `value`, as `JSON.stringify` would write it.
 ///
