@@ -1,12 +1,140 @@
-//! Committees of different tenants.
+//! Isolation of tenants: two committees have members, days and takes with the same names, so a method that ignores its
+//! tenant fails in one of them.
 
 use std::sync::Arc;
 
+use swarm_core::domain::committee::CommitteeMember;
+use swarm_core::domain::{AttemptId, Lens, TenantId, Version};
+use swarm_core::rules::Versioned;
+use swarm_core::store::{
+    CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery,
+    CommitteeTenants, Saved,
+};
+
 use crate::assertions::expect_eq;
-use crate::committee::{CommitteeWorld, first_save, open_day};
+use crate::committee::{
+    CommitteeWorld, brief, creation, filed, first_save, id, key, member, next_save, open_day,
+};
 use crate::{FIRST, day};
-use swarm_core::domain::TenantId;
-use swarm_core::store::{CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants};
+
+const DATE: &str = "2026-11-21";
+
+pub async fn committee_members_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+    let worlds = two_tenants(tenants).await;
+    for (world, mark) in both(&worlds) {
+        expect_eq!(world.save_member(&creation(&marked(mark))).await, Saved::Saved);
+    }
+    for (world, mark) in both(&worlds) {
+        let own = Versioned { version: Version(1), record: Arc::new(marked(mark)) };
+        let found = world.basis(&key("ada").hash()).await.member;
+        expect_eq!(found.as_ref(), Some(&own), "in the {mark} committee");
+        expect_eq!(world.members().await, [own], "in the {mark} committee");
+    }
+}
+
+pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+    let worlds = two_tenants(tenants).await;
+    let [one, other] = &worlds;
+    for (world, _) in both(&worlds) {
+        expect_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+    }
+    let rotated = CommitteeMember { key: key("new").hash(), ..member("ada") };
+    let at = |version| CommitteeMemberChange {
+        member: rotated.clone(),
+        expected: Some(Version(version)),
+    };
+    for version in 1..=3 {
+        expect_eq!(one.save_member(&at(version)).await, Saved::Saved);
+    }
+    expect_eq!(*other.members().await[0].record, member("ada"));
+    let found = other.basis(&key("ada").hash()).await.member;
+    expect_eq!(found.map(|it| it.version), Some(Version(1)), "by the key that was not replaced");
+    expect_eq!(other.save_member(&at(4)).await, Saved::Stale);
+    expect_eq!(one.save_member(&at(1)).await, Saved::Stale);
+    expect_eq!(other.save_member(&at(1)).await, Saved::Saved);
+    expect_eq!(one.members().await[0].version, Version(4));
+}
+
+pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+    let worlds = two_tenants(tenants).await;
+    for (world, mark) in both(&worlds) {
+        let briefs = Some(vec![brief("ada", mark)]);
+        world.put_day(&CommitteeDayChange { briefs, ..first_save(&open_day(DATE, mark)) }).await;
+    }
+    worlds[1].put_day(&first_save(&open_day("2026-11-22", "later"))).await;
+    for ((world, mark), latest) in both(&worlds).into_iter().zip([DATE, "2026-11-22"]) {
+        let own = Versioned { version: Version(1), record: Arc::new(open_day(DATE, mark)) };
+        expect_eq!(world.day(day(DATE)).await, Some(own.clone()), "in the {mark} committee");
+        let before = Some(day("2026-11-22"));
+        let query = CommitteeSessionQuery { before, limit: 9, subject: None };
+        expect_eq!(world.sessions(&query).await, [own], "in the {mark} committee");
+        let facts = world.basis(&key("ada").hash()).await.session;
+        expect_eq!(facts.map(|it| it.record.date), Some(day(latest)), "in the {mark} committee");
+        let briefs = [Arc::new(brief("ada", mark))];
+        expect_eq!(world.briefs(day(DATE), None).await, briefs, "in the {mark} committee");
+        let its_own = world.briefs(day(DATE), Some(&id("ada"))).await;
+        expect_eq!(its_own, briefs, "in the {mark} committee");
+    }
+}
+
+pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+    let worlds = two_tenants(tenants).await;
+    let [one, other] = &worlds;
+    let briefs = |mark| Some(vec![brief("ada", mark)]);
+    for (world, mark) in both(&worlds) {
+        let first = first_save(&open_day(DATE, "aurora"));
+        world.put_day(&CommitteeDayChange { briefs: briefs(mark), ..first }).await;
+    }
+    let judged = one.day(day(DATE)).await.unwrap();
+    let change = next_save(&judged, open_day(DATE, "corona"));
+    one.put_day(&CommitteeDayChange { briefs: briefs("new"), ..change.clone() }).await;
+    expect_eq!(*other.day(day(DATE)).await.unwrap().record, open_day(DATE, "aurora"));
+    expect_eq!(other.briefs(day(DATE), None).await, [Arc::new(brief("ada", "other"))]);
+    let at = |version| CommitteeDayChange { expected: Some(Version(version)), ..change.clone() };
+    expect_eq!(other.save_day(&at(2)).await, Saved::Stale);
+    expect_eq!(one.save_day(&at(1)).await, Saved::Stale);
+    expect_eq!(other.save_day(&at(1)).await, Saved::Saved);
+    expect_eq!(one.day(day(DATE)).await.map(|it| it.version), Some(Version(2)));
+}
+
+/// Attempts, versions and takes of the other committee have no effect.
+pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+    let worlds = two_tenants(tenants).await;
+    let mut own = Vec::new();
+    for (world, mark) in both(&worlds) {
+        expect_eq!(world.save_member(&creation(&member("ada"))).await, Saved::Saved);
+        world.put_day(&first_save(&open_day(DATE, "aurora"))).await;
+        let attempt = AttemptId([7; 16]);
+        let filing = world.judged_as(&key("ada"), day(DATE), mark, attempt).await;
+        let take = filed(world.file(&filing).await);
+        expect_eq!(*take, filing.take(take.received_at), "the take of the {mark} committee");
+        own.push(take);
+        let saved = CommitteeMemberChange { member: member("ada"), expected: Some(Version(1)) };
+        expect_eq!(world.save_member(&saved).await, Saved::Saved);
+    }
+    for ((world, mark), take) in both(&worlds).into_iter().zip(own) {
+        expect_eq!(world.takes_on(day(DATE)).await, [Arc::clone(&take)], "in the {mark} committee");
+        let (member, before) = (&id("ada"), day("2026-11-22"));
+        let latest = CommitteeTakesQuery::Latest { member, before, limit: 9 };
+        expect_eq!(world.takes(&latest).await, [take], "in the {mark} committee");
+    }
+}
+
+async fn two_tenants(tenants: Arc<dyn CommitteeTenants>) -> [CommitteeWorld; 2] {
+    let one = CommitteeWorld::fresh(Arc::clone(&tenants)).await;
+    let other = TenantId::parse(format!("{}-x", one.id)).unwrap();
+    let other = CommitteeWorld::open(tenants, other);
+    [one, other]
+}
+
+/// Both committees, each with a distinct text to put into its records.
+fn both(worlds: &[CommitteeWorld; 2]) -> [(&CommitteeWorld, &'static str); 2] {
+    [(&worlds[0], "one"), (&worlds[1], "other")]
+}
+
+fn marked(mark: &str) -> CommitteeMember {
+    CommitteeMember { lens: Lens::parse(mark).unwrap(), ..member("ada") }
+}
 
 /// The names of the two tenants have a common prefix, and their records have the same names.
 pub async fn committees_of_tenants_share_nothing(tenants: Arc<dyn CommitteeTenants>) {

@@ -1,26 +1,22 @@
-//! Members and their tokens.
+//! Members, their tokens, their removal, and the quota of members in a state.
 
 mod challenges;
 mod keys;
-mod quota;
-mod removal;
-mod reusable_challenges;
 
 use std::sync::Arc;
 
+use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
+use swarm_core::domain::{Contact, Lens, Member, MemberState, Name, Timestamp, Version};
+use swarm_core::store::MemberSaved::{Full, KeyHeld, Saved, Stale};
+use swarm_core::store::{
+    ChallengeSlot, Countable, MemberChange, MemberQuery, MemberRemoval, Saved as Outcome, Tenants,
+};
+
 use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, World, applicant, count, creation, id, key, moment, odd_texts, race, secret};
-use swarm_core::domain::MemberState;
-use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
-use swarm_core::domain::{Contact, Lens, Member, Name, Timestamp, Version};
-use swarm_core::store::MemberSaved::{Saved, Stale};
-use swarm_core::store::{MemberChange, MemberQuery, Tenants};
 
 pub use challenges::*;
 pub use keys::*;
-pub use quota::*;
-pub use removal::*;
-pub use reusable_challenges::*;
 
 const NOBODY: &[&str] = &[];
 
@@ -256,4 +252,83 @@ pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn Tenan
 async fn listed(world: &World, states: &[MemberState]) -> Vec<String> {
     let members = world.members(states).await;
     members.iter().map(|member| member.id.to_string()).collect()
+}
+
+/// No index lists it, its key is free, and an id that is given again begins at version 1.
+pub async fn removed_member_is_unknown(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for state in [Applied, Claimed] {
+        let token = (state == Claimed).then(|| secret("ada"));
+        let ada = Member { public_key: Some(key("ada")), state, token, ..applicant("ada") };
+        world.create(&ada).await;
+        world.create(&applicant("grace")).await;
+        let challenge = world.live_challenge("ada").await;
+        world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
+        for name in ["ada", "grace"] {
+            let removal = MemberRemoval { id: id(name), expected: Version(1) };
+            expect_eq!(world.remove_member(&removal).await, Outcome::Saved);
+        }
+        let basis = world.member(&id("ada")).await;
+        expect_eq!((basis.member, basis.challenge), (None, None), "in state {state}");
+        expect_eq!(world.bearer(&secret("ada")).await, None);
+        expect_eq!(world.all_members().await, []);
+        expect_eq!(world.count(Countable::Members(state)).await, 0);
+        let hedy = Member { public_key: Some(key("ada")), ..applicant("hedy") };
+        world.create(&hedy).await;
+        let removal = MemberRemoval { id: id("hedy"), expected: Version(1) };
+        expect_eq!(world.remove_member(&removal).await, Outcome::Saved);
+    }
+}
+
+pub async fn removal_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    world.create(&applicant("ada")).await;
+    world.edit(&id("ada"), |_| ()).await;
+    let at = |name, version| MemberRemoval { id: id(name), expected: Version(version) };
+    for removal in [at("ada", 1), at("ada", 3), at("grace", 1)] {
+        expect_eq!(world.remove_member(&removal).await, Outcome::Stale);
+    }
+    expect_eq!(world.stored(&id("ada")).await.version, Version(2));
+    expect_eq!(world.all_members().await.len(), 1);
+    expect_eq!(world.remove_member(&at("ada", 2)).await, Outcome::Saved);
+    expect_eq!(world.remove_member(&at("ada", 2)).await, Outcome::Stale);
+}
+
+pub async fn quota_of_members_in_a_state_is_enforced(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for name in ["approved", "claimed"] {
+        let state = if name == "approved" { Approved } else { Claimed };
+        world.create(&Member { state, ..applicant(name) }).await;
+    }
+    expect_eq!(world.save_member(&within(0, &applicant("ada"))).await, Full);
+    for (name, outcome) in [("ada", Saved), ("grace", Saved), ("hedy", Full)] {
+        expect_eq!(world.save_member(&within(2, &applicant(name))).await, outcome, "for {name}");
+    }
+    expect_eq!(world.member(&id("hedy")).await.member, None);
+    let ada = world.edited(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
+    let ada = MemberChange { quota: Some(2), ..ada };
+    expect_eq!(world.save_member(&ada).await, Saved, "itself is not counted");
+    let same_key = Member { public_key: Some(key("ada")), ..applicant("hedy") };
+    expect_eq!(world.save_member(&within(2, &same_key)).await, KeyHeld(id("ada")));
+    expect_eq!(world.save_member(&within(2, &applicant("ada"))).await, Stale);
+    world.edit(&id("ada"), |ada| ada.state = Approved).await;
+    expect_eq!(world.save_member(&within(2, &applicant("hedy"))).await, Saved);
+    world.create(&applicant("whoever has no quota")).await;
+}
+
+pub async fn concurrent_applications_do_not_exceed_the_quota(tenants: Arc<dyn Tenants>) {
+    let world = &World::fresh(tenants).await;
+    world.create(&Member { state: Applied, ..applicant("ada") }).await;
+    let apply = |racer: usize| {
+        let world = world.clone();
+        async move { world.save_member(&within(8, &applicant(&racer.to_string()))).await }
+    };
+    let outcomes = race((0..32).map(apply)).await;
+    expect_eq!((count(&outcomes, &Saved), count(&outcomes, &Full)), (7, 25));
+    expect_eq!(world.members(&[Applied]).await.len(), 8);
+}
+
+/// The change that creates this member, with a quota for its state.
+fn within(quota: u32, member: &Member) -> MemberChange {
+    MemberChange { quota: Some(quota), ..creation(member) }
 }

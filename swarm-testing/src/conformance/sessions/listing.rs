@@ -1,16 +1,19 @@
-//! Lists of sessions as a whole.
+//! Lists of sessions, of their summaries, and of the sessions that were published last.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swarm_core::domain::SessionState::Aggregated;
-use swarm_core::domain::{Attribution, Session, SessionId};
-use swarm_core::store::{Aggregation, SessionQuery, Tenants};
+use swarm_core::domain::SessionState::{Aggregated, Collecting, Published, Scheduled};
+use swarm_core::domain::{
+    Attribution, Session, SessionDraft, SessionId, SessionState, SessionSummary, SubjectId,
+    Timestamp,
+};
+use swarm_core::store::{Aggregation, Saved, SessionList, SessionQuery, SummaryQuery, Tenants};
 use tokio::task::yield_now;
 
-use super::{ALL, on};
+use super::{ALL, NONE, full_snapshot, odd_roster, on, sparse_snapshot};
 use crate::assertions::{ensure, expect_eq};
-use crate::{World, race};
+use crate::{FIRST, World, moment, odd_texts, race, session_draft};
 
 /// How many sessions the list has.
 const SESSIONS: u64 = 12;
@@ -79,4 +82,157 @@ pub(super) async fn list_is_read_in_one_snapshot<F>(
         }
     };
     race((0..5).map(run)).await;
+}
+
+/// A query for all summaries.
+const SUMMARIES: SummaryQuery =
+    SummaryQuery { list: SessionList::All, before: None, after: None, limit: 1_000 };
+
+pub async fn summary_shows_its_session(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    expect_eq!(world.session_summaries(&SUMMARIES).await, []);
+    for (number, subject) in odd_texts().into_iter().enumerate() {
+        let roster = (number % 2 == 0).then(odd_roster);
+        let state = if number % 3 == 0 { Scheduled } else { Collecting };
+        let draft = SessionDraft { roster, state, ..session_draft(&subject) };
+        let session = world.convene(&draft).await;
+        let snapshot = [None, Some(full_snapshot()), Some(sparse_snapshot())][number % 3].clone();
+        world
+            .amend(session.id, |session| {
+                session.snapshot = snapshot.map(Arc::new);
+                session.quorum = (number % 5 == 0).then_some(7);
+                if number % 4 == 0 {
+                    let now = moment("2026-11-21T22:45:00.001Z");
+                    (session.state, session.published_at) = (Published, Some(now));
+                    session.window_closes_at = Some(now);
+                }
+            })
+            .await;
+    }
+    for state in [None, Some(Scheduled), Some(Collecting), Some(Published)] {
+        for (before, limit) in [(None, 1_000), (None, 3), (Some(SessionId(9)), 1_000)] {
+            let query = SessionQuery { state, before, limit, ..ALL };
+            let expected = summaries(&world.sessions(&query).await);
+            let list = state.map_or(SessionList::All, SessionList::InState);
+            let query = SummaryQuery { list, before, after: None, limit };
+            expect_eq!(world.session_summaries(&query).await, expected, "{query:?}");
+        }
+    }
+}
+
+pub async fn summaries_are_found_by_subject(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    let subjects = odd_texts();
+    for subject in subjects.iter().chain(&subjects) {
+        world.convened(subject).await;
+    }
+    for subject in subjects {
+        let of_subject = |it: &Arc<Session>| it.subject_id.as_str() == subject;
+        let sessions: Vec<_> = world.sessions(&ALL).await.into_iter().filter(of_subject).collect();
+        let list = SessionList::About(SubjectId::parse(subject).unwrap());
+        let query = SummaryQuery { list, ..SUMMARIES };
+        expect_eq!(world.session_summaries(&query).await, summaries(&sessions), "{query:?}");
+    }
+    let list = SessionList::About(SubjectId::parse("nothing").unwrap());
+    expect_eq!(world.session_summaries(&SummaryQuery { list, ..SUMMARIES }).await, []);
+}
+
+pub async fn summaries_after_an_id_are_lowest_first(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for number in 0..12 {
+        let subject = if number % 2 == 0 { "even" } else { "odd" };
+        let state = if number % 3 == 0 { Scheduled } else { Collecting };
+        world.convene(&SessionDraft { state, ..session_draft(subject) }).await;
+    }
+    let odd = SessionList::About(SubjectId::parse("odd").unwrap());
+    for (list, ids) in [
+        (SessionList::All, &[4, 5, 6, 7, 8, 9, 10, 11, 12][..]),
+        (SessionList::InState(Scheduled), &[4, 7, 10]),
+        (odd, &[4, 6, 8, 10, 12]),
+    ] {
+        for (before, limit) in [(None, 1_000), (None, 2), (Some(9), 1_000), (Some(3), 1_000)] {
+            let ids = ids.iter().filter(|id| before.is_none_or(|before| **id < before));
+            let (list, before) = (list.clone(), before.map(SessionId));
+            let query = SummaryQuery { list, after: Some(SessionId(3)), before, limit };
+            let found = world.session_summaries(&query).await;
+            let found: Vec<_> = found.iter().map(|session| session.id.0).collect();
+            expect_eq!(found, ids.take(limit).copied().collect::<Vec<_>>(), "{query:?}");
+        }
+    }
+    let last = SummaryQuery { after: Some(SessionId(u64::MAX)), ..SUMMARIES };
+    expect_eq!(world.session_summaries(&last).await, []);
+}
+
+pub async fn summaries_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+    list_is_read_in_one_snapshot(tenants, |world, _| async move {
+        world.session_summaries(&SUMMARIES).await.iter().map(|it| it.quorum).collect()
+    })
+    .await;
+}
+
+fn summaries(sessions: &[Arc<Session>]) -> Vec<Arc<SessionSummary>> {
+    sessions.iter().map(|session| Arc::new(session.summary())).collect()
+}
+
+pub async fn published_sessions_are_latest_first(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    expect_eq!(found(&world, 9).await, NONE);
+    let moments = [-62_135_596_800_000, 9, -1, 0, 253_402_300_799_999, 10, 1_795_000_000_000];
+    for millis in moments {
+        let session = world.convened("subject").await;
+        let published = found(&world, 9).await;
+        ensure!(!published.contains(&session.id.0), "only sessions that were published", published);
+        publish(&world, session.id, Timestamp::EPOCH.plus_millis(millis)).await;
+    }
+    world.convened("subject").await;
+    let in_their_order = [5, 7, 6, 2, 4, 3, 1];
+    for limit in [0, 1, 5, 7, 9] {
+        let first: Vec<u64> = in_their_order.into_iter().take(limit).collect();
+        expect_eq!(found(&world, limit).await, first);
+    }
+    let latest = world.session(SessionId(5)).await.unwrap().record;
+    expect_eq!(world.published(1).await, [Arc::new(latest.summary())]);
+}
+
+pub async fn sessions_published_at_the_same_time_are_by_id(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for _ in 1..=12 {
+        world.convened("subject").await;
+    }
+    for id in [3, 12, 1, 9, 10, 2] {
+        publish(&world, SessionId(id), Timestamp::EPOCH).await;
+    }
+    expect_eq!(found(&world, 4).await, [12, 10, 9, 3]);
+    expect_eq!(found(&world, 9).await, [12, 10, 9, 3, 2, 1]);
+}
+
+pub async fn session_saved_again_is_listed_as_published_once(tenants: Arc<dyn Tenants>) {
+    let world = World::fresh(tenants).await;
+    for millis in [2, 1] {
+        let session = world.convened("subject").await;
+        publish(&world, session.id, Timestamp::EPOCH.plus_millis(millis)).await;
+    }
+    for quorum in 1..=2 {
+        world.amend(SessionId(2), |session| session.quorum = Some(quorum)).await;
+        expect_eq!(found(&world, 9).await, [1, 2]);
+        expect_eq!(world.published(9).await[1].quorum, Some(quorum));
+    }
+    let mut moved = world.amended(SessionId(2), |_| {}).await;
+    moved.expected = FIRST;
+    moved.session.published_at = Some(Timestamp::EPOCH.plus_millis(3));
+    expect_eq!(world.save_session(&moved).await, Saved::Stale);
+    expect_eq!(found(&world, 9).await, [1, 2]);
+}
+
+/// Publishes a session at this time.
+async fn publish(world: &World, id: SessionId, moment: Timestamp) {
+    let publish = |session: &mut Session| {
+        (session.state, session.published_at) = (SessionState::Published, Some(moment));
+    };
+    world.amend(id, publish).await;
+}
+
+/// The ids of the most recently published sessions.
+async fn found(world: &World, limit: usize) -> Vec<u64> {
+    world.published(limit).await.iter().map(|session| session.id.0).collect()
 }

@@ -5,8 +5,6 @@ mod blind;
 mod deadlines;
 mod listing;
 mod occasions;
-mod published;
-mod summaries;
 mod take_counts;
 mod withdrawals;
 
@@ -32,8 +30,6 @@ pub use blind::*;
 pub use deadlines::*;
 pub use listing::*;
 pub use occasions::*;
-pub use published::*;
-pub use summaries::*;
 pub use take_counts::*;
 pub use withdrawals::*;
 

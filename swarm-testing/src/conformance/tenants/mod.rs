@@ -1,30 +1,26 @@
 //! Isolation of tenants.
 
-mod documents;
-mod log;
 mod members;
-mod outbox;
 mod sessions;
 mod takes;
-mod two_tenants;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use swarm_core::domain::{
+    MailState, Message, MessageId, Seq, SessionId, TakeId, TenantId, Version,
+};
+use swarm_core::store::Collection::Subjects;
+use swarm_core::store::{
+    ChallengeSlot, Document, DocumentDraft, DocumentGuard, DocumentQuery, DocumentQuota,
+    MemberChange, MemberSaved, MessageChange, Put, Saved, SessionQuery, Tenants,
+};
 use tokio::task::spawn_blocking;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{World, applicant, creation, mail};
-use swarm_core::domain::{MessageId, SessionId, TakeId, TenantId};
-use swarm_core::store::{
-    ChallengeSlot, Collection::Subjects, Document, DocumentDraft, MemberChange, MemberSaved, Put,
-    SessionQuery, Tenants,
-};
+use crate::{World, applicant, creation, id, mail};
 
-pub use documents::*;
-pub use log::*;
 pub use members::*;
-pub use outbox::*;
 pub use sessions::*;
 pub use takes::*;
 
@@ -136,4 +132,149 @@ async fn alike(tenants: Arc<dyn Tenants>) -> [World; 4] {
         World::open(Arc::clone(&tenants), name)
     });
     [world, dash, letter, word]
+}
+
+/// Two new tenants. A case stores records with the same ids, keys, tokens and nonces in both and
+/// reads both, so a method that ignores its tenant fails in one of them.
+async fn two_tenants(tenants: Arc<dyn Tenants>) -> [World; 2] {
+    let one = World::fresh(Arc::clone(&tenants)).await;
+    let other = TenantId::parse(format!("{}-x", one.id)).unwrap();
+    let other = World::open(tenants, other);
+    [one, other]
+}
+
+/// Both tenants, each with a distinct text to put into its records.
+fn both(worlds: &[World; 2]) -> [(&World, &'static str); 2] {
+    [(&worlds[0], "one"), (&worlds[1], "other")]
+}
+
+pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let worlds = two_tenants(tenants).await;
+    let mut own = [vec![], vec![]];
+    for key in ["a", "b"] {
+        for ((world, mark), own) in both(&worlds).into_iter().zip(&mut own) {
+            own.push(written(world.put_document(Subjects, &draft(key, mark)).await));
+        }
+    }
+    // Replace it only in the other tenant.
+    own[1][0] = written(worlds[1].put_document(Subjects, &draft("a", "replaced")).await);
+    for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
+        expect_eq!(world.documents(Subjects, None).await, *own, "of tenant {mark}");
+        expect_eq!(world.documents(Subjects, Some("group")).await, *own, "of tenant {mark}");
+        for document in own {
+            let read = world.document(Subjects, &document.key).await;
+            expect_eq!(read.as_ref(), Some(document), "of tenant {mark}");
+        }
+    }
+}
+
+/// Keys, ids and versions of members of the other tenant have no effect.
+pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let [one, other] = two_tenants(tenants).await;
+    for world in [&one, &other] {
+        world.create(&applicant("ada")).await;
+    }
+    one.edit(&id("ada"), |_| {}).await;
+    let once = |key, version| DocumentDraft {
+        replace: false,
+        guard: Some(DocumentGuard::Member(id("ada"), Version(version))),
+        ..draft(key, "once")
+    };
+    expect_eq!(one.put_document(Subjects, &once("a", 1)).await, Put::Stale);
+    expect_eq!(other.put_document(Subjects, &once("a", 2)).await, Put::Stale);
+    for (world, version) in [(&one, 2), (&other, 1)] {
+        let first = written(world.put_document(Subjects, &once("a", version)).await);
+        expect_eq!((first.id, first.key.as_str()), (1, "a"));
+        expect_eq!(world.put_document(Subjects, &once("a", version)).await, Put::Exists);
+    }
+}
+
+pub async fn document_sizes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let worlds = two_tenants(tenants).await;
+    let quota = Some(DocumentQuota::default().with_max_bytes(8));
+    for (world, _) in both(&worlds) {
+        let draft = DocumentDraft { quota, ..draft("a", "mark") };
+        written(world.put_document(Subjects, &draft).await);
+        expect_eq!(world.document_page(Subjects, &all()).await.documents.len(), 1);
+        expect_eq!(world.documents(Subjects, None).await.len(), 1);
+    }
+}
+
+fn all() -> DocumentQuery {
+    DocumentQuery { after: None, limit: 9, bytes: usize::MAX, without_texts: false }
+}
+
+fn draft(key: &str, mark: &str) -> DocumentDraft {
+    DocumentDraft {
+        key: Some(key.to_owned()),
+        group: "group".to_owned(),
+        json: format!("{mark:?}"),
+        replace: true,
+        guard: None,
+        quota: None,
+        act: None,
+    }
+}
+
+fn written(outcome: Put) -> Document {
+    match outcome {
+        Put::Created(document) | Put::Replaced(document) => document,
+        other => panic!(
+            "a document of this tenant only\n  expected: Created or Replaced\n  actual: {other:?}"
+        ),
+    }
+}
+
+pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let worlds = two_tenants(tenants).await;
+    for (world, mark) in both(&worlds) {
+        for name in ["ada", "grace"] {
+            let change = MemberChange { mail: Some(mail(mark)), ..creation(&applicant(name)) };
+            expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
+        }
+    }
+    let [one, other] = &worlds;
+    let first = one.messages(None, None).await.swap_remove(0);
+    let message = Message { state: MailState::Sent, ..Message::clone(&first.record) };
+    let sent = MessageChange { message, expected: first.version };
+    expect_eq!(one.save_message(&sent).await, Saved::Saved);
+    expect_eq!(one.save_message(&sent).await, Saved::Stale);
+    let states = |sent| [sent, MailState::Queued];
+    for (world, mark, states) in
+        [(one, "one", states(MailState::Sent)), (other, "other", states(MailState::Queued))]
+    {
+        let all = world.messages(None, None).await;
+        let seen: Vec<_> = all.iter().map(|it| (it.record.id.0, it.record.state)).collect();
+        expect_eq!(seen, [(1, states[0]), (2, states[1])], "of tenant {mark}");
+        let marks: Vec<_> = all.iter().map(|it| it.record.mail.subject.as_str()).collect();
+        expect_eq!(marks, [mark; 2], "of tenant {mark}");
+        let queued = states.iter().filter(|state| **state == MailState::Queued).count();
+        let found = world.messages(Some(MailState::Queued), None).await;
+        expect_eq!(found, all[2 - queued..], "queued of tenant {mark}");
+        expect_eq!(world.messages(None, Some(MessageId(1))).await, all[1..], "after the first");
+    }
+    let other_first = other.messages(None, None).await.swap_remove(0);
+    let message = Message { attempts: 1, ..Message::clone(&other_first.record) };
+    let change = MessageChange { message, expected: other_first.version };
+    expect_eq!(other.save_message(&change).await, Saved::Saved, "whatever became of the other's");
+}
+
+pub async fn log_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let worlds = two_tenants(tenants).await;
+    for ((world, _), saves) in both(&worlds).into_iter().zip([1, 2]) {
+        let session = world.convened("subject").await;
+        for _ in 0..saves {
+            world.amend(session.id, |session| session.quorum = Some(saves)).await;
+        }
+    }
+    for ((world, mark), rows) in both(&worlds).into_iter().zip([2, 3]) {
+        let log = world.log(Seq(0), 9).await;
+        let numbers: Vec<_> = log.iter().map(|row| row.seq.0).collect();
+        expect_eq!(numbers, (1..=rows).collect::<Vec<_>>(), "of tenant {mark}");
+        expect_eq!(world.log_size().await, Seq(rows), "of tenant {mark}");
+        expect_eq!(world.log(Seq(1), 9).await, log[1..], "of tenant {mark}");
+        let session = world.session(SessionId(1)).await.map(|it| it.record.convened_at);
+        expect_eq!(log.first().map(|row| row.at), session, "of tenant {mark}");
+        expect_eq!(world.acts_on(SessionId(1)).await, log, "of tenant {mark}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::two_tenants::{both, two_tenants};
+use super::{both, two_tenants};
 use crate::assertions::expect_eq;
 use crate::{Author, SALT, World, filed, id, session_draft};
 use swarm_core::domain::{
