@@ -34,14 +34,10 @@ mod attended;
 mod briefs;
 mod clocks;
 mod directory;
-mod entries;
 mod job;
+mod log;
 mod mail;
-mod retention;
-mod schedule;
 mod sessions;
-mod signing;
-mod windows;
 mod witnesses;
 
 use std::convert::Infallible;
@@ -51,24 +47,21 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
-pub use applications::ExpireApplications;
+pub use applications::{EraseApplications, ExpireApplications};
 pub use briefs::GenerateBriefs;
 pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
-pub use entries::CheckEntries;
 pub use job::{Job, Next, PAUSE};
+pub use log::{CheckEntries, SignLog};
 pub use mail::{DeliverMail, LogQueuedMail};
-pub use retention::EraseApplications;
-pub use sessions::FollowSchedule;
-pub use signing::SignLog;
-pub use windows::CloseWindows;
+pub use sessions::{CloseWindows, FollowSchedule};
 pub use witnesses::OfferCheckpoints;
 
 #[cfg(doc)]
 use swarm_core::store::ChangeFeed;
 
 use attended::Attended;
-use schedule::Scheduled;
+use clocks::Scheduled;
 
 /// Interval at which added, removed and changed tenants are noticed.
 const TICK: Duration = Duration::from_secs(1);

@@ -110,9 +110,9 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-maintenance/src",
         &[
-            "clocks directory",
+            "directory",
             "job",
-            "applications attended briefs entries mail retention schedule sessions signing windows witnesses",
+            "applications attended briefs clocks log mail sessions witnesses",
             ITSELF,
         ],
     ),
