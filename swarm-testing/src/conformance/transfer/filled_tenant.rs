@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::TransferStore;
+use super::transfer_store::TransferStore;
 use crate::assertions::{ensure, expect_eq};
 use crate::committee::{self, CommitteeWorld};
 use crate::{

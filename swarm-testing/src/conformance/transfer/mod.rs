@@ -2,20 +2,22 @@
 
 mod filled_tenant;
 mod reads;
+mod transfer_store;
 
 use std::sync::Arc;
 
+use crate::assertions::{ensure, expect_eq};
+use crate::committee;
+use crate::{World, act, applicant, creation, id, judged, key, mail};
 use filled_tenant::{FilledTenant, document};
 use swarm_core::TenantId;
 use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{Member, MessageId, Seq, SessionId, TakeId};
 use swarm_core::store::{
-    Basis, Collection, CommitteeDayChange, CommitteeFiled, CommitteeTenants, DocumentDraft,
-    DocumentQuota, Filed, MemberChange, MemberSaved, Put, Restored, Stored, Tenants, Transfer,
+    Basis, Collection, CommitteeDayChange, CommitteeFiled, DocumentDraft, DocumentQuota, Filed,
+    MemberChange, MemberSaved, Put, Restored, Stored,
 };
-
-use crate::assertions::{ensure, expect_eq};
-use crate::{World, act, applicant, committee, creation, id, judged, key, mail};
+pub use transfer_store::TransferStore;
 
 /// Challenges do not count: anybody may request one.
 pub async fn unused_tenant_has_only_a_head(store: Arc<impl TransferStore>) {
@@ -297,8 +299,3 @@ async fn read_all(dump: &mut dyn swarm_core::store::Dump) -> Vec<Stored> {
         records.extend(batch);
     }
 }
-
-/// A store with both interfaces that implements [`Transfer`].
-pub trait TransferStore: Tenants + CommitteeTenants + Transfer + 'static {}
-
-impl<T: Tenants + CommitteeTenants + Transfer + 'static> TransferStore for T {}

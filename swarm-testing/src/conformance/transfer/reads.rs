@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::TransferStore;
 use super::filled_tenant::FilledTenant;
+use super::transfer_store::TransferStore;
 use crate::World;
 use crate::committee::CommitteeWorld;
 use swarm_core::domain::{MailState, Member, MemberState, Seq, SessionId, SessionState};
