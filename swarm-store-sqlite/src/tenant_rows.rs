@@ -13,7 +13,7 @@ use crate::database::TimeSource;
 use crate::failure::{Failure, Outcome};
 
 /// The rows of one tenant, in one snapshot or write transaction.
-pub(crate) struct World<'a> {
+pub(crate) struct TenantRows<'a> {
     db: &'a Connection,
     tenant: &'a str,
     clock: &'a TimeSource,
@@ -22,7 +22,7 @@ pub(crate) struct World<'a> {
 /// The values of `?2`, `?3` and so on, which follow the tenant.
 pub(crate) type Values<'a> = &'a [&'a dyn ToSql];
 
-impl<'a> World<'a> {
+impl<'a> TenantRows<'a> {
     pub(crate) fn new(db: &'a Connection, tenant: &'a TenantId, clock: &'a TimeSource) -> Self {
         Self { db, tenant: tenant.as_str(), clock }
     }
@@ -179,7 +179,7 @@ pub(crate) fn timestamp(millis: i64) -> Outcome<Timestamp> {
 }
 
 /// When the last row of the log was appended.
-fn last_time(world: &World<'_>) -> Outcome<Option<Timestamp>> {
+fn last_time(world: &TenantRows<'_>) -> Outcome<Option<Timestamp>> {
     const LAST_TIME: &str = "SELECT at FROM log WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
     world.one(LAST_TIME, &[], |row| timestamp(row.get(0)?))
 }
