@@ -12,9 +12,9 @@ use swarm_core::store::{
 };
 use swarm_core::{TenantId, Timestamp};
 
+use crate::committee_records::{CommitteeRecords, Submitted};
 use crate::log_rows::Row;
-use crate::records::{Records as CommitteeRecords, Submitted};
-use crate::world::{DocumentCollection, SpentNonce, World, first, next_id};
+use crate::tenant_records::{DocumentCollection, SpentNonce, TenantRecords, first, next_id};
 use crate::{MemoryStore, lock_to_read, lock_to_write, members};
 
 /// How many records a dump returns at once.
@@ -23,34 +23,34 @@ const BATCH: usize = 500;
 #[async_trait]
 impl Transfer for MemoryStore {
     async fn tenants(&self) -> Result<Vec<TenantId>> {
-        let worlds = lock_to_read(&self.worlds);
-        let used = worlds.iter().filter(|(_, world)| !lock_to_read(world).is_empty());
+        let tenants = lock_to_read(&self.tenants);
+        let used = tenants.iter().filter(|(_, tenant)| !lock_to_read(tenant).is_empty());
         let mut ids: Vec<_> = used.map(|(id, _)| id.clone()).collect();
         ids.sort_unstable();
         Ok(ids)
     }
 
     async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
-        let world = self.world(tenant);
-        let world = lock_to_read(&world);
-        let (records, rows) = (records(&world), world.log.rows.clone());
-        Ok(Box::new(Records { records: records.into_iter(), rows: rows.into_iter() }))
+        let tenant = self.records(tenant);
+        let tenant = lock_to_read(&tenant);
+        let (records, rows) = (records(&tenant), tenant.log.rows.clone());
+        Ok(Box::new(MemoryDump { records: records.into_iter(), rows: rows.into_iter() }))
     }
 
     async fn restore(&self) -> Result<Box<dyn Restore>> {
-        Ok(Box::new(Restoration { store: self.clone(), worlds: BTreeMap::new() }))
+        Ok(Box::new(Restoration { store: self.clone(), tenants: BTreeMap::new() }))
     }
 }
 
 /// The records that a dump has not returned yet; most are shared with the store.
-struct Records {
+struct MemoryDump {
     records: IntoIter<Stored>,
     /// The rows of the log, which come after the others.
     rows: IntoIter<Row>,
 }
 
 #[async_trait]
-impl Dump for Records {
+impl Dump for MemoryDump {
     async fn next(&mut self) -> Result<Vec<Stored>> {
         let mut batch: Vec<_> = self.records.by_ref().take(BATCH).collect();
         for row in self.rows.by_ref().take(BATCH - batch.len()) {
@@ -63,32 +63,32 @@ impl Dump for Records {
 /// Tenants that are restored. They replace those of the store at the commit.
 struct Restoration {
     store: MemoryStore,
-    worlds: BTreeMap<TenantId, World>,
+    tenants: BTreeMap<TenantId, TenantRecords>,
 }
 
 #[async_trait]
 impl Restore for Restoration {
     async fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Result<()> {
-        let world = self.worlds.entry(tenant.clone()).or_default();
-        records.into_iter().for_each(|record| write(world, record));
+        let tenant = self.tenants.entry(tenant.clone()).or_default();
+        records.into_iter().for_each(|record| write(tenant, record));
         Ok(())
     }
 
     async fn commit(self: Box<Self>) -> Result<Restored> {
-        let Self { store, worlds } = *self;
-        let opened: Vec<_> = worlds.keys().map(|id| store.world(id)).collect();
+        let Self { store, tenants } = *self;
+        let opened: Vec<_> = tenants.keys().map(|id| store.records(id)).collect();
         // In the order of the ids, so that two restores do not block each other.
         let mut current: Vec<_> = opened.iter().map(lock).collect();
-        for (id, world) in worlds.keys().zip(&current) {
-            if !world.is_empty() {
+        for (id, tenant) in tenants.keys().zip(&current) {
+            if !tenant.is_empty() {
                 return Ok(Restored::Occupied(id.clone()));
             }
         }
-        for ((id, restored), world) in worlds.into_iter().zip(&mut current) {
+        for ((id, restored), tenant) in tenants.into_iter().zip(&mut current) {
             let seen = store.seen.of(&id);
             let _changing = seen.changing();
-            world.replace_records(restored);
-            seen.advance(world.log.position());
+            tenant.replace_records(restored);
+            seen.advance(tenant.log.position());
         }
         Ok(Restored::Complete)
     }
@@ -98,26 +98,26 @@ impl Restore for Restoration {
     }
 }
 
-fn lock(world: &Arc<RwLock<World>>) -> RwLockWriteGuard<'_, World> {
-    lock_to_write(world)
+fn lock(tenant: &Arc<RwLock<TenantRecords>>) -> RwLockWriteGuard<'_, TenantRecords> {
+    lock_to_write(tenant)
 }
 
 /// The records of a tenant except its log, in the order of a dump.
-fn records(world: &World) -> Vec<Stored> {
-    let mut records = vec![Stored::Head(head(world))];
-    let mut members: Vec<_> = world.members.values().map(|row| &row.member.record).collect();
+fn records(tenant: &TenantRecords) -> Vec<Stored> {
+    let mut records = vec![Stored::Head(head(tenant))];
+    let mut members: Vec<_> = tenant.members.values().map(|row| &row.member.record).collect();
     members.sort_unstable_by(|one, other| one.id.cmp(&other.id));
     records.extend(members.into_iter().map(|member| Stored::Member(Arc::clone(member))));
-    let messages = world.outbox.iter().map(|message| Arc::clone(&message.record));
+    let messages = tenant.outbox.iter().map(|message| Arc::clone(&message.record));
     records.extend(messages.map(Stored::Message));
     for collection in Collection::ALL {
-        if let Some(documents) = world.documents.get(&collection) {
+        if let Some(documents) = tenant.documents.get(&collection) {
             records.extend(of_collection(collection, documents));
         }
     }
-    let sessions = world.sessions.all().map(|row| Arc::clone(&row.session.record));
+    let sessions = tenant.sessions.all().map(|row| Arc::clone(&row.session.record));
     records.extend(sessions.map(Stored::Session));
-    let committee = &world.committee;
+    let committee = &tenant.committee;
     let members = committee.members.values().map(|member| Arc::clone(&member.record));
     records.extend(members.map(Stored::CommitteeMember));
     let days = committee.days.values().map(|day| Arc::clone(&day.record));
@@ -129,13 +129,13 @@ fn records(world: &World) -> Vec<Stored> {
     records
 }
 
-fn head(world: &World) -> TenantHead {
+fn head(tenant: &TenantRecords) -> TenantHead {
     let last = |collection: &DocumentCollection| collection.documents.last().map(|it| it.id);
-    let documents = world.documents.iter();
+    let documents = tenant.documents.iter();
     TenantHead {
-        log: world.log.position().size,
-        messages: world.outbox.last().map_or(MessageId(0), |message| message.record.id),
-        sessions: world.last_session(),
+        log: tenant.log.position().size,
+        messages: tenant.outbox.last().map_or(MessageId(0), |message| message.record.id),
+        sessions: tenant.last_session(),
         documents: documents.filter_map(|(kind, all)| Some((*kind, last(all)?))).collect(),
     }
 }
@@ -155,56 +155,56 @@ fn of_collection(
 }
 
 /// Writes a restored record, and adds it to the indexes.
-fn write(world: &mut World, record: Stored) {
+fn write(tenant: &mut TenantRecords, record: Stored) {
     match record {
         Stored::Head(_) => {}
-        Stored::Member(record) => member(world, &record),
-        Stored::Message(message) => world.outbox.push(first(Arc::unwrap_or_clone(message))),
-        Stored::Document(document) => self::document(world, document),
-        Stored::Session(session) => self::session(world, Arc::unwrap_or_clone(session)),
+        Stored::Member(record) => member(tenant, &record),
+        Stored::Message(message) => tenant.outbox.push(first(Arc::unwrap_or_clone(message))),
+        Stored::Document(document) => self::document(tenant, document),
+        Stored::Session(session) => self::session(tenant, Arc::unwrap_or_clone(session)),
         Stored::CommitteeMember(member) => {
-            world.committee.keys.insert(member.key, member.id.clone());
+            tenant.committee.keys.insert(member.key, member.id.clone());
             let id = member.id.clone();
-            world.committee.members.insert(id, first(Arc::unwrap_or_clone(member)));
+            tenant.committee.members.insert(id, first(Arc::unwrap_or_clone(member)));
         }
         Stored::CommitteeDay(day) => {
-            world.committee.days.insert(day.date, first(Arc::unwrap_or_clone(day)));
+            tenant.committee.days.insert(day.date, first(Arc::unwrap_or_clone(day)));
         }
         Stored::CommitteeBrief(date, brief) => {
-            let briefs = world.committee.briefs.entry(date).or_default();
+            let briefs = tenant.committee.briefs.entry(date).or_default();
             briefs.insert(brief.member_id.clone(), brief);
         }
-        Stored::Log(row) => log_row(world, row),
+        Stored::Log(row) => log_row(tenant, row),
     }
 }
 
-fn member(world: &mut World, member: &Member) {
-    members::commit(world, &MemberChange::creation(member.clone()), Timestamp::EPOCH);
+fn member(tenant: &mut TenantRecords, member: &Member) {
+    members::commit(tenant, &MemberChange::creation(member.clone()), Timestamp::EPOCH);
 }
 
-fn document(world: &mut World, stored: StoredDocument) {
+fn document(tenant: &mut TenantRecords, stored: StoredDocument) {
     let StoredDocument { collection, group, document } = stored;
     if collection.has_limited_size() {
-        world.document_bytes += document.json.len() as u64;
+        tenant.document_bytes += document.json.len() as u64;
     }
-    let collection = world.documents.entry(collection).or_default();
+    let collection = tenant.documents.entry(collection).or_default();
     let place = collection.documents.len();
     collection.keys.insert(document.key.clone(), place);
     collection.groups.entry(group).or_default().push(place);
     collection.documents.push(document);
 }
 
-fn session(world: &mut World, session: Session) {
-    let subjects = world.days.entry(session.date).or_default();
+fn session(tenant: &mut TenantRecords, session: Session) {
+    let subjects = tenant.days.entry(session.date).or_default();
     subjects.entry(session.subject_id.clone()).or_default().push(session.id);
-    world.sessions.write(first(session));
+    tenant.sessions.write(first(session));
 }
 
-fn log_row(world: &mut World, row: LogRow) {
+fn log_row(tenant: &mut TenantRecords, row: LogRow) {
     match &row.logged {
-        Logged::Take(take) => self::take(world, take),
+        Logged::Take(take) => self::take(tenant, take),
         Logged::CommitteeTake(take) => {
-            let CommitteeRecords { takes, .. } = &mut world.committee;
+            let CommitteeRecords { takes, .. } = &mut tenant.committee;
             let number = next_id(takes.values().map(Vec::len).sum());
             let attempt = restored_attempt(number);
             let submitted = Submitted { attempt, take: Arc::clone(take) };
@@ -212,19 +212,19 @@ fn log_row(world: &mut World, row: LogRow) {
         }
         Logged::Entry(_) => {}
     }
-    world.log.restore(row);
+    tenant.log.restore(row);
 }
 
-fn take(world: &mut World, take: &Arc<Take>) {
+fn take(tenant: &mut TenantRecords, take: &Arc<Take>) {
     let draft = take.draft();
-    if let Some(member) = world.members.get_mut(&draft.member_id) {
+    if let Some(member) = tenant.members.get_mut(&draft.member_id) {
         let spent = SpentNonce { attempt: restored_attempt(take.id.0), take: take.id };
         member.nonces.insert(draft.nonce.clone(), spent);
         member.sessions.insert(take.session_id);
     }
-    if let Some(session) = world.sessions.get_mut(take.session_id) {
+    if let Some(session) = tenant.sessions.get_mut(take.session_id) {
         session.takes.push(take.id);
         session.revisions.entry(draft.member_id.clone()).or_default().push(take.id);
     }
-    world.takes.push(Arc::clone(take));
+    tenant.takes.push(Arc::clone(take));
 }

@@ -14,7 +14,7 @@ use swarm_core::store::{
 };
 use swarm_core::{Swarm, SystemEntropy, TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
-use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
+use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The newest layout.
@@ -103,7 +103,7 @@ async fn log_entries_of_layout_2_keep_their_exact_texts() {
 async fn migration_to_layout_5_counts_the_size_of_documents() {
     let (_folder, path) = new_path();
     let put = async |store: SqliteStore, collection, most| {
-        let world = World::open(Arc::new(store), tenant());
+        let world = TestTenant::open(Arc::new(store), tenant());
         let (key, group, json) = (None, String::new(), "\u{e9}".repeat(5));
         let quota = Some(DocumentQuota::default().with_max_bytes(most));
         let (replace, guard, act) = (false, None, None);
@@ -146,7 +146,7 @@ async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
 async fn file_migrated_to_a_newer_layout_is_not_written() {
     let (_folder, path) = new_path();
     let store = Arc::new(SqliteStore::open(&path).unwrap());
-    let world = World::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
+    let world = TestTenant::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
@@ -168,7 +168,7 @@ async fn stores_on_one_file_commit_alternately() {
     let (_folder, path) = new_path();
     let worlds = [(); 2].map(|()| {
         let store: Arc<dyn Tenants> = Arc::new(SqliteStore::open(&path).unwrap());
-        World::open(store, tenant())
+        TestTenant::open(store, tenant())
     });
     let mut ids = Vec::new();
     for _ in 0..50 {

@@ -23,16 +23,16 @@ use swarm_core::store::{
 use crate::assertions::{ensure, expect_eq, fail};
 use crate::{Counter, act, day, moment, subject, unique};
 
-/// A test committee, the counterpart of [`World`](crate::World).
+/// A test committee, the counterpart of [`TestTenant`](crate::TestTenant).
 #[derive(Clone)]
-pub struct CommitteeWorld {
+pub struct TestCommittee {
     tenants: Arc<dyn CommitteeTenants>,
     /// The tenant.
     pub id: TenantId,
     store: Arc<dyn CommitteeStore>,
 }
 
-impl CommitteeWorld {
+impl TestCommittee {
     /// The committee of a new tenant. Its name is unique even if earlier runs used the same store.
     pub async fn fresh(tenants: Arc<dyn CommitteeTenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
@@ -70,16 +70,16 @@ impl CommitteeWorld {
     }
 }
 
-impl std::fmt::Debug for CommitteeWorld {
+impl std::fmt::Debug for TestCommittee {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CommitteeWorld({:?})", self.id)
+        write!(f, "TestCommittee({:?})", self.id)
     }
 }
 
 macro_rules! answers {
     ($($method:ident as $call:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
         /// The methods of the port. They panic when the store returns an error.
-        impl CommitteeWorld {$(
+        impl TestCommittee {$(
             #[doc = concat!("`", stringify!($method), "` of the port.")]
             pub async fn $call(&self, $($name: $type),*) -> $answer {
                 self.store.$method($($name),*).await.unwrap()
@@ -106,7 +106,7 @@ answers! {
 }
 
 /// Common steps of tests.
-impl CommitteeWorld {
+impl TestCommittee {
     /// Creates a member and returns its key.
     pub async fn seat(&self, name: &str) -> ApiKey {
         self.service().create_member(&draft(name)).await.unwrap()

@@ -19,8 +19,8 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-store-memory/src",
         &[
-            "log_rows records session_table",
-            "world",
+            "committee_records log_rows session_table",
+            "tenant_records",
             ITSELF,
             "committee counts documents log members outbox takes",
             "sessions",
@@ -71,7 +71,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "clock connection layout opened_file",
             "readers writer",
             "database",
-            "world",
+            "tenant_rows",
             "log_rows tree",
             ITSELF,
             "counts outbox session_rows",
@@ -87,7 +87,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &[
             "assertions clock race records round_robin",
             "author",
-            "world",
+            "test_tenant",
             "committee",
             "log_scenario",
             ITSELF,

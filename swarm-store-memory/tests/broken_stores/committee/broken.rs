@@ -7,6 +7,6 @@ use crate::broken::faults;
 type Port = dyn CommitteeStore;
 
 /// What a faulty method has access to.
-pub(crate) type Worlds = crate::broken::Worlds<Port>;
+pub(crate) type TenantStores = crate::broken::TenantStores<Port>;
 
 swarm_core::port_methods!(faults: Clock Documents Committee Log);

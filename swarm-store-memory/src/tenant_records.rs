@@ -13,12 +13,12 @@ use swarm_core::store::{
     ChallengeBucket, Collection, Document, LogPosition, MemberQuery, Result, TreeState, Versioned,
 };
 
+use crate::committee_records::CommitteeRecords;
 use crate::log_rows::Rows;
-use crate::records::Records;
 use crate::session_table::{SessionRow, SessionTable};
 
 #[derive(Clone, Default)]
-pub(crate) struct World {
+pub(crate) struct TenantRecords {
     pub(crate) members: HashMap<MemberId, MemberRow>,
     /// Members by state.
     pub(crate) states: HashMap<MemberState, BTreeSet<MemberId>>,
@@ -40,7 +40,7 @@ pub(crate) struct World {
     pub(crate) documents: HashMap<Collection, DocumentCollection>,
     /// The size of the documents of all collections whose size is limited, in bytes.
     pub(crate) document_bytes: u64,
-    pub(crate) committee: Records,
+    pub(crate) committee: CommitteeRecords,
     pub(crate) log: Rows,
     pub(crate) tree: Tree,
 }
@@ -77,7 +77,7 @@ pub(crate) struct DocumentCollection {
     pub(crate) groups: HashMap<String, Vec<usize>>,
 }
 
-impl World {
+impl TenantRecords {
     /// Whether it has no records other than challenges.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { members, outbox, sessions, documents, committee, log, .. } = self;

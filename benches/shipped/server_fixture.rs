@@ -17,7 +17,7 @@ use swarm_core::json::Object;
 use swarm_core::proof::{KeyPair, hex};
 use tempfile::TempDir;
 
-use super::load::{self, Sent};
+use super::load::{self, LoadRequest};
 use super::process::Process;
 
 const ADMIN: &str = "adm_of_the_benchmark";
@@ -35,7 +35,7 @@ pub struct Author {
 
 /// A server, its members and its sessions.
 #[derive(Debug)]
-pub struct World {
+pub struct ServerFixture {
     /// The server.
     pub server: Process,
     /// Its members.
@@ -62,7 +62,7 @@ impl Author {
     }
 }
 
-impl World {
+impl ServerFixture {
     /// `swarm serve` over this store, with members and sessions.
     ///
     /// # Panics
@@ -103,13 +103,13 @@ impl World {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = serve(program);
         configure(&mut command, &folder, &configuration(tenants));
-        let world = Self::of(command, folder, members, sessions, Stdio::null());
+        let fixture = Self::of(command, folder, members, sessions, Stdio::null());
         for (path, body) in opening(0) {
             let ask = |number| operation(number, &format!("/swarm/admin{path}"), &body);
             let requests = (1..tenants).map(ask).collect();
-            load::send(world.server.address, 64, requests, StatusCode::CREATED);
+            load::send(fixture.server.address, 64, requests, StatusCode::CREATED);
         }
-        world
+        fixture
     }
 
     /// Sends requests of the operator of a tenant, by number: paths below `/api`, and bodies.
@@ -173,7 +173,7 @@ impl World {
     ///
     /// # Panics
     /// When there is no such author or session.
-    pub fn take(&self, author: usize, session: usize) -> Sent {
+    pub fn take(&self, author: usize, session: usize) -> LoadRequest {
         self.take_of(crate::USUAL, author, session)
     }
 
@@ -181,7 +181,7 @@ impl World {
     ///
     /// # Panics
     /// When there is no such session.
-    pub fn takes(&self, session: usize) -> Vec<Sent> {
+    pub fn takes(&self, session: usize) -> Vec<LoadRequest> {
         self.takes_of(crate::USUAL, session)
     }
 
@@ -189,7 +189,7 @@ impl World {
     ///
     /// # Panics
     /// When there is no such session.
-    pub fn takes_of(&self, characters: usize, session: usize) -> Vec<Sent> {
+    pub fn takes_of(&self, characters: usize, session: usize) -> Vec<LoadRequest> {
         (0..self.authors.len()).map(|author| self.take_of(characters, author, session)).collect()
     }
 
@@ -197,7 +197,7 @@ impl World {
     ///
     /// # Panics
     /// When there is no such author or session.
-    pub fn take_of(&self, characters: usize, author: usize, session: usize) -> Sent {
+    pub fn take_of(&self, characters: usize, author: usize, session: usize) -> LoadRequest {
         let author = self.authors.get(author).expect("a number of an author");
         let session = self.sessions.get(session).expect("a number of a session");
         let service = format!("http://{}", self.server.address);
@@ -215,7 +215,7 @@ impl World {
     ///
     /// # Panics
     /// When there is no such session.
-    pub fn read(&self, session: usize, tag: Option<&str>) -> Sent {
+    pub fn read(&self, session: usize, tag: Option<&str>) -> LoadRequest {
         let session = self.sessions.get(session).expect("a number of a session");
         self.get(&format!("/api/swarm/sessions/{}", session.id), tag)
     }
@@ -224,7 +224,7 @@ impl World {
     ///
     /// # Panics
     /// When it is not a path.
-    pub fn get(&self, path: &str, tag: Option<&str>) -> Sent {
+    pub fn get(&self, path: &str, tag: Option<&str>) -> LoadRequest {
         let request = hyper::Request::get(path).header("host", self.server.address.to_string());
         let request = tag.into_iter().fold(request, |it, tag| it.header("if-none-match", tag));
         request.body(Full::new(Bytes::new())).expect("a request")
@@ -256,7 +256,7 @@ fn configuration(tenants: usize) -> String {
 }
 
 /// The request of an operator of a tenant.
-fn operation(tenant: usize, path: &str, body: &Value) -> Sent {
+fn operation(tenant: usize, path: &str, body: &Value) -> LoadRequest {
     hyper::Request::post(format!("/api{path}"))
         .header("host", host(tenant))
         .header("content-type", "application/json")

@@ -10,7 +10,7 @@ use swarm_core::domain::{ApiKeyHash, AttemptId, Day};
 use swarm_core::store::{CommitteeSessionQuery, Versioned};
 
 #[derive(Clone, Default)]
-pub(crate) struct Records {
+pub(crate) struct CommitteeRecords {
     pub(crate) members: BTreeMap<CommitteeMemberId, Versioned<CommitteeMember>>,
     /// Members by key hash.
     pub(crate) keys: HashMap<ApiKeyHash, CommitteeMemberId>,
@@ -27,7 +27,7 @@ pub(crate) struct Submitted {
     pub(crate) take: Arc<CommitteeTake>,
 }
 
-impl Records {
+impl CommitteeRecords {
     /// The generated days that match, the latest first.
     pub(crate) fn sessions(
         &self,

@@ -26,14 +26,14 @@ use swarm_core::store::{
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
 /// and helpers for common steps of tests.
 #[derive(Clone)]
-pub struct World {
+pub struct TestTenant {
     tenants: Arc<dyn Tenants>,
     /// The tenant.
     pub id: TenantId,
     store: Arc<dyn Store>,
 }
 
-impl World {
+impl TestTenant {
     /// A new tenant. Its name is unique even if earlier runs used the same store.
     pub async fn fresh(tenants: Arc<dyn Tenants>) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
@@ -93,16 +93,16 @@ impl World {
     }
 }
 
-impl std::fmt::Debug for World {
+impl std::fmt::Debug for TestTenant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "World({:?})", self.id)
+        write!(f, "TestTenant({:?})", self.id)
     }
 }
 
 macro_rules! answers {
     ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
         /// The methods of the port. They panic when the store returns an error.
-        impl World {$(
+        impl TestTenant {$(
             #[doc = concat!("`", stringify!($method), "` of the port.")]
             pub async fn $method(&self, $($name: $type),*) -> $answer {
                 self.store.$method($($name),*).await.unwrap()
@@ -149,7 +149,7 @@ answers! {
 }
 
 /// Members.
-impl World {
+impl TestTenant {
     /// Commits a new member.
     pub async fn create(&self, member: &Member) {
         expect_eq!(self.save_member(&creation(member)).await, MemberSaved::Saved);
@@ -191,7 +191,7 @@ impl World {
 }
 
 /// Challenges.
-impl World {
+impl TestTenant {
     /// Makes this challenge live in this slot.
     pub async fn set_challenge(&self, slot: &ChallengeSlot, challenge: &Challenge) {
         let offer = ChallengeOffer {
@@ -209,7 +209,7 @@ impl World {
 }
 
 /// Sessions.
-impl World {
+impl TestTenant {
     /// Convenes a session.
     pub async fn convene(&self, draft: &SessionDraft) -> Arc<Session> {
         let convocation = convene(draft, &Attribution::SCHEDULE);
@@ -265,7 +265,7 @@ impl World {
 }
 
 /// Takes.
-impl World {
+impl TestTenant {
     /// Creates a member with a claimed token that can sign.
     pub async fn author(&self, name: &str) -> Author {
         let author = Author::named(name);
@@ -320,8 +320,8 @@ impl World {
     /// Commits all filings concurrently; returns the outcomes in order.
     pub async fn race_to_file(&self, filings: Vec<Filing>) -> Vec<Filed> {
         let file = |filing: Filing| {
-            let world = self.clone();
-            async move { world.file(&filing).await }
+            let tenant = self.clone();
+            async move { tenant.file(&filing).await }
         };
         race(filings.into_iter().map(file)).await
     }
