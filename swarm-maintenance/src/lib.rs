@@ -30,7 +30,6 @@
 struct Readme;
 
 mod applications;
-mod attended;
 mod briefs;
 mod clocks;
 mod directory;
@@ -38,6 +37,7 @@ mod job;
 mod log;
 mod mail;
 mod sessions;
+mod tenant_tasks;
 mod witnesses;
 
 use std::convert::Infallible;
@@ -60,8 +60,8 @@ pub use witnesses::OfferCheckpoints;
 #[cfg(doc)]
 use swarm_core::store::ChangeFeed;
 
-use attended::Attended;
 use clocks::Scheduled;
+use tenant_tasks::TenantTasks;
 
 /// Interval at which added, removed and changed tenants are noticed.
 const TICK: Duration = Duration::from_secs(1);
@@ -108,15 +108,15 @@ impl<D: Directory> Maintenance<D> {
     /// # Errors
     /// Only when a job panicked, which is a defect; the others end with it.
     pub async fn run(self) -> Result<Infallible, JoinError> {
-        let (mut tasks, mut attended) =
-            (JoinSet::new(), Attended::new(Arc::clone(&self.directory)));
+        let (mut tasks, mut running) =
+            (JoinSet::new(), TenantTasks::new(Arc::clone(&self.directory)));
         loop {
-            for tenant in attended.find_new() {
+            for tenant in running.find_new() {
                 for new_job in &self.jobs {
                     tasks.spawn(tenant.clone().repeat(new_job()));
                 }
             }
-            attended.notice_changes().await;
+            running.notice_changes().await;
             tokio::select! {
                 () = sleep(TICK) => {}
                 Some(ended) = tasks.join_next() => ended?,

@@ -31,7 +31,7 @@ pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
 pub use take::audit_take;
-pub use watch::{Remark, Watch, Watched};
+pub use watch::{Remark, Watch, WatchState};
 
 use finding::Report;
 

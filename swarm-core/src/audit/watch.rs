@@ -18,7 +18,7 @@ use crate::proof::tree::{GrowingTree, Node, TreeHash};
 /// What a watcher keeps of a log from one run to the next.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Watched {
+pub struct WatchState {
     /// The last signed checkpoint; empty before the first run.
     pub checkpoint: String,
     /// The complete subtrees of its tree, from which the tree is extended.
@@ -43,7 +43,7 @@ pub struct Remark {
 /// One run: from the checkpoint of the last run to the latest one, entry by entry.
 #[derive(Debug)]
 pub struct Watch {
-    seen: Watched,
+    seen: WatchState,
     tree: GrowingTree,
     note: String,
     checkpoint: Checkpoint,
@@ -57,7 +57,7 @@ impl Watch {
     /// Those of `read`. Within, why the checkpoint is none, is signed by another key, or does not continue
     /// the last one.
     pub fn begin<E>(
-        seen: Watched,
+        seen: WatchState,
         note: &str,
         key: &LogKey,
         read: impl FnMut(Node) -> Result<TreeHash, E>,
@@ -114,7 +114,7 @@ impl Watch {
     ///
     /// # Errors
     /// Why the entries are not those that the checkpoint signs.
-    pub fn end(mut self) -> Result<Watched, String> {
+    pub fn end(mut self) -> Result<WatchState, String> {
         let Checkpoint { size, root, .. } = &self.checkpoint;
         if self.tree.size() != *size || self.tree.root() != *root {
             return Err("the entries are not those of the tree that was signed".to_owned());
@@ -160,7 +160,7 @@ fn parse(text: &str) -> Option<(Seq, Timestamp, Option<LogEntry>)> {
     Some((Seq(seq), at, None))
 }
 
-impl Watched {
+impl WatchState {
     fn last(&self) -> Option<Checkpoint> {
         let note = Note::parse(&self.checkpoint).ok()?;
         Checkpoint::parse(note.text()).ok()

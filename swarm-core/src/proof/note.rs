@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey};
 use sha2::{Digest, Sha256};
 
-use super::holds;
+use super::verify_signature;
 use crate::domain::{Invalid, PublicKey, Signature};
 
 /// The beginning of a line of a signature: an em dash and a space.
@@ -214,7 +214,7 @@ impl NoteSignature {
         };
         let signature = Signature::parse(STANDARD.encode(signature)).ok()?;
         let message = message(key.kind, text, time);
-        holds(message.as_bytes(), &signature, &key.key).then_some(time)
+        verify_signature(message.as_bytes(), &signature, &key.key).then_some(time)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Payload, canonical, holds};
+use super::{Payload, canonical, verify_signature};
 use crate::domain::{PublicKey, Signed};
 
 /// A payload whose signature was verified. Only [`verify`] constructs it.
@@ -34,7 +34,7 @@ impl<T> Verified<T> {
 /// also when it is not valid base64.
 pub fn verify<T: Payload>(signed: &Arc<Signed<T>>, key: &PublicKey) -> Option<Verified<T>> {
     let canonical = canonical(&signed.payload);
-    holds(canonical.as_bytes(), &signed.signature, key).then(|| Verified {
+    verify_signature(canonical.as_bytes(), &signed.signature, key).then(|| Verified {
         signed: Arc::clone(signed),
         key: key.clone(),
         canonical,

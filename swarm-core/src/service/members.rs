@@ -20,7 +20,7 @@ const BATCH: usize = 500;
 /// A challenge and its expiry.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Challenged {
+pub struct IssuedChallenge {
     /// The challenge to sign.
     pub challenge: ChallengeText,
     /// The last time at which a claim with it can succeed.
@@ -105,7 +105,7 @@ impl Tenant {
                 let removal = member.and_then(|member| rules::expire(&member, days, now));
                 let Some(removal) = removal else { continue };
                 if self.store.remove_member(&removal).await? == Saved::Saved {
-                    self.observer.tell(Commit::ApplicationExpired(&removal.id));
+                    self.observer.notify(Commit::ApplicationExpired(&removal.id));
                     round.done += 1;
                 }
             }
@@ -312,13 +312,13 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`], [`Error::Entropy`].
-    pub async fn challenge(&self, id: &MemberId, service: &str) -> Result<Challenged, Error> {
+    pub async fn challenge(&self, id: &MemberId, service: &str) -> Result<IssuedChallenge, Error> {
         let now = self.store.now().await?;
         let basis = self.store.member(id).await?;
         let seed = ChallengeSeed(self.entropy.bytes()?);
         let offer = rules::offer_challenge(id, &basis, seed, now);
         let Challenge { seed, expires_at, .. } = self.store.give_challenge(&offer).await?;
-        Ok(Challenged { challenge: ChallengeText::of(service, id, &seed), expires_at })
+        Ok(IssuedChallenge { challenge: ChallengeText::of(service, id, &seed), expires_at })
     }
 
     /// Claims a member's bearer token with a proof of its key, once. The token is returned only
@@ -387,7 +387,7 @@ impl Tenant {
     async fn commit_member(&self, change: &MemberChange) -> store::Result<MemberSaved> {
         let saved = self.store.save_member(change).await?;
         if saved == MemberSaved::Saved {
-            self.observer.tell(Commit::Member(&change.member));
+            self.observer.notify(Commit::Member(&change.member));
         }
         Ok(saved)
     }

@@ -30,13 +30,13 @@ use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Countable, Readiness, Store, Tenants};
 
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
-pub use documents::{SubjectPage, Written};
+pub use documents::{SubjectPage, WriteOutcome};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError, with_causes};
 pub use log::{LogEnd, LogPage, PageEntry};
-pub use members::{ApplicationPage, Challenged};
+pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;

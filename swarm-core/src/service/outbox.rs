@@ -147,7 +147,7 @@ impl Tenant {
     async fn save_message(&self, change: &MessageChange) -> store::Result<Saved> {
         let saved = self.store.save_message(change).await?;
         if saved == Saved::Saved {
-            self.observer.tell(Commit::Message(&change.message));
+            self.observer.notify(Commit::Message(&change.message));
         }
         Ok(saved)
     }

@@ -176,7 +176,7 @@ impl Tenant {
         let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
         let convened = self.store.convene_once(&window.name(), &convocation).await?;
         if let Some(session) = &convened {
-            self.observer.tell(Commit::Session(session));
+            self.observer.notify(Commit::Session(session));
         }
         Ok(convened)
     }

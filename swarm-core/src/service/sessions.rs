@@ -93,7 +93,7 @@ impl Tenant {
         self.subject(&draft.subject_id).await?;
         self.check_roster(draft.roster.as_ref(), "roster").await?;
         let session = self.store.convene(&rules::convene(draft, by)).await?;
-        self.observer.tell(Commit::Session(&session));
+        self.observer.notify(Commit::Session(&session));
         Ok(session)
     }
 
@@ -412,7 +412,7 @@ impl Tenant {
         if to == SessionState::Aggregated {
             let aggregation = Aggregation { session: id, by: by.clone() };
             let session = self.store.aggregate(&aggregation).await??;
-            self.observer.tell(Commit::Session(&session));
+            self.observer.notify(Commit::Session(&session));
             self.show_what_was_held(&session).await;
             return Ok(session);
         }
@@ -538,7 +538,7 @@ impl Tenant {
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
         let saved = self.store.save_session(&change).await?;
         if saved == Saved::Saved {
-            self.observer.tell(Commit::Session(&change.session));
+            self.observer.notify(Commit::Session(&change.session));
             if change.opens || change.withdrawn {
                 self.show_what_was_held(&change.session).await;
             }

@@ -106,17 +106,17 @@ impl Tenant {
         submission: &Submission,
     ) -> Result<FiledTake, SubmitError> {
         let query = query(token, submission);
-        let minted = Minted::draw(&*self.entropy)?;
+        let random = RandomValues::draw(&*self.entropy)?;
         let in_progress = self.cache.begin(&query);
         if let Some(in_progress) = &in_progress
             && let Some(filed) =
-                self.submit_by_cache(in_progress, &query, submission, &minted).await?
+                self.submit_by_cache(in_progress, &query, submission, &random).await?
         {
             return Ok(filed);
         }
         until_committed("file", || async {
             let basis = self.basis(&query).await?;
-            let filing = match minted.judge(&basis, submission) {
+            let filing = match random.judge(&basis, submission) {
                 Ok(filing) => filing,
                 Err(rejection) => return Err(self.with_open_sessions(rejection).await.into()),
             };
@@ -143,11 +143,11 @@ impl Tenant {
         in_progress: &SubmitInProgress,
         query: &BasisQuery<'_>,
         submission: &Submission,
-        minted: &Minted,
+        random: &RandomValues,
     ) -> Result<Option<FiledTake>, SubmitError> {
         let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
-        let Ok(filing) = minted.judge(&basis, submission) else { return Ok(None) };
+        let Ok(filing) = random.judge(&basis, submission) else { return Ok(None) };
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => {
                 let take = self.filed(query, Some(in_progress), take);
@@ -194,7 +194,7 @@ impl Tenant {
             in_progress.note_filed();
         }
         self.cache.filed(query, &take);
-        self.observer.tell(Commit::Take(&take));
+        self.observer.notify(Commit::Take(&take));
         take
     }
 
@@ -468,12 +468,12 @@ impl Tenant {
 }
 
 /// The random values of a submission. They stay the same if it is judged several times.
-struct Minted {
+struct RandomValues {
     attempt: AttemptId,
     salt: Salt,
 }
 
-impl Minted {
+impl RandomValues {
     /// Draws both at once: each draw may cost a system call.
     fn draw(entropy: &dyn Entropy) -> Result<Self, NoEntropy> {
         let (mut attempt, mut salt) = ([0; 16], [0; 32]);

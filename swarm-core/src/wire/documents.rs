@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Answer;
 use super::answer::Nothing;
 use crate::domain::{Brief, Memo, MemoId, Subject, SubjectId, SubjectSnapshot};
-use crate::service::{SubjectPage, Written};
+use crate::service::{SubjectPage, WriteOutcome};
 
 /// A page of subjects: `{subjects}`, and `nextAfter` when there are more.
 pub fn subjects(page: &SubjectPage) -> Answer {
@@ -20,14 +20,14 @@ pub fn subjects(page: &SubjectPage) -> Answer {
 }
 
 /// A stored subject: 201 when it is new, else 200, `{ok, status, subject}`.
-pub fn subject_put(subject: &Subject, written: Written) -> Answer {
+pub fn subject_put(subject: &Subject, written: WriteOutcome) -> Answer {
     #[derive(Serialize)]
     struct Kept<'a> {
         subject: &'a Subject,
     }
     let status = match written {
-        Written::Created => 201,
-        Written::Replaced => 200,
+        WriteOutcome::Created => 201,
+        WriteOutcome::Replaced => 200,
     };
     Answer::done(status, &Kept { subject })
 }

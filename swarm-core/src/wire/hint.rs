@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::json::{self, FaultPlace, Json, NotJson};
+use crate::domain::json::{self, ErrorPosition, Json, NotJson};
 use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{ClaimFault, QuotaReached, Refusal};
@@ -105,13 +105,13 @@ fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
 
 /// The hint for a body that is not JSON: where the fault is.
 pub(super) fn json_hint(fault: &NotJson) -> String {
-    let place = match &fault.place {
-        FaultPlace::DuplicateKey(key) => {
+    let position = match &fault.position {
+        ErrorPosition::DuplicateKey(key) => {
             format!("the key {} occurs twice", quote(&Json::Text(key.clone())))
         }
-        place => format!("see {place}"),
+        position => format!("see {position}"),
     };
-    format!("body: must be one JSON text in UTF-8, {place}")
+    format!("body: must be one JSON text in UTF-8, {position}")
 }
 
 /// The field, its rule, and the value that was sent.

@@ -10,7 +10,7 @@ use crate::domain::{
     Timestamp,
 };
 use crate::proof::BearerToken;
-use crate::service::{ApplicationPage, Challenged, OutboxPage};
+use crate::service::{ApplicationPage, IssuedChallenge, OutboxPage};
 
 /// A received application: 201 `{ok, memberId, status}`.
 pub fn applied(member_id: &MemberId) -> Answer {
@@ -45,7 +45,7 @@ pub fn application(member: &Member) -> Answer {
 }
 
 /// A challenge: `{memberId, challenge, expiresAt}`. It does not reveal whether the member exists.
-pub fn challenge(member_id: &MemberId, given: &Challenged) -> Answer {
+pub fn challenge(member_id: &MemberId, given: &IssuedChallenge) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Challenge<'a> {

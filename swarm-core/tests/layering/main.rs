@@ -112,7 +112,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &[
             "directory",
             "job",
-            "applications attended briefs clocks log mail sessions witnesses",
+            "applications briefs clocks log mail sessions tenant_tasks witnesses",
             ITSELF,
         ],
     ),

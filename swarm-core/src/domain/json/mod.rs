@@ -18,7 +18,7 @@ use std::io;
 use serde::ser::Serialize;
 
 pub use document::{Document, Members};
-pub use error::{FaultPlace, NotJson};
+pub use error::{ErrorPosition, NotJson};
 pub use escapes::{printable, printable_json};
 pub use object::Fields;
 pub use value::{Json, Number, Object};
@@ -88,7 +88,7 @@ mod tests {
             (b"{} {}", "line 1, column 4"),
             (b"{\"x\":{\"a\":1,\"b\":2,\"a\":1}}", "the key \"a\" stands twice"),
         ] {
-            let fault = Json::read(bytes).map_err(|fault| fault.place.to_string());
+            let fault = Json::read(bytes).map_err(|fault| fault.position.to_string());
             assert_eq!(fault, Err(place.to_owned()), "{}", String::from_utf8_lossy(bytes));
         }
     }

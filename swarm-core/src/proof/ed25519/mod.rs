@@ -15,7 +15,7 @@ use crate::domain::{PublicKey, Signature};
 /// an R that it accepts is of small order only if it is one of `SMALL_ORDER`. Weak keys are
 /// refused when they are parsed. The range of s is checked here too, because dalek's feature
 /// `legacy_compatibility`, which any crate of a build can enable, turns its own check off.
-pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
+pub fn verify_signature(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
     signature.decoded().is_some_and(|signature| {
         !SMALL_ORDER.contains(signature.r_bytes())
             && is_reduced(signature.s_bytes())

@@ -197,7 +197,7 @@ impl CommitteeTenant {
     async fn save_member(&self, change: &CommitteeMemberChange) -> store::Result<Saved> {
         let saved = self.store.save_committee_member(change).await?;
         if saved == Saved::Saved {
-            self.observer.tell(Commit::CommitteeMember(&change.member));
+            self.observer.notify(Commit::CommitteeMember(&change.member));
         }
         Ok(saved)
     }
@@ -229,7 +229,7 @@ impl CommitteeTenant {
             let filing = filing.with_quota(self.quotas.committee_submissions_per_day);
             match self.store.file_committee(&filing).await? {
                 CommitteeFiled::Filed(take) => {
-                    self.observer.tell(Commit::CommitteeTake(&take));
+                    self.observer.notify(Commit::CommitteeTake(&take));
                     Ok(Some(receipt(&take)))
                 }
                 CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),
@@ -420,7 +420,7 @@ impl CommitteeTenant {
     async fn save_day(&self, change: &CommitteeDayChange) -> store::Result<Saved> {
         let saved = self.store.save_committee_day(change).await?;
         if saved == Saved::Saved {
-            self.observer.tell(Commit::CommitteeDay(&change.day));
+            self.observer.notify(Commit::CommitteeDay(&change.day));
         }
         Ok(saved)
     }

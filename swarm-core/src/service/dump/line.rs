@@ -71,7 +71,7 @@ impl Line {
     /// # Errors
     /// What is wrong with it. It must be exactly what this version writes, so that reading loses nothing.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
-        let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.place))?;
+        let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.position))?;
         let line = read(json.into_object())?;
         if line.text().as_bytes() == text {
             return Ok(line);

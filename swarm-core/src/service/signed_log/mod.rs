@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use checkpoints::{CheckpointMemory, LastSigned, SignedCheckpoint};
 pub use entry_check::{Damage, EntryCheck};
 pub use signing::Signing;
-pub use witnesses::{Offered, Witness, WitnessAnswer};
+pub use witnesses::{OfferOutcome, Witness, WitnessAnswer};
 
 use super::Tenant;
 use crate::domain::{Invalid, Seq};

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use swarm_core::audit::Watched;
+use swarm_core::audit::WatchState;
 
 use crate::Failure;
 
@@ -16,7 +16,7 @@ pub(crate) struct Folder(PathBuf);
 #[derive(Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) key: String,
-    pub(crate) watched: Watched,
+    pub(crate) watched: WatchState,
 }
 
 /// What was seen, as JSON.

@@ -21,7 +21,7 @@ const MAX_NEW_TENANTS: usize = 1_000;
 const MAX_DRIFT: Duration = Duration::from_secs(1);
 
 /// The tenants of a directory that have tasks.
-pub(crate) struct Attended<D: Directory> {
+pub(crate) struct TenantTasks<D: Directory> {
     directory: Arc<D>,
     /// Each with its last settings, and the sender that wakes its tasks; they end when it is dropped.
     tenants: HashMap<TenantId, (Arc<D::Tenant>, watch::Sender<()>)>,
@@ -30,20 +30,20 @@ pub(crate) struct Attended<D: Directory> {
 }
 
 /// A tenant, as one of its tasks sees it.
-pub(crate) struct AttendedTenant<D: Directory> {
+pub(crate) struct TenantTask<D: Directory> {
     directory: Arc<D>,
     id: TenantId,
     changed: watch::Receiver<()>,
 }
 
-impl<D: Directory> Attended<D> {
+impl<D: Directory> TenantTasks<D> {
     pub(crate) fn new(directory: Arc<D>) -> Self {
         Self { directory, tenants: HashMap::new(), clock: None }
     }
 
     /// Drops the tenants that are gone, wakes those whose settings have changed, and returns those that are new, at
     /// most [`MAX_NEW_TENANTS`] a tick.
-    pub(crate) fn find_new(&mut self) -> Vec<AttendedTenant<D>> {
+    pub(crate) fn find_new(&mut self) -> Vec<TenantTask<D>> {
         let mut new = Vec::new();
         let served = self.directory.tenants();
         let ids: HashSet<_> = served.iter().map(|tenant| tenant.id()).collect();
@@ -59,7 +59,7 @@ impl<D: Directory> Attended<D> {
                 None if new.len() < MAX_NEW_TENANTS => {
                     let (wake, changed) = watch::channel(());
                     self.tenants.insert(id.clone(), (Arc::clone(tenant), wake));
-                    new.push(AttendedTenant {
+                    new.push(TenantTask {
                         directory: Arc::clone(&self.directory),
                         id: id.clone(),
                         changed,
@@ -102,7 +102,7 @@ impl<D: Directory> Attended<D> {
     }
 }
 
-impl<D: Directory> Clone for AttendedTenant<D> {
+impl<D: Directory> Clone for TenantTask<D> {
     fn clone(&self) -> Self {
         Self {
             directory: Arc::clone(&self.directory),
@@ -112,7 +112,7 @@ impl<D: Directory> Clone for AttendedTenant<D> {
     }
 }
 
-impl<D: Directory> AttendedTenant<D> {
+impl<D: Directory> TenantTask<D> {
     /// Runs round after round of a job while the tenant is served, each with its settings of that moment.
     pub(crate) async fn repeat(mut self, mut job: Box<dyn Job<D::Tenant>>) {
         loop {
