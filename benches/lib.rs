@@ -49,7 +49,7 @@ pub fn group<'a>(
 /// A member with its keys and its token.
 #[derive(Debug)]
 pub struct Author {
-    /// Its keys.
+    /// The keys.
     pub keys: KeyPair,
     /// Its public key, decoded.
     pub key: PublicKey,

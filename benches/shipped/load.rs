@@ -43,7 +43,7 @@ pub fn send(
     send_by(Clients::Asleep, to, connections, requests, expected)
 }
 
-/// The same, with this way of waiting.
+/// Sends the requests, with this way of waiting for answers.
 ///
 /// # Panics
 /// When an answer has another status.

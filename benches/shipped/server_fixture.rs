@@ -38,7 +38,7 @@ pub struct Author {
 pub struct ServerFixture {
     /// The server.
     pub server: Process,
-    /// Its members.
+    /// The members.
     pub authors: Vec<Author>,
     /// Its sessions, all of them open.
     pub sessions: Vec<Session>,
@@ -71,7 +71,7 @@ impl ServerFixture {
         Self::with_log(program, store, members, sessions, Stdio::null())
     }
 
-    /// The same, with the server's log redirected.
+    /// As [`new`](Self::new), with the server's log redirected.
     ///
     /// # Panics
     /// When it cannot be set up.

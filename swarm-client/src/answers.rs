@@ -57,15 +57,15 @@ pub enum PublicTake {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SealedTake {
-    /// Its id.
+    /// The id.
     pub id: TakeId,
     /// The session it was filed in.
     pub session_id: SessionId,
-    /// Its author.
+    /// The author.
     pub member_id: MemberId,
     /// Its number among its member's takes in that session.
     pub revision: Revision,
-    /// When it was committed, by the service's clock.
+    /// The time of the commit, by the service's clock.
     pub filed_at: Timestamp,
     /// Its seal: compare it with [`Salt::seal`](swarm_core::domain::Salt::seal) of the take and its salt.
     pub sealed: Digest,
@@ -80,7 +80,7 @@ impl PublicTake {
         }
     }
 
-    /// Its id.
+    /// The id.
     pub fn id(&self) -> TakeId {
         match self {
             Self::Open(take) => take.id,

@@ -67,7 +67,7 @@ impl Client {
     /// sealed, with the salt of the seal (API.md, 5.8), other takes as [`Client::take`] does.
     ///
     /// # Errors
-    /// As [`Client::take`].
+    /// The errors of [`Client::take`].
     pub fn take_for(&self, token: &str, take: TakeId) -> Result<PublicTake, Error> {
         let answer = self.get_for(token, &format!("/api/swarm/takes/{take}"))?;
         Ok(PublicTake::read(&mut answer.into_object())?)

@@ -51,7 +51,7 @@ impl TakeFields {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filed {
-    /// Its id.
+    /// The id.
     pub id: TakeId,
     /// The salt of its seal, in a blind session that is not opened yet (API.md, 5.8). Keep it with the take:
     /// with both, the [seal](Salt::seal) can be checked without trusting the service. The answer to a replay
@@ -123,7 +123,7 @@ impl Client {
     /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does.
     ///
     /// # Errors
-    /// As [`Client::submit`].
+    /// The errors of [`Client::submit`].
     pub fn submit_text(&self, token: &str, body: &str) -> Result<Filed, Error> {
         let filed = |receipt, salt| {
             id(receipt, "recommendationId").map(|id| Filed { id: TakeId(id), salt })

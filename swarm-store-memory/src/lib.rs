@@ -176,7 +176,7 @@ impl TenantStore {
         self.commit_unless(|_| None, change)
     }
 
-    /// The same, unless the outcome is known before the clock is read.
+    /// As [`commit`](Self::commit), but commits nothing if the outcome is known before the clock is read.
     fn commit_unless<T>(
         &self,
         known: impl FnOnce(&TenantRecords) -> Option<T>,

@@ -78,7 +78,7 @@ pub(crate) struct DocumentCollection {
 }
 
 impl TenantRecords {
-    /// Whether it has no records other than challenges.
+    /// Whether the tenant has no records other than challenges.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { members, outbox, sessions, documents, committee, log, .. } = self;
         members.is_empty()

@@ -352,7 +352,7 @@ pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
 /// no such session.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub async fn takes_of(
     store: &(impl Takes + ?Sized),
     session: SessionId,

@@ -107,7 +107,7 @@ fn check_signature(
 /// new tree. Its answers are verified: a false one can make the check fail, but never pass.
 ///
 /// # Errors
-/// Those of `read`.
+/// The error of `read`.
 pub fn audit_checkpoints<E>(
     old: &str,
     new: &str,

@@ -1,9 +1,9 @@
-//! What an audit found, one finding for each thing that was checked or could not be.
+//! The findings of an audit: one for each check, whether it passed, failed, or could not be made.
 
 /// One finding of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Whether it holds.
+    /// The result of the check.
     pub verdict: Verdict,
     /// What was checked.
     pub check: Check,
@@ -21,11 +21,11 @@ impl std::fmt::Display for Finding {
 /// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was recomputed, and holds.
+    /// The claim was recomputed, and holds.
     Holds,
-    /// It was recomputed, and does not hold.
+    /// The claim was recomputed, and does not hold.
     Fails,
-    /// It cannot be recomputed from the input, so it is taken on trust.
+    /// The claim cannot be recomputed from the input, so it is taken on trust.
     Unproven,
 }
 

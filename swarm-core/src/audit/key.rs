@@ -7,11 +7,11 @@ use crate::proof::note::{KeyKind, VerifierKey};
 #[derive(Clone, Debug)]
 pub struct LogKey {
     named: Named,
-    /// Where it came from.
+    /// The source of the key.
     pub(super) source: KeySource,
 }
 
-/// Where a key came from.
+/// The source of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySource {
     /// Given by the caller of the verification.

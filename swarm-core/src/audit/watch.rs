@@ -34,7 +34,7 @@ pub struct WatchState {
 /// A line about the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// Whether it is odd: the rules allow it, but a reader should ask why it was done.
+    /// Whether the act is unusual: the rules allow it, but a reader should ask why it was done.
     pub is_odd: bool,
     /// For people. Text of others is quoted, and safe to print on a terminal.
     pub text: String,
@@ -54,7 +54,7 @@ impl Watch {
     /// Its answers are verified: false ones can only make the run fail.
     ///
     /// # Errors
-    /// Those of `read`. Within, why the checkpoint is none, is signed by another key, or does not continue
+    /// The error of `read`. The inner error says why the checkpoint is none, is signed by another key, or does not continue
     /// the last one.
     pub fn begin<E>(
         seen: WatchState,
@@ -92,7 +92,7 @@ impl Watch {
     /// Reads the next entry, and says what an operator did, or what is odd.
     ///
     /// # Errors
-    /// Why it cannot be the next entry of a log.
+    /// Why the text cannot be the next entry of the log.
     pub fn read(&mut self, text: &str) -> Result<Vec<Remark>, String> {
         let seq = Seq(self.tree.size() + 1);
         let (number, at, entry) =

@@ -19,7 +19,7 @@ pub struct Mail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MailState {
-    /// It waits for its next attempt, or an attempt is in progress.
+    /// The message waits for its next attempt, or an attempt is in progress.
     Queued,
     /// The mail server accepted it.
     Sent,
@@ -58,13 +58,13 @@ impl std::fmt::Display for MailState {
 /// A message in the outbox (API.md, 7.5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// Its id.
+    /// The id.
     pub id: MessageId,
     /// The mail to send.
     pub mail: Mail,
     /// Its delivery state.
     pub state: MailState,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub queued_at: Timestamp,
     /// When the mail server accepted it.
     pub sent_at: Option<Timestamp>,

@@ -13,7 +13,7 @@ use super::{
 pub struct Application {
     /// The name of the member.
     pub name: Name,
-    /// Where the operator reaches it.
+    /// The address at which the operator reaches the member.
     pub contact: Contact,
     /// Its point of view; empty when omitted.
     pub lens: Lens,
@@ -124,24 +124,24 @@ impl std::fmt::Display for MemberState {
 pub struct Member {
     /// Its id: a UUID minted at the application.
     pub id: MemberId,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Where the operator reaches it. Shown to operators only.
+    /// The address at which the operator reaches the member. Shown to operators only.
     pub contact: Contact,
     /// Its point of view.
     pub lens: Lens,
     /// The key that verifies its signatures; `None` only for a member that was created without an
     /// application and has not registered one.
     pub public_key: Option<PublicKey>,
-    /// Its state.
+    /// The state.
     pub state: MemberState,
-    /// When it applied.
+    /// The time of the application.
     pub applied_at: Timestamp,
-    /// When an operator last activated or rejected it.
+    /// The time when an operator last activated or rejected the member.
     pub reviewed_at: Option<Timestamp>,
-    /// When it was first activated.
+    /// The time of the first activation.
     pub joined_at: Option<Timestamp>,
-    /// When it claimed its token.
+    /// The time when the member claimed its token.
     pub claimed_at: Option<Timestamp>,
     /// The hash of its bearer token, once claimed.
     pub token: Option<TokenHash>,

@@ -244,17 +244,17 @@ fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// Its id.
+    /// The id.
     pub id: SessionId,
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
-    /// Its state.
+    /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,
-    /// When it was convened, by the store's clock.
+    /// The time when it was convened, by the store's clock.
     pub convened_at: Timestamp,
     /// The number of members required for a quorum.
     pub quorum: Option<u32>,
@@ -269,7 +269,7 @@ pub struct Session {
     /// When it was opened, if it is blind, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
-    /// When it was published, by the store's clock; omitted on the wire until then.
+    /// The time when it was published, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
     /// The result of aggregation; `None` until then.
@@ -289,7 +289,7 @@ impl Session {
         }
     }
 
-    /// Whether it is blind and not opened yet: the public sees nothing of the content of its takes, and
+    /// Whether the session is blind and not opened yet: the public sees nothing of the content of its takes, and
     /// takes filed now get a seal.
     pub fn is_sealed(&self) -> bool {
         self.blind && self.opened_at.is_none()
@@ -307,9 +307,9 @@ impl Session {
 /// excludes the snapshot, whose size grows with the number of takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionTerms {
-    /// Its id.
+    /// The id.
     pub id: SessionId,
-    /// Its state.
+    /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,

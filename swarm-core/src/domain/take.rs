@@ -208,7 +208,7 @@ pub struct Take {
     pub session_id: SessionId,
     /// Its number among its member's takes in that session.
     pub revision: Revision,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub filed_at: Timestamp,
     /// The payload and the signature.
     pub signed: Arc<Signed<TakeDraft>>,

@@ -120,7 +120,7 @@ impl Contact {
         Self(String::new())
     }
 
-    /// Whether it was erased.
+    /// Whether the contact was erased.
     pub fn is_erased(&self) -> bool {
         self.0.is_empty()
     }

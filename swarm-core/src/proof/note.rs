@@ -67,7 +67,7 @@ impl VerifierKey {
         &self.name
     }
 
-    /// What it signs.
+    /// The kind of the signatures that the key makes.
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
@@ -197,7 +197,7 @@ impl NoteSignature {
         &self.name
     }
 
-    /// Whether it claims to be of this key.
+    /// Whether the signature claims to be made with this key.
     pub fn is_of(&self, key: &VerifierKey) -> bool {
         self.name == key.name && self.id == key.id()
     }

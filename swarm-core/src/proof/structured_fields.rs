@@ -24,7 +24,7 @@ pub type Parameters = Vec<(String, Bare)>;
 pub struct Item {
     /// The bare item.
     pub bare: Bare,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Parameters,
 }
 
@@ -40,9 +40,9 @@ pub enum Value {
 /// A member of a dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: Value,
     /// The text of its value, exactly as it was given.
     pub text: &'a str,

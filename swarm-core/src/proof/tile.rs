@@ -68,7 +68,7 @@ pub struct TilePath {
     pub level: Option<u8>,
     /// Its number, from 0.
     pub index: u64,
-    /// How many hashes or entries it has: from 1 to 256.
+    /// The number of hashes or entries in the tile: from 1 to 256.
     pub width: u16,
 }
 

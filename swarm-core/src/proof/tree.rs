@@ -85,7 +85,7 @@ pub struct Node {
 /// The root of the tree of the first `size` leaves.
 ///
 /// # Errors
-/// Those of `read`, which returns the hash of a complete subtree of these leaves.
+/// The error of `read`, which returns the hash of a complete subtree of these leaves.
 pub fn root<E>(
     size: u64,
     mut read: impl FnMut(Node) -> Result<TreeHash, E>,
@@ -97,7 +97,7 @@ pub fn root<E>(
 /// leaves. Empty unless `index < size`.
 ///
 /// # Errors
-/// Those of `read`, which returns the hash of a complete subtree of these leaves.
+/// The error of `read`, which returns the hash of a complete subtree of these leaves.
 pub fn inclusion<E>(
     index: u64,
     size: u64,
@@ -121,7 +121,7 @@ pub fn inclusion<E>(
 /// where there is nothing to prove: `old` is 0 or not less than `size`.
 ///
 /// # Errors
-/// Those of `read`, which returns the hash of a complete subtree of these leaves.
+/// The error of `read`, which returns the hash of a complete subtree of these leaves.
 pub fn consistency<E>(
     old: u64,
     size: u64,

@@ -10,7 +10,7 @@ use crate::domain::{
     Figures, MemberId, Quote, Session, SessionState, Snapshot, Stance, Stances, Timestamp,
 };
 
-/// How far a session has come. The state alone does not say it: takes are accepted until the deadline in
+/// The stage of a session. The state alone does not determine it: takes are accepted until the deadline in
 /// every state (API.md, 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -53,15 +53,15 @@ impl Stage {
 /// Whether a take counts in a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// It does.
+    /// The take counts.
     Counted,
-    /// It was filed after the snapshot was written.
+    /// The take was filed after the snapshot was written.
     Late,
-    /// Its member was not on the roster, or excused. Or a later revision counts.
+    /// The member was not on the roster, or was excused; or a later revision counts.
     NotExpected,
 }
 
-/// Whether the latest take of a member counts in a snapshot with these figures, of which only quotes were left out.
+/// Returns whether the latest take of a member counts in a snapshot with these figures, of which only quotes were left out.
 /// `counts` is whether takes of its member do. `None` where only the quotes say: the take was filed in the millisecond
 /// of the aggregation.
 pub fn counting_by_time(filed_at: Timestamp, figures: &Figures, counts: bool) -> Option<Counting> {
@@ -73,7 +73,7 @@ pub fn counting_by_time(filed_at: Timestamp, figures: &Figures, counts: bool) ->
     }
 }
 
-/// Whether a take counts in the snapshot of its session.
+/// Returns whether a take counts in the snapshot of its session.
 pub fn counting(take: &PublicTake, snapshot: &Snapshot) -> Counting {
     if snapshot.quotes.iter().any(|quote| quote.take_id == take.id()) {
         Counting::Counted
@@ -84,7 +84,7 @@ pub fn counting(take: &PublicTake, snapshot: &Snapshot) -> Counting {
     }
 }
 
-/// How the members with a known stance divide into the side of the score, the other side and neutral. A
+/// The division of the members with a known stance into the side of the score, the other side and neutral. A
 /// negative rank is one side, a positive rank the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
@@ -113,7 +113,7 @@ pub enum Agreement {
     },
 }
 
-/// How the members divide at this score; `None` without members of a known stance.
+/// Returns the division of the members at this score; `None` without members of a known stance.
 pub fn agreement(stances: &Stances, score: f64) -> Option<Agreement> {
     let down = stances.bearish + stances.cautious;
     let up = stances.constructive + stances.bullish;
@@ -222,7 +222,7 @@ pub fn member_figures<'a>(
     MemberFigures { distance: (!distances.is_empty()).then_some(mean), ..figures }
 }
 
-/// How far a position that counts in these figures is from the score of the others: −4 to 4, positive where it is more
+/// Returns the distance of a position that counts in these figures from the score of the others: −4 to 4, positive where it is more
 /// bullish. `None` without others.
 ///
 /// The score of the others follows from that of all: both are means weighted by confidence.
@@ -263,7 +263,7 @@ pub fn is_against(own: Position, consensus: &str) -> Option<bool> {
     }
 }
 
-/// How often the stance differs from the one before. All stances are of one subject, oldest first.
+/// Returns how often the stance differs from the one before. All stances are of one subject, oldest first.
 pub fn stance_changes<'a>(stances: impl IntoIterator<Item = &'a Stance>) -> usize {
     let stances: Vec<_> = stances.into_iter().collect();
     stances.windows(2).filter(|pair| matches!(pair, [before, after] if before != after)).count()

@@ -100,9 +100,9 @@ pub struct DocumentCount {
 /// Which documents are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedDocuments {
-    /// Those of the same group.
+    /// The documents of the same group.
     Group,
-    /// Those of the same collection.
+    /// The documents of the same collection.
     Collection,
 }
 

@@ -153,7 +153,7 @@ impl Refusal {
         }
     }
 
-    /// Whether it depends on stored state rather than on the request: in another state, the same
+    /// Whether the refusal depends on stored state rather than on the request: in another state, the same
     /// request would have been accepted.
     pub fn is_conflict(&self) -> bool {
         matches!(

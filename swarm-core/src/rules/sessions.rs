@@ -79,7 +79,7 @@ pub fn advance(
 pub struct Aggregation {
     /// The session.
     pub session: SessionId,
-    /// Who aggregates it, with the note.
+    /// The operator who aggregates the session, with the note.
     pub by: Attribution,
 }
 

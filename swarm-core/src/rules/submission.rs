@@ -92,7 +92,7 @@ impl Draft {
         Ok(Self { submission: Submission { unknown_fields, ..Submission::new(signed) }, invalid })
     }
 
-    /// Whether this field was replaced because it was invalid.
+    /// Whether this field was replaced because its value was invalid.
     pub(super) fn was_replaced(&self, field: &str) -> bool {
         self.invalid.iter().any(|fault| fault.field == field)
     }

@@ -42,7 +42,7 @@ impl PageEntry {
         }
     }
 
-    /// Its number.
+    /// The number of the entry.
     pub fn seq(&self) -> Seq {
         match self {
             Self::Line(line) => line.seq,

@@ -53,12 +53,12 @@ impl Tenant {
         .await
     }
 
-    /// As [`apply`](Self::apply), for a client that has made as many applications today as
-    /// [`Quotas::applications_per_address`] allows. Always refuses the application: with the quota, if it is valid
+    /// Refuses the application of a client that has made as many applications today as
+    /// [`Quotas::applications_per_address`] allows: with the quota, if it is valid
     /// otherwise. A front end counts the applications of each client, and calls this beyond the quota.
     ///
     /// # Errors
-    /// Always: those of [`apply`](Self::apply).
+    /// Always: the errors of [`apply`](Self::apply), or [`Refusal::QuotaReached`].
     pub async fn apply_over_quota(
         &self,
         application: Signed<Application>,
@@ -185,7 +185,7 @@ impl Tenant {
         Ok(members)
     }
 
-    /// Those of these members that are or were active, by id. Each id is given once.
+    /// Returns the members with these ids that are or were active, by id. Each id is given once.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -386,7 +386,7 @@ impl Tenant {
         Ok(accepting)
     }
 
-    /// Whether it is the newest session of its day and subject. Only that one gets takes.
+    /// Whether a session is the newest of its day and subject. Only the newest accepts takes.
     async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
         let on = Some((session.date, session.subject_id.clone()));
         let query =

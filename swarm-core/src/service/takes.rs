@@ -38,7 +38,7 @@ const MAX_LOG_ROWS: u64 = 1_024;
 pub struct FiledTake {
     /// The take.
     pub take: Arc<Take>,
-    /// Why some of it does not count.
+    /// The parts of the take that do not count.
     pub warnings: Vec<Warning>,
 }
 
@@ -66,7 +66,7 @@ pub struct TakeInSession {
     pub take: PublicTake,
     /// What lists show of its session.
     pub session: Arc<SessionSummary>,
-    /// Whether it counts in the snapshot of the session; `None` until there is one.
+    /// Whether the take counts in the snapshot of the session; `None` until there is a snapshot.
     pub counting: Option<Counting>,
 }
 
@@ -99,7 +99,7 @@ impl Tenant {
     /// Files a take as [`submit`](Self::submit) does, and returns warnings if some of it does not count.
     ///
     /// # Errors
-    /// As of [`submit`](Self::submit).
+    /// The errors of [`submit`](Self::submit).
     pub async fn submit_warned(
         &self,
         token: &TokenHash,
@@ -316,7 +316,7 @@ impl Tenant {
     }
 
     /// Whether the latest take of a member counts in the snapshot of its session; `None` without a snapshot.
-    /// It reads the snapshot's quotes only if the take was filed in the same millisecond as the aggregation.
+    /// Reads the snapshot's quotes only if the take was filed in the same millisecond as the aggregation.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such session.

@@ -87,7 +87,7 @@ impl MemberQuery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum MemberSaved {
-    /// It is committed.
+    /// The change is committed.
     Saved,
     /// The facts have changed since they were judged: load and judge again.
     Stale,

@@ -69,7 +69,7 @@ pub fn restored_attempt(id: u64) -> AttemptId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Restored {
-    /// It is committed.
+    /// The restored tenants are committed.
     Complete,
     /// This tenant has records; nothing was committed.
     Occupied(TenantId),
@@ -115,9 +115,9 @@ pub struct TenantHead {
 /// A document, with what a read does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// Its collection.
+    /// The collection.
     pub collection: Collection,
-    /// Its group.
+    /// The group.
     pub group: String,
     /// The document.
     pub document: Document,

@@ -30,7 +30,7 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     }
 }
 
-/// The same for a refusal of the committee.
+/// Returns the hint for a refusal of the committee, if it has one.
 pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
     let (field, rule) = match refusal {
         CommitteeRefusal::InvalidJson => {

@@ -3,7 +3,7 @@
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 
-/// Who can get an error.
+/// The clients that can get an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Audience {
@@ -38,7 +38,7 @@ macro_rules! problems {
                 match self { $(Self::$name => $status,)* }
             }
 
-            /// Who can get it.
+            /// The clients that can get this error.
             pub fn audience(self) -> Audience {
                 match self { $(Self::$name => Audience::$audience,)* }
             }

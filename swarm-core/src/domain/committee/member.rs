@@ -45,9 +45,9 @@ text!(
 /// A member as the operator creates it (API.md, 8.8).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitteeMemberDraft {
-    /// Its id.
+    /// The id.
     pub id: CommitteeMemberId,
-    /// Its name.
+    /// The name.
     pub name: Name,
     /// Its point of view; empty when omitted.
     pub lens: Lens,
@@ -74,9 +74,9 @@ impl CommitteeMemberDraft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommitteeStatus {
-    /// It may submit, and gets briefs.
+    /// The member may submit, and gets briefs.
     Active,
-    /// It may not submit, and gets no briefs.
+    /// The member may not submit, and gets no briefs.
     Inactive,
 }
 
@@ -113,17 +113,17 @@ impl std::fmt::Display for CommitteeStatus {
 /// A stored member. Serialized for operators, without its key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeMember {
-    /// Its id.
+    /// The id.
     pub id: CommitteeMemberId,
-    /// Its name.
+    /// The name.
     pub name: Name,
     /// Its point of view; may be empty.
     pub lens: Lens,
     /// Its voice document; empty when none is registered.
     pub voice: Voice,
-    /// Whether it may submit.
+    /// Whether the member may submit.
     pub status: CommitteeStatus,
-    /// When it was created, by the store's clock.
+    /// The time when it was created, by the store's clock.
     pub created_at: Timestamp,
     /// The hash of its API key (API.md, 8.1).
     #[serde(skip)]

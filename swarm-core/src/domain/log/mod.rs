@@ -116,9 +116,9 @@ impl From<Actor> for Attribution {
 /// A row of the log, as a store returns it: what was committed, with its number and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogRow {
-    /// Its number.
+    /// The number of the row.
     pub seq: Seq,
-    /// When it was committed, by the store's clock.
+    /// When the row was committed, by the store's clock.
     pub at: Timestamp,
     /// What was committed.
     pub logged: Logged,

@@ -75,7 +75,7 @@ impl CommitteeFiling {
         &self.subject_id
     }
 
-    /// When it was written; `None` if not given. Then the time of the commit is stored.
+    /// When the take was written; `None` if not given. Then the time of the commit is stored.
     pub fn generated_at(&self) -> Option<Timestamp> {
         self.draft.generated_at
     }

@@ -16,9 +16,9 @@ use crate::proof::commit_reference;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionLine {
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The number of visible takes; 0 until the deadline has passed.
     pub takes: usize,
@@ -30,9 +30,9 @@ pub struct SessionLine {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CommitteeSession {
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The last time at which a take is accepted.
     pub deadline_utc: Timestamp,
@@ -56,9 +56,9 @@ pub struct PublicTake {
     pub body: CommitteeBody,
     /// The model that wrote it, if given.
     pub model: Option<Model>,
-    /// When it was written.
+    /// When the take was written.
     pub generated_at: Timestamp,
-    /// When it was committed.
+    /// When the take was committed.
     pub received_at: Timestamp,
     /// The commit reference that its author received.
     pub commit: String,
@@ -118,7 +118,7 @@ pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<Commi
     newest.into_iter().map(|(_, take)| Arc::clone(take)).collect()
 }
 
-/// Those of the day's submissions that do not belong to a withdrawn generation of its briefs. They
+/// The submissions of the day that do not belong to a withdrawn generation of its briefs. They
 /// are found by their position, not by their times, because a wrong clock is a reason to withdraw a
 /// day.
 pub fn standing<'a>(

@@ -29,7 +29,7 @@ const RECENT_TAKES: usize = 5;
 pub struct Generated {
     /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The last time at which a take is accepted.
     #[serde(rename = "deadline_utc")]

@@ -92,7 +92,7 @@ pub struct Receipt {
     pub subject_id: SubjectId,
     /// The commit reference of the record: see [`commit_reference`].
     pub commit: String,
-    /// When it was committed. This is the only field of the record that its author does not know,
+    /// When the submission was committed. This is the only field of the record that its author does not know,
     /// and needs to recompute the reference.
     pub received_at: Timestamp,
 }

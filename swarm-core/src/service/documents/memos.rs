@@ -258,7 +258,7 @@ fn group_of_held(session: SessionId) -> String {
 pub(in crate::service) struct StoredMemo {
     pub(in crate::service) memo: Memo,
     pub(in crate::service) retracted: bool,
-    /// Whether it was sent while the session that it names was sealed: see [`Collection::HeldMemos`].
+    /// Whether the memo was sent while the session that it names was sealed: see [`Collection::HeldMemos`].
     held: bool,
 }
 

@@ -68,7 +68,7 @@ struct State {
     keys: Vec<(u64, Arc<NoteSigner>)>,
     /// The key of the last checkpoint, if this server's key signed it when the log was last looked at.
     answer_key: Option<Arc<NoteSigner>>,
-    /// How far a log was searched for an acceptance of this server's key: the number of the log, the last entry
+    /// The extent to which a log was searched for an acceptance of this server's key: the number of the log, the last entry
     /// searched, and whether one was found.
     searched: Option<(u64, u64, bool)>,
     /// Whether the last checkpoint was signed by another key.
@@ -126,7 +126,7 @@ impl SignedLog {
     /// This server's key of the log with this number.
     ///
     /// # Errors
-    /// None in practice: the name was checked when the log was opened.
+    /// [`Invalid`], but not in practice: the name was checked when the log was opened.
     pub fn key(&self, log: u64) -> Result<Arc<NoteSigner>, Invalid> {
         if let Some((_, key)) = self.lock().keys.iter().find(|(known, _)| *known == log) {
             return Ok(Arc::clone(key));

@@ -140,7 +140,7 @@ impl SignedLog {
     /// Compares the store with the checkpoint that is remembered outside of it, if any. For the start of a server.
     ///
     /// # Errors
-    /// As [`sign`](Self::sign).
+    /// The errors of [`sign`](Self::sign).
     pub async fn check(&self) -> Result<(), Error> {
         if self.remembered()?.is_some() {
             self.sign().await?;
@@ -357,7 +357,7 @@ impl SignedLog {
     }
 }
 
-/// Whether this server's key may sign. The last acceptance after the last checkpoint decides.
+/// The decision whether this server's key may sign. The last acceptance after the last checkpoint decides.
 struct KeyInForce {
     /// The keys of this server.
     own: Vec<String>,

@@ -23,7 +23,7 @@ pub trait Witness: Send + Sync + 'static {
     /// Sends the body of an `add-checkpoint`.
     ///
     /// # Errors
-    /// Why there was no answer.
+    /// The reason why there was no answer, as a text for the log.
     async fn add_checkpoint(&self, body: String) -> Result<WitnessAnswer, String>;
 }
 
@@ -44,7 +44,7 @@ pub enum OfferOutcome {
     Cosigned,
     /// The witness cosigned the checkpoint, but another one was signed meanwhile.
     Superseded,
-    /// It has cosigned this many entries of the log, which are more than the checkpoint has.
+    /// The witness has cosigned this many entries of the log, which are more than the checkpoint has.
     Ahead(u64),
     /// The witness did not cosign the checkpoint, for this reason.
     Refused(String),

@@ -107,7 +107,7 @@ const MAX_CACHED: usize = 10_000;
 /// read again and again, so decoded keys are cached.
 ///
 /// # Errors
-/// As [`PublicKey::parse`].
+/// The error of [`PublicKey::parse`].
 pub fn public_key(text: &str) -> Result<PublicKey, Invalid> {
     static CACHE: LazyLock<Mutex<HashMap<String, PublicKey>>> = LazyLock::new(Mutex::default);
     let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,7 +18,7 @@ const DIGEST: char = '\u{3}';
 /// An entry as an earlier version kept it.
 #[derive(Clone, Copy, Debug)]
 pub struct OldEntry<'a> {
-    /// Its text.
+    /// The text of the entry.
     pub text: &'a str,
     /// The id that the commit minted, if any.
     pub minted: Option<u64>,
