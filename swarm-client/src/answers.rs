@@ -80,7 +80,7 @@ impl PublicTake {
         }
     }
 
-    /// The id.
+    /// Returns the id.
     pub fn id(&self) -> TakeId {
         match self {
             Self::Open(take) => take.id,

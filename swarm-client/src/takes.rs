@@ -59,7 +59,7 @@ pub struct Filed {
     pub salt: Option<Salt>,
 }
 
-/// A take on this session, with a fresh nonce, signed for the service with this origin (see
+/// Returns a take on this session, with a fresh nonce, signed for the service with this origin (see
 /// [`Client::service`]). Keep it until it is filed, and send the same one again after a failure. Calling
 /// this again makes a different take.
 ///
@@ -163,8 +163,8 @@ impl Client {
     }
 }
 
-/// A signed payload as it is sent: its fields and its signature. The same payload always gives the same
-/// text.
+/// Returns a signed payload as it is sent: its fields and its signature. The same payload always gives
+/// the same text.
 pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
     json::write(&SignedBody::of(signed))
 }

@@ -20,7 +20,7 @@ const PAUSED: &str = "scheduled work is paused: \
 pub struct ClockCheck(Mutex<BTreeSet<TenantId>>);
 
 impl ClockCheck {
-    /// The warning for health checks, if there is such a tenant.
+    /// Returns the warning for health checks, if there is such a tenant.
     pub fn warning(&self) -> Option<String> {
         (!self.lock().is_empty()).then(|| PAUSED.to_owned())
     }

@@ -30,7 +30,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word that a line begins with.
+    /// Returns the word that a line begins with.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -53,7 +53,7 @@ macro_rules! checks {
             /// All of them, in the order of their findings.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code: a lower-case word.
+            /// Returns the code: a lower-case word.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }

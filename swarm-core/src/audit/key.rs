@@ -48,7 +48,7 @@ impl LogKey {
         Ok(Self { named, source })
     }
 
-    /// Whether both have the same public key, and the same name if both have one.
+    /// Returns whether both have the same public key, and the same name if both have one.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.named, &other.named) {
             (Named::Verifier(one), Named::Verifier(other)) => one == other,
@@ -56,7 +56,8 @@ impl LogKey {
         }
     }
 
-    /// The verifier key for a log of this name. If the key has a name of its own, that name is kept.
+    /// Returns the verifier key for a log of this name. If the key has a name of its own, that name
+    /// is kept.
     ///
     /// # Errors
     /// [`Invalid`] when the name cannot name a key.

@@ -278,12 +278,12 @@ fn check_content(
     }
 }
 
-/// The text of RFC 9530 for these bytes.
+/// Returns the text of RFC 9530 for these bytes.
 pub fn content_digest(body: &[u8]) -> String {
     digest_text(&Sha256::digest(body).into())
 }
 
-/// The text of RFC 9530 for bytes with this SHA-256.
+/// Returns the text of RFC 9530 for bytes with this SHA-256.
 pub fn digest_text(sha256: &[u8; 32]) -> String {
     format!("sha-256=:{}:", STANDARD.encode(sha256))
 }

@@ -79,12 +79,12 @@ impl Watch {
         Ok(Ok(Self { seen, tree, note: signed.to_string(), checkpoint }))
     }
 
-    /// The index of the next entry to read; `None` after the last one.
+    /// Returns the index of the next entry to read; `None` after the last one.
     pub fn next(&self) -> Option<u64> {
         (self.tree.size() < self.checkpoint.size).then(|| self.tree.size())
     }
 
-    /// The latest checkpoint.
+    /// Returns the latest checkpoint.
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }

@@ -33,12 +33,12 @@ impl MailState {
     /// All states.
     pub const ALL: [Self; 4] = [Self::Queued, Self::Sent, Self::Failed, Self::Undeliverable];
 
-    /// The state with this name on the wire.
+    /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    /// The name of the state on the wire.
+    /// Returns the name of the state on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -78,7 +78,7 @@ pub struct Message {
 }
 
 impl Mail {
-    /// The queued message, with the id and the time that the commit assigned.
+    /// Returns the queued message, with the id and the time that the commit assigned.
     pub fn queued(&self, id: MessageId, queued_at: Timestamp) -> Message {
         Message {
             id,

@@ -85,12 +85,12 @@ impl MemberState {
     pub const ALL: [Self; 5] =
         [Self::Applied, Self::Approved, Self::Claimed, Self::Rejected, Self::Inactive];
 
-    /// The state with this name on the wire.
+    /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    /// The name of the state on the wire.
+    /// Returns the name of the state on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Applied => "applied",
@@ -101,13 +101,14 @@ impl MemberState {
         }
     }
 
-    /// Whether a member in this state is active: may claim its token, and file takes with it.
+    /// Returns whether a member in this state is active: may claim its token, and file takes with
+    /// it.
     pub fn is_active(self) -> bool {
         matches!(self, Self::Approved | Self::Claimed)
     }
 
-    /// Whether a member in this state occupies its key: nobody else may apply with it (API.md,
-    /// 4.2).
+    /// Returns whether a member in this state occupies its key: nobody else may apply with it
+    /// (API.md, 4.2).
     pub fn holds_key(self) -> bool {
         matches!(self, Self::Applied | Self::Approved | Self::Claimed)
     }
@@ -148,12 +149,12 @@ pub struct Member {
 }
 
 impl Member {
-    /// Whether its name, contact and lens were erased.
+    /// Returns whether its name, contact and lens were erased.
     pub fn is_erased(&self) -> bool {
         self.contact.is_erased()
     }
 
-    /// The key that it holds, if its state holds one: no other member may hold it.
+    /// Returns the key that it holds, if its state holds one: no other member may hold it.
     pub fn held_key(&self) -> Option<&PublicKey> {
         self.public_key.as_ref().filter(|_| self.state.holds_key())
     }

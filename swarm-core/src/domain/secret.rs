@@ -49,7 +49,7 @@ impl<S> SecretHash<S> {
         parse_hex(text.strip_prefix("sha256:")?).map(Self::from_bytes)
     }
 
-    /// The 32 bytes of the hash, for stores.
+    /// Returns the 32 bytes of the hash, for stores.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -26,14 +26,14 @@ pub enum SessionState {
 }
 
 impl SessionState {
-    /// The state with this name on the wire.
+    /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated, Self::Published]
             .into_iter()
             .find(|state| state.as_str() == text)
     }
 
-    /// The name of the state on the wire.
+    /// Returns the name of the state on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Scheduled => "scheduled",
@@ -107,12 +107,12 @@ impl Roster {
         roster.map_err(|invalid| Invalid { field, ..invalid })
     }
 
-    /// The entries, in the order given.
+    /// Returns the entries, in the order given.
     pub fn entries(&self) -> &[RosterEntry] {
         &self.0
     }
 
-    /// The entry of this member.
+    /// Returns the entry of this member.
     pub fn entry(&self, member: &MemberId) -> Option<&RosterEntry> {
         self.0.iter().find(|entry| entry.member_id == *member)
     }
@@ -167,7 +167,7 @@ impl SessionDraft {
         })
     }
 
-    /// The convened session, with the id and the time that the commit assigned.
+    /// Returns the convened session, with the id and the time that the commit assigned.
     pub fn convened(&self, id: SessionId, convened_at: Timestamp) -> Session {
         let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster, blind } =
             self.clone();
@@ -277,7 +277,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The terms on which its takes are judged.
+    /// Returns the terms on which takes in the session are judged.
     pub fn terms(&self) -> SessionTerms {
         SessionTerms {
             id: self.id,
@@ -289,14 +289,14 @@ impl Session {
         }
     }
 
-    /// Whether the session is blind and not opened yet: the public sees nothing of the content of its takes, and
-    /// takes filed now get a seal.
+    /// Returns whether the session is blind and not opened yet: the public sees nothing of the content of its
+    /// takes, and takes filed now get a seal.
     pub fn is_sealed(&self) -> bool {
         self.blind && self.opened_at.is_none()
     }
 
-    /// Whether takes of this member count: without a roster always, otherwise when the member is
-    /// listed and not excused.
+    /// Returns whether takes of this member count: without a roster always, otherwise when the
+    /// member is listed and not excused.
     pub fn expects(&self, member: &MemberId) -> bool {
         let Some(roster) = &self.roster else { return true };
         roster.entry(member).is_some_and(|entry| !entry.excused)

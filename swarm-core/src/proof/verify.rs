@@ -14,17 +14,17 @@ pub struct Verified<T> {
 }
 
 impl<T> Verified<T> {
-    /// The payload with its signature.
+    /// Returns the payload with its signature.
     pub fn signed(&self) -> &Arc<Signed<T>> {
         &self.signed
     }
 
-    /// The signed text: [`canonical`] of the payload, computed once.
+    /// Returns the signed text: [`canonical`] of the payload, computed once.
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
 
-    /// The key that the signature was verified with.
+    /// Returns the key that the signature was verified with.
     pub fn key(&self) -> &PublicKey {
         &self.key
     }

@@ -19,24 +19,24 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of this stance; `None` for an unknown one.
+    /// Returns the position of this stance; `None` for an unknown one.
     pub fn of(stance: &Stance, confidence: Confidence) -> Option<Self> {
         Some(Self { rank: stance.known()?, confidence: confidence.get() })
     }
 
-    /// The position of a take.
+    /// Returns the position of a take.
     pub fn of_take(take: &Take) -> Option<Self> {
         Self::of(&take.draft().stance, take.draft().confidence)
     }
 
-    /// The position of a quote in a snapshot.
+    /// Returns the position of a quote in a snapshot.
     pub fn of_quote(quote: &Quote) -> Option<Self> {
         Self::of(&quote.stance, quote.confidence)
     }
 }
 
-/// The mean rank weighted by confidence, −2 to 2; the plain mean if all confidences are 0. `None` without
-/// positions. It does not depend on their order.
+/// Returns the mean rank weighted by confidence, −2 to 2; the plain mean if all confidences are 0. `None`
+/// without positions. It does not depend on their order.
 pub fn score(positions: &[Position]) -> Option<f64> {
     means(positions.to_vec()).map(|(score, _)| score)
 }

@@ -28,7 +28,7 @@ pub enum Stage {
     Published,
 }
 
-/// The stage of a session in this state and with this deadline.
+/// Returns the stage of a session in this state and with this deadline.
 pub fn stage(state: SessionState, deadline: Option<Timestamp>, now: Timestamp) -> Stage {
     let accepts = takes_may_come(deadline, now);
     match state {
@@ -44,7 +44,7 @@ pub fn stage(state: SessionState, deadline: Option<Timestamp>, now: Timestamp) -
 }
 
 impl Stage {
-    /// Whether a take filed now would count.
+    /// Returns whether a take filed now would count.
     pub fn takes_count(self) -> bool {
         matches!(self, Self::Scheduled | Self::Open | Self::Closing)
     }
@@ -130,8 +130,8 @@ pub fn agreement(stances: &Stances, score: f64) -> Option<Agreement> {
     })
 }
 
-/// The mean distance of the members' ranks from the score, 0 to 4; `None` without members of a known
-/// stance.
+/// Returns the mean distance of the members' ranks from the score, 0 to 4; `None` without members of
+/// a known stance.
 pub fn dissent(stances: &Stances, score: f64) -> Option<f64> {
     let Stances { bearish, cautious, neutral, constructive, bullish, .. } = *stances;
     let counts = [bearish, cautious, neutral, constructive, bullish];
@@ -204,7 +204,8 @@ pub struct MemberFigures {
     pub against: usize,
 }
 
-/// The figures of a member, from its positions that count, each with the figures of its session.
+/// Returns the figures of a member, from its positions that count, each with the figures of its
+/// session.
 pub fn member_figures<'a>(
     counted: impl IntoIterator<Item = (Position, &'a Figures)>,
 ) -> MemberFigures {
@@ -253,8 +254,8 @@ pub fn distance_from_others(own: Position, figures: &Figures) -> Option<f64> {
     Some(((rank - score) / PRECISION).round() * PRECISION)
 }
 
-/// Whether a position is on the other side of the consensus. `None` if the consensus is neutral: it
-/// has no other side. A neutral position is never against.
+/// Returns whether a position is on the other side of the consensus. `None` if the consensus is
+/// neutral: it has no other side. A neutral position is never against.
 pub fn is_against(own: Position, consensus: &str) -> Option<bool> {
     match consensus {
         "bearish" | "cautious" => Some(own.rank > 0),

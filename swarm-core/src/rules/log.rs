@@ -35,7 +35,7 @@ impl Act {
         Self(kind)
     }
 
-    /// The entry, if it contains nothing that the commit assigns.
+    /// Returns the entry, if it contains nothing that the commit assigns.
     pub fn known(&self) -> Option<&Arc<LogEntry>> {
         match &self.0 {
             Kind::Known(entry) => Some(entry),
@@ -43,14 +43,15 @@ impl Act {
         }
     }
 
-    /// The entry of a commit at the time `at` that assigned the number `minted`: the id of a session or of a
-    /// document, or the number of a new log. A [known](Self::known) entry depends on neither.
+    /// Returns the entry of a commit at the time `at` that assigned the number `minted`: the id of a session
+    /// or of a document, or the number of a new log. A [known](Self::known) entry depends on neither.
     pub fn entry(&self, minted: u64, at: Timestamp) -> Arc<LogEntry> {
         self.entry_at(minted)(at)
     }
 
-    /// The [entry](Self::entry) as a function of the time. What the entries of all times have in common is hashed
-    /// once, because a store that proposes an entry for each millisecond must be done before they have passed.
+    /// Returns the [entry](Self::entry) as a function of the time. What the entries of all times have in common
+    /// is hashed once, because a store that proposes an entry for each millisecond must be done before they have
+    /// passed.
     pub fn entry_at(&self, minted: u64) -> Box<dyn Fn(Timestamp) -> Arc<LogEntry> + '_> {
         match &self.0 {
             Kind::Known(entry) => Box::new(move |_| Arc::clone(entry)),
@@ -75,8 +76,8 @@ impl Act {
         }
     }
 
-    /// The JSON text whose digest is in the [entry](Self::entry), where that text has the id and the time
-    /// of the commit. A store whose commits assign both can complete text and entry by itself.
+    /// Returns the JSON text whose digest is in the [entry](Self::entry), where that text has the id and
+    /// the time of the commit. A store whose commits assign both can complete text and entry by itself.
     pub fn digested(&self, minted: u64, at: Timestamp) -> Option<String> {
         match &self.0 {
             Kind::MemoPublished(author, draft) => Some(write(&memo(author, draft, minted, at))),
@@ -99,7 +100,7 @@ impl From<LogEntry> for Act {
     }
 }
 
-/// A session is convened.
+/// Returns the act: a session is convened.
 pub(super) fn convened(draft: &SessionDraft, by: &Attribution) -> Act {
     Act::new(Kind::Convened(draft.clone(), by.clone()))
 }
@@ -118,7 +119,7 @@ pub(super) fn excused(
     session_entry(SessionAct::Excuse, session, by, Some(excuse))
 }
 
-/// The brief of a session is published.
+/// Returns the act: the brief of a session is published.
 pub fn brief_published(session: &Session, by: &Attribution) -> Act {
     session_entry(SessionAct::Brief, session, by, None)
 }
@@ -134,7 +135,7 @@ fn session_entry(
     LogEntry::Session(Box::new(SessionEntry { act, by, note, session, excuse })).into()
 }
 
-/// A member is changed, by an operator or, if `by` is `None`, by itself.
+/// Returns the act: a member is changed, by an operator or, if `by` is `None`, by itself.
 pub(super) fn member_changed(act: MemberAct, member: &Member, by: Option<&Actor>) -> Act {
     let is_active = member.state.is_active();
     LogEntry::Member(MemberEntry {
@@ -147,12 +148,12 @@ pub(super) fn member_changed(act: MemberAct, member: &Member, by: Option<&Actor>
     .into()
 }
 
-/// A memo is published.
+/// Returns the act: a memo is published.
 pub fn memo_published(member: &MemberId, draft: &MemoDraft) -> Act {
     Act::new(Kind::MemoPublished(member.clone(), draft.clone()))
 }
 
-/// A memo is shown that was held while its session was sealed.
+/// Returns the act: a memo is shown that was held while its session was sealed.
 pub fn memo_shown(memo: &Memo) -> Act {
     LogEntry::Memo(MemoEntry {
         act: MemoAct::Published,
@@ -164,7 +165,7 @@ pub fn memo_shown(memo: &Memo) -> Act {
     .into()
 }
 
-/// A memo is retracted.
+/// Returns the act: a memo is retracted.
 pub fn memo_retracted(memo: &Memo, by: &Actor) -> Act {
     LogEntry::Memo(MemoEntry {
         act: MemoAct::Retracted,
@@ -176,47 +177,47 @@ pub fn memo_retracted(memo: &Memo, by: &Actor) -> Act {
     .into()
 }
 
-/// A subject is created or replaced.
+/// Returns the act: a subject is created or replaced.
 pub fn subject_put(subject: &Subject, by: &Actor) -> Act {
     let (id, digest) = (subject.id.clone(), Digest::of_json(subject));
     LogEntry::Subject { by: by.clone(), id, digest }.into()
 }
 
-/// A snapshot of a subject is added.
+/// Returns the act: a snapshot of a subject is added.
 pub fn snapshot_added(subject: &SubjectId, draft: &SubjectSnapshotDraft, by: &Actor) -> Act {
     Act::new(Kind::SnapshotAdded(subject.clone(), draft.clone(), by.clone()))
 }
 
-/// The regime of a day is recorded.
+/// Returns the act: the regime of a day is recorded.
 pub fn regime_put(regime: &Regime, by: &Actor) -> Act {
     let (date, digest) = (regime.date, Digest::of_json(regime));
     LogEntry::Regime { by: by.clone(), date, digest }.into()
 }
 
-/// A research signal is recorded.
+/// Returns the act: a research signal is recorded.
 pub fn signal_put(signal: &Signal, by: &Actor) -> Act {
     let (signal_key, date) = (signal.signal_key.clone(), signal.date);
     let digest = Digest::of_json(signal);
     LogEntry::Signal { by: by.clone(), signal_key, date, digest }.into()
 }
 
-/// An operator accepts the store's clock as it is.
+/// Returns the act: an operator accepts the store's clock as it is.
 pub fn clock_accepted(by: &Actor) -> Act {
     LogEntry::Operation(Operation::ClockAccepted { by: by.clone() }).into()
 }
 
-/// An operator accepts the store as it is, and a new log begins. The commit assigns its number. `before`
-/// describes the previous log.
+/// Returns the act: an operator accepts the store as it is, and a new log begins. The commit assigns its number.
+/// `before` describes the previous log.
 pub fn store_accepted(before: LogBefore, by: &Actor) -> Act {
     Act::new(Kind::StoreAccepted(before, by.clone()))
 }
 
-/// An operator accepts the key that signs the log from now on.
+/// Returns the act: an operator accepts the key that signs the log from now on.
 pub fn key_accepted(key: &VerifierKey, by: &Actor) -> Act {
     LogEntry::Operation(Operation::KeyAccepted { by: by.clone(), log_key: key.to_string() }).into()
 }
 
-/// A day of the committee is changed.
+/// Returns the act: a day of the committee is changed.
 pub(super) fn committee_day(act: DayAct, day: &CommitteeDay, by: &Actor) -> Act {
     let generation = day.generation.as_ref();
     let subject_id = match act {
@@ -235,7 +236,8 @@ pub(super) fn committee_day(act: DayAct, day: &CommitteeDay, by: &Actor) -> Act 
     .into()
 }
 
-/// The record of a session in the log, with digests in place of the fields that may be long.
+/// Returns the record of a session in the log, with digests in place of the fields that may be
+/// long.
 pub fn logged(session: &Session) -> LoggedSession {
     LoggedSession {
         id: session.id,

@@ -71,12 +71,12 @@ impl PublicTake {
         }
     }
 
-    /// Whether the take is sealed.
+    /// Returns whether the take is sealed.
     pub fn is_sealed(&self) -> bool {
         self.open().is_none()
     }
 
-    /// The id.
+    /// Returns the id.
     pub fn id(&self) -> TakeId {
         match self {
             Self::Open(take) => take.id,
@@ -92,7 +92,7 @@ impl PublicTake {
         }
     }
 
-    /// The author.
+    /// Returns the author.
     pub fn member_id(&self) -> &MemberId {
         match self {
             Self::Open(take) => &take.draft().member_id,
@@ -116,7 +116,7 @@ impl PublicTake {
         }
     }
 
-    /// The day of its session.
+    /// Returns the day of its session.
     pub fn date(&self) -> Day {
         match self {
             Self::Open(take) => take.draft().date,
@@ -124,7 +124,7 @@ impl PublicTake {
         }
     }
 
-    /// The subject of its session.
+    /// Returns the subject of its session.
     pub fn subject_id(&self) -> &SubjectId {
         match self {
             Self::Open(take) => &take.draft().subject_id,

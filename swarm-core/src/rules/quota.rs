@@ -128,7 +128,7 @@ impl DocumentQuota {
 }
 
 impl DocumentCount {
-    /// Whether a document that was created at this time counts.
+    /// Returns whether a document that was created at this time counts.
     pub fn counts(&self, made: Timestamp) -> bool {
         (self.since..self.until).contains(&made)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::PublicTake;
 use crate::domain::{MemberId, Revision, Take, TakeId};
 
-/// The highest revision of each member, in the order of filing (API.md, 5.4).
+/// Returns the highest revision of each member, in the order of filing (API.md, 5.4).
 pub fn resolve<T: Revised + Clone>(takes: &[T]) -> Vec<T> {
     let mut by_revision: Vec<_> = takes.iter().collect();
     by_revision.sort_unstable_by_key(|take| take.revision());

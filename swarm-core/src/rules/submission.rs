@@ -55,17 +55,17 @@ impl Submission {
         Self::read(&mut document.members())
     }
 
-    /// The fields.
+    /// Returns the fields.
     pub fn draft(&self) -> &TakeDraft {
         &self.signed.payload
     }
 
-    /// The fields and their signature.
+    /// Returns the fields and their signature.
     pub fn signed(&self) -> &Arc<Signed<TakeDraft>> {
         &self.signed
     }
 
-    /// The names of its first unknown fields.
+    /// Returns the names of its first unknown fields.
     pub fn unknown_fields(&self) -> &[String] {
         &self.unknown_fields
     }

@@ -23,7 +23,7 @@ pub enum Warning {
     AlreadyAggregated,
 }
 
-/// The warnings for a take that is filed on these facts.
+/// Returns the warnings for a take that is filed on these facts.
 pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
     let (draft, terms) = (submission.draft(), basis.session.as_ref().map(|it| &*it.record));
     let unlisted = terms.and_then(|terms| unlisted_buckets(draft, terms));

@@ -116,7 +116,7 @@ impl Tenant {
         }
     }
 
-    /// The member of an application, in any state.
+    /// Returns the member of an application, in any state.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -125,8 +125,8 @@ impl Tenant {
         Ok(member.ok_or(Refusal::NotFound(Resource::Application))?.record)
     }
 
-    /// Up to `limit` applications with ids higher than `after`, by id; with `state`, only those in
-    /// that state.
+    /// Returns up to `limit` applications with ids higher than `after`, by id; with `state`, only
+    /// those in that state.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -144,7 +144,8 @@ impl Tenant {
 
 /// Reading members.
 impl Tenant {
-    /// Up to `limit` active members with ids higher than `after`, by id, and the cursor of the next page, if there is one.
+    /// Returns up to `limit` active members with ids higher than `after`, by id, and the cursor of the next page, if
+    /// there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -173,7 +174,7 @@ impl Tenant {
         Ok((members, next))
     }
 
-    /// The active members, oldest first.
+    /// Returns the active members, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -206,7 +207,7 @@ impl Tenant {
         Ok(public.ok_or(Refusal::NotFound(Resource::Member))?)
     }
 
-    /// The active member that a bearer token belongs to.
+    /// Returns the active member that a bearer token belongs to.
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when there is none.

@@ -141,7 +141,7 @@ impl Tenant {
         Self { retention_days, ..self }
     }
 
-    /// The time by the store's clock.
+    /// Returns the time by the store's clock.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -165,7 +165,8 @@ impl Tenant {
         self.entropy.bytes()
     }
 
-    /// The number of days after which applications that were not successful are erased; `None`: never.
+    /// Returns the number of days after which applications that were not successful are erased;
+    /// `None`: never.
     pub fn application_retention(&self) -> Option<u32> {
         self.retention_days
     }
@@ -184,12 +185,12 @@ impl Tenant {
         }
     }
 
-    /// The quotas.
+    /// Returns the quotas.
     pub fn quotas(&self) -> &Quotas {
         &self.quotas
     }
 
-    /// The id of the tenant.
+    /// Returns the id of the tenant.
     pub fn id(&self) -> &TenantId {
         self.observer.tenant()
     }

@@ -97,7 +97,7 @@ impl Tenant {
         Ok(session)
     }
 
-    /// A session and the takes that count: the highest revision of each member.
+    /// Returns a session and the takes that count: the highest revision of each member.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -107,7 +107,7 @@ impl Tenant {
         Ok((session, takes))
     }
 
-    /// A session and up to `limit` of the takes that count, with ids higher than `after`.
+    /// Returns a session and up to `limit` of the takes that count, with ids higher than `after`.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no session with this id.
@@ -128,7 +128,7 @@ impl Tenant {
         Ok(TakePage { session, takes, next_after })
     }
 
-    /// The newest session of a day and subject, and the takes that count.
+    /// Returns the newest session of a day and subject, and the takes that count.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none.
@@ -155,7 +155,7 @@ impl Tenant {
         Ok(newest.ok_or(Refusal::NotFound(Resource::Session))?.id)
     }
 
-    /// A session and all takes filed in it, with all revisions, in the order of filing.
+    /// Returns a session and all takes filed in it, with all revisions, in the order of filing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -178,7 +178,7 @@ impl Tenant {
         Ok((session.record, takes))
     }
 
-    /// A session without its takes.
+    /// Returns a session without its takes.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -202,7 +202,7 @@ impl Tenant {
         Ok(found.filter(|found| found.id == id).ok_or(Refusal::NotFound(Resource::Session))?)
     }
 
-    /// The summary of a session.
+    /// Returns the summary of a session.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -216,8 +216,8 @@ impl Tenant {
 
 /// Lists of sessions.
 impl Tenant {
-    /// The `limit` newest sessions with ids below `before`. A page has fewer sessions if they
-    /// exceed about 4 MiB, but at least one, if there is one.
+    /// Returns the `limit` newest sessions with ids below `before`. A page has fewer sessions if
+    /// they exceed about 4 MiB, but at least one, if there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -269,7 +269,7 @@ impl Tenant {
         Ok(listed.iter().filter_map(with).collect())
     }
 
-    /// Summaries of the `limit` newest sessions of a list with ids below `before`.
+    /// Returns summaries of the `limit` newest sessions of a list with ids below `before`.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -289,9 +289,9 @@ impl Tenant {
         Ok(SummaryPage { sessions, next_before })
     }
 
-    /// Summaries of up to `limit` of the newest sessions of a list with ids below `before` that `keep` keeps, by
-    /// id in descending order. A page has fewer if they are not among the next 1,000 sessions of the list;
-    /// [`SummaryPage::next_before`] goes on from there.
+    /// Returns summaries of up to `limit` of the newest sessions of a list with ids below `before` that `keep`
+    /// keeps, by id in descending order. A page has fewer if they are not among the next 1,000 sessions of the
+    /// list; [`SummaryPage::next_before`] goes on from there.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -321,7 +321,7 @@ impl Tenant {
         Ok(SummaryPage { next_before: query.before, sessions })
     }
 
-    /// Summaries of the `limit` sessions that were published last, the latest first.
+    /// Returns summaries of the `limit` sessions that were published last, the latest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -329,7 +329,7 @@ impl Tenant {
         Ok(self.store.published(limit).await?)
     }
 
-    /// The sessions of the same subject before and after this one.
+    /// Returns the sessions of the same subject before and after this one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -348,7 +348,7 @@ impl Tenant {
         ])
     }
 
-    /// The newest session in the state `collecting`, if any.
+    /// Returns the newest session in the state `collecting`, if any.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -358,8 +358,8 @@ impl Tenant {
         Ok(self.store.sessions(&newest).await?.into_iter().next())
     }
 
-    /// The `limit` newest sessions in which a first take would be accepted now, by id in descending order.
-    /// Aggregated sessions are left out, because takes in them do not count.
+    /// Returns the `limit` newest sessions in which a first take would be accepted now, by id in
+    /// descending order. Aggregated sessions are left out, because takes in them do not count.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -247,7 +247,7 @@ impl Tenant {
 
 /// Reading takes.
 impl Tenant {
-    /// A take, as the public sees it.
+    /// Returns a take, as the public sees it.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -263,8 +263,8 @@ impl Tenant {
         Ok(take.ok_or(Refusal::NotFound(Resource::Take))?)
     }
 
-    /// A take as the active member whose bearer token hashes to `token` sees it: its own takes complete even while
-    /// they are sealed, other takes as the public does. With any other token, as the public does.
+    /// Returns a take as the active member whose bearer token hashes to `token` sees it: its own takes complete
+    /// even while they are sealed, other takes as the public does. With any other token, as the public does.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -300,7 +300,7 @@ impl Tenant {
         Ok(takes.into_iter().map(shown).collect())
     }
 
-    /// A take among those of its session.
+    /// Returns a take among those of its session.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -315,8 +315,9 @@ impl Tenant {
         })
     }
 
-    /// Whether the latest take of a member counts in the snapshot of its session; `None` without a snapshot.
-    /// Reads the snapshot's quotes only if the take was filed in the same millisecond as the aggregation.
+    /// Returns whether the latest take of a member counts in the snapshot of its session; `None` without a
+    /// snapshot. Reads the snapshot's quotes only if the take was filed in the same millisecond as the
+    /// aggregation.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such session.
@@ -390,8 +391,8 @@ impl Tenant {
 
 /// The takes of a member, session by session.
 impl Tenant {
-    /// The latest take of a member in each of up to `limit` sessions that it filed in, those with the highest ids
-    /// below `before`.
+    /// Returns the latest take of a member in each of up to `limit` sessions that it filed in, those with the
+    /// highest ids below `before`.
     ///
     /// # Errors
     /// [`Error::Store`].

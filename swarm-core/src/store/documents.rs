@@ -82,7 +82,7 @@ impl Collection {
         Self::HeldMemos,
     ];
 
-    /// Whether the size of its documents counts towards [`DocumentQuota::bytes`].
+    /// Returns whether the size of its documents counts towards [`DocumentQuota::bytes`].
     pub fn has_limited_size(self) -> bool {
         matches!(self, Self::Subjects | Self::SubjectSnapshots | Self::Signals)
     }

@@ -74,8 +74,8 @@ pub trait Log: Send + Sync {
 /// 11.3). Within it, commits get the time of the last entry.
 pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 
-/// The time of a commit, from the store's clock and the time of the last row of the log. It never
-/// decreases. Every commit calls it, whether it appends a row or not, except
+/// Returns the time of a commit, from the store's clock and the time of the last row of the log. It
+/// never decreases. Every commit calls it, whether it appends a row or not, except
 /// [`accept_clock`](Log::accept_clock), [`accept_store`](Log::accept_store) and
 /// [`save_tree`](Log::save_tree).
 ///
@@ -90,7 +90,7 @@ pub fn time_of_commit(clock: Timestamp, last: Option<Timestamp>) -> Result<Times
     Ok(time)
 }
 
-/// The time of a read: not earlier than the last row of the log.
+/// Returns the time of a read: not earlier than the last row of the log.
 pub fn time_of_read(clock: Timestamp, last: Option<Timestamp>) -> Timestamp {
     last.map_or(clock, |last| clock.max(last))
 }

@@ -132,8 +132,8 @@ pub struct TakeContext<T = Arc<Take>> {
 }
 
 impl TakeContext {
-    /// The context of the take with this id, from its revisions and its neighbours in any order; `None`
-    /// unless the take is among them.
+    /// Returns the context of the take with this id, from its revisions and its neighbours in any
+    /// order; `None` unless the take is among them.
     pub fn of(id: TakeId, mut takes: Vec<Arc<Take>>) -> Option<Self> {
         takes.sort_unstable_by_key(|take| take.id);
         let take = takes.iter().find(|take| take.id == id)?;

@@ -59,8 +59,8 @@ pub trait Restore: Send {
     async fn discard(self: Box<Self>) -> Result<()>;
 }
 
-/// The attempt of a take that was restored: its id, or for the committee its number among all
-/// submissions, from 1. New attempts are random, so none is the same.
+/// Returns the attempt of a take that was restored: its id, or for the committee its number among
+/// all submissions, from 1. New attempts are random, so none is the same.
 pub fn restored_attempt(id: u64) -> AttemptId {
     AttemptId(u128::from(id).to_be_bytes())
 }

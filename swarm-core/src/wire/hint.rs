@@ -13,7 +13,8 @@ const MAX_QUOTED: usize = 40;
 /// The hint for a wrong signature.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
-/// The hint for a refusal, if it has one: a line of printable ASCII, whatever was sent in `body`.
+/// Returns the hint for a refusal, if it has one: a line of printable ASCII, whatever was sent in
+/// `body`.
 pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     match refusal {
         Refusal::InvalidSubmission(invalid)

@@ -28,12 +28,12 @@ macro_rules! problems {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code on the wire: lower-case words with hyphens. It is stable.
+            /// Returns the code on the wire: lower-case words with hyphens. It is stable.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// The status that it comes with.
+            /// Returns the status that it comes with.
             pub fn status(self) -> u16 {
                 match self { $(Self::$name => $status,)* }
             }

@@ -52,7 +52,7 @@ impl CommitteeBody {
         Ok(Self(text))
     }
 
-    /// The text, exactly as received.
+    /// Returns the text, exactly as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }

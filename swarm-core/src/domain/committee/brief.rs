@@ -157,7 +157,7 @@ impl CommitteeBrief {
         }
     }
 
-    /// The complete brief file for a front end with these links; an origin such as
+    /// Returns the complete brief file for a front end with these links; an origin such as
     /// `https://acme.example` will do.
     pub fn text(&self, links: &(impl Links + ?Sized)) -> String {
         format!("{}{}{}", self.head, json::write(&links.committee_submit()), self.tail)

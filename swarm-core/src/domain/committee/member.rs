@@ -25,7 +25,7 @@ impl CommitteeMemberId {
         Err(Invalid::new("id", "must match [a-z0-9][a-z0-9_-]{0,99}"))
     }
 
-    /// The id.
+    /// Returns the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,7 +81,7 @@ pub enum CommitteeStatus {
 }
 
 impl CommitteeStatus {
-    /// The status with this name on the wire.
+    /// Returns the status with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Active, Self::Inactive].into_iter().find(|status| status.as_str() == text)
     }
@@ -95,7 +95,7 @@ impl CommitteeStatus {
             .ok_or_else(|| Invalid::new("status", "must be active or inactive"))
     }
 
-    /// The name of the status on the wire.
+    /// Returns the name of the status on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",

@@ -61,7 +61,7 @@ impl<'a> Document<'a> {
         keys(self.0.get(place + 1..).unwrap_or_default())
     }
 
-    /// The members of the outermost object; any other value has none.
+    /// Returns the members of the outermost object; any other value has none.
     pub fn members(&mut self) -> Members<'_, 'a> {
         Members::of(&mut self.0)
     }

@@ -54,8 +54,8 @@ fn unicode(escape: &str) -> Option<(char, usize)> {
     Some((pair.ok()?, 12))
 }
 
-/// A text as JSON on one line, safe to print on a terminal: control characters and marks that
-/// change the direction of text are escaped.
+/// Returns a text as JSON on one line, safe to print on a terminal: control characters and marks
+/// that change the direction of text are escaped.
 pub fn printable(text: &str) -> String {
     printable_json(&write(text))
 }

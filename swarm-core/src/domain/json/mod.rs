@@ -23,7 +23,7 @@ pub use escapes::{printable, printable_json};
 pub use object::Fields;
 pub use value::{Json, Number, Object};
 
-/// The JSON text of `value`, as `JSON.stringify` would write it.
+/// Returns the JSON text of `value`, as `JSON.stringify` would write it.
 ///
 /// All types of this crate can be serialized. A value of another type that fails to serialize, or
 /// that contains a map with keys other than strings, gives `null`.

@@ -54,7 +54,7 @@ pub trait Fields {
 }
 
 impl Object {
-    /// The members, in order.
+    /// Returns the members, in order.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
@@ -66,12 +66,12 @@ impl Object {
         Some(value).filter(|value| *value != Json::Null)
     }
 
-    /// Whether the member is present, even if it is `null`.
+    /// Returns whether the member is present, even if it is `null`.
     pub fn has(&self, field: &str) -> bool {
         self.0.iter().any(|(key, _)| key == field)
     }
 
-    /// The member with this name.
+    /// Returns the member with this name.
     pub fn get_mut(&mut self, field: &str) -> Option<&mut Json> {
         self.0.iter_mut().find(|(key, _)| key == field).map(|(_, value)| value)
     }

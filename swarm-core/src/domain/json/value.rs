@@ -120,7 +120,7 @@ impl Number {
         Self { value, text: (!is_usual).then(|| text.into()) }
     }
 
-    /// The double nearest to the number.
+    /// Returns the double nearest to the number.
     pub fn get(&self) -> f64 {
         self.value
     }

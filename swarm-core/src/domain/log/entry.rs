@@ -27,7 +27,7 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// The exact text: a JSON object, without a line break.
+    /// Returns the exact text: a JSON object, without a line break.
     pub fn text(&self) -> String {
         write(self)
     }
@@ -105,8 +105,8 @@ pub enum LogEntry {
 }
 
 impl LogEntry {
-    /// The text of the entry without number and time, as stores keep it: a JSON object, without a
-    /// line break.
+    /// Returns the text of the entry without number and time, as stores keep it: a JSON object,
+    /// without a line break.
     pub fn to_text(&self) -> String {
         write(self)
     }
@@ -119,7 +119,7 @@ impl LogEntry {
         exact(text, Self::to_text)
     }
 
-    /// The session that an operator or the schedule acted on.
+    /// Returns the session that an operator or the schedule acted on.
     pub fn session(&self) -> Option<SessionId> {
         match self {
             Self::Session(entry) => Some(entry.session.id),

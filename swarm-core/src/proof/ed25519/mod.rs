@@ -7,8 +7,8 @@ use ed25519_dalek::Verifier as _;
 
 use crate::domain::{PublicKey, Signature};
 
-/// Whether a signature holds over a message under strict verification: no small-order component, no
-/// malleable or non-canonical encoding (API.md, 3.2).
+/// Returns whether a signature holds over a message under strict verification: no small-order
+/// component, no malleable or non-canonical encoding (API.md, 3.2).
 ///
 /// This accepts exactly what `verify_strict` of ed25519-dalek accepts for a [`PublicKey`], without
 /// decompressing R. `verify` compares the bytes of R with the canonical encoding of s·B - k·A, so

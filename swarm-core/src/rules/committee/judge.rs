@@ -50,7 +50,7 @@ impl CommitteeFiling {
         self.quota
     }
 
-    /// The id of this attempt to commit; it stays the same when the command is sent again.
+    /// Returns the id of this attempt to commit; it stays the same when the command is sent again.
     pub fn attempt(&self) -> AttemptId {
         self.attempt
     }
@@ -70,7 +70,7 @@ impl CommitteeFiling {
         self.commit_deadline
     }
 
-    /// The subject of the session.
+    /// Returns the subject of the session.
     pub fn subject_id(&self) -> &SubjectId {
         &self.subject_id
     }
@@ -80,8 +80,8 @@ impl CommitteeFiling {
         self.draft.generated_at
     }
 
-    /// The JSON text of the record without the fields that the commit adds: `received_at`, and
-    /// `generated_at` if not given.
+    /// Returns the JSON text of the record without the fields that the commit adds: `received_at`,
+    /// and `generated_at` if not given.
     pub fn text(&self) -> String {
         #[derive(Serialize)]
         struct Text<'a> {
@@ -107,7 +107,7 @@ impl CommitteeFiling {
         })
     }
 
-    /// The record to store, with the time that the commit assigned.
+    /// Returns the record to store, with the time that the commit assigned.
     pub fn take(&self, received_at: Timestamp) -> CommitteeTake {
         let draft = self.draft.clone();
         CommitteeTake {
@@ -181,8 +181,8 @@ pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
     })
 }
 
-/// Whether the briefs of a day are current: the day is today, or its deadline has not passed. (An
-/// operator may set a deadline on a later day.)
+/// Returns whether the briefs of a day are current: the day is today, or its deadline has not
+/// passed. (An operator may set a deadline on a later day.)
 pub fn is_current(day: &CommitteeDay, now: Timestamp) -> bool {
     day.generation.as_ref().is_some_and(|made| day.date == now.day() || now <= made.deadline)
 }

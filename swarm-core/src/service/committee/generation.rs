@@ -63,7 +63,7 @@ impl CommitteeTenant {
         .await
     }
 
-    /// The time until briefs may become due, if the committee does not change before.
+    /// Returns the time until briefs may become due, if the committee does not change before.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].

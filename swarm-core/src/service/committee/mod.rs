@@ -51,7 +51,7 @@ impl Committees {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
-    /// The committee of one tenant, with its settings. It is cheap and does no I/O.
+    /// Returns the committee of one tenant, with its settings. It is cheap and does no I/O.
     pub fn tenant(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeTenant {
         CommitteeTenant {
             store: self.tenants.open_committee(tenant),
@@ -115,17 +115,17 @@ impl CommitteeTenant {
         }
     }
 
-    /// The id of the tenant.
+    /// Returns the id of the tenant.
     pub fn id(&self) -> &TenantId {
         self.observer.tenant()
     }
 
-    /// The settings of the committee.
+    /// Returns the settings of the committee.
     pub fn settings(&self) -> &CommitteeSettings {
         &self.settings
     }
 
-    /// The time by the store's clock.
+    /// Returns the time by the store's clock.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
@@ -185,7 +185,7 @@ impl CommitteeTenant {
         .await
     }
 
-    /// All members, of either status, by id.
+    /// Returns all members, of either status, by id.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
@@ -247,7 +247,7 @@ impl CommitteeTenant {
 
 /// Reading briefs and sessions.
 impl CommitteeTenant {
-    /// The current brief of a member. Its text depends on the host of the request:
+    /// Returns the current brief of a member. Its text depends on the host of the request:
     /// [`CommitteeBrief::text`].
     ///
     /// # Errors
@@ -262,7 +262,7 @@ impl CommitteeTenant {
         Ok(brief.ok_or(CommitteeRefusal::NotFound(Resource::Brief))?)
     }
 
-    /// All current briefs, by member id.
+    /// Returns all current briefs, by member id.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
@@ -283,8 +283,8 @@ impl CommitteeTenant {
         Ok(readers.map(|member| member.record.id.clone()).collect())
     }
 
-    /// The generation of the current briefs, and how long they stay current. When the generation
-    /// changes, cached briefs are out of date.
+    /// Returns the generation of the current briefs, and how long they stay current. When the
+    /// generation changes, cached briefs are out of date.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
@@ -316,7 +316,7 @@ impl CommitteeTenant {
         Ok(latest.map(|day| day.record))
     }
 
-    /// The `limit` latest sessions before the day `before`, latest first.
+    /// Returns the `limit` latest sessions before the day `before`, latest first.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
@@ -342,7 +342,7 @@ impl CommitteeTenant {
         Ok(lines)
     }
 
-    /// The session of a day.
+    /// Returns the session of a day.
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.

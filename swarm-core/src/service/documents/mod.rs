@@ -56,7 +56,7 @@ impl Tenant {
         written(&self.put_within(Collection::Subjects, draft, quota).await?)
     }
 
-    /// A subject.
+    /// Returns a subject.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -66,8 +66,8 @@ impl Tenant {
         Ok(read(&document, Subject::read)?)
     }
 
-    /// Up to `limit` subjects with ids higher than `after`, by id. A page has fewer subjects if they
-    /// exceed about 4 MiB, but at least one, if there is one.
+    /// Returns up to `limit` subjects with ids higher than `after`, by id. A page has fewer subjects
+    /// if they exceed about 4 MiB, but at least one, if there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -83,8 +83,8 @@ impl Tenant {
         Ok(SubjectPage { subjects, next_after })
     }
 
-    /// The ids of up to `limit` subjects with ids higher than `after`, by id, and whether there are
-    /// more.
+    /// Returns the ids of up to `limit` subjects with ids higher than `after`, by id, and whether
+    /// there are more.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -134,7 +134,7 @@ impl Tenant {
         }
     }
 
-    /// The snapshots of a subject, by day, then by id.
+    /// Returns the snapshots of a subject, by day, then by id.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.

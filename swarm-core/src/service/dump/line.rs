@@ -104,7 +104,7 @@ impl Line {
 }
 
 impl Totals {
-    /// The number of records of this kind.
+    /// Returns the number of records of this kind.
     pub fn count(&self, kind: &str) -> u64 {
         self.counts.get(kind).copied().unwrap_or(0)
     }

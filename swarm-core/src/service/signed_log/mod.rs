@@ -80,7 +80,7 @@ struct State {
 }
 
 impl Tenant {
-    /// The log of this tenant, signed under the name `<host>/swarm/log/<tenant>`.
+    /// Returns the log of this tenant, signed under the name `<host>/swarm/log/<tenant>`.
     ///
     /// # Errors
     /// [`Invalid`] when the host is not that of a URL.
@@ -103,17 +103,18 @@ impl SignedLog {
         Self { store: store::dry_run(Arc::clone(&self.store)), ..self.clone() }
     }
 
-    /// The origin of the tenant's log with this number.
+    /// Returns the origin of the tenant's log with this number.
     pub fn origin(&self, log: u64) -> String {
         if log <= 1 { self.origin.to_string() } else { format!("{}/{log}", self.origin) }
     }
 
-    /// Whether the last checkpoint was signed by another key than this server's, when it was last looked at.
+    /// Returns whether the last checkpoint was signed by another key than this server's, when it was last
+    /// looked at.
     pub fn is_foreign(&self) -> bool {
         self.lock().is_foreign
     }
 
-    /// The number in the origin of a log of this tenant; `None` for another origin.
+    /// Returns the number in the origin of a log of this tenant; `None` for another origin.
     pub fn number_of(&self, origin: &str) -> Option<u64> {
         let number = match origin.strip_prefix(&*self.origin)? {
             "" => 1,

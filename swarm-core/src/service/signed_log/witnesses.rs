@@ -120,7 +120,7 @@ impl SignedLog {
         }
     }
 
-    /// The last entry that closed a session, among those that this server signed.
+    /// Returns the last entry that closed a session, among those that this server signed.
     pub fn last_closing(&self) -> Option<Seq> {
         self.lock().closing
     }

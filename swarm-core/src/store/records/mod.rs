@@ -159,8 +159,8 @@ pub const BEFORE_BUCKETS: &str = ",\"buckets\":";
 /// The text before the first member of a roster, if there is one.
 pub const BEFORE_ROSTER: &str = ",\"roster\":[";
 
-/// The entry of a roster that expects this member, as it is in the record of a session. No other part of the
-/// record contains it: quotation marks in strings are escaped.
+/// Returns the entry of a roster that expects this member, as it is in the record of a session. No other
+/// part of the record contains it: quotation marks in strings are escaped.
 pub fn expecting(member: &MemberId) -> String {
     json::write(&RosterEntry { member_id: member.clone(), excused: false })
 }
@@ -320,8 +320,8 @@ impl Record for Take {
     }
 }
 
-/// The proof of a take as one word: its signature, then, if it has a seal, a dot and the salt of the seal. A
-/// verified signature is base64, so it contains no dot.
+/// Returns the proof of a take as one word: its signature, then, if it has a seal, a dot and the salt of the
+/// seal. A verified signature is base64, so it contains no dot.
 pub fn proof_text(take: &Take) -> Cow<'_, str> {
     let signature = take.signed.signature.as_str();
     match &take.salt {

@@ -27,7 +27,8 @@ pub struct OldEntry<'a> {
 }
 
 impl OldEntry<'_> {
-    /// The key of the document whose digest the entry contains, if it is missing in the text.
+    /// Returns the key of the document whose digest the entry contains, if it is missing in the
+    /// text.
     pub fn document(&self) -> Option<(Collection, String)> {
         if !self.text.contains(DIGEST) {
             return None;
@@ -37,7 +38,7 @@ impl OldEntry<'_> {
         Some((collection, self.minted?.to_string()))
     }
 
-    /// The whole entry. `document` is the one that [`document`](Self::document) names.
+    /// Returns the whole entry. `document` is the one that [`document`](Self::document) names.
     ///
     /// # Errors
     /// [`Unreadable`] when the text is not an entry, or the document is missing or not of that kind.
