@@ -176,9 +176,9 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Its code, such as `trailing-newline`.
+    /// The code of the mistake, such as `trailing-newline`.
     pub code: String,
-    /// What it is and how to fix it, for people.
+    /// The mistake and how to fix it, for people.
     pub message: String,
 }
 

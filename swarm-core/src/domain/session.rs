@@ -139,7 +139,7 @@ pub struct SessionDraft {
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members.
     pub roster: Option<Roster>,
-    /// Whether its takes are sealed until it is opened (API.md, 5.8).
+    /// Whether takes are sealed until the session is opened (API.md, 5.8).
     pub blind: bool,
 }
 
@@ -262,11 +262,11 @@ pub struct Session {
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
-    /// Whether its takes are sealed until it is opened; omitted on the wire if they are not
+    /// Whether takes are sealed until the session is opened; omitted on the wire if they are not
     /// (API.md, 5.8).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
-    /// When it was opened, if it is blind, by the store's clock; omitted on the wire until then.
+    /// The time when the session was opened, if it is blind, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
     /// The time when it was published, by the store's clock; omitted on the wire until then.

@@ -22,7 +22,7 @@ pub struct CommitteeDraft {
     pub body: CommitteeBody,
     /// The name of the model that wrote it, if given.
     pub model: Option<Model>,
-    /// When it was written, if given.
+    /// The time when the take was written, if given.
     pub generated_at: Option<Timestamp>,
 }
 
@@ -44,7 +44,7 @@ pub struct CommitteeTake {
     pub body: CommitteeBody,
     /// The name of the model that wrote it; `null` if not given.
     pub model: Option<Model>,
-    /// When it was written; when it was received if not given.
+    /// The time when the take was written; the time when it was received if not given.
     pub generated_at: Timestamp,
     /// The time of the commit, by the store's clock.
     pub received_at: Timestamp,

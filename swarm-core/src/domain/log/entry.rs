@@ -195,7 +195,7 @@ pub struct LoggedSession {
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline.
     pub window_closes_at: Option<Timestamp>,
-    /// When it was convened.
+    /// The time when the session was convened.
     pub convened_at: Timestamp,
     /// The number of members required for a quorum.
     pub quorum: Option<u32>,
@@ -206,10 +206,10 @@ pub struct LoggedSession {
     /// Whether the session is blind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
-    /// When it was opened, if it is blind.
+    /// The time when the session was opened, if it is blind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
-    /// When it was published.
+    /// The time when the session was published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
     /// The digest of its snapshot, once it is aggregated.

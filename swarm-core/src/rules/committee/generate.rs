@@ -73,7 +73,7 @@ pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Timestamp) -> Day {
 /// Returns whether the schedule generates the briefs of this day now. `takes` are the submissions
 /// of the day.
 ///
-/// It does so if the day is today, the time of the briefs has come, the deadline is ahead, and the
+/// Briefs are due if the day is today, the time of the briefs has come, the deadline is ahead, and the
 /// day has no briefs since then: none, or only earlier ones that an operator generated. So a server
 /// that starts late catches up, and of two servers the second one does nothing.
 ///

@@ -57,7 +57,7 @@ impl LastSigned {
 }
 
 /// Remembers the last checkpoint of each log outside of the store, so that a server that was just
-/// started notices a store that went back. Logs are told apart by the origin of the tenant's first
+/// started notices a store that went back. Logs are distinguished by the origin of the tenant's first
 /// log.
 pub trait CheckpointMemory: Send + Sync + 'static {
     /// The last checkpoint, if any.
