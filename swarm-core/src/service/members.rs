@@ -401,8 +401,8 @@ impl Tenant {
     /// nothing otherwise.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`](rules::Refusal::NotFound);
-    /// [`Refusal::MemberIs`](rules::Refusal::MemberIs) when it is active.
+    /// [`Refusal::NotFound`];
+    /// [`Refusal::MemberIs`] when it is active.
     pub async fn erase(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
         let member = self.load_member(id).await?;
         rules::erase(&member, by)?;
