@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use allocation_counter::measure;
-use swarm_benches::{Author, SESSIONS, USUAL, World};
+use swarm_benches::{Author, Fixture, SESSIONS, USUAL};
 use swarm_core::Submission;
 use swarm_core::domain::{Signed, TakeDraft};
 use swarm_core::proof::canonical;
@@ -17,13 +17,13 @@ const MAX_ALLOCATIONS: u64 = 25;
 #[test]
 fn accepted_take_allocates_at_most_25_times() {
     let author = Author::new(1);
-    let world = World::new(&[&author]);
+    let fixture = Fixture::new(&[&author]);
     let bodies: Vec<String> =
         (0..SESSIONS).map(|session| body(&author.signed(session, USUAL))).collect();
     let mut file = |body: &String| {
         let counted = measure(|| {
             let take = Submission::from_json(body.as_bytes()).expect("a submission");
-            black_box(world.file(&author, &take));
+            black_box(fixture.file(&author, &take));
         });
         counted.count_total
     };

@@ -1,6 +1,6 @@
 //! Two builds of `swarm serve` compared: processor time per request of the one that `SWARM_PROGRAM` names (by
 //! default this checkout's), divided by that of the one that `SWARM_BASELINE` names. Both get the same requests
-//! alternately, with worlds and stores of their own. Prints the medians of their processor times, and the median,
+//! alternately, with fixtures and stores of their own. Prints the medians of their processor times, and the median,
 //! minimum and maximum of the ratios per round.
 //!
 //! A change that costs a few per cent only shows in such a run: figures of different runs differ by more.
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hyper::StatusCode;
-use swarm_benches::shipped::load::{self, Clients, Sent};
+use swarm_benches::shipped::load::{self, Clients, LoadRequest};
 use swarm_benches::shipped::process::{OTHER, stay_on};
-use swarm_benches::shipped::{World, program, spread};
+use swarm_benches::shipped::{ServerFixture, program, spread};
 use swarm_redis_testing::Server;
 
 /// Members that file a take in each round, and connections.
@@ -38,59 +38,64 @@ fn main() {
     let programs = [program(), baseline];
     stay_on(OTHER);
     println!("{:<28} {:>10} {:>10}   ratio   from    to", "µs a request", "this", "baseline");
-    let memory = worlds(&programs, |_| "memory".to_owned());
+    let memory = fixtures(&programs, |_| "memory".to_owned());
     compare_takes("take, memory", &memory, Clients::Awake);
     compare_reads(&memory);
     drop(memory);
     compare_takes(
         "take, SQLite",
-        &worlds(&programs, |_| "sqlite:swarm.db".to_owned()),
+        &fixtures(&programs, |_| "sqlite:swarm.db".to_owned()),
         Clients::Awake,
     );
     // `redis-server` needs the core of the clients, so they sleep while they wait.
     let redis = [(); 2].map(|()| Server::start(&["--appendonly", "no"]));
     let url = |number: usize| redis.get(number).expect("one each").url();
-    compare_takes("take, Redis", &worlds(&programs, url), Clients::Asleep);
+    compare_takes("take, Redis", &fixtures(&programs, url), Clients::Asleep);
 }
 
-fn worlds(programs: &[PathBuf; 2], store: impl Fn(usize) -> String) -> [World; 2] {
-    let world =
-        |number: usize, program: &Path| World::new(program, &store(number), MEMBERS, READ + 1);
+fn fixtures(programs: &[PathBuf; 2], store: impl Fn(usize) -> String) -> [ServerFixture; 2] {
+    let fixture = |number: usize, program: &Path| {
+        ServerFixture::new(program, &store(number), MEMBERS, READ + 1)
+    };
     let [this, baseline] = programs;
-    [world(0, this), world(1, baseline)]
+    [fixture(0, this), fixture(1, baseline)]
 }
 
-fn compare_takes(name: &str, worlds: &[World; 2], clients: Clients) {
-    compare(name, worlds, |world, round| {
-        load::cost(clients, &world.server, CONNECTIONS, world.takes(round), StatusCode::CREATED)
+fn compare_takes(name: &str, fixtures: &[ServerFixture; 2], clients: Clients) {
+    compare(name, fixtures, |fixture, round| {
+        load::cost(clients, &fixture.server, CONNECTIONS, fixture.takes(round), StatusCode::CREATED)
     });
 }
 
 /// Reads of a session with takes, and their revalidations.
-fn compare_reads(worlds: &[World; 2]) {
-    let tags = worlds.each_ref().map(|world| {
-        let takes = world.takes(READ).into_iter().take(TAKES_READ).collect();
-        load::send(world.server.address, CONNECTIONS, takes, StatusCode::CREATED);
-        let answer = load::ask(world.server.address, world.read(READ, None));
+fn compare_reads(fixtures: &[ServerFixture; 2]) {
+    let tags = fixtures.each_ref().map(|fixture| {
+        let takes = fixture.takes(READ).into_iter().take(TAKES_READ).collect();
+        load::send(fixture.server.address, CONNECTIONS, takes, StatusCode::CREATED);
+        let answer = load::ask(fixture.server.address, fixture.read(READ, None));
         let tag = answer.headers().get("etag").and_then(|tag| tag.to_str().ok());
-        (world.server.address, tag.expect("a tag").to_owned())
+        (fixture.server.address, tag.expect("a tag").to_owned())
     });
-    let cost = |world: &World, request: Sent, status| {
-        load::cost(Clients::Awake, &world.server, CONNECTIONS, vec![request; READS], status)
+    let cost = |fixture: &ServerFixture, request: LoadRequest, status| {
+        load::cost(Clients::Awake, &fixture.server, CONNECTIONS, vec![request; READS], status)
     };
-    compare("session with 100 takes", worlds, |world, _| {
-        cost(world, world.read(READ, None), StatusCode::OK)
+    compare("session with 100 takes", fixtures, |fixture, _| {
+        cost(fixture, fixture.read(READ, None), StatusCode::OK)
     });
-    compare("session, 304", worlds, |world, _| {
-        let tag = tags.iter().find(|(address, _)| *address == world.server.address);
+    compare("session, 304", fixtures, |fixture, _| {
+        let tag = tags.iter().find(|(address, _)| *address == fixture.server.address);
         let tag = tag.map(|(_, tag)| tag.as_str());
-        cost(world, world.read(READ, tag), StatusCode::NOT_MODIFIED)
+        cost(fixture, fixture.read(READ, tag), StatusCode::NOT_MODIFIED)
     });
 }
 
 /// Measures both in each round, and prints the medians. Which one goes first alternates.
-fn compare(name: &str, worlds: &[World; 2], mut cost: impl FnMut(&World, usize) -> Duration) {
-    let [this, baseline] = worlds;
+fn compare(
+    name: &str,
+    fixtures: &[ServerFixture; 2],
+    mut cost: impl FnMut(&ServerFixture, usize) -> Duration,
+) {
+    let [this, baseline] = fixtures;
     let measured = std::array::from_fn::<_, READ, _>(|round| {
         if round % 2 == 0 {
             let first = cost(this, round);

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
-use swarm_benches::{Author, LONGEST, USUAL, World, group};
+use swarm_benches::{Author, Fixture, LONGEST, USUAL, group};
 use swarm_core::Submission;
 use swarm_core::domain::{
     self, AttemptId, Confidence, MemberId, Roster, RosterEntry, Salt, SessionTerms, Signed,
@@ -124,7 +124,7 @@ fn judgement(c: &mut Criterion) {
     let signed = author.signed(0, USUAL);
     let take = Submission::new(signed.clone());
     let forged = Submission::new(tampered(&signed));
-    let basis = World::new(&[&author]).basis(&author, &take);
+    let basis = Fixture::new(&[&author]).basis(&author, &take);
     let (rostered, late) = (with_roster(&basis, 1_000), late(&basis));
 
     let signed = Arc::new(signed);
@@ -175,12 +175,12 @@ fn in_session(basis: &Basis, change: impl FnOnce(SessionTerms) -> SessionTerms) 
 
 fn submission_bytes(signed: &Signed<TakeDraft>) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Sent<'a> {
+    struct LoadRequest<'a> {
         #[serde(flatten)]
         draft: &'a TakeDraft,
         signature: &'a domain::Signature,
     }
-    json::write(&Sent { draft: &signed.payload, signature: &signed.signature }).into_bytes()
+    json::write(&LoadRequest { draft: &signed.payload, signature: &signed.signature }).into_bytes()
 }
 
 /// The fields as a front end without rules would read them.

@@ -1,6 +1,6 @@
 //! Filing in memory: load, judge, commit, on one thread and on two.
 //!
-//! Signing and setup are not measured. A world is replaced after an author has filed [`SESSIONS`] takes in
+//! Signing and setup are not measured. A fixture is replaced after an author has filed [`SESSIONS`] takes in
 //! it, so that nothing grows.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use swarm_benches::{SESSIONS, SignedTakes, World, group};
+use swarm_benches::{Fixture, SESSIONS, SignedTakes, group};
 use swarm_store_memory::MemoryStore;
 
 criterion_group! {
@@ -36,8 +36,8 @@ fn one_thread(c: &mut Criterion) {
     group.bench_function("submit", |b| {
         b.iter_custom(|iters| {
             in_rounds(iters, |count| {
-                let world = signed.world();
-                timed(|| signed.file(&world, count)).length()
+                let fixture = signed.fixture();
+                timed(|| signed.file(&fixture, count)).length()
             })
         });
     });
@@ -60,8 +60,8 @@ fn two_threads(c: &mut Criterion) {
     group.throughput(Throughput::Elements(1)).bench_function("1 thread", |bench| {
         bench.iter_custom(|iters| {
             in_rounds(iters, |count| {
-                let world = a.world();
-                timed(|| a.file(&world, count)).length()
+                let fixture = a.fixture();
+                timed(|| a.file(&fixture, count)).length()
             })
         });
     });
@@ -69,8 +69,8 @@ fn two_threads(c: &mut Criterion) {
     group.bench_function("2 threads, one tenant", |bench| {
         bench.iter_custom(|iters| {
             in_rounds(iters, |count| {
-                let world = World::new(&[&a.author, &b.author]);
-                together(|| a.file(&world, count), || b.file(&world, count))
+                let fixture = Fixture::new(&[&a.author, &b.author]);
+                together(|| a.file(&fixture, count), || b.file(&fixture, count))
             })
         });
     });
@@ -78,8 +78,8 @@ fn two_threads(c: &mut Criterion) {
         bench.iter_custom(|iters| {
             in_rounds(iters, |count| {
                 let store = MemoryStore::new();
-                let one = World::in_store(&store, "one", &[&a.author]);
-                let two = World::in_store(&store, "two", &[&b.author]);
+                let one = Fixture::in_store(&store, "one", &[&a.author]);
+                let two = Fixture::in_store(&store, "two", &[&b.author]);
                 together(|| a.file(&one, count), || b.file(&two, count))
             })
         });
@@ -100,21 +100,21 @@ fn reading(c: &mut Criterion) {
          that only judges (what the machine gives)",
     );
     let (reader, other) = (SignedTakes::new(1), SignedTakes::new(2));
-    let worlds = || World::new(&[&reader.author, &other.author]);
+    let fixtures = || Fixture::new(&[&reader.author, &other.author]);
     let facts = other.facts();
-    let world = worlds();
+    let fixture = fixtures();
     let mut takes = reader.takes.iter().cycle();
     group.bench_function("alone", |b| {
-        b.iter(|| world.basis(&reader.author, takes.next().expect("a cycle has no end")))
+        b.iter(|| fixture.basis(&reader.author, takes.next().expect("a cycle has no end")))
     });
     group.bench_function("beside a writer", |b| {
         b.iter_custom(|iters| {
-            reads_beside(iters, &reader, worlds, |world| other.file(world, SESSIONS))
+            reads_beside(iters, &reader, fixtures, |fixture| other.file(fixture, SESSIONS))
         });
     });
     group.bench_function("beside a judge", |b| {
         b.iter_custom(|iters| {
-            reads_beside(iters, &reader, worlds, |_| other.judge(&facts, SESSIONS))
+            reads_beside(iters, &reader, fixtures, |_| other.judge(&facts, SESSIONS))
         });
     });
 }
@@ -160,29 +160,29 @@ fn together(a: impl FnOnce() + Send, b: impl FnOnce()) -> Duration {
     here.1.max(there.1) - here.0.min(there.0)
 }
 
-/// The time of reads beside a thread that works in the same world.
+/// The time of reads beside a thread that works in the same fixture.
 fn reads_beside(
     iters: u64,
     reader: &SignedTakes,
-    worlds: impl Fn() -> World,
-    work: impl Fn(&World) + Sync,
+    fixtures: impl Fn() -> Fixture,
+    work: impl Fn(&Fixture) + Sync,
 ) -> Duration {
     let (mut spent, mut reads) = (Duration::ZERO, 0_u64);
     let mut takes = reader.takes.iter().cycle();
     while reads < iters {
-        let world = worlds();
+        let fixture = fixtures();
         let (ready, working) = (Barrier::new(2), AtomicBool::new(true));
         thread::scope(|scope| {
             scope.spawn(|| {
                 ready.wait();
-                work(&world);
+                work(&fixture);
                 working.store(false, Ordering::Release);
             });
             ready.wait();
             let reading = timed(|| {
                 while working.load(Ordering::Acquire) {
                     let take = takes.next().expect("a cycle has no end");
-                    black_box(world.basis(&reader.author, take));
+                    black_box(fixture.basis(&reader.author, take));
                     reads += 1;
                 }
             });

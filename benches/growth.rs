@@ -13,7 +13,7 @@ use hyper::StatusCode;
 use swarm_benches::USUAL;
 use swarm_benches::shipped::load::{self, Clients};
 use swarm_benches::shipped::process::{OTHER, stay_on};
-use swarm_benches::shipped::{World, program, spread};
+use swarm_benches::shipped::{ServerFixture, program, spread};
 
 const MEMBERS: usize = 1_000;
 
@@ -39,14 +39,14 @@ fn main() {
         "{:>10} {:>8} {:>8} {:>8} {:>8} {:>8}",
         "on file", "ratio", "from", "to", "memory", "disk"
     );
-    let empty = old.world.server.peak();
+    let empty = old.fixture.server.peak();
     for size in sizes().chain([most]) {
         while old.filed * MEMBERS < size {
             old.file();
         }
         let takes = old.filed * MEMBERS;
         let [memory, disk] =
-            [old.world.server.peak() - empty, old.world.disk()].map(|all| all / takes);
+            [old.fixture.server.peak() - empty, old.fixture.disk()].map(|all| all / takes);
         let mut young = Growing::new(store, characters, ROUNDS + 1);
         young.file();
         let ratio = |()| old.file().as_secs_f64() / young.file().as_secs_f64();
@@ -57,7 +57,7 @@ fn main() {
 
 /// A server on which each member files again and again.
 struct Growing {
-    world: World,
+    fixture: ServerFixture,
     database: Database,
     /// The length of the write-ups.
     characters: usize,
@@ -70,25 +70,26 @@ impl Growing {
     fn new(store: &str, characters: usize, takes: usize) -> Self {
         let sessions = takes.div_ceil(REVISIONS);
         let (database, url) = Database::start(store);
-        let world = World::new(&program(), url.as_deref().unwrap_or(store), MEMBERS, sessions);
-        Self { world, database, characters, filed: 0 }
+        let fixture =
+            ServerFixture::new(&program(), url.as_deref().unwrap_or(store), MEMBERS, sessions);
+        Self { fixture, database, characters, filed: 0 }
     }
 
     /// Files a take of each member; returns the processor time of one.
     fn file(&mut self) -> Duration {
         let session = self.filed / REVISIONS;
         self.filed += 1;
-        let takes = self.world.takes_of(self.characters, session);
+        let takes = self.fixture.takes_of(self.characters, session);
         // A database server needs the core of the clients, so they sleep while they wait.
         let clients = match self.database {
             Database::None => Clients::Awake,
             Database::Redis(_) | Database::Postgres(_) => Clients::Asleep,
         };
-        load::cost(clients, &self.world.server, 64, takes, StatusCode::CREATED)
+        load::cost(clients, &self.fixture.server, 64, takes, StatusCode::CREATED)
     }
 }
 
-/// The database server of a world.
+/// The database server of a fixture.
 enum Database {
     None,
     Redis(#[expect(dead_code, reason = "killed on drop")] swarm_redis_testing::Server),

@@ -1,4 +1,4 @@
-//! Fixtures of the benchmarks: authors, signed takes, and worlds to file them in.
+//! Fixtures of the benchmarks: authors, signed takes, and tenants to file them in.
 
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
@@ -27,7 +27,7 @@ use swarm_store_memory::MemoryStore;
 pub use backend::signature_backend;
 pub use throughput::takes_a_second;
 
-/// The sessions of a world, and so the first takes that an author can file in it.
+/// The sessions of a fixture, and so the first takes that an author can file in it.
 pub const SESSIONS: usize = 256;
 
 /// The characters of a usual write-up.
@@ -49,7 +49,7 @@ pub fn group<'a>(
 /// A member with its keys and its token.
 #[derive(Debug)]
 pub struct Author {
-    /// Its keys.
+    /// The keys.
     pub keys: KeyPair,
     /// Its public key, decoded.
     pub key: PublicKey,
@@ -127,21 +127,21 @@ impl SignedTakes {
         Self { takes: author.takes(), author }
     }
 
-    /// A world in memory with only this author.
-    pub fn world(&self) -> World {
-        World::new(&[&self.author])
+    /// A fixture in memory with only this author.
+    pub fn fixture(&self) -> Fixture {
+        Fixture::new(&[&self.author])
     }
 
-    /// The facts that each of the takes is judged by, in such a world.
+    /// The facts that each of the takes is judged by, in such a fixture.
     pub fn facts(&self) -> Vec<Basis> {
-        let world = self.world();
-        self.takes.iter().map(|take| world.basis(&self.author, take)).collect()
+        let fixture = self.fixture();
+        self.takes.iter().map(|take| fixture.basis(&self.author, take)).collect()
     }
 
     /// Files `count` takes in memory.
-    pub fn file(&self, world: &World, count: usize) {
+    pub fn file(&self, fixture: &Fixture, count: usize) {
         for take in self.takes.iter().take(count) {
-            black_box(world.file(&self.author, take));
+            black_box(fixture.file(&self.author, take));
         }
     }
 
@@ -156,29 +156,29 @@ impl SignedTakes {
 }
 
 /// A tenant with some members, [`SESSIONS`] sessions and no takes.
-pub struct World {
+pub struct Fixture {
     tenant: Tenant,
     store: Arc<dyn Store>,
 }
 
-impl std::fmt::Debug for World {
+impl std::fmt::Debug for Fixture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("World").field(&self.tenant).finish()
+        f.debug_tuple("Fixture").field(&self.tenant).finish()
     }
 }
 
-impl World {
-    /// A world in a new store in memory.
+impl Fixture {
+    /// A fixture in a new store in memory.
     pub fn new(authors: &[&Author]) -> Self {
         Self::in_store(&MemoryStore::new(), "acme", authors)
     }
 
-    /// A tenant's world in a store in memory that may have others.
+    /// A tenant with its authors in a store in memory that may have others.
     pub fn in_store(memory: &MemoryStore, tenant: &str, authors: &[&Author]) -> Self {
         at_once(Self::set_up(memory, tenant, authors))
     }
 
-    /// A tenant's world in a store that may have others.
+    /// A tenant with its authors in a store that may have others.
     pub async fn set_up(
         store: &(impl Tenants + Clone + 'static),
         tenant: &str,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use swarm_benches::{Author, SESSIONS, USUAL, World, session_draft};
+use swarm_benches::{Author, Fixture, SESSIONS, USUAL, session_draft};
 use swarm_core::domain::{
     Attribution, Nonce, SessionDraft, SessionPatch, SessionState, Subject, TakeDraft,
 };
@@ -62,12 +62,12 @@ fn measure(runtime: &Runtime, name: &str, store: &(impl Tenants + Clone + 'stati
     let count = u32::try_from(takes / REVISIONS).expect("a small number");
     let authors: Vec<_> = (0..count).map(|number| Arc::new(Author::new(number))).collect();
     let members: Vec<_> = authors.iter().map(|author| &**author).collect();
-    let world = Arc::new(runtime.block_on(World::set_up(store, "acme", &members)));
+    let fixture = Arc::new(runtime.block_on(Fixture::set_up(store, "acme", &members)));
     for (way, by_aggregation) in [("its deadline", false), ("its aggregation", true)] {
         let mut longest: Vec<_> = (0..ROUNDS)
             .map(|round| {
                 let number = SESSIONS + round + if by_aggregation { ROUNDS } else { 0 };
-                runtime.block_on(opened(&world, &authors, number, by_aggregation))
+                runtime.block_on(opened(&fixture, &authors, number, by_aggregation))
             })
             .collect();
         longest.sort_unstable();
@@ -85,17 +85,17 @@ fn millis(duration: Duration) -> f64 {
 
 /// Fills a session and opens it; returns the longest commit during it, and before it.
 async fn opened(
-    world: &Arc<World>,
+    fixture: &Arc<Fixture>,
     authors: &[Arc<Author>],
     number: usize,
     by_aggregation: bool,
 ) -> [Duration; 2] {
-    let tenant = world.tenant();
+    let tenant = fixture.tenant();
     let draft = SessionDraft { blind: true, window_closes_at: None, ..session_draft(number) };
     put_subject(tenant, &draft).await;
     let by = Attribution::SCHEDULE;
     let session = tenant.convene(&draft, &by).await.expect("a session");
-    fill(world, authors, number).await;
+    fill(fixture, authors, number).await;
     if !by_aggregation {
         let deadline = tenant.now().await.expect("a time").plus_millis(1);
         let patch = SessionPatch { window_closes_at: Some(Some(deadline)), quorum: None };
@@ -106,7 +106,7 @@ async fn opened(
     }
     let (opens, is_over) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
     let committing = tokio::spawn(commit(
-        Arc::clone(world),
+        Arc::clone(fixture),
         draft.clone(),
         Arc::clone(&opens),
         Arc::clone(&is_over),
@@ -123,7 +123,7 @@ async fn opened(
 /// Commits one after another until the opening is over; returns the longest commit that was under way during it, and the
 /// 99th percentile of those before.
 async fn commit(
-    world: Arc<World>,
+    fixture: Arc<Fixture>,
     draft: SessionDraft,
     opens: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
@@ -131,7 +131,7 @@ async fn commit(
     let (mut before, mut during) = (Vec::new(), Duration::ZERO);
     while !is_over.load(Ordering::SeqCst) {
         let start = Instant::now();
-        put_subject(world.tenant(), &draft).await;
+        put_subject(fixture.tenant(), &draft).await;
         let took = start.elapsed();
         if opens.load(Ordering::SeqCst) {
             during = during.max(took);
@@ -145,17 +145,17 @@ async fn commit(
     [during, percentile]
 }
 
-async fn fill(world: &Arc<World>, authors: &[Arc<Author>], number: usize) {
+async fn fill(fixture: &Arc<Fixture>, authors: &[Arc<Author>], number: usize) {
     let mut filing = JoinSet::new();
     for part in authors.chunks(authors.len().div_ceil(AT_ONCE)) {
-        let (world, part) = (Arc::clone(world), part.to_vec());
+        let (fixture, part) = (Arc::clone(fixture), part.to_vec());
         filing.spawn(async move {
             for author in part {
                 for revision in 0..REVISIONS {
                     let nonce = Nonce::parse(format!("{number}-{revision}")).expect("a nonce");
                     let draft = TakeDraft { nonce, ..author.draft(number, USUAL) };
                     let take = Submission::new(author.keys.sign(draft));
-                    world.submit(&author, &take).await;
+                    fixture.submit(&author, &take).await;
                 }
             }
         });

@@ -16,7 +16,7 @@ use hyper::StatusCode;
 use serde_json::json;
 use swarm_benches::shipped::load::{self, Clients};
 use swarm_benches::shipped::process::{OTHER, Process, stay_on};
-use swarm_benches::shipped::{World, program};
+use swarm_benches::shipped::{ServerFixture, program};
 use swarm_core::proof::hex;
 use swarm_redis_testing::{Server, free_port};
 
@@ -57,15 +57,15 @@ fn folder() -> PathBuf {
 fn compare(folder: &Path, store: &str, clients: Clients, start: impl Fn() -> Option<Server>) {
     let redis = start();
     let url = redis.as_ref().map_or_else(|| "memory".to_owned(), Server::url);
-    let world = World::new(&program(), &url, MEMBERS, WARM_UP + ROUNDS);
+    let fixture = ServerFixture::new(&program(), &url, MEMBERS, WARM_UP + ROUNDS);
     let peers =
-        LIBRARIES.map(|(name, library)| (name, Peer::start(folder, library, &world, start())));
-    let servers: Vec<_> = std::iter::once(("swarm", &world.server))
+        LIBRARIES.map(|(name, library)| (name, Peer::start(folder, library, &fixture, start())));
+    let servers: Vec<_> = std::iter::once(("swarm", &fixture.server))
         .chain(peers.iter().map(|(name, peer)| (*name, &peer.server)))
         .collect();
     let mut rounds = vec![Vec::new(); servers.len()];
     for session in 0..WARM_UP + ROUNDS {
-        let takes = world.takes(session);
+        let takes = fixture.takes(session);
         for (times, (_, server)) in rounds.iter_mut().zip(&servers) {
             let time = load::cost(clients, server, CONNECTIONS, takes.clone(), StatusCode::CREATED);
             if session >= WARM_UP {
@@ -96,7 +96,7 @@ fn range(mut numbers: Vec<f64>) -> [f64; 3] {
         .map(|place| numbers.get(place).copied().unwrap_or(f64::NAN))
 }
 
-/// A service that knows the members and sessions of a world.
+/// A service that knows the members and sessions of a fixture.
 struct Peer {
     server: Process,
     _redis: Option<Server>,
@@ -104,10 +104,10 @@ struct Peer {
 }
 
 impl Peer {
-    fn start(folder: &Path, library: &str, world: &World, redis: Option<Server>) -> Self {
+    fn start(folder: &Path, library: &str, fixture: &ServerFixture, redis: Option<Server>) -> Self {
         let own = tempfile::tempdir().expect("a folder");
-        let known = own.path().join("world.json");
-        std::fs::write(&known, text(world)).expect("a file");
+        let known = own.path().join("fixture.json");
+        std::fs::write(&known, text(fixture)).expect("a file");
         let port = free_port();
         let mut command = Command::new("node");
         command.arg("server.js").current_dir(folder.join("node"));
@@ -120,9 +120,9 @@ impl Peer {
     }
 }
 
-/// The members and sessions of a world, as the services read them.
-fn text(world: &World) -> String {
-    let members: Vec<_> = world
+/// The members and sessions of a fixture, as the services read them.
+fn text(fixture: &ServerFixture) -> String {
+    let members: Vec<_> = fixture
         .authors
         .iter()
         .map(|author| {
@@ -132,5 +132,5 @@ fn text(world: &World) -> String {
             })
         })
         .collect();
-    json!({ "members": members, "sessions": world.sessions }).to_string()
+    json!({ "members": members, "sessions": fixture.sessions }).to_string()
 }

@@ -90,11 +90,11 @@ async fn measure(name: &str, store: &(impl Tenants + Transfer + Clone + 'static)
 fn filing(runtime: &Runtime) {
     let takes = SignedTakes::new(1);
     let rounds = std::array::from_fn::<_, ROUNDS, _>(|_| {
-        let world = takes.world();
-        let log = signed_log(world.tenant());
+        let fixture = takes.fixture();
+        let log = signed_log(fixture.tenant());
         runtime.block_on(sign(&log));
         let start = used();
-        takes.file(&world, SESSIONS);
+        takes.file(&fixture, SESSIONS);
         let filed = used();
         runtime.block_on(sign(&log));
         let signed = used();

@@ -1,7 +1,7 @@
 //! Filing on Redis against filing in memory, one take at a time and many at once, with the number of round
 //! trips. Starts `redis-server` from the `PATH`.
 //!
-//! Signing and setup are not in the time. A world is replaced when its authors have filed [`SESSIONS`]
+//! Signing and setup are not in the time. A fixture is replaced when its authors have filed [`SESSIONS`]
 //! takes each.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures real time")]
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use swarm_benches::{SESSIONS, SignedTakes, World, group};
+use swarm_benches::{Fixture, SESSIONS, SignedTakes, group};
 use swarm_core::Tenants;
 use swarm_redis_testing::Server;
 use swarm_store_memory::MemoryStore;
@@ -43,11 +43,11 @@ fn one_at_a_time(c: &mut Criterion) {
     );
     let bench = Bench::new(1);
     bench.measure_all(&mut group);
-    let world = Arc::new(bench.runtime.block_on(bench.volatile.world(&bench.signed_takes)));
+    let fixture = Arc::new(bench.runtime.block_on(bench.volatile.fixture(&bench.signed_takes)));
     group.bench_function("two round trips", |b| {
         b.to_async(&bench.runtime).iter(|| async {
-            world.ask().await;
-            world.ask().await;
+            fixture.ask().await;
+            fixture.ask().await;
         });
     });
 }
@@ -107,12 +107,13 @@ impl Bench {
             b.iter_custom(|iters| {
                 let (mut spent, mut left) = (Duration::ZERO, iters);
                 while left > 0 {
-                    let world = Arc::new(self.runtime.block_on(target.world(&self.signed_takes)));
+                    let fixture =
+                        Arc::new(self.runtime.block_on(target.fixture(&self.signed_takes)));
                     let each = left.div_ceil(self.authors()).min(SESSIONS as u64);
                     let filed = each * self.authors();
                     let before = target.round_trips();
                     let start = Instant::now();
-                    self.runtime.block_on(self.file(&world, each));
+                    self.runtime.block_on(self.file(&fixture, each));
                     // The last round may file more than requested.
                     let asked = left.min(filed);
                     spent += start.elapsed().mul_f64(ratio(asked, filed));
@@ -134,18 +135,18 @@ impl Bench {
     }
 
     /// Has all authors file this many takes.
-    async fn file(&self, world: &Arc<World>, each: u64) {
+    async fn file(&self, fixture: &Arc<Fixture>, each: u64) {
         let mut filing = JoinSet::new();
         for signed in &self.signed_takes {
-            filing.spawn(file_some(Arc::clone(signed), Arc::clone(world), each));
+            filing.spawn(file_some(Arc::clone(signed), Arc::clone(fixture), each));
         }
         filing.join_all().await;
     }
 }
 
-async fn file_some(signed: Arc<SignedTakes>, world: Arc<World>, count: u64) {
+async fn file_some(signed: Arc<SignedTakes>, fixture: Arc<Fixture>, count: u64) {
     for (take, _) in signed.takes.iter().zip(0..count) {
-        world.submit(&signed.author, take).await;
+        fixture.submit(&signed.author, take).await;
     }
 }
 
@@ -159,18 +160,18 @@ struct Target<S> {
     name: &'static str,
     server: Option<Server>,
     store: S,
-    worlds: AtomicU64,
+    fixtures: AtomicU64,
 }
 
 impl<S: Tenants + Clone + 'static> Target<S> {
     fn new(name: &'static str, server: Option<Server>, store: S) -> Self {
-        Self { name, server, store, worlds: AtomicU64::new(0) }
+        Self { name, server, store, fixtures: AtomicU64::new(0) }
     }
 
-    async fn world(&self, signed_takes: &[Arc<SignedTakes>]) -> World {
-        let tenant = format!("world-{}", self.worlds.fetch_add(1, Ordering::Relaxed));
+    async fn fixture(&self, signed_takes: &[Arc<SignedTakes>]) -> Fixture {
+        let tenant = format!("fixture-{}", self.fixtures.fetch_add(1, Ordering::Relaxed));
         let authors: Vec<_> = signed_takes.iter().map(|signed| &signed.author).collect();
-        World::set_up(&self.store, &tenant, &authors).await
+        Fixture::set_up(&self.store, &tenant, &authors).await
     }
 
     /// The number of reads of its server from connections.

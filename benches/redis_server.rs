@@ -8,7 +8,7 @@ mod nothing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_benches::{SignedTakes, World};
+use swarm_benches::{Fixture, SignedTakes};
 use swarm_core::rules::Filing;
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
@@ -34,10 +34,10 @@ async fn main() {
         let (mut commits, mut nothings) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let tenant = format!("{authors}-{round}");
-            let world = Arc::new(world(&store, &tenant, &signed).await);
-            let filings = judged(&world, &signed).await;
+            let fixture = Arc::new(fixture(&store, &tenant, &signed).await);
+            let filings = judged(&fixture, &signed).await;
             let (start, first) = (used(&server), server.reads());
-            at_once(&filings, |filing| commit(Arc::clone(&world), filing)).await;
+            at_once(&filings, |filing| commit(Arc::clone(&fixture), filing)).await;
             let (between, second) = (used(&server), server.reads());
             at_once(&filings, |_| nothing::call(connection.clone(), record.clone())).await;
             let (end, last) = (used(&server), server.reads());
@@ -53,18 +53,18 @@ async fn main() {
     }
 }
 
-async fn world(store: &RedisStore, tenant: &str, signed: &[SignedTakes]) -> World {
+async fn fixture(store: &RedisStore, tenant: &str, signed: &[SignedTakes]) -> Fixture {
     let authors: Vec<_> = signed.iter().map(|signed| &signed.author).collect();
-    World::set_up(store, tenant, &authors).await
+    Fixture::set_up(store, tenant, &authors).await
 }
 
 /// The first takes of each author, judged.
-async fn judged(world: &World, signed: &[SignedTakes]) -> Vec<Vec<Arc<Filing>>> {
+async fn judged(fixture: &Fixture, signed: &[SignedTakes]) -> Vec<Vec<Arc<Filing>>> {
     let mut filings = Vec::new();
     for SignedTakes { author, takes } in signed {
         let mut own = Vec::new();
         for take in takes.iter().take(TAKES) {
-            own.push(Arc::new(world.judged(author, take).await));
+            own.push(Arc::new(fixture.judged(author, take).await));
         }
         filings.push(own);
     }
@@ -88,8 +88,8 @@ where
     authors.join_all().await;
 }
 
-async fn commit(world: Arc<World>, filing: Arc<Filing>) {
-    world.commit(&filing).await;
+async fn commit(fixture: Arc<Fixture>, filing: Arc<Filing>) {
+    fixture.commit(&filing).await;
 }
 
 /// The processor time of a server so far.

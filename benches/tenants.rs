@@ -11,7 +11,7 @@ use std::time::Duration;
 use hyper::StatusCode;
 use swarm_benches::shipped::load::{self, Clients};
 use swarm_benches::shipped::process::{OTHER, stay_on};
-use swarm_benches::shipped::{World, program, spread};
+use swarm_benches::shipped::{ServerFixture, program, spread};
 
 const MEMBERS: usize = 1_000;
 
@@ -26,26 +26,26 @@ fn main() {
     let tenants = std::env::args().skip(1).find_map(|count| count.parse().ok()).unwrap_or(10_000);
     let program = program();
     let [alone, beside] = [1, tenants].map(|tenants| {
-        let world = World::first_of(&program, tenants, MEMBERS, ROUNDS + 2);
+        let fixture = ServerFixture::first_of(&program, tenants, MEMBERS, ROUNDS + 2);
         // Warm up: the first takes are not measured.
-        file(&world, ROUNDS);
-        file(&world, ROUNDS + 1);
-        world
+        file(&fixture, ROUNDS);
+        file(&fixture, ROUNDS + 1);
+        fixture
     });
     let ratio =
         |session| file(&beside, session).as_secs_f64() / file(&alone, session).as_secs_f64();
     let [least, median, greatest] = spread::<ROUNDS>(std::array::from_fn(ratio));
     println!("a take with {tenants} tenants / with one: {median:.2} ({least:.2} to {greatest:.2})");
-    for (world, tenants) in [(&alone, 1), (&beside, tenants)] {
-        let before = world.server.used();
+    for (fixture, tenants) in [(&alone, 1), (&beside, tenants)] {
+        let before = fixture.server.used();
         sleep(IDLE);
-        let share = (world.server.used() - before).as_secs_f64() / IDLE.as_secs_f64();
-        let memory = world.server.peak() >> 20;
+        let share = (fixture.server.used() - before).as_secs_f64() / IDLE.as_secs_f64();
+        let memory = fixture.server.peak() >> 20;
         println!("{tenants} tenants: {:.1} % of a core while idle, {memory} MiB", share * 100.0);
     }
 }
 
 /// Files a take of each member; returns the processor time of one.
-fn file(world: &World, session: usize) -> Duration {
-    load::cost(Clients::Awake, &world.server, 64, world.takes(session), StatusCode::CREATED)
+fn file(fixture: &ServerFixture, session: usize) -> Duration {
+    load::cost(Clients::Awake, &fixture.server, 64, fixture.takes(session), StatusCode::CREATED)
 }

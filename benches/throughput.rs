@@ -8,7 +8,7 @@ use swarm_core::Tenants;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-use super::{SESSIONS, SignedTakes, World};
+use super::{Fixture, SESSIONS, SignedTakes};
 
 /// Has authors file at the same time in a tenant of their own, each one take after another. Signing and setup are
 /// not measured.
@@ -24,20 +24,20 @@ pub fn takes_a_second(
         (1..=authors).map(|number| Arc::new(SignedTakes::new(number))).collect();
     let members: Vec<_> = signed_takes.iter().map(|signed| &signed.author).collect();
     let tenant = format!("of-{authors}");
-    let world = Arc::new(runtime.block_on(World::set_up(store, &tenant, &members)));
+    let fixture = Arc::new(runtime.block_on(Fixture::set_up(store, &tenant, &members)));
     let start = Instant::now();
     runtime.block_on(async {
         let mut filing = JoinSet::new();
         for signed in &signed_takes {
-            filing.spawn(file_all(Arc::clone(signed), Arc::clone(&world)));
+            filing.spawn(file_all(Arc::clone(signed), Arc::clone(&fixture)));
         }
         filing.join_all().await;
     });
     f64::from(authors) * SESSIONS as f64 / start.elapsed().as_secs_f64()
 }
 
-async fn file_all(signed: Arc<SignedTakes>, world: Arc<World>) {
+async fn file_all(signed: Arc<SignedTakes>, fixture: Arc<Fixture>) {
     for take in &signed.takes {
-        world.submit(&signed.author, take).await;
+        fixture.submit(&signed.author, take).await;
     }
 }

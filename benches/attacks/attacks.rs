@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use swarm_benches::shipped::World;
+use swarm_benches::shipped::ServerFixture;
 use swarm_client::{new_key, signed_text};
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
@@ -44,9 +44,9 @@ impl Attack {
         }
     }
 
-    /// The attackers of this world.
-    pub fn on(self, world: &World) -> Strangers {
-        let host = world.server.address;
+    /// The attackers of this fixture.
+    pub fn on(self, fixture: &ServerFixture) -> Strangers {
+        let host = fixture.server.address;
         let get = |path: &str, more: &str| {
             format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").into_bytes()
         };
@@ -58,7 +58,7 @@ impl Attack {
             )
             .into_bytes()
         };
-        let large = world.sessions.get(LARGE).expect("a session").id;
+        let large = fixture.sessions.get(LARGE).expect("a session").id;
         let large = get(&format!("/api/swarm/sessions/{large}"), CLOSE);
         let (connections, texts, then) = match self {
             Self::IdleConnections => {
@@ -69,7 +69,7 @@ impl Attack {
                 (2_000, vec![head], Then::SendAgain(Duration::from_secs(5)))
             }
             Self::Challenges => {
-                let member = world.authors.first().expect("an author").id();
+                let member = fixture.authors.first().expect("an author").id();
                 let body = json!({ "memberId": member }).to_string();
                 let ask = post("/api/swarm/token-claim/challenge", "", &body);
                 (10, vec![ask], Then::SendAgain(Duration::from_millis(100)))

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hyper::StatusCode;
 use serde_json::{Value, json};
-use swarm_benches::shipped::{World, load};
+use swarm_benches::shipped::{ServerFixture, load};
 use swarm_benches::{LONGEST, USUAL};
 
 /// The members of the first tenant.
@@ -37,32 +37,32 @@ const LARGE_SUBJECTS: usize = 150;
 const LARGEST_NOTE: usize = 240_000;
 
 /// Serves both tenants.
-pub fn open(program: &Path) -> World {
-    let world = World::first_of(program, 2, MEMBERS, SESSIONS);
-    let server = world.server.address;
+pub fn open(program: &Path) -> ServerFixture {
+    let fixture = ServerFixture::first_of(program, 2, MEMBERS, SESSIONS);
+    let server = fixture.server.address;
     let past = (0..PAST).flat_map(|session| {
         (0..FILED).map(move |member| ((session + member * 7) % MEMBERS, OPEN + session))
     });
     let small = (0..100).map(|member| (member, SMALL));
-    let takes = past.chain(small).map(|(member, session)| world.take_of(USUAL, member, session));
+    let takes = past.chain(small).map(|(member, session)| fixture.take_of(USUAL, member, session));
     load::send(server, 16, takes.collect(), StatusCode::CREATED);
     for session in [LARGE_PAST, LARGE] {
-        load::send(server, 16, world.takes_of(LONGEST, session), StatusCode::CREATED);
+        load::send(server, 16, fixture.takes_of(LONGEST, session), StatusCode::CREATED);
     }
     for state in ["aggregated", "published"] {
         let advance = |session: usize| {
-            let id = world.sessions.get(session).expect("a session").id;
+            let id = fixture.sessions.get(session).expect("a session").id;
             (format!("/swarm/admin/sessions/{id}/state"), json!({ "state": state }))
         };
-        world.operate(0, StatusCode::OK, (OPEN..=LARGE_PAST).map(advance));
+        fixture.operate(0, StatusCode::OK, (OPEN..=LARGE_PAST).map(advance));
     }
     for tenant in [0, 1] {
-        world.operate(tenant, StatusCode::CREATED, documents());
+        fixture.operate(tenant, StatusCode::CREATED, documents());
     }
-    world.operate(1, StatusCode::CREATED, (0..LARGE_SUBJECTS).map(largest_subject));
-    world.operate(0, StatusCode::CREATED, committee());
-    world.publish_memos(100, 100_000);
-    world
+    fixture.operate(1, StatusCode::CREATED, (0..LARGE_SUBJECTS).map(largest_subject));
+    fixture.operate(0, StatusCode::CREATED, committee());
+    fixture.publish_memos(100, 100_000);
+    fixture
 }
 
 /// Documents of a subject and a brief.

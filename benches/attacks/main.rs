@@ -25,7 +25,7 @@ use hyper::StatusCode;
 use swarm_benches::LONGEST;
 use swarm_benches::shipped::load;
 use swarm_benches::shipped::process::{OTHER, stay_on};
-use swarm_benches::shipped::{World, program};
+use swarm_benches::shipped::{ServerFixture, program};
 use swarm_redis_testing::Server;
 
 use attacks::Attack;
@@ -58,7 +58,7 @@ const WARM: Duration = Duration::from_secs(1);
 
 /// A server to measure. Its first sessions are used up by measurements.
 struct Target {
-    world: World,
+    fixture: ServerFixture,
     /// The session that is read, by number.
     small: usize,
     /// Takes filed so far.
@@ -86,7 +86,9 @@ fn main() {
     if is_wanted(ON_REDIS) {
         let redis = Server::start(&["--appendonly", "no"]);
         let target = Target::new(&program, &redis.url(), Stdio::null());
-        measure(ON_REDIS, LONG, (&target, &target), || Some(Attack::LargeReads.on(&target.world)));
+        measure(ON_REDIS, LONG, (&target, &target), || {
+            Some(Attack::LargeReads.on(&target.fixture))
+        });
     }
     paths(&program);
 }
@@ -94,7 +96,7 @@ fn main() {
 fn attacks(program: &Path) {
     let memory = Target::new(program, "memory", Stdio::null());
     for attack in Attack::ALL.into_iter().filter(|attack| is_wanted(attack.name())) {
-        measure(attack.name(), LONG, (&memory, &memory), || Some(attack.on(&memory.world)));
+        measure(attack.name(), LONG, (&memory, &memory), || Some(attack.on(&memory.fixture)));
     }
     if is_wanted(UNREAD_LOGS) {
         unread_logs(program, &memory);
@@ -103,9 +105,10 @@ fn attacks(program: &Path) {
 
 /// Measures public paths. One that is over the budget is measured again, longer.
 fn paths(program: &Path) {
-    let target = Target { world: desk::open(program), small: desk::SMALL, filed: Cell::default() };
-    let mut paths = PublicPath::all(&target.world);
-    paths.push(PublicPath::of_the_large_tenant(&target.world));
+    let target =
+        Target { fixture: desk::open(program), small: desk::SMALL, filed: Cell::default() };
+    let mut paths = PublicPath::all(&target.fixture);
+    paths.push(PublicPath::of_the_large_tenant(&target.fixture));
     paths.retain(|path| is_wanted(&path.template));
     let mut over = Vec::new();
     for path in &paths {
@@ -142,13 +145,13 @@ fn unread_logs(program: &Path, alone: &Target) {
     for (name, log) in logs {
         let target = Target::new(program, "memory", log);
         // More lines than the buffer holds.
-        let lines = vec![target.world.get("/healthz", None); 12_000];
-        load::send(target.world.server.address, 1, lines, StatusCode::OK);
+        let lines = vec![target.fixture.get("/healthz", None); 12_000];
+        load::send(target.fixture.server.address, 1, lines, StatusCode::OK);
         measure(name, LONG, (alone, &target), || None);
     }
 }
 
-/// Prints the latency of honest clients, in one world without and in the other with the attack; returns the ratio of
+/// Prints the latency of honest clients, in one fixture without and in the other with the attack; returns the ratio of
 /// takes.
 fn measure(
     name: &str,
@@ -158,10 +161,10 @@ fn measure(
 ) -> f64 {
     let (mut takes, mut reads, mut rates) =
         ([(); 3].map(|()| Vec::new()), [(); 3].map(|()| Vec::new()), Vec::new());
-    beside.world.server.peak();
+    beside.fixture.server.peak();
     for _ in 0..effort.rounds {
         let calm = alone.honest(effort);
-        let underway = attack().map(|attack| attack.begin(beside.world.server.address));
+        let underway = attack().map(|attack| attack.begin(beside.fixture.server.address));
         sleep(WARM);
         let (start, before) = (Instant::now(), underway.as_ref().map_or(0, |it| it.sent()));
         let crowded = beside.honest(effort);
@@ -182,7 +185,7 @@ fn measure(
     println!(
         "{name:<44} {take:>8.2}{beside_take:>8.2}{take_ratio:>9.2} {read:>8.2}{beside_read:>8.2}{read_ratio:>9.2} {:>9.0} {:>8}",
         median(rates),
-        beside.world.server.peak() >> 20,
+        beside.fixture.server.peak() >> 20,
     );
     take_ratio
 }
@@ -190,21 +193,26 @@ fn measure(
 impl Target {
     /// With 100 takes in one session, and 4.5 MB in another.
     fn new(program: &Path, store: &str, log: Stdio) -> Self {
-        let world = World::with_log(program, store, LONG.requests, SESSIONS, log);
-        let small = (0..100).map(|author| world.take(author, SMALL)).collect();
-        load::send(world.server.address, 16, small, StatusCode::CREATED);
-        load::send(world.server.address, 16, world.takes_of(LONGEST, LARGE), StatusCode::CREATED);
-        Self { world, small: SMALL, filed: Cell::default() }
+        let fixture = ServerFixture::with_log(program, store, LONG.requests, SESSIONS, log);
+        let small = (0..100).map(|author| fixture.take(author, SMALL)).collect();
+        load::send(fixture.server.address, 16, small, StatusCode::CREATED);
+        load::send(
+            fixture.server.address,
+            16,
+            fixture.takes_of(LONGEST, LARGE),
+            StatusCode::CREATED,
+        );
+        Self { fixture, small: SMALL, filed: Cell::default() }
     }
 
     /// Files takes and reads; returns the latencies.
     fn honest(&self, effort: Effort) -> Waits {
         let first = self.filed.replace(self.filed.get() + effort.requests);
-        let authors = self.world.authors.len();
-        let take = |number| self.world.take(number % authors, number / (authors * REVISIONS));
+        let authors = self.fixture.authors.len();
+        let take = |number| self.fixture.take(number % authors, number / (authors * REVISIONS));
         let takes = (first..first + effort.requests).map(take).collect();
-        let reads = vec![self.world.read(self.small, None); effort.requests];
-        let address = self.world.server.address;
+        let reads = vec![self.fixture.read(self.small, None); effort.requests];
+        let address = self.fixture.server.address;
         let [takes, reads] = load::send_paced(address, [takes, reads], effort.pace);
         Waits { take: p99(takes), read: p99(reads) }
     }

@@ -1,7 +1,7 @@
 //! 32 readers of each public path, taken from the API description, in many spellings.
 
 use serde_json::Value;
-use swarm_benches::shipped::{World, load};
+use swarm_benches::shipped::{ServerFixture, load};
 
 use crate::desk::LARGE;
 use crate::strangers::{Strangers, Then};
@@ -23,22 +23,22 @@ pub struct PublicPath {
 
 impl PublicPath {
     /// All public paths of the first tenant.
-    pub fn all(world: &World) -> Vec<Self> {
-        let host = world.server.address.to_string();
-        let all = described(world).into_iter();
-        all.map(|(template, query)| Self::new(&host, template, &query, &Values::of(world)))
+    pub fn all(fixture: &ServerFixture) -> Vec<Self> {
+        let host = fixture.server.address.to_string();
+        let all = described(fixture).into_iter();
+        all.map(|(template, query)| Self::new(&host, template, &query, &Values::of(fixture)))
             .collect()
     }
 
     /// The same paths of the second tenant, whose documents are the largest, all at once.
-    pub fn of_the_large_tenant(world: &World) -> Self {
+    pub fn of_the_large_tenant(fixture: &ServerFixture) -> Self {
         let values = Values {
             subject: "large-100".to_owned(),
             session: "1".to_owned(),
-            ..Values::of(world)
+            ..Values::of(fixture)
         };
         let host = swarm_benches::shipped::host(1);
-        let paths = described(world).into_iter();
+        let paths = described(fixture).into_iter();
         let paths = paths
             .filter(|(template, _)| template.contains("subject") || template.contains("brief"));
         let texts =
@@ -65,8 +65,8 @@ impl PublicPath {
 }
 
 /// The GET paths without a credential, with the names of their query parameters.
-fn described(world: &World) -> Vec<(String, Vec<String>)> {
-    let answer = load::ask(world.server.address, world.get("/openapi.json", None));
+fn described(fixture: &ServerFixture) -> Vec<(String, Vec<String>)> {
+    let answer = load::ask(fixture.server.address, fixture.get("/openapi.json", None));
     let document: Value = serde_json::from_slice(answer.body()).expect("JSON");
     let mut paths = Vec::new();
     for (template, methods) in document["paths"].as_object().expect("paths") {
@@ -93,9 +93,9 @@ struct Values {
 }
 
 impl Values {
-    fn of(world: &World) -> Self {
-        let session = world.sessions.get(LARGE).expect("a session");
-        let member = world.authors.first().expect("an author").id().as_str().to_owned();
+    fn of(fixture: &ServerFixture) -> Self {
+        let session = fixture.sessions.get(LARGE).expect("a session");
+        let member = fixture.authors.first().expect("an author").id().as_str().to_owned();
         Self { session: session.id.to_string(), subject: session.subject_id.to_string(), member }
     }
 

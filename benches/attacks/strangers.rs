@@ -35,7 +35,7 @@ pub struct Strangers {
 pub enum Then {
     /// Reads until it is closed.
     Read,
-    /// The same, this many bytes in a tenth of a second.
+    /// Reads until it is closed, this many bytes in a tenth of a second.
     ReadSlowly(usize),
     /// Reads for this long, and sends the text again, on a new connection when this one was closed.
     SendAgain(Duration),

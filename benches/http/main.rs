@@ -17,9 +17,9 @@ use futures_util::future::join_all;
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
 use swarm_benches::SignedTakes;
-use swarm_benches::shipped::load::{self, Clients, Sent};
+use swarm_benches::shipped::load::{self, Clients, LoadRequest};
 use swarm_benches::shipped::process::{OTHER, Process, stay_on, used};
-use swarm_benches::shipped::{World, program};
+use swarm_benches::shipped::{ServerFixture, program};
 use swarm_redis_testing::Server;
 
 use floors::Reads;
@@ -27,7 +27,7 @@ use report::Report;
 
 const ROUNDS: usize = 5;
 
-/// The members and sessions of each world, and the connections of its clients.
+/// The members and sessions of each fixture, and the connections of its clients.
 const MEMBERS: usize = 2_000;
 const SESSIONS: usize = 4 * ROUNDS + 4;
 const CONNECTIONS: usize = 64;
@@ -53,15 +53,15 @@ fn main() {
     stay_on(OTHER);
     let redis = Server::start(&["--appendonly", "no"]);
     let postgres = swarm_postgres_testing::Server::start(&["synchronous_commit=off"]);
-    let memory = World::new(&program, "memory", MEMBERS, SESSIONS);
-    let sqlite = World::new(&program, "sqlite:swarm.db", MEMBERS, SESSIONS);
-    let on_redis = World::new(&program, &redis.url(), MEMBERS, SESSIONS);
-    let on_postgres = World::new(&program, &postgres.url(), MEMBERS, SESSIONS);
+    let memory = ServerFixture::new(&program, "memory", MEMBERS, SESSIONS);
+    let sqlite = ServerFixture::new(&program, "sqlite:swarm.db", MEMBERS, SESSIONS);
+    let on_redis = ServerFixture::new(&program, &redis.url(), MEMBERS, SESSIONS);
+    let on_postgres = ServerFixture::new(&program, &postgres.url(), MEMBERS, SESSIONS);
     fill(&memory);
-    // The first world has filed as many takes at this point.
-    for world in [&sqlite, &on_redis, &on_postgres] {
-        file_everybodys(world, LARGE);
-        file_everybodys(world, LARGE);
+    // The first fixture has filed as many takes at this point.
+    for fixture in [&sqlite, &on_redis, &on_postgres] {
+        file_everybodys(fixture, LARGE);
+        file_everybodys(fixture, LARGE);
     }
     let (whole, unchanged, tag) = answers(&memory);
     let folder = tempfile::tempdir().expect("a folder");
@@ -103,23 +103,23 @@ fn main() {
 }
 
 /// 100 takes in one session, 10,000 in another.
-fn fill(world: &World) {
-    let small = (0..100).map(|author| world.take(author, SMALL)).collect();
-    load::send(world.server.address, CONNECTIONS, small, StatusCode::CREATED);
+fn fill(fixture: &ServerFixture) {
+    let small = (0..100).map(|author| fixture.take(author, SMALL)).collect();
+    load::send(fixture.server.address, CONNECTIONS, small, StatusCode::CREATED);
     for _ in 0..5 {
-        file_everybodys(world, LARGE);
+        file_everybodys(fixture, LARGE);
     }
 }
 
 /// Files a take of each member in this session.
-fn file_everybodys(world: &World, session: usize) {
-    let takes = world.takes(session);
-    load::send(world.server.address, CONNECTIONS, takes, StatusCode::CREATED);
+fn file_everybodys(fixture: &ServerFixture, session: usize) {
+    let takes = fixture.takes(session);
+    load::send(fixture.server.address, CONNECTIONS, takes, StatusCode::CREATED);
 }
 
 /// The answers to a read of the session with 100 takes, and to its revalidation.
-fn answers(world: &World) -> (Response<Bytes>, Response<Bytes>, String) {
-    let ask = |tag| load::ask(world.server.address, world.read(SMALL, tag));
+fn answers(fixture: &ServerFixture) -> (Response<Bytes>, Response<Bytes>, String) {
+    let ask = |tag| load::ask(fixture.server.address, fixture.read(SMALL, tag));
     let whole = ask(None);
     let tag = whole.headers().get("etag").and_then(|tag| tag.to_str().ok()).expect("a tag");
     let (tag, unchanged) = (tag.to_owned(), ask(Some(tag)));
@@ -127,24 +127,24 @@ fn answers(world: &World) -> (Response<Bytes>, Response<Bytes>, String) {
 }
 
 /// The cost of filing a take of each member in this session.
-fn file_takes(world: &World, session: usize, clients: Clients) -> Duration {
-    let takes = world.takes(session);
-    load::cost(clients, &world.server, CONNECTIONS, takes, StatusCode::CREATED)
+fn file_takes(fixture: &ServerFixture, session: usize, clients: Clients) -> Duration {
+    let takes = fixture.takes(session);
+    load::cost(clients, &fixture.server, CONNECTIONS, takes, StatusCode::CREATED)
 }
 
 /// Reads of a session with 100 takes, and their revalidations, beside the bare server's.
-fn read(report: &mut Report, world: &World, warp: &Process, tag: &str) {
-    let times = |request: Sent| vec![request; READS];
+fn read(report: &mut Report, fixture: &ServerFixture, warp: &Process, tag: &str) {
+    let times = |request: LoadRequest| vec![request; READS];
     let reads = [
-        ("bare warp, the same 200", warp, world.get("/whole", None), StatusCode::OK),
-        ("session with 100 takes", &world.server, world.read(SMALL, None), StatusCode::OK),
+        ("bare warp, the same 200", warp, fixture.get("/whole", None), StatusCode::OK),
+        ("session with 100 takes", &fixture.server, fixture.read(SMALL, None), StatusCode::OK),
         (
             "bare warp, the same 304",
             warp,
-            world.get("/unchanged", Some(tag)),
+            fixture.get("/unchanged", Some(tag)),
             StatusCode::NOT_MODIFIED,
         ),
-        ("session, 304", &world.server, world.read(SMALL, Some(tag)), StatusCode::NOT_MODIFIED),
+        ("session, 304", &fixture.server, fixture.read(SMALL, Some(tag)), StatusCode::NOT_MODIFIED),
     ];
     for (name, server, request, status) in reads {
         report.add(name, cost(server, times(request), status));
@@ -152,7 +152,7 @@ fn read(report: &mut Report, world: &World, warp: &Process, tag: &str) {
 }
 
 /// The processor time of a server per request.
-fn cost(server: &Process, requests: Vec<Sent>, expected: StatusCode) -> Duration {
+fn cost(server: &Process, requests: Vec<LoadRequest>, expected: StatusCode) -> Duration {
     load::cost(Clients::Awake, server, CONNECTIONS, requests, expected)
 }
 
@@ -184,10 +184,10 @@ fn do_nothing(url: &str) {
 
 /// The 99th percentile of the latency of takes, filed every three milliseconds, while this many clients
 /// read the session with 10,000 takes without a pause.
-fn wait(world: &World, session: usize, readers: usize) -> Duration {
-    let takes = world.takes(session).into_iter().take(PACED).collect();
-    let (pace, large) = (Duration::from_millis(3), world.read(LARGE, None));
-    let mut times = load::send_beside(world.server.address, takes, pace, readers, &large);
+fn wait(fixture: &ServerFixture, session: usize, readers: usize) -> Duration {
+    let takes = fixture.takes(session).into_iter().take(PACED).collect();
+    let (pace, large) = (Duration::from_millis(3), fixture.read(LARGE, None));
+    let mut times = load::send_beside(fixture.server.address, takes, pace, readers, &large);
     times.sort_unstable();
     times.get(times.len() * 99 / 100).copied().expect("takes were filed")
 }

@@ -18,7 +18,7 @@ use tokio::task::{LocalSet, spawn_local, yield_now};
 use super::process::{Process, give_way};
 
 /// A request; its copies share the body.
-pub type Sent = Request<Full<Bytes>>;
+pub type LoadRequest = Request<Full<Bytes>>;
 
 /// How clients wait for answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub enum Clients {
 pub fn send(
     to: SocketAddr,
     connections: usize,
-    requests: Vec<Sent>,
+    requests: Vec<LoadRequest>,
     expected: StatusCode,
 ) -> Vec<Duration> {
     send_by(Clients::Asleep, to, connections, requests, expected)
 }
 
-/// The same, with this way of waiting.
+/// Sends the requests, with this way of waiting for answers.
 ///
 /// # Panics
 /// When an answer has another status.
@@ -51,7 +51,7 @@ pub fn send_by(
     clients: Clients,
     to: SocketAddr,
     connections: usize,
-    requests: Vec<Sent>,
+    requests: Vec<LoadRequest>,
     expected: StatusCode,
 ) -> Vec<Duration> {
     let all = Rc::new(RefCell::new(requests.into_iter()));
@@ -91,7 +91,7 @@ pub fn cost(
     clients: Clients,
     server: &Process,
     connections: usize,
-    requests: Vec<Sent>,
+    requests: Vec<LoadRequest>,
     expected: StatusCode,
 ) -> Duration {
     let (count, before) = (requests.len(), server.used());
@@ -114,7 +114,7 @@ async fn awake_until(mut done: impl FnMut() -> bool) {
 ///
 /// # Panics
 /// When nothing comes.
-pub fn ask(to: SocketAddr, request: Sent) -> Response<Bytes> {
+pub fn ask(to: SocketAddr, request: LoadRequest) -> Response<Bytes> {
     block_on(async { exchange(&mut connect(to).await, request).await })
 }
 
@@ -126,10 +126,10 @@ pub fn ask(to: SocketAddr, request: Sent) -> Response<Bytes> {
 /// When a take is not accepted.
 pub fn send_beside(
     to: SocketAddr,
-    requests: Vec<Sent>,
+    requests: Vec<LoadRequest>,
     pace: Duration,
     readers: usize,
-    read: &Sent,
+    read: &LoadRequest,
 ) -> Vec<Duration> {
     let (stop, stopped) = oneshot::channel();
     thread::scope(|scope| {
@@ -141,7 +141,7 @@ pub fn send_beside(
     })
 }
 
-fn read_until(to: SocketAddr, readers: usize, read: &Sent, stopped: oneshot::Receiver<()>) {
+fn read_until(to: SocketAddr, readers: usize, read: &LoadRequest, stopped: oneshot::Receiver<()>) {
     give_way();
     block_on(async {
         for _ in 0..readers {
@@ -164,7 +164,7 @@ fn read_until(to: SocketAddr, readers: usize, read: &Sent, stopped: oneshot::Rec
 /// When one is refused.
 pub fn send_paced<const N: usize>(
     to: SocketAddr,
-    lists: [Vec<Sent>; N],
+    lists: [Vec<LoadRequest>; N],
     pace: Duration,
 ) -> [Vec<Duration>; N] {
     block_on(async {
@@ -177,7 +177,7 @@ pub fn send_paced<const N: usize>(
     })
 }
 
-async fn paced(to: SocketAddr, requests: Vec<Sent>, pace: Duration) -> Vec<Duration> {
+async fn paced(to: SocketAddr, requests: Vec<LoadRequest>, pace: Duration) -> Vec<Duration> {
     let mut connection = connect(to).await;
     let start = Instant::now();
     let mut times = Vec::new();
@@ -204,7 +204,10 @@ async fn connect(to: SocketAddr) -> SendRequest<Full<Bytes>> {
     sender
 }
 
-async fn exchange(connection: &mut SendRequest<Full<Bytes>>, request: Sent) -> Response<Bytes> {
+async fn exchange(
+    connection: &mut SendRequest<Full<Bytes>>,
+    request: LoadRequest,
+) -> Response<Bytes> {
     connection.ready().await.expect("the connection stays");
     let answer = connection.send_request(request).await.expect("an answer");
     let (head, body) = answer.into_parts();

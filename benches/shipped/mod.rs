@@ -4,12 +4,12 @@
 
 pub mod load;
 pub mod process;
-mod world;
+mod server_fixture;
 
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use world::{Author, World, host};
+pub use server_fixture::{Author, ServerFixture, host};
 
 /// Minimum, median and maximum.
 pub fn spread<const N: usize>(mut numbers: [f64; N]) -> [f64; 3] {

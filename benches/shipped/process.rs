@@ -36,7 +36,7 @@ pub fn give_way() {
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// Its address.
+    /// The address.
     pub address: SocketAddr,
 }
 
@@ -49,7 +49,7 @@ impl Process {
         Self::start_with_log(command, Stdio::null())
     }
 
-    /// The same, with its log redirected.
+    /// Starts a server with its log redirected.
     ///
     /// # Panics
     /// When it prints something else.

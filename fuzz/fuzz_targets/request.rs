@@ -9,7 +9,7 @@ use http::Request;
 use http_body_util::Full;
 use libfuzzer_sys::fuzz_target;
 use swarm_core::domain::AdminTokenHash;
-use swarm_testing::World;
+use swarm_testing::TestTenant;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
 use swarm_http::{AdminTokens, Site, SiteService, TenantConfig};
 use swarm_store_memory::MemoryStore;
@@ -45,7 +45,7 @@ static SERVED: LazyLock<(Runtime, SiteService)> = LazyLock::new(|| {
     let runtime = runtime.expect("a runtime");
     let (store, tenant) = (MemoryStore::new(), TenantId::parse("acme").expect("a name"));
     runtime.block_on(async {
-        let world = World::open(Arc::new(store.clone()), tenant.clone());
+        let world = TestTenant::open(Arc::new(store.clone()), tenant.clone());
         let ada = world.author("ada").await;
         let session = world.convened("aurora").await;
         world.filed(&ada, &session, "nonce").await;

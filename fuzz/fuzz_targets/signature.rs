@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature as Raw, Signer, SigningKey, VerifyingKey};
 use libfuzzer_sys::fuzz_target;
 use swarm_core::domain::{PublicKey, Signature};
-use swarm_core::proof::holds;
+use swarm_core::proof::verify_signature;
 
 /// A key or its seed, a signature or what to change in one, whether to sign, and a message.
 type Input<'a> = ([u8; 32], [u8; 64], bool, &'a [u8]);
@@ -29,5 +29,5 @@ fuzz_target!(|input: Input<'_>| {
         return assert!(!strict, "a key that verifies is refused");
     };
     let signature = Signature::parse(STANDARD.encode(signature)).expect("a text of 64 bytes");
-    assert_eq!(holds(message, &signature, &key), strict);
+    assert_eq!(verify_signature(message, &signature, &key), strict);
 });

@@ -57,15 +57,15 @@ pub enum PublicTake {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SealedTake {
-    /// Its id.
+    /// The id.
     pub id: TakeId,
     /// The session it was filed in.
     pub session_id: SessionId,
-    /// Its author.
+    /// The author.
     pub member_id: MemberId,
     /// Its number among its member's takes in that session.
     pub revision: Revision,
-    /// When it was committed, by the service's clock.
+    /// The time of the commit, by the service's clock.
     pub filed_at: Timestamp,
     /// Its seal: compare it with [`Salt::seal`](swarm_core::domain::Salt::seal) of the take and its salt.
     pub sealed: Digest,
@@ -80,7 +80,7 @@ impl PublicTake {
         }
     }
 
-    /// Its id.
+    /// Returns the id.
     pub fn id(&self) -> TakeId {
         match self {
             Self::Open(take) => take.id,
@@ -176,9 +176,9 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Its code, such as `trailing-newline`.
+    /// The code of the mistake, such as `trailing-newline`.
     pub code: String,
-    /// What it is and how to fix it, for people.
+    /// The mistake and how to fix it, for people.
     pub message: String,
 }
 

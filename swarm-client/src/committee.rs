@@ -31,7 +31,7 @@ pub struct CommitteeReceipt {
 }
 
 impl Client {
-    /// The brief of a member for today.
+    /// Returns the brief of a member for today.
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.

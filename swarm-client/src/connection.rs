@@ -79,8 +79,8 @@ impl Client {
         Ok(Self { agent: config.build().into(), base, service, retry_delays: &RETRY_DELAYS })
     }
 
-    /// A client of the same service whose members know it by another origin than that of the URL. For example,
-    /// members know `https://acme.example`, and the URL names a machine behind a proxy.
+    /// Returns a client of the same service whose members know it by another origin than that of the URL. For
+    /// example, members know `https://acme.example`, and the URL names a machine behind a proxy.
     ///
     /// # Errors
     /// [`InvalidUrl`] unless it is an `http` or `https` URL.
@@ -88,12 +88,12 @@ impl Client {
         Ok(Self { service: origin(url).ok_or(InvalidUrl)?, ..self })
     }
 
-    /// The origin that challenges of the service must name, and that nonces begin with.
+    /// Returns the origin that challenges of the service must name, and that nonces begin with.
     pub fn service(&self) -> &str {
         &self.service
     }
 
-    /// The URL that it was made with, without a trailing slash.
+    /// Returns the URL that it was made with, without a trailing slash.
     pub fn url(&self) -> &str {
         &self.base
     }
@@ -112,7 +112,8 @@ impl Client {
         self.get_as(path, Credential::None)
     }
 
-    /// The body of the answer to a GET, in the media type `accept`. Retries while there is no answer.
+    /// Returns the body of the answer to a GET, in the media type `accept`. Retries while there is no
+    /// answer.
     ///
     /// # Errors
     /// [`Error`], as of every call.

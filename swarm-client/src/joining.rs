@@ -35,7 +35,7 @@ impl Client {
         applied.text("memberId").and_then(MemberId::parse).map_err(unreadable)
     }
 
-    /// The state of an application.
+    /// Returns the state of an application.
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.

@@ -38,7 +38,7 @@ impl LogTiles {
         Ok(Self { client: Client::new(origin)?, path, size: 0, read: HashMap::new() })
     }
 
-    /// The latest signed checkpoint.
+    /// Returns the latest signed checkpoint.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -54,7 +54,7 @@ impl LogTiles {
         self.read.clear();
     }
 
-    /// The hash of a complete subtree.
+    /// Returns the hash of a complete subtree.
     ///
     /// # Errors
     /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not contain it.
@@ -73,7 +73,7 @@ impl LogTiles {
         })
     }
 
-    /// The texts of the entries from this index on, up to the end of their tile.
+    /// Returns the texts of the entries from this index on, up to the end of their tile.
     ///
     /// # Errors
     /// [`Error`], as of every call; [`Error::Unreadable`] when the tile does not contain them.

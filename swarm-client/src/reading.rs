@@ -12,7 +12,7 @@ use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 
 impl Client {
-    /// The newest session that collects takes. Ask every few minutes, not seconds.
+    /// Returns the newest session that collects takes. Ask every few minutes, not seconds.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -33,7 +33,7 @@ impl Client {
         SessionPage::read(page.into_object())
     }
 
-    /// A session and the takes in it, the highest revision of each member.
+    /// Returns a session and the takes in it, the highest revision of each member.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -43,7 +43,7 @@ impl Client {
         Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", PublicTake::read)?))
     }
 
-    /// The brief of a session, if it has published one.
+    /// Returns the brief of a session, if it has published one.
     ///
     /// # Errors
     /// [`Error`], as of every call.
@@ -54,7 +54,8 @@ impl Client {
         }
     }
 
-    /// The public view of a take on file. It is not verified: see [`verify`](crate::verify()).
+    /// Returns the public view of a take on file. It is not verified: see
+    /// [`verify`](crate::verify()).
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
@@ -63,11 +64,11 @@ impl Client {
         Ok(PublicTake::read(&mut answer.into_object())?)
     }
 
-    /// A take on file, as the member with this bearer token sees it: its own takes complete even while they are
-    /// sealed, with the salt of the seal (API.md, 5.8), other takes as [`Client::take`] does.
+    /// Returns a take on file, as the member with this bearer token sees it: its own takes complete even while
+    /// they are sealed, with the salt of the seal (API.md, 5.8), other takes as [`Client::take`] does.
     ///
     /// # Errors
-    /// As [`Client::take`].
+    /// The errors of [`Client::take`].
     pub fn take_for(&self, token: &str, take: TakeId) -> Result<PublicTake, Error> {
         let answer = self.get_for(token, &format!("/api/swarm/takes/{take}"))?;
         Ok(PublicTake::read(&mut answer.into_object())?)
@@ -116,7 +117,7 @@ fn read_brief(mut fields: Object) -> Result<Brief, Error> {
 /// Every character but the unreserved ones of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A text, encoded as one segment of a path or one value of a query.
+/// Returns a text, encoded as one segment of a path or one value of a query.
 pub fn path_segment(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }

@@ -51,7 +51,7 @@ impl TakeFields {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filed {
-    /// Its id.
+    /// The id.
     pub id: TakeId,
     /// The salt of its seal, in a blind session that is not opened yet (API.md, 5.8). Keep it with the take:
     /// with both, the [seal](Salt::seal) can be checked without trusting the service. The answer to a replay
@@ -59,7 +59,7 @@ pub struct Filed {
     pub salt: Option<Salt>,
 }
 
-/// A take on this session, with a fresh nonce, signed for the service with this origin (see
+/// Returns a take on this session, with a fresh nonce, signed for the service with this origin (see
 /// [`Client::service`]). Keep it until it is filed, and send the same one again after a failure. Calling
 /// this again makes a different take.
 ///
@@ -123,7 +123,7 @@ impl Client {
     /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does.
     ///
     /// # Errors
-    /// As [`Client::submit`].
+    /// The errors of [`Client::submit`].
     pub fn submit_text(&self, token: &str, body: &str) -> Result<Filed, Error> {
         let filed = |receipt, salt| {
             id(receipt, "recommendationId").map(|id| Filed { id: TakeId(id), salt })
@@ -163,8 +163,8 @@ impl Client {
     }
 }
 
-/// A signed payload as it is sent: its fields and its signature. The same payload always gives the same
-/// text.
+/// Returns a signed payload as it is sent: its fields and its signature. The same payload always gives
+/// the same text.
 pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
     json::write(&SignedBody::of(signed))
 }

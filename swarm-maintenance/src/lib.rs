@@ -30,18 +30,14 @@
 struct Readme;
 
 mod applications;
-mod attended;
 mod briefs;
 mod clocks;
 mod directory;
-mod entries;
 mod job;
+mod log;
 mod mail;
-mod retention;
-mod schedule;
 mod sessions;
-mod signing;
-mod windows;
+mod tenant_tasks;
 mod witnesses;
 
 use std::convert::Infallible;
@@ -51,24 +47,21 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
-pub use applications::ExpireApplications;
+pub use applications::{EraseApplications, ExpireApplications};
 pub use briefs::GenerateBriefs;
 pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
-pub use entries::CheckEntries;
 pub use job::{Job, Next, PAUSE};
+pub use log::{CheckEntries, SignLog};
 pub use mail::{DeliverMail, LogQueuedMail};
-pub use retention::EraseApplications;
-pub use sessions::FollowSchedule;
-pub use signing::SignLog;
-pub use windows::CloseWindows;
+pub use sessions::{CloseWindows, FollowSchedule};
 pub use witnesses::OfferCheckpoints;
 
 #[cfg(doc)]
 use swarm_core::store::ChangeFeed;
 
-use attended::Attended;
-use schedule::Scheduled;
+use clocks::Scheduled;
+use tenant_tasks::TenantTasks;
 
 /// Interval at which added, removed and changed tenants are noticed.
 const TICK: Duration = Duration::from_secs(1);
@@ -115,15 +108,15 @@ impl<D: Directory> Maintenance<D> {
     /// # Errors
     /// Only when a job panicked, which is a defect; the others end with it.
     pub async fn run(self) -> Result<Infallible, JoinError> {
-        let (mut tasks, mut attended) =
-            (JoinSet::new(), Attended::new(Arc::clone(&self.directory)));
+        let (mut tasks, mut running) =
+            (JoinSet::new(), TenantTasks::new(Arc::clone(&self.directory)));
         loop {
-            for tenant in attended.find_new() {
+            for tenant in running.find_new() {
                 for new_job in &self.jobs {
                     tasks.spawn(tenant.clone().repeat(new_job()));
                 }
             }
-            attended.notice_changes().await;
+            running.notice_changes().await;
             tokio::select! {
                 () = sleep(TICK) => {}
                 Some(ended) = tasks.join_next() => ended?,

@@ -1,13 +1,13 @@
-//! The schedule of a tenant's sessions.
+//! The windows of sessions, and the schedule.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use swarm_core::Refusal;
-use swarm_core::service::{ConvenedWindows, with_causes};
+use swarm_core::service::{BlindSessions, ConvenedWindows, with_causes};
 
 use crate::directory::MaintainedTenant;
-use crate::job::{Job, Next};
+use crate::job::{Job, Next, report};
 
 /// Convenes the sessions of the schedule, publishes their briefs, and aggregates and publishes them, each at its time,
 /// or later if no server ran then.
@@ -43,5 +43,21 @@ impl<T: MaintainedTenant> Job<T> for FollowSchedule {
         }
         self.skipped = did.skipped.into_iter().collect();
         Next::after(did.round)
+    }
+}
+
+/// Moves sessions that collect takes past their deadline to `window_closed`, and opens blind sessions.
+#[derive(Clone, Debug, Default)]
+pub struct CloseWindows {
+    blind: BlindSessions,
+}
+
+#[async_trait]
+impl<T: MaintainedTenant> Job<T> for CloseWindows {
+    async fn round(&mut self, tenant: &T) -> Next {
+        let closed = tenant.tenant().close_due_sessions().await;
+        let closed = report(tenant, "windows closed", closed);
+        let opened = tenant.tenant().open_due_sessions(&mut self.blind).await;
+        closed.sooner(report(tenant, "blind sessions opened", opened))
     }
 }

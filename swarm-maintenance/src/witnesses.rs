@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swarm_core::Error;
 use swarm_core::domain::Seq;
-use swarm_core::service::signed_log::{Offered, SignedCheckpoint, SignedLog, Witness};
+use swarm_core::service::signed_log::{OfferOutcome, SignedCheckpoint, SignedLog, Witness};
 use swarm_core::service::with_causes;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -46,7 +46,7 @@ struct WitnessProgress {
     next: Instant,
     /// The number of offers in a row that were superseded.
     superseded: u32,
-    last: Option<Offered>,
+    last: Option<OfferOutcome>,
 }
 
 impl<F> OfferCheckpoints<F> {
@@ -86,7 +86,8 @@ impl<F> OfferCheckpoints<F> {
         while let Some(offer) = offers.join_next().await {
             // A witness whose task panicked gets a new offer at once.
             let Ok((key, mut progress, offered)) = offer else { continue };
-            let offered = offered.unwrap_or_else(|error| Offered::Refused(with_causes(&error)));
+            let offered =
+                offered.unwrap_or_else(|error| OfferOutcome::Refused(with_causes(&error)));
             progress.note(tenant, &key, offered, Seq(signed.checkpoint.size));
             self.progress.insert(key, progress);
         }
@@ -108,14 +109,20 @@ impl WitnessProgress {
     }
 
     /// Records the outcome of an offer, and logs it if it differs from the one before.
-    fn note<T: MaintainedTenant>(&mut self, tenant: &T, key: &str, offered: Offered, size: Seq) {
+    fn note<T: MaintainedTenant>(
+        &mut self,
+        tenant: &T,
+        key: &str,
+        offered: OfferOutcome,
+        size: Seq,
+    ) {
         self.offered = size;
-        let is_superseded = offered == Offered::Superseded && self.superseded < MAX_SUPERSEDED;
+        let is_superseded = offered == OfferOutcome::Superseded && self.superseded < MAX_SUPERSEDED;
         self.superseded = if is_superseded { self.superseded + 1 } else { 0 };
         self.next = Instant::now()
             + match &offered {
                 _ if is_superseded => Duration::ZERO,
-                Offered::Cosigned | Offered::Superseded => INTERVAL,
+                OfferOutcome::Cosigned | OfferOutcome::Superseded => INTERVAL,
                 _ => RETRY,
             };
         if self.last.as_ref() != Some(&offered) {
@@ -125,17 +132,17 @@ impl WitnessProgress {
     }
 }
 
-fn report<T: MaintainedTenant>(tenant: &T, key: &str, offered: &Offered, size: Seq) {
+fn report<T: MaintainedTenant>(tenant: &T, key: &str, offered: &OfferOutcome, size: Seq) {
     let (tenant, witness) = (tenant.id(), key.split('+').next().unwrap_or(key));
     match offered {
-        Offered::Cosigned | Offered::Superseded => {
+        OfferOutcome::Cosigned | OfferOutcome::Superseded => {
             tracing::info!(%tenant, witness, %size, "checkpoint cosigned");
         }
-        Offered::Ahead(known) => tracing::error!(
+        OfferOutcome::Ahead(known) => tracing::error!(
             %tenant, witness, %size, known,
             "the witness has cosigned a longer log: this log went back, or is a different one"
         ),
-        Offered::Refused(reason) => {
+        OfferOutcome::Refused(reason) => {
             tracing::warn!(%tenant, witness, %size, reason, "checkpoint not cosigned");
         }
         _ => {}

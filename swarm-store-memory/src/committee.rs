@@ -14,43 +14,46 @@ use swarm_core::store::{
 };
 
 use crate::TenantStore;
-use crate::records::{Records, Submitted};
-use crate::world::{World, count, first, next};
+use crate::committee_records::{CommitteeRecords, Submitted};
+use crate::tenant_records::{TenantRecords, count, first, next};
 
 #[async_trait]
 impl Committee for TenantStore {
     async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
-        Ok(self
-            .read(|World { committee: records, .. }| records.members.values().cloned().collect()))
+        Ok(self.read(|TenantRecords { committee: records, .. }| {
+            records.members.values().cloned().collect()
+        }))
     }
 
     async fn committee_member(
         &self,
         id: &CommitteeMemberId,
     ) -> Result<Option<Versioned<CommitteeMember>>> {
-        Ok(self.read(|world| world.committee.members.get(id).cloned()))
+        Ok(self.read(|tenant| tenant.committee.members.get(id).cloned()))
     }
 
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
-        self.commit(|world, _| save_member(&mut world.committee, change))
+        self.commit(|tenant, _| save_member(&mut tenant.committee, change))
     }
 
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
-        Ok(self.read(|World { committee: records, .. }| records.days.get(&date).cloned()))
+        Ok(self.read(|TenantRecords { committee: records, .. }| records.days.get(&date).cloned()))
     }
 
     async fn committee_sessions(
         &self,
         query: &CommitteeSessionQuery,
     ) -> Result<Vec<Versioned<CommitteeDay>>> {
-        Ok(self.read(|World { committee: records, .. }| records.sessions(query).cloned().collect()))
+        Ok(self.read(|TenantRecords { committee: records, .. }| {
+            records.sessions(query).cloned().collect()
+        }))
     }
 
     async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
-        self.commit(|world, now| {
-            let saved = save_day(&mut world.committee, change);
+        self.commit(|tenant, now| {
+            let saved = save_day(&mut tenant.committee, change);
             if saved == Saved::Saved {
-                world.log.act(&change.act, now);
+                tenant.log.act(&change.act, now);
             }
             saved
         })
@@ -61,7 +64,7 @@ impl Committee for TenantStore {
         date: Day,
         member: Option<&CommitteeMemberId>,
     ) -> Result<Vec<Arc<CommitteeBrief>>> {
-        Ok(self.read(|World { committee: records, .. }| {
+        Ok(self.read(|TenantRecords { committee: records, .. }| {
             let Some(briefs) = records.briefs.get(&date) else { return Vec::new() };
             match member {
                 Some(member) => briefs.get(member).cloned().into_iter().collect(),
@@ -71,11 +74,11 @@ impl Committee for TenantStore {
     }
 
     async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        self.facts(|world| {
-            let records = &world.committee;
+        self.facts(|tenant| {
+            let records = &tenant.committee;
             let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
             CommitteeBasis {
-                now: self.time(world),
+                now: self.time(tenant),
                 member: records.keys.get(key).and_then(|id| records.members.get(id)).cloned(),
                 session: records.sessions(&latest).next().cloned(),
             }
@@ -84,8 +87,8 @@ impl Committee for TenantStore {
 
     async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
         self.commit_unless(
-            |world| known(&world.committee, filing),
-            |world, now| file(world, filing, now),
+            |tenant| known(&tenant.committee, filing),
+            |tenant, now| file(tenant, filing, now),
         )
     }
 
@@ -93,7 +96,7 @@ impl Committee for TenantStore {
         &self,
         query: &CommitteeTakesQuery<'_>,
     ) -> Result<Vec<Arc<CommitteeTake>>> {
-        Ok(self.read(|World { committee: records, .. }| match *query {
+        Ok(self.read(|TenantRecords { committee: records, .. }| match *query {
             CommitteeTakesQuery::On(days) => records.on(days),
             CommitteeTakesQuery::Latest { member, before, limit } => {
                 records.latest(member, before, limit)
@@ -102,7 +105,7 @@ impl Committee for TenantStore {
     }
 }
 
-fn save_member(records: &mut Records, change: &CommitteeMemberChange) -> Saved {
+fn save_member(records: &mut CommitteeRecords, change: &CommitteeMemberChange) -> Saved {
     let id = &change.member.id;
     let stored = records.members.get(id);
     if stored.map(|member| member.version) != change.expected {
@@ -120,7 +123,7 @@ fn save_member(records: &mut Records, change: &CommitteeMemberChange) -> Saved {
     Saved::Saved
 }
 
-fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
+fn save_day(records: &mut CommitteeRecords, change: &CommitteeDayChange) -> Saved {
     let date = change.day.date;
     let stored = records.days.get(&date).map(|day| day.version);
     if stored != change.expected {
@@ -142,7 +145,7 @@ fn save_day(records: &mut Records, change: &CommitteeDayChange) -> Saved {
 }
 
 /// The outcome that does not depend on the time: of an attempt that was filed before, or of facts that changed.
-fn known(records: &Records, filing: &CommitteeFiling) -> Option<CommitteeFiled> {
+fn known(records: &CommitteeRecords, filing: &CommitteeFiling) -> Option<CommitteeFiled> {
     let (member, member_version) = filing.member();
     let (date, day_version) = filing.session();
     let mut submitted = records.takes.get(&date).into_iter().flatten();
@@ -159,8 +162,8 @@ fn known(records: &Records, filing: &CommitteeFiling) -> Option<CommitteeFiled> 
 }
 
 /// Files a submission whose facts are current.
-fn file(world: &mut World, filing: &CommitteeFiling, now: Timestamp) -> CommitteeFiled {
-    let records = &mut world.committee;
+fn file(tenant: &mut TenantRecords, filing: &CommitteeFiling, now: Timestamp) -> CommitteeFiled {
+    let records = &mut tenant.committee;
     let ((member, _), (date, _)) = (filing.member(), filing.session());
     let submitted = records.takes.get(&date).map(Vec::as_slice).unwrap_or_default();
     if now > filing.commit_deadline() {
@@ -173,6 +176,6 @@ fn file(world: &mut World, filing: &CommitteeFiling, now: Timestamp) -> Committe
     let take = Arc::new(filing.take(now));
     let submitted = Submitted { attempt: filing.attempt(), take: Arc::clone(&take) };
     records.takes.entry(date).or_default().push(submitted);
-    world.log.committee_take(&take);
+    tenant.log.committee_take(&take);
     CommitteeFiled::Filed(take)
 }

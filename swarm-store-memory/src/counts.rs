@@ -8,13 +8,13 @@ use crate::TenantStore;
 #[async_trait]
 impl Counts for TenantStore {
     async fn count(&self, what: Countable) -> Result<u64> {
-        let count = self.read(|world| match what {
+        let count = self.read(|tenant| match what {
             Countable::Members(state) => {
-                world.members.values().filter(|row| row.member.record.state == state).count()
+                tenant.members.values().filter(|row| row.member.record.state == state).count()
             }
-            Countable::Sessions(state) => world.sessions.count(state),
+            Countable::Sessions(state) => tenant.sessions.count(state),
             Countable::Messages(state) => {
-                world.outbox.iter().filter(|message| message.record.state == state).count()
+                tenant.outbox.iter().filter(|message| message.record.state == state).count()
             }
             _ => 0,
         });

@@ -10,13 +10,13 @@ use swarm_core::store::{
 };
 
 use crate::TenantStore;
-use crate::world::{DocumentCollection, World, count, next_id};
+use crate::tenant_records::{DocumentCollection, TenantRecords, count, next_id};
 
 #[async_trait]
 impl Documents for TenantStore {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
-        Ok(self.read(|world| {
-            let collection = world.documents.get(&collection)?;
+        Ok(self.read(|tenant| {
+            let collection = tenant.documents.get(&collection)?;
             collection.documents.get(*collection.keys.get(key)?).cloned()
         }))
     }
@@ -26,8 +26,8 @@ impl Documents for TenantStore {
         collection: Collection,
         group: Option<&str>,
     ) -> Result<Vec<Document>> {
-        Ok(self.read(|world| {
-            let Some(collection) = world.documents.get(&collection) else { return Vec::new() };
+        Ok(self.read(|tenant| {
+            let Some(collection) = tenant.documents.get(&collection) else { return Vec::new() };
             let Some(group) = group else { return collection.documents.clone() };
             let places = collection.groups.get(group).into_iter().flatten();
             places.filter_map(|place| collection.documents.get(*place).cloned()).collect()
@@ -39,44 +39,44 @@ impl Documents for TenantStore {
         collection: Collection,
         query: &DocumentQuery,
     ) -> Result<DocumentPage> {
-        Ok(self.read(|world| match world.documents.get(&collection) {
+        Ok(self.read(|tenant| match tenant.documents.get(&collection) {
             Some(collection) => page(collection, query),
             None => DocumentPage { documents: Vec::new(), more: false },
         }))
     }
 
     async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
-        self.commit(|world, now| {
-            if draft.guard.as_ref().is_some_and(|guard| !holds(world, guard)) {
+        self.commit(|tenant, now| {
+            if draft.guard.as_ref().is_some_and(|guard| !holds(tenant, guard)) {
                 return Put::Stale;
             }
-            let put = put(world, collection, draft, now);
+            let put = put(tenant, collection, draft, now);
             if let (Some(act), Put::Created(made) | Put::Replaced(made)) = (&draft.act, &put) {
-                world.log.minted(act, now, made.id);
+                tenant.log.minted(act, now, made.id);
             }
             put
         })
     }
 }
 
-fn holds(world: &World, guard: &DocumentGuard) -> bool {
+fn holds(tenant: &TenantRecords, guard: &DocumentGuard) -> bool {
     match guard {
         DocumentGuard::Member(id, version) => {
-            world.members.get(id).is_some_and(|row| row.member.version == *version)
+            tenant.members.get(id).is_some_and(|row| row.member.version == *version)
         }
         DocumentGuard::Session(id, version) => {
-            world.sessions.get(*id).is_some_and(|row| row.session.version == *version)
+            tenant.sessions.get(*id).is_some_and(|row| row.session.version == *version)
         }
     }
 }
 
 pub(crate) fn put(
-    world: &mut World,
+    tenant: &mut TenantRecords,
     name: Collection,
     draft: &DocumentDraft,
     now: Timestamp,
 ) -> Put {
-    let collection = world.documents.entry(name).or_default();
+    let collection = tenant.documents.entry(name).or_default();
     let id = next_id(collection.documents.len());
     let key = draft.key.clone().unwrap_or_else(|| id.to_string());
     let stored = collection.keys.get(&key).and_then(|place| collection.documents.get(*place));
@@ -89,12 +89,12 @@ pub(crate) fn put(
     }
     if name.has_limited_size() {
         let (size, replaced) = (draft.json.len(), stored.map_or(0, |stored| stored.json.len()));
-        let others = world.document_bytes.saturating_sub(bytes(replaced));
+        let others = tenant.document_bytes.saturating_sub(bytes(replaced));
         let after = others.saturating_add(bytes(size));
         if size > replaced && quota.bytes.is_some_and(|most| after > most) {
             return Put::NoRoom;
         }
-        world.document_bytes = after;
+        tenant.document_bytes = after;
     }
     let place = collection.keys.get(&key).copied();
     if let Some(stored) = place.and_then(|place| collection.documents.get_mut(place)) {

@@ -17,18 +17,18 @@
 struct Readme;
 
 mod committee;
+mod committee_records;
 mod counts;
 mod documents;
 mod log;
 mod log_rows;
 mod members;
 mod outbox;
-mod records;
 mod session_table;
 mod sessions;
 mod takes;
+mod tenant_records;
 mod transfer;
-mod world;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -40,18 +40,18 @@ use swarm_core::store::{
 };
 use swarm_core::{TenantId, Timestamp};
 
-use world::World;
+use tenant_records::TenantRecords;
 
 /// A store in memory. Clones share its records.
 #[derive(Clone)]
 pub struct MemoryStore {
-    worlds: Arc<RwLock<Worlds>>,
+    tenants: Arc<RwLock<RecordsByTenant>>,
     clock: TimeSource,
     seen: Arc<SeenLogs>,
 }
 
 /// The records of each tenant, behind their lock.
-type Worlds = HashMap<TenantId, Arc<RwLock<World>>>;
+type RecordsByTenant = HashMap<TenantId, Arc<RwLock<TenantRecords>>>;
 
 type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -63,26 +63,26 @@ impl MemoryStore {
 
     /// An empty store with this clock, for tests and simulations.
     pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self { worlds: Arc::default(), clock: Arc::new(clock), seen: Arc::default() }
+        Self { tenants: Arc::default(), clock: Arc::new(clock), seen: Arc::default() }
     }
 
     /// A backup: another store with a copy of the current records. For tests and simulations.
     #[must_use]
     pub fn copy(&self) -> Self {
-        let worlds = lock_to_read(&self.worlds);
-        let copied = |(id, world): (&TenantId, &Arc<RwLock<World>>)| {
-            (id.clone(), Arc::new(RwLock::new(lock_to_read(world).clone())))
+        let tenants = lock_to_read(&self.tenants);
+        let copied = |(id, tenant): (&TenantId, &Arc<RwLock<TenantRecords>>)| {
+            (id.clone(), Arc::new(RwLock::new(lock_to_read(tenant).clone())))
         };
-        let worlds = Arc::new(RwLock::new(worlds.iter().map(copied).collect()));
-        Self { worlds, clock: Arc::clone(&self.clock), seen: Arc::default() }
+        let tenants = Arc::new(RwLock::new(tenants.iter().map(copied).collect()));
+        Self { tenants, clock: Arc::clone(&self.clock), seen: Arc::default() }
     }
 
     /// Replaces its records by those of a backup. For tests and simulations.
     pub fn restore(&self, backup: &Self) {
-        let backup = lock_to_read(&backup.worlds);
-        for (id, world) in lock_to_read(&self.worlds).iter() {
-            let restored = backup.get(id).map(|world| lock_to_read(world).clone());
-            *lock_to_write(world) = restored.unwrap_or_default();
+        let backup = lock_to_read(&backup.tenants);
+        for (id, tenant) in lock_to_read(&self.tenants).iter() {
+            let restored = backup.get(id).map(|tenant| lock_to_read(tenant).clone());
+            *lock_to_write(tenant) = restored.unwrap_or_default();
         }
     }
 
@@ -109,14 +109,14 @@ impl Default for MemoryStore {
 impl MemoryStore {
     fn tenant(&self, tenant: &TenantId) -> TenantStore {
         let (clock, seen) = (Arc::clone(&self.clock), self.seen.of(tenant));
-        TenantStore { world: self.world(tenant), clock, seen }
+        TenantStore { records: self.records(tenant), clock, seen }
     }
 
-    fn world(&self, tenant: &TenantId) -> Arc<RwLock<World>> {
-        if let Some(world) = lock_to_read(&self.worlds).get(tenant) {
-            return Arc::clone(world);
+    fn records(&self, tenant: &TenantId) -> Arc<RwLock<TenantRecords>> {
+        if let Some(tenant) = lock_to_read(&self.tenants).get(tenant) {
+            return Arc::clone(tenant);
         }
-        Arc::clone(lock_to_write(&self.worlds).entry(tenant.clone()).or_default())
+        Arc::clone(lock_to_write(&self.tenants).entry(tenant.clone()).or_default())
     }
 }
 
@@ -150,74 +150,77 @@ impl CommitteeTenants for MemoryStore {
 
 /// One tenant's part of the store.
 struct TenantStore {
-    world: Arc<RwLock<World>>,
+    records: Arc<RwLock<TenantRecords>>,
     clock: TimeSource,
     seen: Arc<SeenLog>,
 }
 
 impl TenantStore {
     /// Locks the records for reading, in parallel with other readers.
-    fn read<T>(&self, look: impl FnOnce(&World) -> T) -> T {
-        look(&lock_to_read(&self.world))
+    fn read<T>(&self, look: impl FnOnce(&TenantRecords) -> T) -> T {
+        look(&lock_to_read(&self.records))
     }
 
     /// Reads facts for a judgement: as [`read`](Self::read), but an error when the log went back.
-    fn facts<T>(&self, look: impl FnOnce(&World) -> T) -> Result<T> {
-        let facts = self.read(|world| {
-            world.check_facts(&self.seen.position())?;
-            Ok(look(world))
+    fn facts<T>(&self, look: impl FnOnce(&TenantRecords) -> T) -> Result<T> {
+        let facts = self.read(|tenant| {
+            tenant.check_facts(&self.seen.position())?;
+            Ok(look(tenant))
         });
         self.seen.note(facts)
     }
 
     /// Locks the records for writing, at the time of the commit: the clock is read under the lock, so that a
     /// commit that waited for the lock does not get an earlier time.
-    fn commit<T>(&self, change: impl FnOnce(&mut World, Timestamp) -> T) -> Result<T> {
+    fn commit<T>(&self, change: impl FnOnce(&mut TenantRecords, Timestamp) -> T) -> Result<T> {
         self.commit_unless(|_| None, change)
     }
 
-    /// The same, unless the outcome is known before the clock is read.
+    /// As [`commit`](Self::commit), but commits nothing if the outcome is known before the clock is read.
     fn commit_unless<T>(
         &self,
-        known: impl FnOnce(&World) -> Option<T>,
-        change: impl FnOnce(&mut World, Timestamp) -> T,
+        known: impl FnOnce(&TenantRecords) -> Option<T>,
+        change: impl FnOnce(&mut TenantRecords, Timestamp) -> T,
     ) -> Result<T> {
-        self.change(|world, seen| {
-            world.check_commit(seen)?;
-            if let Some(outcome) = known(world) {
+        self.change(|tenant, seen| {
+            tenant.check_commit(seen)?;
+            if let Some(outcome) = known(tenant) {
                 return Ok(outcome);
             }
-            let now = time_of_commit((self.clock)(), world.log.last())?;
-            Ok(change(world, now))
+            let now = time_of_commit((self.clock)(), tenant.log.last())?;
+            Ok(change(tenant, now))
         })
     }
 
     /// Locks the records for writing, and remembers the log's position afterwards. The closure gets the
     /// position seen before.
-    fn change<T>(&self, change: impl FnOnce(&mut World, &LogPosition) -> Result<T>) -> Result<T> {
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut TenantRecords, &LogPosition) -> Result<T>,
+    ) -> Result<T> {
         let _changing = self.seen.changing();
-        let mut world = lock_to_write(&self.world);
+        let mut tenant = lock_to_write(&self.records);
         let seen = self.seen.position();
-        let outcome = self.seen.note(change(&mut world, &seen));
-        if outcome.is_ok() || world.log.number() > seen.log {
-            self.seen.advance(world.log.position());
+        let outcome = self.seen.note(change(&mut tenant, &seen));
+        if outcome.is_ok() || tenant.log.number() > seen.log {
+            self.seen.advance(tenant.log.position());
         }
         outcome
     }
 
     fn may_commit(&self) -> Result<()> {
-        self.facts(|world| time_of_commit((self.clock)(), world.log.last()).map(drop))?
+        self.facts(|tenant| time_of_commit((self.clock)(), tenant.log.last()).map(drop))?
     }
 
-    fn time(&self, world: &World) -> Timestamp {
-        time_of_read((self.clock)(), world.log.last())
+    fn time(&self, tenant: &TenantRecords) -> Timestamp {
+        time_of_read((self.clock)(), tenant.log.last())
     }
 }
 
 #[async_trait]
 impl Clock for TenantStore {
     async fn now(&self) -> Result<Timestamp> {
-        Ok(self.read(|world| self.time(world)))
+        Ok(self.read(|tenant| self.time(tenant)))
     }
 }
 

@@ -9,33 +9,33 @@ use swarm_core::store::{
 
 use crate::TenantStore;
 use crate::log_rows::Row;
-use crate::world::{first, next};
+use crate::tenant_records::{first, next};
 
 #[async_trait]
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
-        self.change(|world, seen| {
-            world.check_commit(seen)?;
-            world.log.act(act, (self.clock)());
+        self.change(|tenant, seen| {
+            tenant.check_commit(seen)?;
+            tenant.log.act(act, (self.clock)());
             Ok(())
         })
     }
 
     async fn accept_store(&self, act: &Act) -> Result<()> {
-        self.change(|world, seen| {
-            let now = self.time(world);
-            let number = world.log.number().max(seen.log).saturating_add(1);
-            world.log.accepted = number.saturating_sub(1);
-            world.log.minted(act, now, number);
+        self.change(|tenant, seen| {
+            let now = self.time(tenant);
+            let number = tenant.log.number().max(seen.log).saturating_add(1);
+            tenant.log.accepted = number.saturating_sub(1);
+            tenant.log.minted(act, now, number);
             Ok(())
         })
     }
 
     async fn accept_key(&self, act: &Act) -> Result<()> {
-        self.change(|world, seen| {
-            world.check_commit(seen)?;
-            let now = time_of_commit((self.clock)(), world.log.last())?;
-            world.log.act(act, now);
+        self.change(|tenant, seen| {
+            tenant.check_commit(seen)?;
+            let now = time_of_commit((self.clock)(), tenant.log.last())?;
+            tenant.log.act(act, now);
             Ok(())
         })
     }
@@ -43,14 +43,14 @@ impl Log for TenantStore {
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
         let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
         let rows: Vec<_> =
-            self.read(|world| world.log.rows.iter().skip(skipped).take(limit).cloned().collect());
+            self.read(|tenant| tenant.log.rows.iter().skip(skipped).take(limit).cloned().collect());
         rows.into_iter().map(Row::read).collect()
     }
 
     async fn log_position(&self) -> Result<LogPosition> {
-        self.read(|world| {
-            let position = world.log.position();
-            if self.seen.note(world.check_facts(&self.seen.position())).is_ok() {
+        self.read(|tenant| {
+            let position = tenant.log.position();
+            if self.seen.note(tenant.check_facts(&self.seen.position())).is_ok() {
                 self.seen.advance(position.clone());
             }
             Ok(position)
@@ -62,9 +62,9 @@ impl Log for TenantStore {
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
-        let rows: Vec<_> = self.read(|world| {
-            let places = world.log.acts.get(&session).into_iter().flatten();
-            places.filter_map(|place| world.log.rows.get(*place).cloned()).collect()
+        let rows: Vec<_> = self.read(|tenant| {
+            let places = tenant.log.acts.get(&session).into_iter().flatten();
+            places.filter_map(|place| tenant.log.rows.get(*place).cloned()).collect()
         });
         rows.into_iter().map(Row::read).collect()
     }
@@ -75,11 +75,11 @@ impl Log for TenantStore {
     }
 
     async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
-        Ok(self.read(|world| world.tree.state.clone()))
+        Ok(self.read(|tenant| tenant.tree.state.clone()))
     }
 
     async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
-        let tree = &mut crate::lock_to_write(&self.world).tree;
+        let tree = &mut crate::lock_to_write(&self.records).tree;
         let stored = tree.state.as_ref().map(|stored| stored.version);
         if stored != change.expected {
             return Ok(Saved::Stale);
@@ -96,7 +96,8 @@ impl Log for TenantStore {
     }
 
     async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
-        let get = |tree: &crate::world::Tree, id: &TileId| tree.tiles.get(&(log, *id)).cloned();
-        Ok(self.read(|world| tiles.iter().map(|id| get(&world.tree, id)).collect()))
+        let get =
+            |tree: &crate::tenant_records::Tree, id: &TileId| tree.tiles.get(&(log, *id)).cloned();
+        Ok(self.read(|tenant| tiles.iter().map(|id| get(&tenant.tree, id)).collect()))
     }
 }

@@ -5,29 +5,29 @@ use swarm_core::domain::Message;
 use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Versioned};
 
 use crate::TenantStore;
-use crate::world::{World, next};
+use crate::tenant_records::{TenantRecords, next};
 
 #[async_trait]
 impl Outbox for TenantStore {
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>> {
         let MessageQuery { state, after, limit } = *query;
-        Ok(self.read(|world| {
+        Ok(self.read(|tenant| {
             let asked = |message: &&Versioned<Message>| {
                 state.is_none_or(|state| message.record.state == state)
                     && after.is_none_or(|after| message.record.id > after)
             };
-            world.outbox.iter().filter(asked).take(limit).cloned().collect()
+            tenant.outbox.iter().filter(asked).take(limit).cloned().collect()
         }))
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
-        self.commit(|world, _| save(world, change))
+        self.commit(|tenant, _| save(tenant, change))
     }
 }
 
-fn save(world: &mut World, change: &MessageChange) -> Saved {
+fn save(tenant: &mut TenantRecords, change: &MessageChange) -> Saved {
     let place = usize::try_from(change.message.id.0).ok().and_then(|id| id.checked_sub(1));
-    let Some(message) = place.and_then(|place| world.outbox.get_mut(place)) else {
+    let Some(message) = place.and_then(|place| tenant.outbox.get_mut(place)) else {
         return Saved::Stale;
     };
     if message.version != change.expected {

@@ -52,7 +52,7 @@ impl SessionTable {
         self.rows.is_empty()
     }
 
-    /// Those of a list with ids higher than `after` and lower than `before`, by id.
+    /// The sessions of a list with ids higher than `after` and lower than `before`, by id.
     pub(crate) fn listed(
         &self,
         list: &SessionList,

@@ -8,7 +8,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::Outcome;
-use crate::world::{World, signed, timestamp, unsigned};
+use crate::tenant_rows::{TenantRows, signed, timestamp, unsigned};
 use crate::{TenantStore, log_rows, members, session_rows};
 
 #[async_trait]
@@ -53,7 +53,11 @@ impl Documents for TenantStore {
     }
 }
 
-pub(crate) fn named(world: &World<'_>, collection: &str, name: &str) -> Outcome<Option<Document>> {
+pub(crate) fn named(
+    world: &TenantRows<'_>,
+    collection: &str,
+    name: &str,
+) -> Outcome<Option<Document>> {
     const NAMED: &str = "SELECT id, name, record, created_at FROM documents
         WHERE tenant = ?1 AND collection = ?2 AND name = ?3";
     world.one(NAMED, &[&collection, &name], document)
@@ -70,7 +74,7 @@ pub(crate) fn document(row: &Row<'_>) -> Outcome<Document> {
 }
 
 /// Reads row by row, until the page is full.
-fn page(world: &World<'_>, collection: &str, query: &DocumentQuery) -> Outcome<DocumentPage> {
+fn page(world: &TenantRows<'_>, collection: &str, query: &DocumentQuery) -> Outcome<DocumentPage> {
     const FIRST: &str = "SELECT id, name, record, created_at FROM documents
         WHERE tenant = ?1 AND collection = ?2 ORDER BY name";
     const AFTER: &str = "SELECT id, name, record, created_at FROM documents
@@ -99,7 +103,7 @@ fn page(world: &World<'_>, collection: &str, query: &DocumentQuery) -> Outcome<D
 }
 
 pub(crate) fn put(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     collection: Collection,
     draft: &DocumentDraft,
 ) -> Outcome<Put> {
@@ -142,7 +146,12 @@ pub(crate) fn put(
 
 /// Whether the group or the collection has reached its quota. Ids count from 1 in order of time, so one
 /// row decides.
-fn is_full(world: &World<'_>, collection: &str, id: u64, draft: &DocumentDraft) -> Outcome<bool> {
+fn is_full(
+    world: &TenantRows<'_>,
+    collection: &str,
+    id: u64,
+    draft: &DocumentDraft,
+) -> Outcome<bool> {
     const AT: &str = "SELECT created_at FROM documents
         WHERE tenant = ?1 AND collection = ?2 AND id = ?3";
     const NTH_NEWEST: &str = "SELECT created_at FROM documents
@@ -164,7 +173,12 @@ fn is_full(world: &World<'_>, collection: &str, id: u64, draft: &DocumentDraft) 
 
 /// Counts the size of a text in place of the one that it replaces; false, with nothing written, if all texts would
 /// exceed `most` then.
-fn resized(world: &World<'_>, replaced: usize, length: usize, most: Option<u64>) -> Outcome<bool> {
+fn resized(
+    world: &TenantRows<'_>,
+    replaced: usize,
+    length: usize,
+    most: Option<u64>,
+) -> Outcome<bool> {
     const BYTES: &str = "SELECT bytes FROM document_bytes WHERE tenant = ?1";
     const SET: &str = "INSERT INTO document_bytes (tenant, bytes) VALUES (?1, ?2)
         ON CONFLICT (tenant) DO UPDATE SET bytes = excluded.bytes";
@@ -178,21 +192,26 @@ fn resized(world: &World<'_>, replaced: usize, length: usize, most: Option<u64>)
     Ok(true)
 }
 
-fn replace(world: &World<'_>, collection: &str, document: Document) -> Outcome<Put> {
+fn replace(world: &TenantRows<'_>, collection: &str, document: Document) -> Outcome<Put> {
     const REPLACE: &str = "UPDATE documents SET record = ?4
         WHERE tenant = ?1 AND collection = ?2 AND id = ?3";
     world.run(REPLACE, &[&collection, &signed(document.id), &document.json])?;
     Ok(Put::Replaced(document))
 }
 
-fn create(world: &World<'_>, collection: &str, family: &str, document: Document) -> Outcome<Put> {
+fn create(
+    world: &TenantRows<'_>,
+    collection: &str,
+    family: &str,
+    document: Document,
+) -> Outcome<Put> {
     insert(world, collection, family, &document)?;
     Ok(Put::Created(document))
 }
 
 /// Writes a restored document.
 pub(crate) fn restore(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     collection: Collection,
     family: &str,
     document: &Document,
@@ -203,7 +222,12 @@ pub(crate) fn restore(
     insert(world, collection.as_str(), family, document)
 }
 
-fn insert(world: &World<'_>, collection: &str, family: &str, document: &Document) -> Outcome<()> {
+fn insert(
+    world: &TenantRows<'_>,
+    collection: &str,
+    family: &str,
+    document: &Document,
+) -> Outcome<()> {
     let Document { id, key, json, created_at } = document;
     world.run(
         "INSERT INTO documents (tenant, collection, id, name, family, record, created_at)

@@ -39,9 +39,9 @@ mod readers;
 mod session_rows;
 mod sessions;
 mod takes;
+mod tenant_rows;
 mod transfer;
 mod tree;
-mod world;
 mod writer;
 
 use std::fmt;
@@ -58,7 +58,7 @@ use swarm_core::{TenantId, Timestamp};
 
 use database::Database;
 use failure::Outcome;
-use world::World;
+use tenant_rows::TenantRows;
 
 /// All tenants, in one file. Cloning shares it.
 #[derive(Clone)]
@@ -170,7 +170,7 @@ impl TenantStore {
     async fn read<T: Send + 'static>(
         &self,
         op: &'static str,
-        look: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+        look: impl FnOnce(&TenantRows<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let world = self.world(look);
         self.database.read(world).await.map_err(|failure| failure.of(op))
@@ -180,10 +180,10 @@ impl TenantStore {
     async fn facts<T: Send + 'static>(
         &self,
         op: &'static str,
-        look: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+        look: impl FnOnce(&TenantRows<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let seen = self.seen.position();
-        let look = move |world: &World<'_>| {
+        let look = move |world: &TenantRows<'_>| {
             log_rows::check_facts(world, &seen)?;
             look(world)
         };
@@ -195,9 +195,9 @@ impl TenantStore {
     async fn write<T: Send + 'static>(
         &self,
         op: &'static str,
-        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+        change: impl FnOnce(&TenantRows<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
-        let change = |world: &World<'_>| {
+        let change = |world: &TenantRows<'_>| {
             world.time_of_commit()?;
             change(world)
         };
@@ -208,10 +208,10 @@ impl TenantStore {
     async fn write_filing<T: Send + 'static>(
         &self,
         op: &'static str,
-        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+        change: impl FnOnce(&TenantRows<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let seen = Arc::clone(&self.seen);
-        let change = move |world: &World<'_>| {
+        let change = move |world: &TenantRows<'_>| {
             log_rows::check_commit(world, &seen.position())?;
             change(world)
         };
@@ -227,9 +227,9 @@ impl TenantStore {
     async fn write_unchecked<T: Send + 'static>(
         &self,
         op: &'static str,
-        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+        change: impl FnOnce(&TenantRows<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
-        let change = move |world: &World<'_>| Ok((change(world)?, log_rows::position(world)?));
+        let change = move |world: &TenantRows<'_>| Ok((change(world)?, log_rows::position(world)?));
         let _changing = self.seen.changing();
         let outcome = self.database.write(self.world(change)).await;
         let outcome = outcome.map_err(|failure| failure.of(op));
@@ -242,17 +242,17 @@ impl TenantStore {
     async fn write_apart<T: Send + 'static>(
         &self,
         op: &'static str,
-        change: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+        change: impl FnOnce(&TenantRows<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         self.database.write(self.world(change)).await.map_err(|failure| failure.of(op))
     }
 
     fn world<T>(
         &self,
-        work: impl FnOnce(&World<'_>) -> Outcome<T> + Send + 'static,
+        work: impl FnOnce(&TenantRows<'_>) -> Outcome<T> + Send + 'static,
     ) -> impl FnOnce(&rusqlite::Connection) -> Outcome<T> + Send + 'static {
         let (tenant, clock) = (self.tenant.clone(), self.database.clock());
-        move |db| work(&World::new(db, &tenant, &clock))
+        move |db| work(&TenantRows::new(db, &tenant, &clock))
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("swarm.db");
         let store = SqliteStore::open(&path).unwrap();
-        let world = swarm_testing::World::open(Arc::new(store.clone()), tenant());
+        let world = swarm_testing::TestTenant::open(Arc::new(store.clone()), tenant());
         world.convened("aurora").await;
         assert!(store.ready().await.unwrap().warnings.is_empty());
         let other = rusqlite::Connection::open(path).unwrap();

@@ -11,7 +11,7 @@ use swarm_core::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeSt
 
 use crate::failure::{Failure, Outcome};
 use crate::log_rows::{append_act, append_minted, check_commit, check_facts, number, position};
-use crate::world::{World, signed, text, timestamp, unsigned};
+use crate::tenant_rows::{TenantRows, signed, text, timestamp, unsigned};
 use crate::{TenantStore, committee, takes, tree};
 
 /// The acts on a session. The index is named because the planner would read the whole log, which is in order.
@@ -22,7 +22,7 @@ pub(crate) const ACTS_ON: &str = "SELECT seq, at, take, committee_take, act
 impl Log for TenantStore {
     async fn accept_clock(&self, act: &Act) -> Result<()> {
         let (act, seen) = (act.clone(), self.seen.position());
-        let accept = move |world: &World<'_>| {
+        let accept = move |world: &TenantRows<'_>| {
             check_commit(world, &seen)?;
             append_act(world, &act, world.clock())
         };
@@ -31,7 +31,7 @@ impl Log for TenantStore {
 
     async fn accept_store(&self, act: &Act) -> Result<()> {
         let (act, seen) = (act.clone(), self.seen.position());
-        let accept = move |world: &World<'_>| {
+        let accept = move |world: &TenantRows<'_>| {
             let log = number(world)?.max(seen.log).saturating_add(1);
             begin(world, log)?;
             append_minted(world, &act, world.now()?, log)
@@ -54,7 +54,7 @@ impl Log for TenantStore {
 
     async fn log_position(&self) -> Result<LogPosition> {
         let seen = self.seen.position();
-        let look = move |world: &World<'_>| {
+        let look = move |world: &TenantRows<'_>| {
             Ok((position(world)?, check_facts(world, &seen).map_err(|it| it.of("log position"))))
         };
         let (position, goes_on) = self.read("log position", look).await?;
@@ -88,7 +88,7 @@ impl Log for TenantStore {
 
     async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
         let tiles = tiles.to_vec();
-        let look = move |world: &World<'_>| {
+        let look = move |world: &TenantRows<'_>| {
             tiles.iter().map(|id| tree::tile(world, log, *id)).collect::<Outcome<Vec<_>>>()
         };
         self.read("tiles", look).await
@@ -96,13 +96,13 @@ impl Log for TenantStore {
 }
 
 /// Begins the log with this number.
-pub(crate) fn begin(world: &World<'_>, log: u64) -> Outcome<()> {
+pub(crate) fn begin(world: &TenantRows<'_>, log: u64) -> Outcome<()> {
     const BEGIN: &str = "INSERT INTO logs (tenant, number) VALUES (?1, ?2)
         ON CONFLICT DO UPDATE SET number = excluded.number";
     world.run(BEGIN, &[&signed(log)]).map(drop)
 }
 
-fn rows(world: &World<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogRow>> {
+fn rows(world: &TenantRows<'_>, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<LogRow>> {
     let found = world.all(sql, values, |row| {
         let at = timestamp(row.get(1)?)?;
         Ok((Seq(unsigned(row.get(0)?)?), at, reference(row)?))

@@ -15,7 +15,9 @@ use swarm_core::store::{
 };
 
 use crate::failure::Outcome;
-use crate::world::{Values, World, limit_arg, next, record, saved, signed, timestamp, versioned};
+use crate::tenant_rows::{
+    TenantRows, Values, limit_arg, next, record, saved, signed, timestamp, versioned,
+};
 use crate::{TenantStore, log_rows, outbox};
 
 #[async_trait]
@@ -58,18 +60,21 @@ impl Members for TenantStore {
 }
 
 /// The member that has this token hash.
-pub(crate) fn bearer(world: &World<'_>, token: &SecretHash) -> Outcome<Option<Versioned<Member>>> {
+pub(crate) fn bearer(
+    world: &TenantRows<'_>,
+    token: &SecretHash,
+) -> Outcome<Option<Versioned<Member>>> {
     const BY_TOKEN: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND token = ?2";
     world.one(BY_TOKEN, &[token.as_bytes()], versioned)
 }
 
 /// Whether a member is at this version.
-pub(crate) fn is_at(world: &World<'_>, id: &MemberId, version: Version) -> Outcome<bool> {
+pub(crate) fn is_at(world: &TenantRows<'_>, id: &MemberId, version: Version) -> Outcome<bool> {
     const AT: &str = "SELECT 1 FROM members WHERE tenant = ?1 AND id = ?2 AND version = ?3";
     world.any(AT, &[&id.as_str(), &signed(version.0)])
 }
 
-fn basis(world: &World<'_>, id: &MemberId) -> Outcome<MemberBasis> {
+fn basis(world: &TenantRows<'_>, id: &MemberId) -> Outcome<MemberBasis> {
     const BY_ID: &str = "SELECT version, record FROM members WHERE tenant = ?1 AND id = ?2";
     Ok(MemberBasis {
         member: world.one(BY_ID, &[&id.as_str()], versioned)?,
@@ -77,7 +82,7 @@ fn basis(world: &World<'_>, id: &MemberId) -> Outcome<MemberBasis> {
     })
 }
 
-fn listed(world: &World<'_>, query: &MemberQuery) -> Outcome<Vec<Arc<Member>>> {
+fn listed(world: &TenantRows<'_>, query: &MemberQuery) -> Outcome<Vec<Arc<Member>>> {
     const IN_STATE: &str = "SELECT record FROM members
         WHERE tenant = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
     const BY_ID: &str = "SELECT record FROM members WHERE tenant = ?1 AND id = ?2";
@@ -97,13 +102,13 @@ fn listed(world: &World<'_>, query: &MemberQuery) -> Outcome<Vec<Arc<Member>>> {
     Ok(query.select(found))
 }
 
-fn challenge(world: &World<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {
+fn challenge(world: &TenantRows<'_>, id: &MemberId) -> Outcome<Option<Challenge>> {
     const LIVE: &str = "SELECT seed, stands_until, expires_at FROM challenges
         WHERE tenant = ?1 AND member = ?2";
     world.one(LIVE, &[&id.as_str()], read_challenge)
 }
 
-fn reusable(world: &World<'_>, bucket: ChallengeBucket) -> Outcome<Option<Challenge>> {
+fn reusable(world: &TenantRows<'_>, bucket: ChallengeBucket) -> Outcome<Option<Challenge>> {
     const STANDING: &str = "SELECT seed, stands_until, expires_at FROM standing_challenges
         WHERE tenant = ?1 AND stand = ?2";
     world.one(STANDING, &[&bucket.0], read_challenge)
@@ -117,7 +122,7 @@ fn read_challenge(row: &Row<'_>) -> Outcome<Challenge> {
     })
 }
 
-fn give(world: &World<'_>, offer: &ChallengeOffer) -> Outcome<Challenge> {
+fn give(world: &TenantRows<'_>, offer: &ChallengeOffer) -> Outcome<Challenge> {
     let now = world.now()?;
     let reusable = reusable(world, offer.bucket)?.filter(|it| now <= it.reusable_until);
     let given = reusable.unwrap_or_else(|| offer.fresh.clone());
@@ -136,7 +141,7 @@ fn give(world: &World<'_>, offer: &ChallengeOffer) -> Outcome<Challenge> {
 }
 
 fn put_challenge(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     into: &str,
     place: &dyn ToSql,
     given: &Challenge,
@@ -146,7 +151,7 @@ fn put_challenge(
     Ok(())
 }
 
-fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberSaved> {
+fn save(world: &TenantRows<'_>, change: &MemberChange, text: &str) -> Outcome<MemberSaved> {
     let now = world.time_of_commit()?;
     if !is_as_judged(world, change)? || !is_proven(world, change, now)? {
         return Ok(MemberSaved::Stale);
@@ -168,7 +173,7 @@ fn save(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<MemberS
     Ok(MemberSaved::Saved)
 }
 
-fn remove(world: &World<'_>, removal: &MemberRemoval) -> Outcome<Saved> {
+fn remove(world: &TenantRows<'_>, removal: &MemberRemoval) -> Outcome<Saved> {
     const REMOVE: &str = "DELETE FROM members WHERE tenant = ?1 AND id = ?2 AND version = ?3";
     const CHALLENGE: &str = "DELETE FROM challenges WHERE tenant = ?1 AND member = ?2";
     world.time_of_commit()?;
@@ -180,7 +185,7 @@ fn remove(world: &World<'_>, removal: &MemberRemoval) -> Outcome<Saved> {
     Ok(removed)
 }
 
-fn is_as_judged(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
+fn is_as_judged(world: &TenantRows<'_>, change: &MemberChange) -> Outcome<bool> {
     const ANY: &str = "SELECT 1 FROM members WHERE tenant = ?1 AND id = ?2";
     let id = &change.member.id;
     match change.expected {
@@ -189,14 +194,14 @@ fn is_as_judged(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
     }
 }
 
-fn is_proven(world: &World<'_>, change: &MemberChange, now: Timestamp) -> Outcome<bool> {
+fn is_proven(world: &TenantRows<'_>, change: &MemberChange, now: Timestamp) -> Outcome<bool> {
     let Some(proven) = &change.proven else { return Ok(true) };
     let live = challenge(world, &change.member.id)?;
     Ok(live.is_some_and(|live| live.seed == proven.0 && now <= live.expires_at))
 }
 
 /// Another member that holds the key of this change.
-fn other_holder(world: &World<'_>, change: &MemberChange) -> Outcome<Option<MemberId>> {
+fn other_holder(world: &TenantRows<'_>, change: &MemberChange) -> Outcome<Option<MemberId>> {
     const HOLDER: &str = "SELECT id FROM members WHERE tenant = ?1 AND held_key = ?2 AND id <> ?3";
     let Some(key) = change.held_key() else { return Ok(None) };
     world.one(HOLDER, &[key.as_bytes(), &change.member.id.as_str()], |row| {
@@ -205,7 +210,7 @@ fn other_holder(world: &World<'_>, change: &MemberChange) -> Outcome<Option<Memb
 }
 
 /// Whether the quota of members in this state is reached.
-fn is_full(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
+fn is_full(world: &TenantRows<'_>, change: &MemberChange) -> Outcome<bool> {
     const OTHERS: &str = "SELECT count(*) FROM members
         WHERE tenant = ?1 AND state = ?2 AND id <> ?3";
     let Some(quota) = change.quota else { return Ok(false) };
@@ -214,7 +219,7 @@ fn is_full(world: &World<'_>, change: &MemberChange) -> Outcome<bool> {
 }
 
 /// Commits a change whose guards hold.
-pub(crate) fn commit(world: &World<'_>, change: &MemberChange, text: &str) -> Outcome<()> {
+pub(crate) fn commit(world: &TenantRows<'_>, change: &MemberChange, text: &str) -> Outcome<()> {
     let MemberChange { member, expected, .. } = change;
     world.run(
         "INSERT INTO members (tenant, id, version, state, token, held_key, record)

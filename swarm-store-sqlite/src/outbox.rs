@@ -7,7 +7,7 @@ use swarm_core::store::{MessageChange, MessageQuery, Outbox, Result, Saved, Vers
 
 use crate::TenantStore;
 use crate::failure::Outcome;
-use crate::world::{World, limit_arg, next, saved, signed, versioned};
+use crate::tenant_rows::{TenantRows, limit_arg, next, saved, signed, versioned};
 
 #[async_trait]
 impl Outbox for TenantStore {
@@ -23,7 +23,7 @@ impl Outbox for TenantStore {
 }
 
 /// Writes a new message.
-pub(crate) fn queue(world: &World<'_>, message: &Message) -> Outcome<()> {
+pub(crate) fn queue(world: &TenantRows<'_>, message: &Message) -> Outcome<()> {
     world.run(
         "INSERT INTO messages (tenant, id, version, state, record) VALUES (?1, ?2, 1, ?3, ?4)",
         &[&signed(message.id.0), &message.state.as_str(), &message.to_text()],
@@ -31,7 +31,7 @@ pub(crate) fn queue(world: &World<'_>, message: &Message) -> Outcome<()> {
     Ok(())
 }
 
-fn matching(world: &World<'_>, query: &MessageQuery) -> Outcome<Vec<Versioned<Message>>> {
+fn matching(world: &TenantRows<'_>, query: &MessageQuery) -> Outcome<Vec<Versioned<Message>>> {
     const ALL: &str = "SELECT version, record FROM messages
         WHERE tenant = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
     const IN_STATE: &str = "SELECT version, record FROM messages
@@ -43,7 +43,7 @@ fn matching(world: &World<'_>, query: &MessageQuery) -> Outcome<Vec<Versioned<Me
     }
 }
 
-fn save(world: &World<'_>, change: &MessageChange, text: &str) -> Outcome<Saved> {
+fn save(world: &TenantRows<'_>, change: &MessageChange, text: &str) -> Outcome<Saved> {
     let MessageChange { message, expected } = change;
     saved(world.run(
         "UPDATE messages SET version = ?4, state = ?5, record = ?6

@@ -9,7 +9,7 @@ use swarm_core::store::Versioned;
 use swarm_core::store::records::{Record as _, without_snapshot};
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{World, signed, text, unsigned, versioned};
+use crate::tenant_rows::{TenantRows, signed, text, unsigned, versioned};
 
 /// The last id of a session. The id of a withdrawn session stays used, because the log refers to it.
 pub(crate) const LAST_ID: &str = "SELECT max(
@@ -17,7 +17,7 @@ pub(crate) const LAST_ID: &str = "SELECT max(
     coalesce((SELECT max(session) FROM log WHERE tenant = ?1 AND session IS NOT NULL), 0))";
 
 /// Writes a session that is not on file yet.
-pub(crate) fn insert(world: &World<'_>, session: &Session) -> Outcome<()> {
+pub(crate) fn insert(world: &TenantRows<'_>, session: &Session) -> Outcome<()> {
     world.run(
         "INSERT INTO sessions (tenant, id, version, date, subject, state, published_at, summary, record)
          VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -35,14 +35,14 @@ pub(crate) fn insert(world: &World<'_>, session: &Session) -> Outcome<()> {
 }
 
 /// The session with this id.
-pub(crate) fn by_id(world: &World<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {
+pub(crate) fn by_id(world: &TenantRows<'_>, id: SessionId) -> Outcome<Option<Versioned<Session>>> {
     const BY_ID: &str = "SELECT version, record FROM sessions WHERE tenant = ?1 AND id = ?2";
     world.one(BY_ID, &[&signed(id.0)], versioned)
 }
 
 /// The terms of the newest session of a day and subject.
 pub(crate) fn newest_terms(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     date: Day,
     subject: &SubjectId,
 ) -> Outcome<Option<Versioned<SessionTerms>>> {
@@ -57,7 +57,7 @@ pub(crate) fn newest_terms(
 }
 
 /// Whether a session is at this version.
-pub(crate) fn is_at(world: &World<'_>, id: SessionId, version: Version) -> Outcome<bool> {
+pub(crate) fn is_at(world: &TenantRows<'_>, id: SessionId, version: Version) -> Outcome<bool> {
     const AT: &str = "SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND version = ?3";
     world.any(AT, &[&signed(id.0), &signed(version.0)])
 }

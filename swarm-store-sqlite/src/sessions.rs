@@ -12,7 +12,9 @@ use swarm_core::store::{
 };
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{Values, World, limit_arg, next, record, saved, signed, text, versioned};
+use crate::tenant_rows::{
+    TenantRows, Values, limit_arg, next, record, saved, signed, text, versioned,
+};
 use crate::{TenantStore, documents, log_rows, session_rows, takes};
 
 /// How many times an aggregation is judged outside of its commit.
@@ -75,7 +77,7 @@ impl Sessions for TenantStore {
     }
 }
 
-fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>>> {
+fn matching(world: &TenantRows<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>>> {
     let before = query.before.map_or(i64::MAX, |id| signed(id.0));
     let state = query.state.map(|state| state.as_str());
     let most = limit_arg(query.limit);
@@ -106,19 +108,19 @@ fn matching(world: &World<'_>, query: &SessionQuery) -> Outcome<Vec<Arc<Session>
 }
 
 /// Sessions without their snapshots.
-fn short(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
+fn short(world: &TenantRows<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
     world.all(sql, values, |row| {
         let record = text(row, 1)?;
         Ok(Arc::new(Session::from_text(&without_snapshot(record))?))
     })
 }
 
-fn listed(world: &World<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
+fn listed(world: &TenantRows<'_>, sql: &str, values: Values<'_>) -> Outcome<Vec<Arc<Session>>> {
     let found = world.all(sql, values, versioned)?;
     Ok(found.into_iter().map(|session: Versioned<Session>| session.record).collect())
 }
 
-fn summaries(world: &World<'_>, query: &SummaryQuery) -> Outcome<Vec<Arc<SessionSummary>>> {
+fn summaries(world: &TenantRows<'_>, query: &SummaryQuery) -> Outcome<Vec<Arc<SessionSummary>>> {
     let before = query.before.map_or(i64::MAX, |id| signed(id.0));
     let after = query.after.map_or(-1, |id| signed(id.0));
     let most = limit_arg(query.limit);
@@ -148,7 +150,7 @@ pub(crate) fn summary_sql(query: &SummaryQuery) -> String {
     )
 }
 
-fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>> {
+fn convene(world: &TenantRows<'_>, convocation: &Convocation) -> Outcome<Arc<Session>> {
     let Convocation { draft, act } = convocation;
     let id = world.next_id(session_rows::LAST_ID, &[])?;
     let session = draft.convened(SessionId(id), world.time_of_commit()?);
@@ -158,7 +160,7 @@ fn convene(world: &World<'_>, convocation: &Convocation) -> Outcome<Arc<Session>
 }
 
 fn convene_once(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     occasion: &str,
     convocation: &Convocation,
 ) -> Outcome<Option<Arc<Session>>> {
@@ -175,7 +177,7 @@ fn convene_once(
 
 /// Aggregates a session. `takes` are all its takes up to some id; the rest are read here.
 fn aggregate(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     aggregation: &Aggregation,
     mut takes: Vec<Arc<Take>>,
 ) -> Outcome<Aggregated> {
@@ -196,7 +198,7 @@ fn aggregate(
     }
 }
 
-fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {
+fn save(world: &TenantRows<'_>, change: &SessionChange, text: &str) -> Outcome<Saved> {
     let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
         change;
     if let Some(judged) = takes {
@@ -230,7 +232,12 @@ fn save(world: &World<'_>, change: &SessionChange, text: &str) -> Outcome<Saved>
     Ok(saved)
 }
 
-fn update(world: &World<'_>, session: &Session, expected: Version, text: &str) -> Outcome<usize> {
+fn update(
+    world: &TenantRows<'_>,
+    session: &Session,
+    expected: Version,
+    text: &str,
+) -> Outcome<usize> {
     world.run(
         "UPDATE sessions SET version = ?4, state = ?5, published_at = ?6, summary = ?7, record = ?8
          WHERE tenant = ?1 AND id = ?2 AND version = ?3",

@@ -7,10 +7,10 @@ use swarm_core::proof::tile::TileId;
 use swarm_core::store::{Saved, TreeChange, TreeState, Versioned};
 
 use crate::failure::Outcome;
-use crate::world::{World, next, saved, signed, unsigned};
+use crate::tenant_rows::{TenantRows, next, saved, signed, unsigned};
 
 /// The stored state.
-pub(crate) fn state(world: &World<'_>) -> Outcome<Option<Versioned<TreeState>>> {
+pub(crate) fn state(world: &TenantRows<'_>) -> Outcome<Option<Versioned<TreeState>>> {
     const STATE: &str = "SELECT version, log, size, checkpoint FROM trees WHERE tenant = ?1";
     world.one(STATE, &[], |row| {
         let checkpoint: Option<String> = row.get(3)?;
@@ -24,7 +24,7 @@ pub(crate) fn state(world: &World<'_>) -> Outcome<Option<Versioned<TreeState>>> 
 }
 
 /// Saves a state, and the tiles that are new or have grown.
-pub(crate) fn save(world: &World<'_>, change: &TreeChange) -> Outcome<Saved> {
+pub(crate) fn save(world: &TenantRows<'_>, change: &TreeChange) -> Outcome<Saved> {
     const FIRST: &str = "INSERT OR IGNORE INTO trees (tenant, version, log, size, checkpoint)
         VALUES (?1, ?2, ?3, ?4, ?5)";
     const NEXT: &str = "UPDATE trees SET version = ?2, log = ?3, size = ?4, checkpoint = ?5
@@ -49,7 +49,7 @@ pub(crate) fn save(world: &World<'_>, change: &TreeChange) -> Outcome<Saved> {
 }
 
 /// A stored tile of the log with this number.
-pub(crate) fn tile(world: &World<'_>, log: u64, id: TileId) -> Outcome<Option<Vec<u8>>> {
+pub(crate) fn tile(world: &TenantRows<'_>, log: u64, id: TileId) -> Outcome<Option<Vec<u8>>> {
     const TILE: &str = "SELECT hashes FROM tiles
         WHERE tenant = ?1 AND log = ?2 AND level = ?3 AND number = ?4";
     world.one(TILE, &[&signed(log), &id.level, &signed(id.index)], |row| Ok(row.get(0)?))

@@ -1,25 +1,25 @@
 //! Fixtures and the conformance suite for stores of Swarm.
 //!
 //! [`conformance!`] generates the tests of the storage port for a store. The fixtures are for other
-//! tests: a [`World`] is a fresh tenant of any store, an [`Author`] a member that can sign, and the
+//! tests: a [`TestTenant`] is a fresh tenant of any store, an [`Author`] a member that can sign, and the
 //! functions build minimal records.
 //!
 //! ```
 //! # use std::sync::Arc;
 //! # use swarm_core::Tenants;
-//! use swarm_testing::World;
+//! use swarm_testing::TestTenant;
 //!
 //! # async fn filed_take_is_listed(store: Arc<dyn Tenants>) {
-//! let world = World::fresh(store).await;
-//! let ada = world.author("ada").await;
-//! let session = world.convened("aurora").await;
-//! let take = world.filed(&ada, &session, "nonce").await;
-//! assert_eq!(world.takes(session.id).await, [take]);
+//! let tenant = TestTenant::fresh(store).await;
+//! let ada = tenant.author("ada").await;
+//! let session = tenant.convened("aurora").await;
+//! let take = tenant.filed(&ada, &session, "nonce").await;
+//! assert_eq!(tenant.takes(session.id).await, [take]);
 //! # }
 //! ```
 //!
 //! The fixtures panic when the store returns an error. A test that expects an error calls the store
-//! directly, with [`World::store`].
+//! directly, with [`TestTenant::store`].
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up panics")]
 
@@ -30,7 +30,7 @@ mod log_scenario;
 mod race;
 mod records;
 mod round_robin;
-mod world;
+mod test_tenant;
 
 pub mod committee;
 pub mod conformance;
@@ -44,4 +44,4 @@ pub use records::{
     mail, moment, object, odd_texts, quote, secret, seed, session_draft, subject,
 };
 pub use round_robin::RoundRobin;
-pub use world::{World, filed, judged, takes_of};
+pub use test_tenant::{TestTenant, filed, judged, takes_of};

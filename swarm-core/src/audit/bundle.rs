@@ -25,7 +25,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Whether a JSON object has the form of a bundle, of any version.
+    /// Returns whether a JSON object has the form of a bundle, of any version.
     pub fn is_one(fields: &Object) -> bool {
         fields.has("format") && fields.has("entries")
     }

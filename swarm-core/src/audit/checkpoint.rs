@@ -1,14 +1,15 @@
-//! The checkpoint of a bundle: its signature, and the proofs that lead to it.
+//! Checkpoints: the signature of one, the proofs that lead to that of a bundle, and whether one continues another.
 
 use std::collections::BTreeSet;
 
 use super::entries::BundledEntry;
-use super::finding::{Check, Report, count};
+use super::finding::{Check, Finding, Report, count};
 use super::key::{KeySource, LogKey};
+use crate::domain::Invalid;
 use crate::domain::json::printable;
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
-use crate::proof::tree::verify_inclusion;
+use crate::proof::tree::{self, Node, TreeHash, verify_inclusion};
 
 /// Checks the checkpoint's signature, and the proof of each entry.
 pub(super) fn check(
@@ -60,7 +61,7 @@ pub(super) fn check_note(note: &Note, key: Option<&LogKey>, report: &mut Report)
 }
 
 /// Checks that the checkpoint is signed by the log's key, and reports the source of that key.
-pub(super) fn check_signature(
+fn check_signature(
     note: &Note,
     checkpoint: &Checkpoint,
     key: Option<&LogKey>,
@@ -100,4 +101,62 @@ pub(super) fn check_signature(
             "the log's key came from the server itself. Name it, from another source, with --key",
         );
     }
+}
+
+/// Checks that `new`, a signed checkpoint, continues `old`. `read` returns the hash of a complete subtree of the
+/// new tree. Its answers are verified: a false one can make the check fail, but never pass.
+///
+/// # Errors
+/// The error of `read`.
+pub fn audit_checkpoints<E>(
+    old: &str,
+    new: &str,
+    key: Option<&LogKey>,
+    read: impl FnMut(Node) -> Result<TreeHash, E>,
+) -> Result<Vec<Finding>, E> {
+    let mut report = Report::default();
+    let (old, new) = match (parse(old), parse(new)) {
+        (Ok(old), Ok(new)) => (old, new),
+        (old, new) => {
+            let faults = [old.err(), new.err()].into_iter().flatten();
+            report.faults(Check::Checkpoint, faults.map(|error| error.to_string()).collect());
+            return Ok(report.into_findings());
+        }
+    };
+    for (note, checkpoint) in [&old, &new] {
+        check_signature(note, checkpoint, key, &mut report);
+    }
+    let (old, new) = (old.1, new.1);
+    let fault = consistency_fault(&old, &new, read)?;
+    let holds = format!("the log of {} entries continues that of {}", new.size, old.size);
+    report.conclude(Check::Consistency, fault.into_iter().collect(), holds);
+    Ok(report.into_findings())
+}
+
+fn parse(text: &str) -> Result<(Note, Checkpoint), Invalid> {
+    let note = Note::parse(text)?;
+    let checkpoint = Checkpoint::parse(note.text())?;
+    Ok((note, checkpoint))
+}
+
+/// Returns why a checkpoint does not continue an earlier one; `None` if it does.
+pub(super) fn consistency_fault<E>(
+    old: &Checkpoint,
+    new: &Checkpoint,
+    read: impl FnMut(Node) -> Result<TreeHash, E>,
+) -> Result<Option<String>, E> {
+    if old.origin != new.origin {
+        let (old, new) = (printable(&old.origin), printable(&new.origin));
+        return Ok(Some(format!("{old} and {new} are two logs")));
+    }
+    if old.size > new.size {
+        let (old, new) = (old.size, new.size);
+        return Ok(Some(format!("the log went back: it had {old} entries, then {new}")));
+    }
+    let proof = tree::consistency(old.size, new.size, read)?;
+    let continues = tree::verify_consistency(old.size, &old.root, new.size, &new.root, &proof);
+    Ok((!continues).then(|| {
+        let (old, new) = (old.size, new.size);
+        format!("a fork: the log of {new} entries does not begin with the one of {old}")
+    }))
 }

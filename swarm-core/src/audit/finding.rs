@@ -1,9 +1,9 @@
-//! What an audit found, one finding for each thing that was checked or could not be.
+//! The findings of an audit: one for each check, whether it passed, failed, or could not be made.
 
 /// One finding of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Whether it holds.
+    /// The result of the check.
     pub verdict: Verdict,
     /// What was checked.
     pub check: Check,
@@ -21,16 +21,16 @@ impl std::fmt::Display for Finding {
 /// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was recomputed, and holds.
+    /// The claim was recomputed, and holds.
     Holds,
-    /// It was recomputed, and does not hold.
+    /// The claim was recomputed, and does not hold.
     Fails,
-    /// It cannot be recomputed from the input, so it is taken on trust.
+    /// The claim cannot be recomputed from the input, so it is taken on trust.
     Unproven,
 }
 
 impl Verdict {
-    /// The word that a line begins with.
+    /// Returns the word that a line begins with.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -53,7 +53,7 @@ macro_rules! checks {
             /// All of them, in the order of their findings.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code: a lower-case word.
+            /// Returns the code: a lower-case word.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }

@@ -7,11 +7,11 @@ use crate::proof::note::{KeyKind, VerifierKey};
 #[derive(Clone, Debug)]
 pub struct LogKey {
     named: Named,
-    /// Where it came from.
+    /// The source of the key.
     pub(super) source: KeySource,
 }
 
-/// Where a key came from.
+/// The source of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySource {
     /// Given by the caller of the verification.
@@ -48,7 +48,7 @@ impl LogKey {
         Ok(Self { named, source })
     }
 
-    /// Whether both have the same public key, and the same name if both have one.
+    /// Returns whether both have the same public key, and the same name if both have one.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.named, &other.named) {
             (Named::Verifier(one), Named::Verifier(other)) => one == other,
@@ -56,7 +56,8 @@ impl LogKey {
         }
     }
 
-    /// The verifier key for a log of this name. If the key has a name of its own, that name is kept.
+    /// Returns the verifier key for a log of this name. If the key has a name of its own, that name
+    /// is kept.
     ///
     /// # Errors
     /// [`Invalid`] when the name cannot name a key.

@@ -14,7 +14,6 @@
 
 mod bundle;
 mod checkpoint;
-mod consistency;
 mod entries;
 mod finding;
 mod history;
@@ -27,12 +26,12 @@ mod take;
 mod watch;
 
 pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
-pub use consistency::audit_checkpoints;
+pub use checkpoint::audit_checkpoints;
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
 pub use take::audit_take;
-pub use watch::{Remark, Watch, Watched};
+pub use watch::{Remark, Watch, WatchState};
 
 use finding::Report;
 

@@ -8,10 +8,10 @@ use super::finding::{Check, Finding, Report};
 use super::key::{KeySource, LogKey};
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Signature, Timestamp};
-use crate::proof::holds;
 use crate::proof::structured_fields::{
     Bare, Item, Parameters, Value, dictionary, quoted, string_of,
 };
+use crate::proof::verify_signature;
 
 /// An HTTP answer, as `curl -i` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,7 +197,7 @@ fn signature_fault(
             return Some(format!("it covers {}, which is not there", printable(&component)));
         }
     };
-    (!holds(base.as_bytes(), &signed.signature, key.public_key()))
+    (!verify_signature(base.as_bytes(), &signed.signature, key.public_key()))
         .then(|| format!("the key {} did not sign this answer to this request", key.public_key()))
 }
 
@@ -278,12 +278,12 @@ fn check_content(
     }
 }
 
-/// The text of RFC 9530 for these bytes.
+/// Returns the text of RFC 9530 for these bytes.
 pub fn content_digest(body: &[u8]) -> String {
     digest_text(&Sha256::digest(body).into())
 }
 
-/// The text of RFC 9530 for bytes with this SHA-256.
+/// Returns the text of RFC 9530 for bytes with this SHA-256.
 pub fn digest_text(sha256: &[u8; 32]) -> String {
     format!("sha-256=:{}:", STANDARD.encode(sha256))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::consistency;
+use super::checkpoint;
 use super::key::LogKey;
 use crate::domain::json::{Json, printable, printable_json, write};
 use crate::domain::{
@@ -18,7 +18,7 @@ use crate::proof::tree::{GrowingTree, Node, TreeHash};
 /// What a watcher keeps of a log from one run to the next.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Watched {
+pub struct WatchState {
     /// The last signed checkpoint; empty before the first run.
     pub checkpoint: String,
     /// The complete subtrees of its tree, from which the tree is extended.
@@ -34,7 +34,7 @@ pub struct Watched {
 /// A line about the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// Whether it is odd: the rules allow it, but a reader should ask why it was done.
+    /// Whether the act is unusual: the rules allow it, but a reader should ask why it was done.
     pub is_odd: bool,
     /// For people. Text of others is quoted, and safe to print on a terminal.
     pub text: String,
@@ -43,7 +43,7 @@ pub struct Remark {
 /// One run: from the checkpoint of the last run to the latest one, entry by entry.
 #[derive(Debug)]
 pub struct Watch {
-    seen: Watched,
+    seen: WatchState,
     tree: GrowingTree,
     note: String,
     checkpoint: Checkpoint,
@@ -54,10 +54,10 @@ impl Watch {
     /// Its answers are verified: false ones can only make the run fail.
     ///
     /// # Errors
-    /// Those of `read`. Within, why the checkpoint is none, is signed by another key, or does not continue
+    /// The error of `read`. The inner error says why the checkpoint is none, is signed by another key, or does not continue
     /// the last one.
     pub fn begin<E>(
-        seen: Watched,
+        seen: WatchState,
         note: &str,
         key: &LogKey,
         read: impl FnMut(Node) -> Result<TreeHash, E>,
@@ -72,19 +72,19 @@ impl Watch {
             Err(fault) => return Ok(Err(fault)),
         };
         if let Some(last) = last
-            && let Some(fault) = consistency::fault(&last, &checkpoint, read)?
+            && let Some(fault) = checkpoint::consistency_fault(&last, &checkpoint, read)?
         {
             return Ok(Err(fault));
         }
         Ok(Ok(Self { seen, tree, note: signed.to_string(), checkpoint }))
     }
 
-    /// The index of the next entry to read; `None` after the last one.
+    /// Returns the index of the next entry to read; `None` after the last one.
     pub fn next(&self) -> Option<u64> {
         (self.tree.size() < self.checkpoint.size).then(|| self.tree.size())
     }
 
-    /// The latest checkpoint.
+    /// Returns the latest checkpoint.
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }
@@ -92,7 +92,7 @@ impl Watch {
     /// Reads the next entry, and says what an operator did, or what is odd.
     ///
     /// # Errors
-    /// Why it cannot be the next entry of a log.
+    /// Why the text cannot be the next entry of the log.
     pub fn read(&mut self, text: &str) -> Result<Vec<Remark>, String> {
         let seq = Seq(self.tree.size() + 1);
         let (number, at, entry) =
@@ -114,7 +114,7 @@ impl Watch {
     ///
     /// # Errors
     /// Why the entries are not those that the checkpoint signs.
-    pub fn end(mut self) -> Result<Watched, String> {
+    pub fn end(mut self) -> Result<WatchState, String> {
         let Checkpoint { size, root, .. } = &self.checkpoint;
         if self.tree.size() != *size || self.tree.root() != *root {
             return Err("the entries are not those of the tree that was signed".to_owned());
@@ -160,7 +160,7 @@ fn parse(text: &str) -> Option<(Seq, Timestamp, Option<LogEntry>)> {
     Some((Seq(seq), at, None))
 }
 
-impl Watched {
+impl WatchState {
     fn last(&self) -> Option<Checkpoint> {
         let note = Note::parse(&self.checkpoint).ok()?;
         Checkpoint::parse(note.text()).ok()

@@ -32,7 +32,7 @@ pub struct BriefBody {
 /// The fields of a regime in briefs of interface A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefRegime {
-    /// Its day.
+    /// The day.
     pub date: Day,
     /// The composite score.
     pub composite: Option<f64>,
@@ -47,11 +47,11 @@ pub struct BriefRegime {
 /// The fields of a published session in briefs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecentSession {
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
-    /// Its state.
+    /// The state.
     pub state: SessionState,
 }
 
@@ -82,7 +82,7 @@ impl Prompt {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Brief {
-    /// Its id.
+    /// The id.
     pub id: BriefId,
     /// The day of its session.
     pub date: Day,
@@ -90,7 +90,7 @@ pub struct Brief {
     pub subject_id: SubjectId,
     /// Its session, as a string; everywhere else the id is a number.
     pub session_id: String,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub created_at: Timestamp,
     /// Its content, as published.
     pub body: Json,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::secret::parse_hex;
+use super::hex::parse_hex;
 use super::{Invalid, Timestamp};
 
 /// A stored challenge: the seed of its text, and its validity.

@@ -9,7 +9,7 @@ use super::{Day, Invalid, SubjectId, SubjectSnapshotId, Timestamp, bounded};
 /// names of API.md, 6.6.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Regime {
-    /// Its day.
+    /// The day.
     pub date: Day,
     /// The composite score.
     pub composite: Option<f64>,
@@ -46,7 +46,7 @@ impl Regime {
 pub struct Signal {
     /// Its name, 1 to 200 characters.
     pub signal_key: String,
-    /// Its day.
+    /// The day.
     pub date: Day,
     /// Its content: any JSON value.
     pub payload: Json,
@@ -71,7 +71,7 @@ impl Signal {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectSnapshotDraft {
-    /// Its day.
+    /// The day.
     pub date: Day,
     /// The total value, in US dollars.
     pub total_value_usd: Option<f64>,
@@ -127,13 +127,13 @@ impl Position {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectSnapshot {
-    /// Its id.
+    /// The id.
     pub id: SubjectSnapshotId,
     /// The subject.
     pub subject_id: SubjectId,
-    /// Its content.
+    /// The content.
     #[serde(flatten)]
     pub draft: SubjectSnapshotDraft,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub created_at: Timestamp,
 }

@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer};
 use sha2::Sha256;
 
+use super::hex::parse_hex;
 use super::json::write;
-use super::secret::parse_hex;
 use super::{Invalid, hex};
 
 /// A SHA-256 digest. Its text is `sha256:` and 64 lower-case hexadecimal digits.
@@ -32,7 +32,7 @@ impl Digest {
         bytes.map(Self).ok_or_else(|| Invalid::new("digest", "must be sha256: and 64 digits"))
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -48,7 +48,7 @@ impl RunningDigest {
         sha2::Digest::update(&mut self.0, bytes);
     }
 
-    /// The digest of the bytes so far.
+    /// Returns the digest of the bytes so far.
     pub fn digest(&self) -> Digest {
         Digest(sha2::Digest::finalize(self.0.clone()).into())
     }

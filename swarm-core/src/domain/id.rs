@@ -24,7 +24,7 @@ impl TenantId {
         Err(Invalid::new("tenant id", "must match [a-z0-9][a-z0-9-]{0,62}"))
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -111,12 +111,13 @@ impl Revision {
         (Self::FIRST.0..=Self::CAP.0).contains(&number).then_some(Self(number))
     }
 
-    /// The number, 1 to 5.
+    /// Returns the number, 1 to 5.
     pub fn get(self) -> u8 {
         self.0
     }
 
-    /// The revision that follows `latest` (`None`: nothing filed yet), or `None` at the cap.
+    /// Returns the revision that follows `latest` (`None`: nothing filed yet), or `None` at the
+    /// cap.
     pub fn after(latest: Option<Self>) -> Option<Self> {
         match latest {
             None => Some(Self::FIRST),

@@ -29,15 +29,15 @@ impl PublicKey {
         })
     }
 
-    /// The key with these bytes; `None` unless they are the canonical encoding of a point that is
-    /// not of small order.
+    /// Returns the key with these bytes; `None` unless they are the canonical encoding of a point
+    /// that is not of small order.
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let key = VerifyingKey::from_bytes(bytes).ok()?;
         let canonical = key.to_edwards().compress().as_bytes() == bytes;
         (canonical && !key.is_weak()).then(|| Self(Arc::new(key)))
     }
 
-    /// The raw bytes.
+    /// Returns the raw bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         self.0.as_bytes()
     }
@@ -89,7 +89,7 @@ impl Signature {
         super::text::bounded("signature", text.into(), 0, Self::MAX as usize).map(Self)
     }
 
-    /// The text, exactly as received.
+    /// Returns the text, exactly as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -19,7 +19,7 @@ pub struct Mail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MailState {
-    /// It waits for its next attempt, or an attempt is in progress.
+    /// The message waits for its next attempt, or an attempt is in progress.
     Queued,
     /// The mail server accepted it.
     Sent,
@@ -33,12 +33,12 @@ impl MailState {
     /// All states.
     pub const ALL: [Self; 4] = [Self::Queued, Self::Sent, Self::Failed, Self::Undeliverable];
 
-    /// The state with this name on the wire.
+    /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    /// The name of the state on the wire.
+    /// Returns the name of the state on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -58,13 +58,13 @@ impl std::fmt::Display for MailState {
 /// A message in the outbox (API.md, 7.5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// Its id.
+    /// The id.
     pub id: MessageId,
     /// The mail to send.
     pub mail: Mail,
     /// Its delivery state.
     pub state: MailState,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub queued_at: Timestamp,
     /// When the mail server accepted it.
     pub sent_at: Option<Timestamp>,
@@ -78,7 +78,7 @@ pub struct Message {
 }
 
 impl Mail {
-    /// The queued message, with the id and the time that the commit assigned.
+    /// Returns the queued message, with the id and the time that the commit assigned.
     pub fn queued(&self, id: MessageId, queued_at: Timestamp) -> Message {
         Message {
             id,

@@ -13,7 +13,7 @@ use super::{
 pub struct Application {
     /// The name of the member.
     pub name: Name,
-    /// Where the operator reaches it.
+    /// The address at which the operator reaches the member.
     pub contact: Contact,
     /// Its point of view; empty when omitted.
     pub lens: Lens,
@@ -85,12 +85,12 @@ impl MemberState {
     pub const ALL: [Self; 5] =
         [Self::Applied, Self::Approved, Self::Claimed, Self::Rejected, Self::Inactive];
 
-    /// The state with this name on the wire.
+    /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    /// The name of the state on the wire.
+    /// Returns the name of the state on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Applied => "applied",
@@ -101,13 +101,14 @@ impl MemberState {
         }
     }
 
-    /// Whether a member in this state is active: may claim its token, and file takes with it.
+    /// Returns whether a member in this state is active: may claim its token, and file takes with
+    /// it.
     pub fn is_active(self) -> bool {
         matches!(self, Self::Approved | Self::Claimed)
     }
 
-    /// Whether a member in this state occupies its key: nobody else may apply with it (API.md,
-    /// 4.2).
+    /// Returns whether a member in this state occupies its key: nobody else may apply with it
+    /// (API.md, 4.2).
     pub fn holds_key(self) -> bool {
         matches!(self, Self::Applied | Self::Approved | Self::Claimed)
     }
@@ -124,36 +125,36 @@ impl std::fmt::Display for MemberState {
 pub struct Member {
     /// Its id: a UUID minted at the application.
     pub id: MemberId,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Where the operator reaches it. Shown to operators only.
+    /// The address at which the operator reaches the member. Shown to operators only.
     pub contact: Contact,
     /// Its point of view.
     pub lens: Lens,
     /// The key that verifies its signatures; `None` only for a member that was created without an
     /// application and has not registered one.
     pub public_key: Option<PublicKey>,
-    /// Its state.
+    /// The state.
     pub state: MemberState,
-    /// When it applied.
+    /// The time of the application.
     pub applied_at: Timestamp,
-    /// When an operator last activated or rejected it.
+    /// The time when an operator last activated or rejected the member.
     pub reviewed_at: Option<Timestamp>,
-    /// When it was first activated.
+    /// The time of the first activation.
     pub joined_at: Option<Timestamp>,
-    /// When it claimed its token.
+    /// The time when the member claimed its token.
     pub claimed_at: Option<Timestamp>,
     /// The hash of its bearer token, once claimed.
     pub token: Option<TokenHash>,
 }
 
 impl Member {
-    /// Whether its name, contact and lens were erased.
+    /// Returns whether its name, contact and lens were erased.
     pub fn is_erased(&self) -> bool {
         self.contact.is_erased()
     }
 
-    /// The key that it holds, if its state holds one: no other member may hold it.
+    /// Returns the key that it holds, if its state holds one: no other member may hold it.
     pub fn held_key(&self) -> Option<&PublicKey> {
         self.public_key.as_ref().filter(|_| self.state.holds_key())
     }

@@ -39,13 +39,13 @@ impl MemoDraft {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Memo {
-    /// Its id.
+    /// The id.
     pub id: MemoId,
-    /// Its author.
+    /// The author.
     pub member_id: MemberId,
-    /// Its content.
+    /// The content.
     #[serde(flatten)]
     pub draft: MemoDraft,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub published_at: Timestamp,
 }

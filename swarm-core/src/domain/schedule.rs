@@ -71,14 +71,14 @@ impl Schedule {
         Ok(Self(entries))
     }
 
-    /// The entries, in the order of the configuration.
+    /// Returns the entries, in the order of the configuration.
     pub fn entries(&self) -> &[ScheduleEntry] {
         &self.0
     }
 }
 
 impl ScheduleEntry {
-    /// The length of the window, in milliseconds.
+    /// Returns the length of the window, in milliseconds.
     pub fn window_millis(&self) -> i64 {
         match self.closes {
             Closes::After(millis) => millis,
@@ -178,14 +178,15 @@ impl Weekdays {
         Ok(Self(days))
     }
 
-    /// Whether the day with this number, counted from 1970-01-01 as day 0, is one of them.
+    /// Returns whether the day with this number, counted from 1970-01-01 as day 0, is one of them.
     pub fn contain(self, day_number: i64) -> bool {
         // 1970-01-01 was a Thursday.
         let weekday = usize::try_from((day_number + 3).rem_euclid(7));
         weekday.is_ok_and(|weekday| self.0.get(weekday) == Some(&true))
     }
 
-    /// The number of these weekdays from day 0 up to, but not including, this day; negative before 1970.
+    /// Returns the number of these weekdays from day 0 up to, but not including, this day; negative
+    /// before 1970.
     pub fn count_before(self, day_number: i64) -> i64 {
         let in_week = (0..7).filter(|day| self.contain(*day)).count();
         let in_part = (0..day_number.rem_euclid(7)).filter(|day| self.contain(*day)).count();

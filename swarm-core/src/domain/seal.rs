@@ -29,7 +29,8 @@ impl Salt {
             .ok_or_else(|| Invalid::new("salt", "must be base64 of 32 bytes"))
     }
 
-    /// The seal of a take: the digest of the salt, the canonical bytes, a zero byte, and the signature.
+    /// Returns the seal of a take: the digest of the salt, the canonical bytes, a zero byte, and the
+    /// signature.
     pub fn seal<T: Serialize>(&self, take: &Signed<T>) -> Digest {
         let mut digest = RunningDigest::default();
         digest.update(&self.0);

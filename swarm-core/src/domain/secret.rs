@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use super::hex::parse_hex;
+
 /// The SHA-256 of a secret of the kind `S` (API.md, 4.4 and 8.1). Hashes of different kinds are
 /// different types. Comparison takes constant time, and `Debug` hides the hash.
 #[derive(Eq)]
@@ -47,7 +49,7 @@ impl<S> SecretHash<S> {
         parse_hex(text.strip_prefix("sha256:")?).map(Self::from_bytes)
     }
 
-    /// The 32 bytes of the hash, for stores.
+    /// Returns the 32 bytes of the hash, for stores.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -82,19 +84,6 @@ impl<S> std::fmt::Debug for SecretHash<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("SecretHash(..)")
     }
-}
-
-/// Decodes 64 hexadecimal digits.
-pub(super) fn parse_hex(digits: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if digits.len() != 64 {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-        let digit = |at: usize| pair.get(at).and_then(|c| char::from(*c).to_digit(16));
-        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -26,14 +26,14 @@ pub enum SessionState {
 }
 
 impl SessionState {
-    /// The state with this name on the wire.
+    /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated, Self::Published]
             .into_iter()
             .find(|state| state.as_str() == text)
     }
 
-    /// The name of the state on the wire.
+    /// Returns the name of the state on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Scheduled => "scheduled",
@@ -107,12 +107,12 @@ impl Roster {
         roster.map_err(|invalid| Invalid { field, ..invalid })
     }
 
-    /// The entries, in the order given.
+    /// Returns the entries, in the order given.
     pub fn entries(&self) -> &[RosterEntry] {
         &self.0
     }
 
-    /// The entry of this member.
+    /// Returns the entry of this member.
     pub fn entry(&self, member: &MemberId) -> Option<&RosterEntry> {
         self.0.iter().find(|entry| entry.member_id == *member)
     }
@@ -139,7 +139,7 @@ pub struct SessionDraft {
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members.
     pub roster: Option<Roster>,
-    /// Whether its takes are sealed until it is opened (API.md, 5.8).
+    /// Whether takes are sealed until the session is opened (API.md, 5.8).
     pub blind: bool,
 }
 
@@ -167,7 +167,7 @@ impl SessionDraft {
         })
     }
 
-    /// The convened session, with the id and the time that the commit assigned.
+    /// Returns the convened session, with the id and the time that the commit assigned.
     pub fn convened(&self, id: SessionId, convened_at: Timestamp) -> Session {
         let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster, blind } =
             self.clone();
@@ -244,17 +244,17 @@ fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// Its id.
+    /// The id.
     pub id: SessionId,
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
-    /// Its state.
+    /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,
-    /// When it was convened, by the store's clock.
+    /// The time when it was convened, by the store's clock.
     pub convened_at: Timestamp,
     /// The number of members required for a quorum.
     pub quorum: Option<u32>,
@@ -262,14 +262,14 @@ pub struct Session {
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
-    /// Whether its takes are sealed until it is opened; omitted on the wire if they are not
+    /// Whether takes are sealed until the session is opened; omitted on the wire if they are not
     /// (API.md, 5.8).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
-    /// When it was opened, if it is blind, by the store's clock; omitted on the wire until then.
+    /// The time when the session was opened, if it is blind, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
-    /// When it was published, by the store's clock; omitted on the wire until then.
+    /// The time when it was published, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
     /// The result of aggregation; `None` until then.
@@ -277,7 +277,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The terms on which its takes are judged.
+    /// Returns the terms on which takes in the session are judged.
     pub fn terms(&self) -> SessionTerms {
         SessionTerms {
             id: self.id,
@@ -289,14 +289,14 @@ impl Session {
         }
     }
 
-    /// Whether it is blind and not opened yet: the public sees nothing of the content of its takes, and
-    /// takes filed now get a seal.
+    /// Returns whether the session is blind and not opened yet: the public sees nothing of the content of its
+    /// takes, and takes filed now get a seal.
     pub fn is_sealed(&self) -> bool {
         self.blind && self.opened_at.is_none()
     }
 
-    /// Whether takes of this member count: without a roster always, otherwise when the member is
-    /// listed and not excused.
+    /// Returns whether takes of this member count: without a roster always, otherwise when the
+    /// member is listed and not excused.
     pub fn expects(&self, member: &MemberId) -> bool {
         let Some(roster) = &self.roster else { return true };
         roster.entry(member).is_some_and(|entry| !entry.excused)
@@ -307,9 +307,9 @@ impl Session {
 /// excludes the snapshot, whose size grows with the number of takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionTerms {
-    /// Its id.
+    /// The id.
     pub id: SessionId,
-    /// Its state.
+    /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,

@@ -9,23 +9,23 @@ use super::{Day, Figures, Session, SessionId, SessionState, SubjectId, Timestamp
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSummary {
-    /// Its id.
+    /// The id.
     pub id: SessionId,
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
-    /// Its state.
+    /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.
     pub window_closes_at: Option<Timestamp>,
-    /// When it was convened, by the store's clock.
+    /// The time when it was convened, by the store's clock.
     pub convened_at: Timestamp,
     /// The number of members required for a quorum.
     pub quorum: Option<u32>,
-    /// Whether it has a roster, so that only the members on it may file.
+    /// Whether the session has a roster, so that only the members on it may file.
     pub has_roster: bool,
-    /// When it was published, by the store's clock.
+    /// The time when it was published, by the store's clock.
     pub published_at: Option<Timestamp>,
     /// The figures of its snapshot; `None` until it is aggregated.
     #[serde(rename = "snapshot")]

@@ -8,7 +8,7 @@ use super::{Body, Bucket, Confidence, MemberId, Revision, Stance, TakeId, Timest
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// Its figures.
+    /// The figures.
     #[serde(flatten)]
     pub figures: Figures,
     /// The mean of the weight distributions; `None` when no take has weights.
@@ -96,13 +96,13 @@ pub struct BucketWeight {
 pub struct Quote {
     /// The take.
     pub take_id: TakeId,
-    /// Its author.
+    /// The author.
     pub member_id: MemberId,
     /// The revision that counted.
     pub revision: Revision,
-    /// Its stance.
+    /// The stance.
     pub stance: Stance,
-    /// Its confidence.
+    /// The confidence.
     pub confidence: Confidence,
     /// Its write-up, verbatim.
     pub body: Body,

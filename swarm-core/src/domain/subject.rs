@@ -13,7 +13,7 @@ pub struct Subject {
     pub id: SubjectId,
     /// Its status; `active` when omitted.
     pub status: String,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Who runs it.
     pub operator: Option<String>,

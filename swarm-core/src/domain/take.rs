@@ -113,7 +113,7 @@ impl Confidence {
         Err(Invalid::new("confidence", "must be a number from 0 to 1"))
     }
 
-    /// The number, 0 to 1.
+    /// Returns the number, 0 to 1.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -175,7 +175,7 @@ impl Weights {
         Ok(Self(entries))
     }
 
-    /// The entries, in the order given.
+    /// Returns the entries, in the order given.
     pub fn entries(&self) -> &[Weight] {
         &self.0
     }
@@ -208,7 +208,7 @@ pub struct Take {
     pub session_id: SessionId,
     /// Its number among its member's takes in that session.
     pub revision: Revision,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub filed_at: Timestamp,
     /// The payload and the signature.
     pub signed: Arc<Signed<TakeDraft>>,
@@ -219,7 +219,7 @@ pub struct Take {
 }
 
 impl Take {
-    /// The signed payload.
+    /// Returns the signed payload.
     pub fn draft(&self) -> &TakeDraft {
         &self.signed.payload
     }

@@ -41,7 +41,7 @@ macro_rules! text {
                 bounded($field, text.into(), $min, $max).map(Self)
             }
 
-            /// The text, exactly as received.
+            /// Returns the text, exactly as received.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -120,7 +120,7 @@ impl Contact {
         Self(String::new())
     }
 
-    /// Whether it was erased.
+    /// Returns whether the contact was erased.
     pub fn is_erased(&self) -> bool {
         self.0.is_empty()
     }
@@ -140,8 +140,8 @@ impl From<uuid::Uuid> for MemberId {
 }
 
 impl Stance {
-    /// The rank of a known stance: bearish −2, cautious −1, neutral 0, constructive 1, bullish 2;
-    /// `None` for any other text (API.md, 6.5).
+    /// Returns the rank of a known stance: bearish −2, cautious −1, neutral 0, constructive 1,
+    /// bullish 2; `None` for any other text (API.md, 6.5).
     pub fn known(&self) -> Option<i8> {
         STANCES.iter().find(|(name, _)| *name == self.0).map(|(_, rank)| *rank)
     }

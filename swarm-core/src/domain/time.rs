@@ -33,7 +33,8 @@ impl Timestamp {
     /// The start of 1970.
     pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
-    /// The time `millis` milliseconds after the start of 1970; `None` when out of chrono's range.
+    /// Returns the time `millis` milliseconds after the start of 1970; `None` when out of chrono's
+    /// range.
     pub fn from_millis(millis: i64) -> Option<Self> {
         DateTime::from_timestamp_millis(millis).map(Self)
     }
@@ -43,7 +44,7 @@ impl Timestamp {
         self.0.timestamp_millis()
     }
 
-    /// The duration from here until `later`; zero when `later` is not later.
+    /// Returns the duration from here until `later`; zero when `later` is not later.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(later.millis().saturating_sub(self.millis()).try_into().unwrap_or(0))
     }
@@ -64,7 +65,7 @@ impl Timestamp {
     /// The milliseconds of a UTC day, without leap seconds.
     pub(crate) const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-    /// The UTC day of this time; the year is clamped to 0000–9999.
+    /// Returns the UTC day of this time; the year is clamped to 0000–9999.
     pub fn day(self) -> Day {
         let part = |part: u32| u8::try_from(part).unwrap_or_default();
         Day {
@@ -74,7 +75,7 @@ impl Timestamp {
         }
     }
 
-    /// The number of the UTC day, counted from 1970-01-01 as day 0.
+    /// Returns the number of the UTC day, counted from 1970-01-01 as day 0.
     pub fn day_number(self) -> i64 {
         self.millis().div_euclid(Self::DAY_MILLIS)
     }
@@ -163,7 +164,7 @@ impl Day {
         Some(Timestamp(date.and_time(NaiveTime::MIN).and_utc()))
     }
 
-    /// Whether this day exists in the calendar.
+    /// Returns whether this day exists in the calendar.
     pub fn is_in_calendar(self) -> bool {
         NaiveDate::from_ymd_opt(self.year.into(), self.month.into(), self.day.into()).is_some()
     }
@@ -194,7 +195,8 @@ impl TimeOfDay {
         Self { minutes: if minutes < 24 * 60 { minutes } else { 24 * 60 - 1 } }
     }
 
-    /// The minutes from this time of day until `next`, 1 to 1440. If both are the same, it is a day.
+    /// Returns the minutes from this time of day until `next`, 1 to 1440. If both are the same, it
+    /// is a day.
     pub fn minutes_until(self, next: Self) -> i64 {
         let minutes = (i64::from(next.minutes) - i64::from(self.minutes)).rem_euclid(24 * 60);
         if minutes == 0 { 24 * 60 } else { minutes }

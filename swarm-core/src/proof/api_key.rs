@@ -26,17 +26,17 @@ impl ApiKey {
         shaped.then(|| Self(text.to_owned()))
     }
 
-    /// Whether the key begins with `prefix`.
+    /// Returns whether the key begins with `prefix`.
     pub fn has_prefix(&self, prefix: &KeyPrefix) -> bool {
         self.0.split_once('_').is_some_and(|(start, _)| start == prefix.as_str())
     }
 
-    /// The text of the key, to be shown to the operator once.
+    /// Returns the text of the key, to be shown to the operator once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The hash to store.
+    /// Returns the hash to store.
     pub fn hash(&self) -> ApiKeyHash {
         ApiKeyHash::of(self.0.as_bytes())
     }

@@ -20,8 +20,8 @@ mod sealed {
     impl Sealed for super::TokenClaim {}
 }
 
-/// The canonical text of `payload`, as `JSON.stringify` of ECMAScript writes it. Its UTF-8 bytes
-/// are signed.
+/// Returns the canonical text of `payload`, as `JSON.stringify` of ECMAScript writes it. Its UTF-8
+/// bytes are signed.
 pub fn canonical<T: Payload>(payload: &T) -> String {
     json::write_with_capacity(payload, TYPICAL_BYTES)
 }

@@ -35,7 +35,7 @@ impl Checkpoint {
         if lines.any(str::is_empty) { Err(invalid()) } else { Ok(checkpoint) }
     }
 
-    /// The checkpoint, signed by the key of its log.
+    /// Returns the checkpoint, signed by the key of its log.
     pub fn sign(&self, key: &NoteSigner) -> Note {
         let mut note = Note::new(self.to_string());
         let signature = key.sign(note.text(), 0);

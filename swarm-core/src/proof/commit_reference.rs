@@ -6,8 +6,8 @@ use crate::domain::committee::CommitteeTake;
 use crate::domain::json;
 use crate::proof::hex;
 
-/// The commit reference: `sha256:` and the hexadecimal digest of the take's canonical text (API.md,
-/// 8.6).
+/// Returns the commit reference: `sha256:` and the hexadecimal digest of the take's canonical text
+/// (API.md, 8.6).
 ///
 /// That text is `JSON.stringify` of an object with the keys `member_id`, `date`, `subject_id`,
 /// `stance`, `confidence`, `body`, `model` (`null` if not given), `generated_at` and `received_at`,

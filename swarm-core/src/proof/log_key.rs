@@ -16,7 +16,7 @@ impl ServerSecret {
         Self(bytes)
     }
 
-    /// The key of the log with this origin. No two logs have the same: its seed is the
+    /// Returns the key of the log with this origin. No two logs have the same: its seed is the
     /// HKDF-SHA256 of the secret, without salt, for `swarm log key v1`, a line feed and the origin.
     ///
     /// # Errors

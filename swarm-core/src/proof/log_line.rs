@@ -7,8 +7,8 @@ use crate::domain::{
     TakeEntry,
 };
 
-/// The line of the log that a row of the store stands for. It is a pure function of the row: takes
-/// are kept by reference, and their entries are computed from the record.
+/// Returns the line of the log that a row of the store stands for. It is a pure function of the
+/// row: takes are kept by reference, and their entries are computed from the record.
 pub fn log_line(row: &LogRow) -> LogLine {
     LogLine { seq: row.seq, at: row.at, entry: log_entry(&row.logged) }
 }
@@ -21,7 +21,7 @@ fn log_entry(logged: &Logged) -> LogEntry {
     }
 }
 
-/// The log entry of a take.
+/// Returns the log entry of a take.
 pub fn take_entry(take: &Take) -> TakeEntry {
     TakeEntry {
         id: take.id,
@@ -38,8 +38,8 @@ pub fn take_entry(take: &Take) -> TakeEntry {
     }
 }
 
-/// The log entry by which a sealed take is opened; `None` of one that was not sealed. Stores keep a
-/// reference to the take, and compute the entry when it is read.
+/// Returns the log entry by which a sealed take is opened; `None` of one that was not sealed.
+/// Stores keep a reference to the take, and compute the entry when it is read.
 pub fn opening_entry(take: &Take) -> Option<OpeningEntry> {
     Some(OpeningEntry {
         id: take.id,

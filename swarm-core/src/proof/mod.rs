@@ -24,7 +24,7 @@ pub use api_key::ApiKey;
 pub use canonical::{Payload, canonical};
 pub use commit_reference::commit_reference;
 pub use diagnose::diagnose;
-pub use ed25519::holds;
+pub use ed25519::verify_signature;
 pub use log_line::{log_line, opening_entry, take_entry};
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};

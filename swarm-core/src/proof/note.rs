@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey};
 use sha2::{Digest, Sha256};
 
-use super::holds;
+use super::verify_signature;
 use crate::domain::{Invalid, PublicKey, Signature};
 
 /// The beginning of a line of a signature: an em dash and a space.
@@ -62,23 +62,23 @@ impl VerifierKey {
         key.ok_or_else(|| Invalid::new("key", "must be a C2SP verifier key: <name>+<id>+<base64>"))
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it signs.
+    /// Returns the kind of the signatures that the key makes.
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// The public key.
+    /// Returns the public key.
     pub fn public_key(&self) -> &PublicKey {
         &self.key
     }
 
-    /// The id, with which signatures name it: the first 4 bytes of the SHA-256 of its name, a line
-    /// feed, its kind and the public key.
+    /// Returns the id, with which signatures name it: the first 4 bytes of the SHA-256 of its name,
+    /// a line feed, its kind and the public key.
     pub fn id(&self) -> [u8; 4] {
         let hash = Sha256::new()
             .chain_update(&self.name)
@@ -144,12 +144,12 @@ impl Note {
         Ok(Self { text: format!("{text}\n"), signatures })
     }
 
-    /// The signed text, with its last line feed.
+    /// Returns the signed text, with its last line feed.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The signatures.
+    /// Returns the signatures.
     pub fn signatures(&self) -> &[NoteSignature] {
         &self.signatures
     }
@@ -159,8 +159,8 @@ impl Note {
         self.signatures.push(signature);
     }
 
-    /// Whether `key` signed the text: at least one signature names this key, and every one that does is
-    /// valid.
+    /// Returns whether `key` signed the text: at least one signature names this key, and every one that
+    /// does is valid.
     pub fn is_signed_by(&self, key: &VerifierKey) -> bool {
         let mut own = self.signatures.iter().filter(|line| line.is_of(key)).peekable();
         own.peek().is_some() && own.all(|line| line.verify(&self.text, key).is_some())
@@ -192,12 +192,12 @@ impl NoteSignature {
             .ok_or_else(|| Invalid::new("note", "must have lines of signatures: — <name> <base64>"))
     }
 
-    /// The name of the key.
+    /// Returns the name of the key.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it claims to be of this key.
+    /// Returns whether the signature claims to be made with this key.
     pub fn is_of(&self, key: &VerifierKey) -> bool {
         self.name == key.name && self.id == key.id()
     }
@@ -214,7 +214,7 @@ impl NoteSignature {
         };
         let signature = Signature::parse(STANDARD.encode(signature)).ok()?;
         let message = message(key.kind, text, time);
-        holds(message.as_bytes(), &signature, &key.key).then_some(time)
+        verify_signature(message.as_bytes(), &signature, &key.key).then_some(time)
     }
 }
 
@@ -259,13 +259,13 @@ impl NoteSigner {
         Ok(Self { key, verifier: VerifierKey::new(name, kind, public)? })
     }
 
-    /// The verifier key.
+    /// Returns the verifier key.
     pub fn verifier(&self) -> &VerifierKey {
         &self.verifier
     }
 
-    /// The signature under the text of a note. A witness signs it with a time in seconds since
-    /// 1970; for a log it has no meaning.
+    /// Returns the signature under the text of a note. A witness signs it with a time in seconds
+    /// since 1970; for a log it has no meaning.
     pub fn sign(&self, text: &str, time: u64) -> NoteSignature {
         let kind = self.verifier.kind;
         let signature = self.sign_bytes(message(kind, text, time).as_bytes());
@@ -276,7 +276,7 @@ impl NoteSigner {
         NoteSignature { name: self.verifier.name.clone(), id: self.verifier.id(), bytes }
     }
 
-    /// The signature over these bytes, for data other than a note.
+    /// Returns the signature over these bytes, for data other than a note.
     pub fn sign_bytes(&self, message: &[u8]) -> [u8; 64] {
         self.key.sign(message).to_bytes()
     }

@@ -16,7 +16,8 @@ impl KeyPair {
         Self(SigningKey::from_bytes(seed))
     }
 
-    /// The public key in the form used for registration: standard base64 of the 32 raw bytes.
+    /// Returns the public key in the form used for registration: standard base64 of the 32 raw
+    /// bytes.
     pub fn public_key(&self) -> String {
         STANDARD.encode(self.0.verifying_key().as_bytes())
     }

@@ -24,7 +24,7 @@ pub type Parameters = Vec<(String, Bare)>;
 pub struct Item {
     /// The bare item.
     pub bare: Bare,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Parameters,
 }
 
@@ -40,9 +40,9 @@ pub enum Value {
 /// A member of a dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: Value,
     /// The text of its value, exactly as it was given.
     pub text: &'a str,
@@ -72,7 +72,7 @@ pub fn dictionary(text: &str) -> Option<Vec<Member<'_>>> {
     Some(members)
 }
 
-/// The value of a parameter that is a string.
+/// Returns the value of a parameter that is a string.
 pub fn string_of<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a str> {
     match parameters.iter().find(|(known, _)| known == name) {
         Some((_, Bare::String(text))) => Some(text),
@@ -80,7 +80,7 @@ pub fn string_of<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a str> 
     }
 }
 
-/// The text of a string, in its quotation marks.
+/// Returns the text of a string, in its quotation marks.
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -35,7 +35,8 @@ impl TileId {
         Self { level: level as u8, index: first / u64::from(WIDTH) }
     }
 
-    /// The number of hashes that the tile has in the tree of this size: 0 where there is none.
+    /// Returns the number of hashes that the tile has in the tree of this size: 0 where there is
+    /// none.
     pub fn width(self, size: u64) -> u16 {
         let hashes = size.checked_shr(HEIGHT * u32::from(self.level)).unwrap_or(0);
         let first = self.index.saturating_mul(u64::from(WIDTH));
@@ -43,7 +44,7 @@ impl TileId {
         width as u16
     }
 
-    /// The tile that contains the root of this one when it is full, and its place there.
+    /// Returns the tile that contains the root of this one when it is full, and its place there.
     pub fn above(self) -> (Self, usize) {
         let width = u64::from(WIDTH);
         let place = self.index % width;
@@ -51,8 +52,8 @@ impl TileId {
     }
 }
 
-/// The hash of a complete subtree, from the hashes of its [tile](TileId::of); `None` where the tile
-/// has too few.
+/// Returns the hash of a complete subtree, from the hashes of its [tile](TileId::of); `None` where
+/// the tile has too few.
 pub fn hash_in(tile: &[TreeHash], node: Node) -> Option<TreeHash> {
     let count = 1_usize << (node.level % HEIGHT);
     let place = (node.index % (u64::from(WIDTH) >> (node.level % HEIGHT))) as usize;
@@ -68,7 +69,7 @@ pub struct TilePath {
     pub level: Option<u8>,
     /// Its number, from 0.
     pub index: u64,
-    /// How many hashes or entries it has: from 1 to 256.
+    /// The number of hashes or entries in the tile: from 1 to 256.
     pub width: u16,
 }
 
@@ -142,9 +143,9 @@ impl std::fmt::Display for TilePath {
     }
 }
 
-/// The bytes of a tile of entries: each text with its length before it, two bytes, the high one
-/// first. An entry is always shorter than 64 KiB; a longer one is left out, and so are all after
-/// it, so that no entry moves to the index of another.
+/// Returns the bytes of a tile of entries: each text with its length before it, two bytes, the high
+/// one first. An entry is always shorter than 64 KiB; a longer one is left out, and so are all
+/// after it, so that no entry moves to the index of another.
 pub fn entries_tile<T: AsRef<str>>(texts: &[T]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(texts.iter().map(|text| text.as_ref().len() + 2).sum());
     for text in texts {
@@ -156,7 +157,7 @@ pub fn entries_tile<T: AsRef<str>>(texts: &[T]) -> Vec<u8> {
     bytes
 }
 
-/// The texts in a tile of entries; `None` where the bytes are none.
+/// Returns the texts in a tile of entries; `None` where the bytes are none.
 pub fn read_entries_tile(mut bytes: &[u8]) -> Option<Vec<&str>> {
     let mut texts = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk() {
@@ -167,12 +168,12 @@ pub fn read_entries_tile(mut bytes: &[u8]) -> Option<Vec<&str>> {
     bytes.is_empty().then_some(texts)
 }
 
-/// The bytes of a tile of hashes.
+/// Returns the bytes of a tile of hashes.
 pub fn hashes_tile(hashes: &[TreeHash]) -> Vec<u8> {
     hashes.iter().flat_map(|hash| hash.0).collect()
 }
 
-/// The hashes in a tile; `None` where the bytes are none.
+/// Returns the hashes in a tile; `None` where the bytes are none.
 pub fn read_hashes_tile(bytes: &[u8]) -> Option<Vec<TreeHash>> {
     let (hashes, rest) = bytes.as_chunks();
     let fits = rest.is_empty() && hashes.len() <= WIDTH.into();

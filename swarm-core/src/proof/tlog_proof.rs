@@ -39,8 +39,8 @@ impl TlogProof {
         })
     }
 
-    /// Whether the entry with this exact text has the proof's index in the checkpoint's tree. The
-    /// signatures under the checkpoint are verified apart.
+    /// Returns whether the entry with this exact text has the proof's index in the checkpoint's
+    /// tree. The signatures under the checkpoint are verified apart.
     pub fn proves(&self, entry: &str) -> bool {
         Checkpoint::parse(self.checkpoint.text()).is_ok_and(|checkpoint| {
             let leaf = TreeHash::leaf(entry.as_bytes());

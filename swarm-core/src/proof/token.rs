@@ -19,12 +19,12 @@ impl BearerToken {
         Self(format!("tok_{member}_{uuid}"))
     }
 
-    /// The text of the token, to be shown to its member once.
+    /// Returns the text of the token, to be shown to its member once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The hash to store.
+    /// Returns the hash to store.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(self.0.as_bytes())
     }
@@ -52,12 +52,12 @@ impl ChallengeText {
         Self(format!("{service} {}", URL_SAFE_NO_PAD.encode(digest)))
     }
 
-    /// The origin that a challenge names, as far as it names one.
+    /// Returns the origin that a challenge names, as far as it names one.
     pub fn service(challenge: &str) -> Option<&str> {
         challenge.split_once(' ').map(|(service, _)| service)
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -82,10 +82,10 @@ pub struct Node {
     pub index: u64,
 }
 
-/// The root of the tree of the first `size` leaves.
+/// Returns the root of the tree of the first `size` leaves.
 ///
 /// # Errors
-/// Those of `read`, which returns the hash of a complete subtree of these leaves.
+/// The error of `read`, which returns the hash of a complete subtree of these leaves.
 pub fn root<E>(
     size: u64,
     mut read: impl FnMut(Node) -> Result<TreeHash, E>,
@@ -93,11 +93,11 @@ pub fn root<E>(
     if size == 0 { Ok(TreeHash::empty()) } else { range(0, size, &mut read) }
 }
 
-/// The proof that the leaf with this index, counted from 0, is in the tree of the first `size`
-/// leaves. Empty unless `index < size`.
+/// Returns the proof that the leaf with this index, counted from 0, is in the tree of the first
+/// `size` leaves. Empty unless `index < size`.
 ///
 /// # Errors
-/// Those of `read`, which returns the hash of a complete subtree of these leaves.
+/// The error of `read`, which returns the hash of a complete subtree of these leaves.
 pub fn inclusion<E>(
     index: u64,
     size: u64,
@@ -117,11 +117,11 @@ pub fn inclusion<E>(
     siblings.iter().rev().map(|(begin, count)| range(*begin, *count, &mut read)).collect()
 }
 
-/// The proof that the tree of the first `size` leaves continues the one of the first `old`. Empty
-/// where there is nothing to prove: `old` is 0 or not less than `size`.
+/// Returns the proof that the tree of the first `size` leaves continues the one of the first `old`.
+/// Empty where there is nothing to prove: `old` is 0 or not less than `size`.
 ///
 /// # Errors
-/// Those of `read`, which returns the hash of a complete subtree of these leaves.
+/// The error of `read`, which returns the hash of a complete subtree of these leaves.
 pub fn consistency<E>(
     old: u64,
     size: u64,
@@ -168,8 +168,8 @@ fn left_half(count: u64) -> u64 {
     1 << (count - 1).ilog2()
 }
 
-/// Whether `proof` proves that the leaf with this index and hash is in the tree of this size and
-/// root (RFC 9162, 2.1.3.2).
+/// Returns whether `proof` proves that the leaf with this index and hash is in the tree of this
+/// size and root (RFC 9162, 2.1.3.2).
 pub fn verify_inclusion(
     leaf: &TreeHash,
     index: u64,
@@ -199,8 +199,8 @@ pub fn verify_inclusion(
     last == 0 && hash == *root
 }
 
-/// Whether `proof` proves that the tree of this size and root continues the old one (RFC 9162,
-/// 2.1.4.2). A tree continues the empty one, and itself, without a proof.
+/// Returns whether `proof` proves that the tree of this size and root continues the old one (RFC
+/// 9162, 2.1.4.2). A tree continues the empty one, and itself, without a proof.
 pub fn verify_consistency(
     old: u64,
     old_root: &TreeHash,
@@ -253,8 +253,8 @@ impl GrowingTree {
         (size.count_ones() as usize == parts.len()).then_some(Self { size, parts })
     }
 
-    /// The complete subtrees from the left, each smaller than the one before: the complete state,
-    /// from which [`resume`](Self::resume) continues.
+    /// Returns the complete subtrees from the left, each smaller than the one before: the complete
+    /// state, from which [`resume`](Self::resume) continues.
     pub fn parts(&self) -> &[TreeHash] {
         &self.parts
     }
@@ -271,12 +271,12 @@ impl GrowingTree {
         self.size += 1;
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The root.
+    /// Returns the root.
     pub fn root(&self) -> TreeHash {
         let right_to_left = self.parts.iter().rev().copied();
         let root = right_to_left.reduce(|right, left| TreeHash::parent(&left, &right));

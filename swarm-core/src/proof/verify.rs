@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Payload, canonical, holds};
+use super::{Payload, canonical, verify_signature};
 use crate::domain::{PublicKey, Signed};
 
 /// A payload whose signature was verified. Only [`verify`] constructs it.
@@ -14,17 +14,17 @@ pub struct Verified<T> {
 }
 
 impl<T> Verified<T> {
-    /// The payload with its signature.
+    /// Returns the payload with its signature.
     pub fn signed(&self) -> &Arc<Signed<T>> {
         &self.signed
     }
 
-    /// The signed text: [`canonical`] of the payload, computed once.
+    /// Returns the signed text: [`canonical`] of the payload, computed once.
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
 
-    /// The key that the signature was verified with.
+    /// Returns the key that the signature was verified with.
     pub fn key(&self) -> &PublicKey {
         &self.key
     }
@@ -34,7 +34,7 @@ impl<T> Verified<T> {
 /// also when it is not valid base64.
 pub fn verify<T: Payload>(signed: &Arc<Signed<T>>, key: &PublicKey) -> Option<Verified<T>> {
     let canonical = canonical(&signed.payload);
-    holds(canonical.as_bytes(), &signed.signature, key).then(|| Verified {
+    verify_signature(canonical.as_bytes(), &signed.signature, key).then(|| Verified {
         signed: Arc::clone(signed),
         key: key.clone(),
         canonical,

@@ -4,8 +4,8 @@ use super::note::{Note, NoteSignature};
 use super::tree::TreeHash;
 use crate::domain::Invalid;
 
-/// The body of a request: the size up to which the witness has cosigned the log, the proof that the checkpoint
-/// continues it, and the checkpoint.
+/// Returns the body of a request: the size up to which the witness has cosigned the log, the proof that the
+/// checkpoint continues it, and the checkpoint.
 pub fn add_checkpoint(old: u64, proof: &[TreeHash], checkpoint: &Note) -> String {
     let proof: String = proof.iter().map(|hash| format!("{hash}\n")).collect();
     format!("old {old}\n{proof}\n{checkpoint}")

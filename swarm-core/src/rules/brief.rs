@@ -19,7 +19,7 @@ const MAX_SIGNALS: usize = 100;
 pub struct BriefFacts {
     /// The session it is published for.
     pub session: Arc<Session>,
-    /// Its subject.
+    /// The subject.
     pub subject: Subject,
     /// All stored snapshots of the subject, including those of later days.
     pub snapshots: Vec<SubjectSnapshot>,

@@ -46,8 +46,8 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
     }))
 }
 
-/// Whether a message is to this member: it is addressed to its contact, and it names the member's id or no other
-/// member has that contact.
+/// Returns whether a message is to this member: it is addressed to its contact, and it names the member's id or
+/// no other member has that contact.
 pub fn is_addressed_to(mail: &Mail, member: &Member, contact_is_shared: bool) -> bool {
     let id = member.id.as_str();
     let names_it = mail.body.contains(id) || mail.subject.contains(id);
@@ -72,13 +72,13 @@ pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
     Some(MessageChange { message: message_erased, expected: message.version })
 }
 
-/// The log entry of the erasure of a memo: its retraction, unless it was retracted before.
+/// Returns the log entry of the erasure of a memo: its retraction, unless it was retracted before.
 pub fn memo_erased(memo: &Memo, was_retracted: bool, by: &Actor) -> Option<Act> {
     (!was_retracted).then(|| log::memo_retracted(memo, by))
 }
 
-/// Whether the retention of an application has ended: it was rejected or has been pending for this number of
-/// days, and was never activated.
+/// Returns whether the retention of an application has ended: it was rejected or has been pending for this
+/// number of days, and was never activated.
 pub fn is_past_retention(application: &Member, days: u32, now: Timestamp) -> bool {
     let since = match application.state {
         MemberState::Applied => Some(application.applied_at),

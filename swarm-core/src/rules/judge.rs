@@ -23,7 +23,7 @@ pub struct Filing {
 }
 
 impl Filing {
-    /// The id of this attempt to commit; it stays the same when the command is sent again.
+    /// Returns the id of this attempt to commit; it stays the same when the command is sent again.
     pub fn attempt(&self) -> AttemptId {
         self.attempt
     }
@@ -58,7 +58,7 @@ impl Filing {
         self.revision
     }
 
-    /// The record to store, with the id and the time that the commit assigned.
+    /// Returns the record to store, with the id and the time that the commit assigned.
     pub fn take(&self, id: TakeId, filed_at: Timestamp) -> Take {
         Take {
             id,
@@ -71,7 +71,7 @@ impl Filing {
         }
     }
 
-    /// The verified canonical text, for stores that keep it.
+    /// Returns the verified canonical text, for stores that keep it.
     pub fn canonical(&self) -> &str {
         self.take.canonical()
     }
@@ -198,8 +198,8 @@ fn within_window(session: &SessionTerms, now: Timestamp) -> Result<(), Refusal> 
     if takes_may_come(session.window_closes_at, now) { Ok(()) } else { Err(Refusal::WindowClosed) }
 }
 
-/// Whether a session with this deadline accepts first takes. Its state does not matter; without a
-/// deadline it always does.
+/// Returns whether a session with this deadline accepts first takes. Its state does not matter;
+/// without a deadline it always does.
 pub fn takes_may_come(deadline: Option<Timestamp>, now: Timestamp) -> bool {
     deadline.is_none_or(|deadline| now <= deadline)
 }

@@ -1,7 +1,7 @@
-//! Delivery of messages: attempts and retries, by one server at a time (API.md, 7.5).
+//! Mails to members: their texts, and their delivery with attempts and retries, by one server at a time (API.md, 7.5).
 
 use super::{Refusal, Versioned};
-use crate::domain::{MailState, Message, Timestamp, Version};
+use crate::domain::{Links, Mail, MailState, Member, Message, Timestamp, Version};
 
 /// The duration of the lease for one attempt, in milliseconds: two minutes. Afterwards another
 /// server may try. So a message is sent at least once even if a server crashes.
@@ -16,6 +16,37 @@ const MIN_BACKOFF_MILLIS: i64 = 30 * 1_000;
 
 /// The maximum backoff, in milliseconds: one hour.
 const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
+
+/// Writes the mails to members. Implementations have no side effects: a mail is written before the
+/// commit that queues it, and that commit may fail.
+pub trait MailText: Send + Sync {
+    /// The mail that announces the first activation of `member`.
+    fn approval(&self, member: &Member, links: &dyn Links) -> Mail;
+}
+
+/// The default texts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StandardMailText;
+
+impl MailText for StandardMailText {
+    fn approval(&self, member: &Member, links: &dyn Links) -> Mail {
+        // A name may contain line breaks; in a mail it must stay on one line.
+        let name = member.name.as_str().replace(char::is_control, " ");
+        let (id, origin) = (&member.id, links.origin());
+        let (challenge, claim) = (links.challenge(), links.token_claim());
+        Mail {
+            to: member.contact.clone(),
+            subject: "Your application was approved".to_owned(),
+            body: format!(
+                "Hello {name},\n\n\
+                 your application to {origin} was approved. Your member id is {id}.\n\n\
+                 Claim your bearer token with the key that you applied with: ask for a challenge \
+                 at\n{challenge}, sign it, and post the proof to\n\
+                 {claim}. The token is shown once.\n"
+            ),
+        }
+    }
+}
 
 /// A change of a message.
 #[derive(Clone, Debug)]

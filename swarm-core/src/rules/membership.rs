@@ -34,7 +34,8 @@ impl MemberChange {
         Self { member, expected: None, proven: None, mail: None, quota: None, act: None }
     }
 
-    /// The key that the member holds after this change, if any: no other member may hold it.
+    /// Returns the key that the member holds after this change, if any: no other member may hold
+    /// it.
     pub fn held_key(&self) -> Option<&PublicKey> {
         self.member.held_key()
     }
@@ -80,7 +81,7 @@ pub fn admit(
     Ok(MemberChange::creation(member))
 }
 
-/// Whether the member is public: it has been activated at some time.
+/// Returns whether the member is public: it has been activated at some time.
 pub fn may_be_read(member: &Member) -> bool {
     member.joined_at.is_some()
 }
@@ -145,7 +146,7 @@ pub fn reject_competing_application(
     reject(holder, now).map_err(|_| Refusal::KeyRegistered(holder.record.id.clone()))
 }
 
-/// Whether an application has waited for review for more than `days`.
+/// Returns whether an application has waited for review for more than `days`.
 pub fn has_expired(member: &Member, days: u32, now: Timestamp) -> bool {
     let end = member.applied_at.plus_millis(i64::from(days) * Timestamp::DAY_MILLIS);
     member.state == MemberState::Applied && now > end

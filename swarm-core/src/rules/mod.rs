@@ -11,7 +11,6 @@ mod facts;
 mod judge;
 mod log;
 mod mail;
-mod mail_text;
 mod membership;
 mod preflight;
 mod public_take;
@@ -45,9 +44,9 @@ pub use log::{
     memo_shown, regime_put, signal_put, snapshot_added, store_accepted, subject_put,
 };
 pub use mail::{
-    Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MessageChange, cancel, lease, retry, settle,
+    Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MailText, MessageChange, StandardMailText, cancel,
+    lease, retry, settle,
 };
-pub use mail_text::{MailText, StandardMailText};
 pub use membership::{
     MemberChange, MemberRemoval, activate, admit, claim, deactivate, expire, has_expired,
     may_be_read, reject, reject_competing_application, reset_claim, rotate,

@@ -25,17 +25,17 @@ pub enum PublicTake {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SealedTake {
-    /// Its id.
+    /// The id.
     pub id: TakeId,
     /// The session it was filed in.
     pub session_id: SessionId,
-    /// Its author.
+    /// The author.
     pub member_id: MemberId,
     /// Its number among its member's takes in that session.
     pub revision: Revision,
-    /// When it was committed, by the store's clock.
+    /// When the take was committed, by the store's clock.
     pub filed_at: Timestamp,
-    /// Its seal.
+    /// The seal.
     pub sealed: Digest,
     /// The day of its session.
     #[serde(skip)]
@@ -71,12 +71,12 @@ impl PublicTake {
         }
     }
 
-    /// Whether it is sealed.
+    /// Returns whether the take is sealed.
     pub fn is_sealed(&self) -> bool {
         self.open().is_none()
     }
 
-    /// Its id.
+    /// Returns the id.
     pub fn id(&self) -> TakeId {
         match self {
             Self::Open(take) => take.id,
@@ -92,7 +92,7 @@ impl PublicTake {
         }
     }
 
-    /// Its author.
+    /// Returns the author.
     pub fn member_id(&self) -> &MemberId {
         match self {
             Self::Open(take) => &take.draft().member_id,
@@ -108,7 +108,7 @@ impl PublicTake {
         }
     }
 
-    /// When it was committed, by the store's clock.
+    /// When the take was committed, by the store's clock.
     pub fn filed_at(&self) -> Timestamp {
         match self {
             Self::Open(take) => take.filed_at,
@@ -116,7 +116,7 @@ impl PublicTake {
         }
     }
 
-    /// The day of its session.
+    /// Returns the day of its session.
     pub fn date(&self) -> Day {
         match self {
             Self::Open(take) => take.draft().date,
@@ -124,7 +124,7 @@ impl PublicTake {
         }
     }
 
-    /// The subject of its session.
+    /// Returns the subject of its session.
     pub fn subject_id(&self) -> &SubjectId {
         match self {
             Self::Open(take) => &take.draft().subject_id,

@@ -100,9 +100,9 @@ pub struct DocumentCount {
 /// Which documents are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedDocuments {
-    /// Those of the same group.
+    /// The documents of the same group.
     Group,
-    /// Those of the same collection.
+    /// The documents of the same collection.
     Collection,
 }
 
@@ -128,7 +128,7 @@ impl DocumentQuota {
 }
 
 impl DocumentCount {
-    /// Whether a document that was created at this time counts.
+    /// Returns whether a document that was created at this time counts.
     pub fn counts(&self, made: Timestamp) -> bool {
         (self.since..self.until).contains(&made)
     }

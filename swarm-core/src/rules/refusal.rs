@@ -145,7 +145,7 @@ impl Refusal {
         Self::NoSession { open: Vec::new() }
     }
 
-    /// The seconds after which to retry, if known.
+    /// Returns the seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
             Self::QuotaReached(reached) => Some(reached.retry_after),
@@ -153,8 +153,8 @@ impl Refusal {
         }
     }
 
-    /// Whether it depends on stored state rather than on the request: in another state, the same
-    /// request would have been accepted.
+    /// Returns whether the refusal depends on stored state rather than on the request: in another state,
+    /// the same request would have been accepted.
     pub fn is_conflict(&self) -> bool {
         matches!(
             self,

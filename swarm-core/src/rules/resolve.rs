@@ -6,25 +6,28 @@ use std::sync::Arc;
 use super::PublicTake;
 use crate::domain::{MemberId, Revision, Take, TakeId};
 
-/// The highest revision of each member, in the order of filing (API.md, 5.4).
+/// Returns the highest revision of each member, in the order of filing (API.md, 5.4).
 pub fn resolve<T: Revised + Clone>(takes: &[T]) -> Vec<T> {
     let mut by_revision: Vec<_> = takes.iter().collect();
-    by_revision.sort_unstable_by_key(|take| take.place().1);
+    by_revision.sort_unstable_by_key(|take| take.revision());
     // Later entries replace earlier ones, so the highest revision remains.
     let latest: HashMap<&MemberId, &T> =
         by_revision.into_iter().map(|take| (take.author(), take)).collect();
     let mut resolved: Vec<_> = latest.into_values().cloned().collect();
-    resolved.sort_unstable_by_key(|take| take.place().0);
+    resolved.sort_unstable_by_key(|take| take.id());
     resolved
 }
 
 /// A take, complete or in its public form.
 pub trait Revised {
-    /// Its author.
+    /// The author.
     fn author(&self) -> &MemberId;
 
-    /// Its id, and its number among the author's takes in the session.
-    fn place(&self) -> (TakeId, Revision);
+    /// The id of the take.
+    fn id(&self) -> TakeId;
+
+    /// The number of the take among the author's takes in the session.
+    fn revision(&self) -> Revision;
 }
 
 impl Revised for Arc<Take> {
@@ -32,8 +35,12 @@ impl Revised for Arc<Take> {
         &self.draft().member_id
     }
 
-    fn place(&self) -> (TakeId, Revision) {
-        (self.id, self.revision)
+    fn id(&self) -> TakeId {
+        self.id
+    }
+
+    fn revision(&self) -> Revision {
+        self.revision
     }
 }
 
@@ -42,7 +49,11 @@ impl Revised for PublicTake {
         self.member_id()
     }
 
-    fn place(&self) -> (TakeId, Revision) {
-        (self.id(), self.revision())
+    fn id(&self) -> TakeId {
+        Self::id(self)
+    }
+
+    fn revision(&self) -> Revision {
+        Self::revision(self)
     }
 }

@@ -38,8 +38,8 @@ impl<'a> ScheduledWindow<'a> {
         Some(Self { entry, subject_id, opens, closes })
     }
 
-    /// The name by which the commit that convenes the session claims this window, as the store's
-    /// [occasion](crate::store::Sessions::convene_once). Names sort by the time of opening.
+    /// Returns the name by which the commit that convenes the session claims this window, as the
+    /// store's [occasion](crate::store::Sessions::convene_once). Names sort by the time of opening.
     ///
     /// It is made of the time of opening and the subject only, so that changing anything else of an entry, or the
     /// order of entries, convenes no second session that day.
@@ -47,7 +47,7 @@ impl<'a> ScheduledWindow<'a> {
         format!("{} {}", self.opens, self.subject_id)
     }
 
-    /// The session to convene. `active` are the members that are active now.
+    /// Returns the session to convene. `active` are the members that are active now.
     pub fn draft(&self, active: &[Arc<Member>]) -> SessionDraft {
         SessionDraft {
             date: self.opens.day(),
@@ -104,8 +104,8 @@ pub fn next_opening(schedule: &Schedule, now: Timestamp) -> Option<Timestamp> {
     schedule.entries().iter().filter_map(next).min()
 }
 
-/// The windows that a session may have been convened for: those of its day and subject, one for each time of
-/// opening.
+/// Returns the windows that a session may have been convened for: those of its day and subject, one for each
+/// time of opening.
 pub fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<ScheduledWindow<'a>> {
     let Some(day) = session.date.begin().map(Timestamp::day_number) else { return Vec::new() };
     let mut found: Vec<ScheduledWindow<'a>> = Vec::new();
@@ -118,8 +118,8 @@ pub fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<Schedule
     found
 }
 
-/// The state that the schedule moves a session of this entry to, if it is due: from `window_closed` to `aggregated`
-/// once the deadline has passed, and from `aggregated` to `published`.
+/// Returns the state that the schedule moves a session of this entry to, if it is due: from `window_closed` to
+/// `aggregated` once the deadline has passed, and from `aggregated` to `published`.
 pub fn next_state(
     entry: &ScheduleEntry,
     session: &Session,

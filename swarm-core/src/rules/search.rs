@@ -14,7 +14,7 @@ impl Needle {
         (!text.is_empty()).then(|| Self(text.to_lowercase()))
     }
 
-    /// Whether a text contains it.
+    /// Returns whether a text contains it.
     pub fn is_in(&self, text: &str) -> bool {
         text.to_lowercase().contains(&self.0)
     }

@@ -79,7 +79,7 @@ pub fn advance(
 pub struct Aggregation {
     /// The session.
     pub session: SessionId,
-    /// Who aggregates it, with the note.
+    /// The operator who aggregates the session, with the note.
     pub by: Attribution,
 }
 
@@ -108,7 +108,7 @@ impl Aggregation {
     }
 }
 
-/// Whether a session is still `collecting` after its deadline.
+/// Returns whether a session is still `collecting` after its deadline.
 pub fn is_due(session: &Session, now: Timestamp) -> bool {
     let collecting = session.state == SessionState::Collecting;
     collecting && session.window_closes_at.is_some_and(|deadline| now > deadline)
@@ -130,7 +130,8 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
     })
 }
 
-/// Whether a session is in `window_closed` and still sealed: it is opened after its deadline.
+/// Returns whether a session is in `window_closed` and still sealed: it is opened after its
+/// deadline.
 pub fn is_sealed_and_closed(session: &Session) -> bool {
     session.state == SessionState::WindowClosed && session.is_sealed()
 }

@@ -55,17 +55,17 @@ impl Submission {
         Self::read(&mut document.members())
     }
 
-    /// The fields.
+    /// Returns the fields.
     pub fn draft(&self) -> &TakeDraft {
         &self.signed.payload
     }
 
-    /// The fields and their signature.
+    /// Returns the fields and their signature.
     pub fn signed(&self) -> &Arc<Signed<TakeDraft>> {
         &self.signed
     }
 
-    /// The names of its first unknown fields.
+    /// Returns the names of its first unknown fields.
     pub fn unknown_fields(&self) -> &[String] {
         &self.unknown_fields
     }
@@ -92,7 +92,7 @@ impl Draft {
         Ok(Self { submission: Submission { unknown_fields, ..Submission::new(signed) }, invalid })
     }
 
-    /// Whether this field was replaced because it was invalid.
+    /// Whether this field was replaced because its value was invalid.
     pub(super) fn was_replaced(&self, field: &str) -> bool {
         self.invalid.iter().any(|fault| fault.field == field)
     }

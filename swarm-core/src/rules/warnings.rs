@@ -4,7 +4,7 @@
 use super::{Basis, Submission};
 use crate::domain::{Bucket, SessionState, SessionTerms, TakeDraft};
 
-/// Why some of an accepted take does not count.
+/// A part of an accepted take that does not count, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -12,7 +12,7 @@ pub enum Warning {
     UnknownStance,
     /// The session lists buckets, and these buckets of its weights are not listed.
     UnlistedBuckets(Vec<Bucket>),
-    /// It was sent with a field that takes do not have.
+    /// The take was sent with a field that takes do not have.
     UnknownField {
         /// The name of the field.
         name: String,
@@ -23,7 +23,7 @@ pub enum Warning {
     AlreadyAggregated,
 }
 
-/// The warnings for a take that is filed on these facts.
+/// Returns the warnings for a take that is filed on these facts.
 pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
     let (draft, terms) = (submission.draft(), basis.session.as_ref().map(|it| &*it.record));
     let unlisted = terms.and_then(|terms| unlisted_buckets(draft, terms));

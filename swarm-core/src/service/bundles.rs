@@ -21,8 +21,8 @@ const MAX_ATTEMPTS: usize = 5;
 const BATCH: usize = 256;
 
 impl Tenant {
-    /// The bundle of a session, under the last checkpoint of its log. `None` until a checkpoint covers all
-    /// entries about the session.
+    /// Returns the bundle of a session, under the last checkpoint of its log. `None` until a checkpoint
+    /// covers all entries about the session.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such session; [`Refusal::SessionSealed`] when it is blind and

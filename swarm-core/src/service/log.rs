@@ -34,7 +34,7 @@ pub enum PageEntry {
 }
 
 impl PageEntry {
-    /// The entry, unless it cannot be read.
+    /// Returns the entry, unless it cannot be read.
     pub fn line(&self) -> Option<&LogLine> {
         match self {
             Self::Line(line) => Some(line),
@@ -42,7 +42,7 @@ impl PageEntry {
         }
     }
 
-    /// Its number.
+    /// Returns the number of the entry.
     pub fn seq(&self) -> Seq {
         match self {
             Self::Line(line) => line.seq,
@@ -76,8 +76,8 @@ pub struct LogEnd {
 }
 
 impl Tenant {
-    /// Up to `limit` entries after the one numbered `after` (0: from the beginning), oldest first
-    /// (API.md, 11.1).
+    /// Returns up to `limit` entries after the one numbered `after` (0: from the beginning), oldest
+    /// first (API.md, 11.1).
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -113,7 +113,7 @@ impl Tenant {
         Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
     }
 
-    /// The position of the log.
+    /// Returns the position of the log.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -121,7 +121,8 @@ impl Tenant {
         Ok(self.store.log_position().await?)
     }
 
-    /// The position with its last row; `None` when the log is empty, or that row cannot be read.
+    /// Returns the position with its last row; `None` when the log is empty, or that row cannot be
+    /// read.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -162,7 +163,7 @@ impl Tenant {
         Ok(rows.into_iter().map_while(Result::ok).collect())
     }
 
-    /// The number of the last entry; 0 when there is none.
+    /// Returns the number of the last entry; 0 when there is none.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -170,7 +171,7 @@ impl Tenant {
         Ok(self.log_position().await?.size)
     }
 
-    /// The entries of the acts on a session, the oldest first: not those of its takes.
+    /// Returns the entries of the acts on a session, the oldest first: not those of its takes.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -1,4 +1,4 @@
-//! Applications, reviews, challenges, token claims and key rotation.
+//! Applications, reviews, challenges, token claims, key rotation, and the erasure of personal data.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::domain::{
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
-use crate::store::{self, MemberChange, MemberQuery, MemberSaved, Saved, Versioned};
+use crate::store::{self, MemberChange, MemberQuery, MemberSaved, MessageQuery, Saved, Versioned};
 
-/// Number of applications read at a time to find those that have expired.
-const EXPIRY_PAGE: usize = 500;
+/// The number of records read at a time by background work and erasures.
+const BATCH: usize = 500;
 
 /// A challenge and its expiry.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Challenged {
+pub struct IssuedChallenge {
     /// The challenge to sign.
     pub challenge: ChallengeText,
     /// The last time at which a claim with it can succeed.
@@ -37,6 +37,7 @@ pub struct ApplicationPage {
     pub next_after: Option<MemberId>,
 }
 
+/// Applications.
 impl Tenant {
     /// Records an application and returns the id of the future member (API.md, 4.2).
     ///
@@ -52,12 +53,12 @@ impl Tenant {
         .await
     }
 
-    /// As [`apply`](Self::apply), for a client that has made as many applications today as
-    /// [`Quotas::applications_per_address`] allows. Always refuses the application: with the quota, if it is valid
+    /// Refuses the application of a client that has made as many applications today as
+    /// [`Quotas::applications_per_address`] allows: with the quota, if it is valid
     /// otherwise. A front end counts the applications of each client, and calls this beyond the quota.
     ///
     /// # Errors
-    /// Always: those of [`apply`](Self::apply).
+    /// Always: the errors of [`apply`](Self::apply), or [`Refusal::QuotaReached`].
     pub async fn apply_over_quota(
         &self,
         application: Signed<Application>,
@@ -96,7 +97,7 @@ impl Tenant {
         let (now, days) = (self.store.now().await?, self.quotas.pending_days);
         let (mut round, mut after) = (Round::default(), None);
         loop {
-            let page = self.applications(Some(MemberState::Applied), after, EXPIRY_PAGE).await?;
+            let page = self.applications(Some(MemberState::Applied), after, BATCH).await?;
             let expired = page.applications.iter();
             for member in expired.filter(|member| rules::has_expired(member, days, now)) {
                 // Judged again with its version; one that changes meanwhile was reviewed.
@@ -104,7 +105,7 @@ impl Tenant {
                 let removal = member.and_then(|member| rules::expire(&member, days, now));
                 let Some(removal) = removal else { continue };
                 if self.store.remove_member(&removal).await? == Saved::Saved {
-                    self.observer.tell(Commit::ApplicationExpired(&removal.id));
+                    self.observer.notify(Commit::ApplicationExpired(&removal.id));
                     round.done += 1;
                 }
             }
@@ -115,7 +116,7 @@ impl Tenant {
         }
     }
 
-    /// The member of an application, in any state.
+    /// Returns the member of an application, in any state.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -124,8 +125,8 @@ impl Tenant {
         Ok(member.ok_or(Refusal::NotFound(Resource::Application))?.record)
     }
 
-    /// Up to `limit` applications with ids higher than `after`, by id; with `state`, only those in
-    /// that state.
+    /// Returns up to `limit` applications with ids higher than `after`, by id; with `state`, only
+    /// those in that state.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -139,8 +140,12 @@ impl Tenant {
         let (applications, next_after) = self.in_states(states.collect(), after, limit).await?;
         Ok(ApplicationPage { applications, next_after })
     }
+}
 
-    /// Up to `limit` active members with ids higher than `after`, by id, and the cursor of the next page, if there is one.
+/// Reading members.
+impl Tenant {
+    /// Returns up to `limit` active members with ids higher than `after`, by id, and the cursor of the next page, if
+    /// there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -169,7 +174,7 @@ impl Tenant {
         Ok((members, next))
     }
 
-    /// The active members, oldest first.
+    /// Returns the active members, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -181,7 +186,7 @@ impl Tenant {
         Ok(members)
     }
 
-    /// Those of these members that are or were active, by id. Each id is given once.
+    /// Returns the members with these ids that are or were active, by id. Each id is given once.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -202,7 +207,7 @@ impl Tenant {
         Ok(public.ok_or(Refusal::NotFound(Resource::Member))?)
     }
 
-    /// The active member that a bearer token belongs to.
+    /// Returns the active member that a bearer token belongs to.
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when there is none.
@@ -221,6 +226,13 @@ impl Tenant {
         Ok(member.filter(bears).ok_or(Refusal::UnknownToken)?)
     }
 
+    pub(super) async fn load_member(&self, id: &MemberId) -> Result<Versioned<Member>, Error> {
+        Ok(self.store.member(id).await?.member.ok_or(Refusal::NotFound(Resource::Member))?)
+    }
+}
+
+/// Reviews by operators.
+impl Tenant {
     /// Activates a member and returns its state. The mail at its first activation contains
     /// addresses from `links`, for example an origin such as `https://acme.example`. A pending
     /// application with the same key is rejected.
@@ -288,7 +300,10 @@ impl Tenant {
         })
         .await
     }
+}
 
+/// Challenges, bearer tokens and keys.
+impl Tenant {
     /// Gives out a challenge (API.md, 4.3). Every id gets the same kind of response, after the same
     /// reads and writes, whether or not a claim can succeed. Requests for the same id within five
     /// minutes get the same challenge.
@@ -298,13 +313,13 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`], [`Error::Entropy`].
-    pub async fn challenge(&self, id: &MemberId, service: &str) -> Result<Challenged, Error> {
+    pub async fn challenge(&self, id: &MemberId, service: &str) -> Result<IssuedChallenge, Error> {
         let now = self.store.now().await?;
         let basis = self.store.member(id).await?;
         let seed = ChallengeSeed(self.entropy.bytes()?);
         let offer = rules::offer_challenge(id, &basis, seed, now);
         let Challenge { seed, expires_at, .. } = self.store.give_challenge(&offer).await?;
-        Ok(Challenged { challenge: ChallengeText::of(service, id, &seed), expires_at })
+        Ok(IssuedChallenge { challenge: ChallengeText::of(service, id, &seed), expires_at })
     }
 
     /// Claims a member's bearer token with a proof of its key, once. The token is returned only
@@ -361,10 +376,6 @@ impl Tenant {
         self.review(id, |member, _| rules::reset_claim(member, by).map(Some)).await
     }
 
-    pub(super) async fn load_member(&self, id: &MemberId) -> Result<Versioned<Member>, Error> {
-        Ok(self.store.member(id).await?.member.ok_or(Refusal::NotFound(Resource::Member))?)
-    }
-
     /// The written member; `None` when the facts had changed.
     async fn save(&self, change: MemberChange) -> Result<Option<Member>, Error> {
         match self.commit_member(&change).await? {
@@ -377,8 +388,99 @@ impl Tenant {
     async fn commit_member(&self, change: &MemberChange) -> store::Result<MemberSaved> {
         let saved = self.store.save_member(change).await?;
         if saved == MemberSaved::Saved {
-            self.observer.tell(Commit::Member(&change.member));
+            self.observer.notify(Commit::Member(&change.member));
         }
         Ok(saved)
+    }
+}
+
+/// Erasure of personal data, and the retention of applications (API.md, 7.8).
+impl Tenant {
+    /// Permanently erases name, contact, lens and memos of a member that is not active, and the messages to it.
+    /// Returns its state. Its takes stay. A second call erases what an interrupted first call left, and changes
+    /// nothing otherwise.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`];
+    /// [`Refusal::MemberIs`] when it is active.
+    pub async fn erase(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
+        let member = self.load_member(id).await?;
+        rules::erase(&member, by)?;
+        // Erase the record last: the messages are found by its contact.
+        if !member.record.is_erased() {
+            self.erase_messages(&member.record).await?;
+        }
+        self.erase_memos(id, by).await?;
+        self.review(id, |member, _| rules::erase(member, by)).await
+    }
+
+    async fn erase_messages(&self, member: &Member) -> Result<(), Error> {
+        let is_shared = self.contact_is_shared(member).await?;
+        let mut query = MessageQuery { state: None, after: None, limit: BATCH };
+        loop {
+            let messages = self.store.messages(&query).await?;
+            let Some(last) = messages.last() else { return Ok(()) };
+            query.after = Some(last.record.id);
+            for message in messages {
+                if !rules::is_addressed_to(&message.record.mail, member, is_shared) {
+                    continue;
+                }
+                until_committed("erase message", || async {
+                    let message = self.load_message(message.record.id).await?;
+                    match rules::erase_message(&message) {
+                        Some(change) => Ok(self.saved_message(change).await?.map(drop)),
+                        None => Ok(Some(())),
+                    }
+                })
+                .await?;
+            }
+        }
+    }
+
+    /// Whether another member has the same contact.
+    async fn contact_is_shared(&self, member: &Member) -> Result<bool, Error> {
+        let mut query = MemberQuery::in_states(&MemberState::ALL);
+        query.limit = BATCH;
+        loop {
+            let members = self.store.members(&query).await?;
+            let Some(last) = members.last() else { return Ok(false) };
+            query.after = Some(last.id.clone());
+            if members.iter().any(|it| it.contact == member.contact && it.id != member.id) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Erases name, contact and lens of applications that were rejected or have been pending for the
+    /// [retention period](Self::with_application_retention) of the tenant. Several servers may do this
+    /// concurrently. [`Round::done`] is the number of applications.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn erase_old_applications(&self) -> Result<Round, Error> {
+        let Some(days) = self.retention_days else { return Ok(Round::default()) };
+        let now = self.store.now().await?;
+        let mut round = Round::default();
+        let mut query = MemberQuery::in_states(&[MemberState::Applied, MemberState::Rejected]);
+        query.limit = BATCH;
+        loop {
+            let applications = self.store.members(&query).await?;
+            let Some(last) = applications.last() else { return Ok(round) };
+            query.after = Some(last.id.clone());
+            for application in &applications {
+                if !rules::is_past_retention(application, days, now) {
+                    continue;
+                }
+                self.review(&application.id, |member, now| {
+                    // It may have been activated meanwhile.
+                    match rules::is_past_retention(&member.record, days, now) {
+                        true => rules::erase(member, &Actor::SCHEDULE),
+                        false => Ok(None),
+                    }
+                })
+                .await?;
+                round.done += 1;
+            }
+        }
     }
 }

@@ -1,25 +1,20 @@
 //! The service, the API for embedders: it loads facts, applies the rules, and commits the result.
 
 mod basis_cache;
-mod blind_sessions;
 mod bundles;
 mod committee;
-mod counts;
 mod documents;
 pub mod dump;
 mod entropy;
-mod erasure;
 mod error;
 mod log;
 mod log_rows;
-mod member_takes;
 mod members;
 mod observer;
 mod outbox;
 mod retries;
 mod round;
 mod schedule;
-mod session_lists;
 mod sessions;
 pub mod signed_log;
 mod takes;
@@ -30,27 +25,24 @@ use std::sync::Arc;
 use self::basis_cache::{BasisCache, SharedFacts};
 use self::entropy::Zeros;
 use self::observer::TenantObserver;
-use crate::domain::{Quotas, TenantId};
+use crate::domain::{Quotas, TenantId, Timestamp};
 use crate::rules::{MailText, StandardMailText};
-use crate::store::{self, Readiness, Store, Tenants};
+use crate::store::{self, Countable, Readiness, Store, Tenants};
 
-pub use blind_sessions::BlindSessions;
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
-pub use documents::{SubjectPage, Written};
+pub use documents::{SubjectPage, WriteOutcome};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError, with_causes};
 pub use log::{LogEnd, LogPage, PageEntry};
-pub use member_takes::{MemberTakePage, TakeInSession};
-pub use members::{ApplicationPage, Challenged};
+pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
-pub use session_lists::{SessionPage, SummaryPage};
-pub use sessions::{MAX_ACCEPTING, TakePage};
-pub use takes::{FiledTake, TakeScan};
+pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakePage};
+pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
 
 /// All tenants, served by one store.
 #[derive(Clone)]
@@ -149,6 +141,22 @@ impl Tenant {
         Self { retention_days, ..self }
     }
 
+    /// Returns the time by the store's clock.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.store.now().await?)
+    }
+
+    /// Returns the number of records of one kind in one state, for monitoring. It may be slightly out of date.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn count(&self, what: Countable) -> Result<u64, Error> {
+        Ok(self.store.count(what).await?)
+    }
+
     /// 32 random bytes, for secrets of a front end.
     ///
     /// # Errors
@@ -157,7 +165,8 @@ impl Tenant {
         self.entropy.bytes()
     }
 
-    /// The number of days after which applications that were not successful are erased; `None`: never.
+    /// Returns the number of days after which applications that were not successful are erased;
+    /// `None`: never.
     pub fn application_retention(&self) -> Option<u32> {
         self.retention_days
     }
@@ -176,12 +185,12 @@ impl Tenant {
         }
     }
 
-    /// The quotas.
+    /// Returns the quotas.
     pub fn quotas(&self) -> &Quotas {
         &self.quotas
     }
 
-    /// The id of the tenant.
+    /// Returns the id of the tenant.
     pub fn id(&self) -> &TenantId {
         self.observer.tenant()
     }

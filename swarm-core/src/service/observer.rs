@@ -68,7 +68,7 @@ impl TenantObserver {
         &self.tenant
     }
 
-    pub(super) fn tell(&self, commit: Commit<'_>) {
+    pub(super) fn notify(&self, commit: Commit<'_>) {
         if let Some(observer) = &self.observer {
             observer.committed(&self.tenant, commit);
         }

@@ -33,7 +33,7 @@ pub struct OutboxPage {
 }
 
 impl Tenant {
-    /// Up to `limit` messages with ids higher than `after`, oldest first.
+    /// Returns up to `limit` messages with ids higher than `after`, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -52,7 +52,7 @@ impl Tenant {
         Ok(OutboxPage { messages, next_after })
     }
 
-    /// The `limit` oldest messages in this state.
+    /// Returns the `limit` oldest messages in this state.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -105,7 +105,7 @@ impl Tenant {
         Ok(saved.committed(change.message).map(Arc::new))
     }
 
-    /// The queued messages with ids higher than `after`, oldest first.
+    /// Returns the queued messages with ids higher than `after`, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -147,7 +147,7 @@ impl Tenant {
     async fn save_message(&self, change: &MessageChange) -> store::Result<Saved> {
         let saved = self.store.save_message(change).await?;
         if saved == Saved::Saved {
-            self.observer.tell(Commit::Message(&change.message));
+            self.observer.notify(Commit::Message(&change.message));
         }
         Ok(saved)
     }

@@ -39,9 +39,9 @@ pub enum ScheduleStep {
     Convened,
     /// Its brief was published.
     Brief,
-    /// It was aggregated.
+    /// The session was aggregated.
     Aggregated,
-    /// It was published.
+    /// The session was published.
     Published,
 }
 
@@ -176,7 +176,7 @@ impl Tenant {
         let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
         let convened = self.store.convene_once(&window.name(), &convocation).await?;
         if let Some(session) = &convened {
-            self.observer.tell(Commit::Session(session));
+            self.observer.notify(Commit::Session(session));
         }
         Ok(convened)
     }
@@ -256,7 +256,7 @@ impl ScheduleStep {
     }
 }
 
-/// Whether this call committed a step. False when another server or an operator committed it before, or withdrew
+/// Returns whether this call committed a step: false when another server or an operator committed it before, or withdrew
 /// the session.
 fn done<T>(result: Result<T, Error>) -> Result<bool, Error> {
     use Refusal::{AlreadyAggregated, BriefPublished, NotFound, SessionIs};

@@ -1,22 +1,38 @@
-//! Convening, changing and reading sessions.
+//! Convening, reading and changing sessions, and the background work on them.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Attribution, Day, MemberId, MemberState, Roster, Session, SessionDraft, SessionId,
-    SessionPatch, SessionState, SubjectId, Take, TakeId, Timestamp,
+    SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
 use crate::store::{
-    Aggregation, MemberQuery, Saved, SessionChange, SessionQuery, SessionTakes, TakeQuery,
-    Versioned,
+    Aggregation, MemberQuery, Saved, SessionChange, SessionList, SessionQuery, SessionTakes,
+    SummaryQuery, TakeQuery, Versioned,
 };
 
 /// Maximum number of sessions in one state that are searched for those that accept takes.
 pub const MAX_ACCEPTING: usize = 100;
+
+/// Size in bytes at which a page of the session list ends early.
+const PAGE_BYTES: usize = 4 << 20;
+
+/// Number of sessions read with their snapshots at a time.
+const SESSIONS_AT_ONCE: usize = 8;
+
+/// Number of summaries read at a time to find those that a filter keeps.
+const SCANNED_AT_ONCE: usize = 100;
+
+/// Maximum number of such reads for one page.
+const MAX_SCANS: usize = 10;
+
+/// Number of sessions read at a time to find the blind ones.
+const BLIND_SCANNED_AT_ONCE: usize = 100;
 
 /// A session, and a page of the takes that count.
 #[derive(Clone, Debug)]
@@ -30,6 +46,39 @@ pub struct TakePage {
     pub next_after: Option<TakeId>,
 }
 
+/// A page of the session list.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SessionPage {
+    /// Sessions by id in descending order.
+    pub sessions: Vec<Arc<Session>>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<SessionId>,
+}
+
+/// A page of summaries of sessions.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SummaryPage {
+    /// Summaries of sessions by id in descending order.
+    pub sessions: Vec<Arc<SessionSummary>>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<SessionId>,
+}
+
+/// The blind sessions of a tenant that may need work. Whether a session is blind never changes, so each session
+/// is read once, and a round reads no session that is not blind.
+#[derive(Clone, Debug, Default)]
+pub struct BlindSessions {
+    /// The number of the log in which they were found. In a new log, the same ids may be other sessions.
+    log: u64,
+    /// All sessions up to this one were examined.
+    seen: Option<SessionId>,
+    /// The sessions that are sealed, or that may have held memos without log entries.
+    unsettled: BTreeSet<SessionId>,
+}
+
+/// Convening a session, and reading one.
 impl Tenant {
     /// Convenes a session (API.md, 7.3).
     ///
@@ -44,11 +93,11 @@ impl Tenant {
         self.subject(&draft.subject_id).await?;
         self.check_roster(draft.roster.as_ref(), "roster").await?;
         let session = self.store.convene(&rules::convene(draft, by)).await?;
-        self.observer.tell(Commit::Session(&session));
+        self.observer.notify(Commit::Session(&session));
         Ok(session)
     }
 
-    /// A session and the takes that count: the highest revision of each member.
+    /// Returns a session and the takes that count: the highest revision of each member.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -58,7 +107,7 @@ impl Tenant {
         Ok((session, takes))
     }
 
-    /// A session and up to `limit` of the takes that count, with ids higher than `after`.
+    /// Returns a session and up to `limit` of the takes that count, with ids higher than `after`.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no session with this id.
@@ -79,7 +128,7 @@ impl Tenant {
         Ok(TakePage { session, takes, next_after })
     }
 
-    /// The newest session of a day and subject, and the takes that count.
+    /// Returns the newest session of a day and subject, and the takes that count.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none.
@@ -106,17 +155,7 @@ impl Tenant {
         Ok(newest.ok_or(Refusal::NotFound(Resource::Session))?.id)
     }
 
-    /// A session and takes of it, at one position of the log.
-    pub(super) async fn session_takes(
-        &self,
-        query: &TakeQuery,
-    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
-        let found = self.store.session_takes(query).await?;
-        let SessionTakes { session, takes } = found.ok_or(Refusal::NotFound(Resource::Session))?;
-        Ok((session.record, takes))
-    }
-
-    /// A session and all takes filed in it, with all revisions, in the order of filing.
+    /// Returns a session and all takes filed in it, with all revisions, in the order of filing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -129,7 +168,187 @@ impl Tenant {
         Ok((session, takes))
     }
 
-    /// The newest session in the state `collecting`, if any.
+    /// A session and takes of it, at one position of the log.
+    pub(super) async fn session_takes(
+        &self,
+        query: &TakeQuery,
+    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+        let found = self.store.session_takes(query).await?;
+        let SessionTakes { session, takes } = found.ok_or(Refusal::NotFound(Resource::Session))?;
+        Ok((session.record, takes))
+    }
+
+    /// Returns a session without its takes.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn session_record(&self, id: SessionId) -> Result<Arc<Session>, Error> {
+        Ok(self.load(id).await?.record)
+    }
+
+    pub(super) async fn load(&self, id: SessionId) -> Result<Versioned<Session>, Error> {
+        Ok(self.store.session(id).await?.ok_or(Refusal::NotFound(Resource::Session))?)
+    }
+
+    /// A session without its snapshot.
+    pub(super) async fn without_snapshot(&self, id: SessionId) -> Result<Arc<Session>, Error> {
+        let query = SessionQuery {
+            before: Some(SessionId(id.0.saturating_add(1))),
+            limit: 1,
+            without_snapshots: true,
+            ..SessionQuery::default()
+        };
+        let found = self.store.sessions(&query).await?.into_iter().next();
+        Ok(found.filter(|found| found.id == id).ok_or(Refusal::NotFound(Resource::Session))?)
+    }
+
+    /// Returns the summary of a session.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn summary(&self, id: SessionId) -> Result<Arc<SessionSummary>, Error> {
+        let before = Some(SessionId(id.0.saturating_add(1)));
+        let query = SummaryQuery { before, limit: 1, ..SummaryQuery::default() };
+        let found = self.store.session_summaries(&query).await?.into_iter().next();
+        Ok(found.filter(|found| found.id == id).ok_or(Refusal::NotFound(Resource::Session))?)
+    }
+}
+
+/// Lists of sessions.
+impl Tenant {
+    /// Returns the `limit` newest sessions with ids below `before`. A page has fewer sessions if
+    /// they exceed about 4 MiB, but at least one, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn sessions(
+        &self,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<SessionPage, Error> {
+        // One more than the page holds shows whether there are more.
+        let query = SessionQuery {
+            before,
+            limit: limit.saturating_add(1),
+            without_snapshots: true,
+            ..SessionQuery::default()
+        };
+        // One call, so all sessions are as of one position of the log. Snapshots can be read later, because they
+        // never change.
+        let listed = self.store.sessions(&query).await?;
+        let (mut sessions, mut room): (Vec<Arc<Session>>, _) = (Vec::new(), Some(PAGE_BYTES));
+        for some in listed.chunks(SESSIONS_AT_ONCE) {
+            for session in self.with_snapshots(some).await? {
+                room = room.and_then(|room| room.checked_sub(length(&session)));
+                if sessions.len() == limit || (room.is_none() && !sessions.is_empty()) {
+                    let next_before = sessions.last().map(|last| last.id);
+                    return Ok(SessionPage { next_before, sessions });
+                }
+                sessions.push(session);
+            }
+        }
+        Ok(SessionPage { next_before: None, sessions })
+    }
+
+    /// Successive sessions of the list, with their snapshots.
+    async fn with_snapshots(&self, listed: &[Arc<Session>]) -> Result<Vec<Arc<Session>>, Error> {
+        let is_aggregated = |session: &Session| session.state >= SessionState::Aggregated;
+        let Some(first) = listed.iter().find(|session| is_aggregated(session)) else {
+            return Ok(listed.to_vec());
+        };
+        let before = Some(SessionId(first.id.0.saturating_add(1)));
+        let whole = SessionQuery { before, limit: listed.len(), ..SessionQuery::default() };
+        let whole = self.store.sessions(&whole).await?;
+        // A session that is missing now was withdrawn.
+        let snapshot = |id| whole.iter().find(|it| it.id == id).map(|it| it.snapshot.clone());
+        let with = |session: &Arc<Session>| match is_aggregated(session) {
+            true => snapshot(session.id)
+                .map(|snapshot| Arc::new(Session { snapshot, ..Session::clone(session) })),
+            false => Some(Arc::clone(session)),
+        };
+        Ok(listed.iter().filter_map(with).collect())
+    }
+
+    /// Returns summaries of the `limit` newest sessions of a list with ids below `before`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn summaries(
+        &self,
+        list: SessionList,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<SummaryPage, Error> {
+        // One more than the page holds shows whether there are more.
+        let limit_and_one = limit.saturating_add(1);
+        let query = SummaryQuery { list, before, after: None, limit: limit_and_one };
+        let mut sessions = self.store.session_summaries(&query).await?;
+        let is_last = sessions.len() <= limit;
+        sessions.truncate(limit);
+        let next_before = sessions.last().filter(|_| !is_last).map(|last| last.id);
+        Ok(SummaryPage { sessions, next_before })
+    }
+
+    /// Returns summaries of up to `limit` of the newest sessions of a list with ids below `before` that `keep`
+    /// keeps, by id in descending order. A page has fewer if they are not among the next 1,000 sessions of the
+    /// list; [`SummaryPage::next_before`] goes on from there.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn summaries_where(
+        &self,
+        list: SessionList,
+        limit: usize,
+        before: Option<SessionId>,
+        keep: impl Fn(&SessionSummary) -> bool + Send,
+    ) -> Result<SummaryPage, Error> {
+        let mut query = SummaryQuery { list, before, after: None, limit: SCANNED_AT_ONCE };
+        let mut sessions = Vec::new();
+        for _ in 0..MAX_SCANS {
+            let listed = self.store.session_summaries(&query).await?;
+            for session in listed.iter().filter(|session| keep(session)) {
+                if sessions.len() == limit {
+                    return Ok(SummaryPage { next_before: query.before, sessions });
+                }
+                query.before = Some(session.id);
+                sessions.push(Arc::clone(session));
+            }
+            query.before = listed.last().map(|last| last.id);
+            if listed.len() < SCANNED_AT_ONCE {
+                return Ok(SummaryPage { next_before: None, sessions });
+            }
+        }
+        Ok(SummaryPage { next_before: query.before, sessions })
+    }
+
+    /// Returns summaries of the `limit` sessions that were published last, the latest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>, Error> {
+        Ok(self.store.published(limit).await?)
+    }
+
+    /// Returns the sessions of the same subject before and after this one.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn neighbours(
+        &self,
+        id: SessionId,
+        subject: &SubjectId,
+    ) -> Result<[Option<Arc<SessionSummary>>; 2], Error> {
+        let list = SessionList::About(subject.clone());
+        let one = SummaryQuery { list, limit: 1, ..SummaryQuery::default() };
+        let earlier = SummaryQuery { before: Some(id), ..one.clone() };
+        let later = SummaryQuery { after: Some(id), ..one };
+        Ok([
+            self.store.session_summaries(&earlier).await?.pop(),
+            self.store.session_summaries(&later).await?.pop(),
+        ])
+    }
+
+    /// Returns the newest session in the state `collecting`, if any.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -139,8 +358,8 @@ impl Tenant {
         Ok(self.store.sessions(&newest).await?.into_iter().next())
     }
 
-    /// The `limit` newest sessions in which a first take would be accepted now, by id in descending order.
-    /// Aggregated sessions are left out, because takes in them do not count.
+    /// Returns the `limit` newest sessions in which a first take would be accepted now, by id in
+    /// descending order. Aggregated sessions are left out, because takes in them do not count.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -167,7 +386,7 @@ impl Tenant {
         Ok(accepting)
     }
 
-    /// Whether it is the newest session of its day and subject. Only that one gets takes.
+    /// Whether a session is the newest of its day and subject. Only the newest accepts takes.
     async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
         let on = Some((session.date, session.subject_id.clone()));
         let query =
@@ -175,7 +394,10 @@ impl Tenant {
         let newest = self.store.sessions(&query).await?;
         Ok(newest.first().is_some_and(|newest| newest.id == session.id))
     }
+}
 
+/// Changes of a session by operators.
+impl Tenant {
     /// Moves a session to another state. Entering `aggregated` writes its snapshot, atomically with
     /// respect to concurrent takes.
     ///
@@ -190,7 +412,7 @@ impl Tenant {
         if to == SessionState::Aggregated {
             let aggregation = Aggregation { session: id, by: by.clone() };
             let session = self.store.aggregate(&aggregation).await??;
-            self.observer.tell(Commit::Session(&session));
+            self.observer.notify(Commit::Session(&session));
             self.show_what_was_held(&session).await;
             return Ok(session);
         }
@@ -313,14 +535,10 @@ impl Tenant {
         .await
     }
 
-    pub(super) async fn load(&self, id: SessionId) -> Result<Versioned<Session>, Error> {
-        Ok(self.store.session(id).await?.ok_or(Refusal::NotFound(Resource::Session))?)
-    }
-
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
         let saved = self.store.save_session(&change).await?;
         if saved == Saved::Saved {
-            self.observer.tell(Commit::Session(&change.session));
+            self.observer.notify(Commit::Session(&change.session));
             if change.opens || change.withdrawn {
                 self.show_what_was_held(&change.session).await;
             }
@@ -335,7 +553,10 @@ impl Tenant {
             let _ = self.show_held_memos(session.id).await;
         }
     }
+}
 
+/// Background work: closes sessions whose deadline has passed, and opens the blind ones among them (API.md, 5.8).
+impl Tenant {
     /// Moves sessions that are `collecting` after their deadline to `window_closed`, and opens the blind ones
     /// among them. Several servers may do this concurrently. [`Round::done`] is the number of sessions.
     ///
@@ -381,16 +602,82 @@ impl Tenant {
         Ok(())
     }
 
-    /// The time by the store's clock.
+    /// Opens the blind sessions that were closed before their deadline, once it has passed. Also appends the log
+    /// entries of memos that were held until an opening, if the server that opened the session failed to. `blind`
+    /// keeps its state between rounds. Several servers may do this concurrently. [`Round::done`] is the number of
+    /// sessions that were opened.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn now(&self) -> Result<Timestamp, Error> {
-        Ok(self.store.now().await?)
+    pub async fn open_due_sessions(&self, blind: &mut BlindSessions) -> Result<Round, Error> {
+        self.find_blind_sessions(blind).await?;
+        let now = self.store.now().await?;
+        let mut round = Round::default();
+        let mut settled = Vec::new();
+        for id in &blind.unsettled {
+            let found = self.store.session(*id).await?;
+            match found.filter(|session| session.record.is_sealed()) {
+                Some(session) if rules::is_sealed_and_closed(&session.record) => {
+                    self.close_if_due(&session.record, now, &mut round).await?;
+                }
+                Some(_) => {}
+                // The session was opened or withdrawn.
+                None => settled.push(*id),
+            }
+        }
+        for id in &settled {
+            self.show_held_memos(*id).await?;
+        }
+        blind.unsettled.retain(|id| !settled.contains(id));
+        Ok(round)
+    }
+
+    /// Adds the blind sessions that were convened since the last round.
+    async fn find_blind_sessions(&self, blind: &mut BlindSessions) -> Result<(), Error> {
+        let log = self.store.log_position().await?.log;
+        if blind.log != log {
+            *blind = BlindSessions { log, ..BlindSessions::default() };
+        }
+        // The first read is of the newest session only, to see whether sessions were added.
+        let mut query = SessionQuery { limit: 1, without_snapshots: true, ..Default::default() };
+        let mut newest = None;
+        loop {
+            let page = self.store.sessions(&query).await?;
+            newest = newest.max(page.first().map(|session| session.id));
+            let is_new = |id: SessionId| blind.seen.is_none_or(|seen| id > seen);
+            let new = page.iter().filter(|session| is_new(session.id));
+            let found = new.filter(|session| session.blind).map(|session| session.id);
+            let found: Vec<_> = found.collect();
+            let is_last = page.len() < query.limit;
+            query.before = page.last().map(|session| session.id).filter(|id| is_new(*id));
+            blind.unsettled.extend(found);
+            if is_last || query.before.is_none() {
+                break;
+            }
+            query.limit = BLIND_SCANNED_AT_ONCE;
+        }
+        blind.seen = blind.seen.max(newest);
+        Ok(())
     }
 }
 
 /// What the public sees of these takes of a session.
 fn shown(session: &Session, takes: &[Arc<Take>]) -> Vec<PublicTake> {
     takes.iter().map(|take| public_take(session, take)).collect()
+}
+
+/// The approximate size of a session in a list, in bytes, without its parts of constant size.
+fn length(session: &Session) -> usize {
+    /// The size of a quote without its texts.
+    const QUOTE: usize = 150;
+    const OTHER: usize = 65;
+    let names = session.buckets.iter().flatten().map(|bucket| OTHER + bucket.as_str().len());
+    let roster = session.roster.iter().map(|roster| OTHER * roster.entries().len());
+    let snapshot = session.snapshot.as_deref();
+    let quotes = snapshot.into_iter().flat_map(|snapshot| &snapshot.quotes);
+    let quotes =
+        quotes.map(|quote| QUOTE + quote.stance.as_str().len() + quote.body.as_str().len());
+    let weights = snapshot.and_then(|snapshot| snapshot.weights.as_deref()).unwrap_or_default();
+    let weights = weights.iter().map(|entry| OTHER + entry.bucket.as_str().len());
+    names.chain(roster).chain(quotes).chain(weights).sum()
 }

@@ -1,28 +1,35 @@
-//! Submissions, preflights and reads of takes.
+//! Filing takes, preflights, and reads of takes.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
 use super::{Commit, Entropy, Error, NoEntropy, SubmitError, Tenant, log_rows};
 use crate::domain::{
-    AttemptId, Logged, Salt, Seq, Session, SessionId, Take, TakeDraft, TakeId, TakeOnFile,
-    TokenHash,
+    AttemptId, Logged, MemberId, Salt, Seq, Session, SessionId, SessionState, SessionSummary, Take,
+    TakeDraft, TakeId, TakeOnFile, TokenHash,
 };
 use crate::rules::{
     self, Counting, Draft, Preflight, PublicTake, Refusal, Rejection, Resource, Submission,
     Warning, public_take,
 };
-use crate::store::{Basis, BasisQuery, Filed, Filing, StoreError, TakeContext};
+use crate::store::{
+    Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery, StoreError,
+    TakeContext,
+};
 
 /// Maximum number of sessions that are named when the session of a take does not exist.
 const MAX_SESSIONS_NAMED: usize = 5;
 
-/// Number of rows of the log read to find the newest takes: at a time, first and at most, and in total.
+/// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
 const FIRST_LOG_ROWS: u64 = 8;
+
+/// Maximum number of rows of the log that one read for the newest takes reads.
 const LOG_ROWS_AT_ONCE: u64 = 64;
+
+/// Maximum number of rows of the log that a search for the newest takes reads.
 const MAX_LOG_ROWS: u64 = 1_024;
 
 /// A take that is committed.
@@ -31,8 +38,14 @@ const MAX_LOG_ROWS: u64 = 1_024;
 pub struct FiledTake {
     /// The take.
     pub take: Arc<Take>,
-    /// Why some of it does not count.
+    /// The parts of the take that do not count.
     pub warnings: Vec<Warning>,
+}
+
+impl FiledTake {
+    fn of(take: Arc<Take>, basis: &Basis, submission: &Submission) -> Self {
+        Self { take, warnings: rules::warnings(basis, submission) }
+    }
 }
 
 /// Takes that a scan of the log found.
@@ -45,12 +58,29 @@ pub struct TakeScan {
     pub next_before: Option<Seq>,
 }
 
-impl FiledTake {
-    fn of(take: Arc<Take>, basis: &Basis, submission: &Submission) -> Self {
-        Self { take, warnings: rules::warnings(basis, submission) }
-    }
+/// A take in its session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TakeInSession {
+    /// The take.
+    pub take: PublicTake,
+    /// What lists show of its session.
+    pub session: Arc<SessionSummary>,
+    /// Whether the take counts in the snapshot of the session; `None` until there is a snapshot.
+    pub counting: Option<Counting>,
 }
 
+/// A page of the takes of a member.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MemberTakePage {
+    /// The latest take in each session, the session with the highest id first.
+    pub takes: Vec<TakeInSession>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<SessionId>,
+}
+
+/// Filing a take.
 impl Tenant {
     /// Files a take that the member whose bearer token hashes to `token` has signed (API.md, 5). The
     /// take is committed when this returns it.
@@ -69,24 +99,24 @@ impl Tenant {
     /// Files a take as [`submit`](Self::submit) does, and returns warnings if some of it does not count.
     ///
     /// # Errors
-    /// As of [`submit`](Self::submit).
+    /// The errors of [`submit`](Self::submit).
     pub async fn submit_warned(
         &self,
         token: &TokenHash,
         submission: &Submission,
     ) -> Result<FiledTake, SubmitError> {
         let query = query(token, submission);
-        let minted = Minted::draw(&*self.entropy)?;
+        let random = RandomValues::draw(&*self.entropy)?;
         let in_progress = self.cache.begin(&query);
         if let Some(in_progress) = &in_progress
             && let Some(filed) =
-                self.submit_by_cache(in_progress, &query, submission, &minted).await?
+                self.submit_by_cache(in_progress, &query, submission, &random).await?
         {
             return Ok(filed);
         }
         until_committed("file", || async {
             let basis = self.basis(&query).await?;
-            let filing = match minted.judge(&basis, submission) {
+            let filing = match random.judge(&basis, submission) {
                 Ok(filing) => filing,
                 Err(rejection) => return Err(self.with_open_sessions(rejection).await.into()),
             };
@@ -113,11 +143,11 @@ impl Tenant {
         in_progress: &SubmitInProgress,
         query: &BasisQuery<'_>,
         submission: &Submission,
-        minted: &Minted,
+        random: &RandomValues,
     ) -> Result<Option<FiledTake>, SubmitError> {
         let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
-        let Ok(filing) = minted.judge(&basis, submission) else { return Ok(None) };
+        let Ok(filing) = random.judge(&basis, submission) else { return Ok(None) };
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => {
                 let take = self.filed(query, Some(in_progress), take);
@@ -164,7 +194,7 @@ impl Tenant {
             in_progress.note_filed();
         }
         self.cache.filed(query, &take);
-        self.observer.tell(Commit::Take(&take));
+        self.observer.notify(Commit::Take(&take));
         take
     }
 
@@ -213,8 +243,11 @@ impl Tenant {
             false => Ok(None),
         }
     }
+}
 
-    /// A take, as the public sees it.
+/// Reading takes.
+impl Tenant {
+    /// Returns a take, as the public sees it.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -230,8 +263,8 @@ impl Tenant {
         Ok(take.ok_or(Refusal::NotFound(Resource::Take))?)
     }
 
-    /// A take as the active member whose bearer token hashes to `token` sees it: its own takes complete even while
-    /// they are sealed, other takes as the public does. With any other token, as the public does.
+    /// Returns a take as the active member whose bearer token hashes to `token` sees it: its own takes complete
+    /// even while they are sealed, other takes as the public does. With any other token, as the public does.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -267,7 +300,7 @@ impl Tenant {
         Ok(takes.into_iter().map(shown).collect())
     }
 
-    /// A take among those of its session.
+    /// Returns a take among those of its session.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -282,8 +315,9 @@ impl Tenant {
         })
     }
 
-    /// Whether the latest take of a member counts in the snapshot of its session; `None` without a snapshot.
-    /// It reads the snapshot's quotes only if the take was filed in the same millisecond as the aggregation.
+    /// Returns whether the latest take of a member counts in the snapshot of its session; `None` without a
+    /// snapshot. Reads the snapshot's quotes only if the take was filed in the same millisecond as the
+    /// aggregation.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such session.
@@ -355,13 +389,92 @@ impl Tenant {
     }
 }
 
+/// The takes of a member, session by session.
+impl Tenant {
+    /// Returns the latest take of a member in each of up to `limit` sessions that it filed in, those with the
+    /// highest ids below `before`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn member_takes(
+        &self,
+        member: &MemberId,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<MemberTakePage, Error> {
+        // Reads one take more than fits on the page, to know whether there is another page.
+        let limit_and_one = limit.saturating_add(1);
+        let query = MemberTakeQuery { member: member.clone(), before, limit: limit_and_one };
+        let mut filed = self.store.member_takes(&query).await?;
+        let is_last = filed.len() <= limit;
+        filed.truncate(limit);
+        let next_before = filed.last().filter(|_| !is_last).map(|last| last.session.id);
+        let mut takes = Vec::with_capacity(filed.len());
+        for take in filed {
+            takes.push(self.in_session(take).await?);
+        }
+        Ok(MemberTakePage { takes, next_before })
+    }
+
+    async fn in_session(&self, filed: MemberTake) -> Result<TakeInSession, Error> {
+        let MemberTake { take, session, expected } = filed;
+        let counting = match &session.figures {
+            Some(figures) => {
+                let counts = expected || !session.has_roster;
+                match rules::counting_by_time(take.filed_at, figures, counts) {
+                    Some(counting) => Some(counting),
+                    None => self.counting_by_quotes(&take).await?,
+                }
+            }
+            None => None,
+        };
+        // A session with a snapshot is open.
+        let take = match take.salt.is_some() && session.figures.is_none() {
+            true => self.public_take(take).await?,
+            false => PublicTake::Open(take),
+        };
+        Ok(TakeInSession { take, session, counting })
+    }
+
+    async fn counting_by_quotes(&self, take: &Arc<Take>) -> Result<Option<Counting>, Error> {
+        let session = self.session_record(take.session_id).await?;
+        let take = PublicTake::Open(Arc::clone(take));
+        Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(&take, snapshot)))
+    }
+
+    /// In how many of the `limit` newest sessions with ids below `before` the member was expected, of those that
+    /// have a snapshot; and in how many of these it filed a take that counts, which is among `takes`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn filed_of_expected(
+        &self,
+        member: &MemberId,
+        takes: &[TakeInSession],
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<(usize, usize), Error> {
+        let query =
+            SessionQuery { before, limit, without_snapshots: true, ..SessionQuery::default() };
+        let mut sessions = self.store.sessions(&query).await?;
+        sessions.retain(|session| {
+            let is_aggregated = session.state >= SessionState::Aggregated;
+            is_aggregated && session.roster.is_some() && session.expects(member)
+        });
+        let counted = takes.iter().filter(|take| take.counting == Some(Counting::Counted));
+        let counted: HashSet<_> = counted.map(|take| take.session.id).collect();
+        let filed = sessions.iter().filter(|session| counted.contains(&session.id)).count();
+        Ok((filed, sessions.len()))
+    }
+}
+
 /// The random values of a submission. They stay the same if it is judged several times.
-struct Minted {
+struct RandomValues {
     attempt: AttemptId,
     salt: Salt,
 }
 
-impl Minted {
+impl RandomValues {
     /// Draws both at once: each draw may cost a system call.
     fn draw(entropy: &dyn Entropy) -> Result<Self, NoEntropy> {
         let (mut attempt, mut salt) = ([0; 16], [0; 32]);

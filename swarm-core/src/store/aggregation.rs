@@ -12,7 +12,7 @@ use super::{
 use crate::domain::{SessionId, Version};
 use crate::rules::Refusal;
 
-/// How many times an aggregation is tried while the session keeps changing, or takes are held back too briefly.
+/// Maximum number of attempts of an aggregation while the session keeps changing, or takes are held back too briefly.
 const MAX_ATTEMPTS: usize = 32;
 
 /// A store that can hold back the takes of a session.
@@ -32,7 +32,7 @@ pub const MAX_HOLD_MILLIS: u64 = 3_000;
 /// an attempt failed because some were filed meanwhile.
 ///
 /// # Errors
-/// Those of the store; [`StoreErrorKind::Contended`](super::StoreErrorKind::Contended) while the session itself keeps
+/// The errors of the store; [`StoreErrorKind::Contended`](super::StoreErrorKind::Contended) while the session itself keeps
 /// changing.
 pub async fn aggregate_holding_takes(
     store: &(impl HoldTakes + ?Sized),
@@ -55,7 +55,7 @@ pub async fn aggregate_holding_takes(
 /// with nothing written, if either changed after they were read.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub async fn try_aggregate(
     store: &(impl Clock + Sessions + Takes + ?Sized),
     aggregation: &Aggregation,

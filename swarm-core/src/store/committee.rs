@@ -130,7 +130,7 @@ pub enum CommitteeTakesQuery<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum CommitteeFiled {
-    /// It is committed: this is the stored record.
+    /// The filing is committed: this is the stored record.
     Filed(Arc<CommitteeTake>),
     /// The member or the day has changed since: load and judge again.
     Stale,

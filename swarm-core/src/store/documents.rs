@@ -82,7 +82,7 @@ impl Collection {
         Self::HeldMemos,
     ];
 
-    /// Whether the size of its documents counts towards [`DocumentQuota::bytes`].
+    /// Returns whether the size of its documents counts towards [`DocumentQuota::bytes`].
     pub fn has_limited_size(self) -> bool {
         matches!(self, Self::Subjects | Self::SubjectSnapshots | Self::Signals)
     }
@@ -127,7 +127,7 @@ pub struct DocumentDraft {
     pub group: String,
     /// Its text, kept byte for byte.
     pub json: String,
-    /// Whether it may replace an existing document.
+    /// Whether the draft may replace an existing document.
     pub replace: bool,
     /// The record that must not have changed.
     pub guard: Option<DocumentGuard>,
@@ -166,11 +166,11 @@ pub enum DocumentGuard {
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its id.
+    /// The id.
     pub id: u64,
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// Its text.
+    /// The text.
     pub json: String,
     /// When its key was first written, by the store's clock.
     pub created_at: Timestamp,

@@ -24,7 +24,7 @@ pub(crate) fn dry_run(store: Arc<dyn Store>) -> Arc<dyn Store> {
     intercepted(store, Arc::new(dry_run))
 }
 
-/// The same for a committee.
+/// A store for dry runs of changes of a committee.
 pub(crate) fn dry_run_of_committee(store: Arc<dyn CommitteeStore>) -> Arc<dyn CommitteeStore> {
     intercepted(intercepted(store, Arc::new(ReadOnly)), Arc::new(CommitteeDryRun))
 }

@@ -92,23 +92,23 @@ impl StoreError {
         Self { kind, op, source: source.into() }
     }
 
-    /// The kind of error.
+    /// Returns the kind of error.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }
 
-    /// The operation that failed.
+    /// Returns the operation that failed.
     pub fn op(&self) -> &'static str {
         self.op
     }
 
-    /// Whether the operation failed because of concurrent changes, with nothing committed. The
-    /// caller may retry without checking the outcome of the first attempt.
+    /// Returns whether the operation failed because of concurrent changes, with nothing committed.
+    /// The caller may retry without checking the outcome of the first attempt.
     pub fn is_contended(&self) -> bool {
         self.kind == StoreErrorKind::Contended
     }
 
-    /// Whether a retry may succeed without an operator's intervention.
+    /// Returns whether a retry may succeed without an operator's intervention.
     pub fn is_transient(&self) -> bool {
         matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::Contended)
     }

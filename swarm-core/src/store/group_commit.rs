@@ -62,7 +62,7 @@ impl<S: BatchCommit> GroupCommit<S> {
     /// of the caller: the other takes must not depend on this caller being polled.
     ///
     /// # Errors
-    /// That of the call; [`StoreErrorKind::Contended`](super::StoreErrorKind::Contended) when another log began before the
+    /// The error of the call; [`StoreErrorKind::Contended`](super::StoreErrorKind::Contended) when another log began before the
     /// take was sent.
     pub async fn commit(
         self: &Arc<Self>,

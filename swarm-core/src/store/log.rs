@@ -1,9 +1,11 @@
 //! The part of the port for the log of public changes.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
-use super::{Act, LogPosition, Result, Saved, StoreError, TreeChange, TreeState, Versioned};
-use crate::domain::{LogRow, Seq, SessionId, Timestamp};
+use super::{Act, LogPosition, Result, Saved, StoreError, Versioned};
+use crate::domain::{LogRow, Seq, SessionId, Timestamp, Version};
 use crate::proof::tile::TileId;
 
 /// The part of the port that keeps the log. Rows are appended by the commits that they describe:
@@ -72,8 +74,8 @@ pub trait Log: Send + Sync {
 /// 11.3). Within it, commits get the time of the last entry.
 pub const CLOCK_TOLERANCE_MILLIS: i64 = 60 * 60 * 1_000;
 
-/// The time of a commit, from the store's clock and the time of the last row of the log. It never
-/// decreases. Every commit calls it, whether it appends a row or not, except
+/// Returns the time of a commit, from the store's clock and the time of the last row of the log. It
+/// never decreases. Every commit calls it, whether it appends a row or not, except
 /// [`accept_clock`](Log::accept_clock), [`accept_store`](Log::accept_store) and
 /// [`save_tree`](Log::save_tree).
 ///
@@ -88,7 +90,40 @@ pub fn time_of_commit(clock: Timestamp, last: Option<Timestamp>) -> Result<Times
     Ok(time)
 }
 
-/// The time of a read: not earlier than the last row of the log.
+/// Returns the time of a read: not earlier than the last row of the log.
 pub fn time_of_read(clock: Timestamp, last: Option<Timestamp>) -> Timestamp {
     last.map_or(clock, |last| clock.max(last))
+}
+
+/// The tree over a tenant's log, up to the entry to which it was computed and signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeState {
+    /// The number of the log that it is over.
+    pub log: u64,
+    /// The last entry that the stored tiles cover.
+    pub size: Seq,
+    /// The last checkpoint that was signed, as a note. It may be of an earlier log, or cover more entries
+    /// than the tiles.
+    pub checkpoint: Option<Arc<str>>,
+}
+
+/// A change of the stored tree. The version is its only guard: the caller has checked that the tree continues
+/// the stored one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeChange {
+    /// The stored version; `None` if no tree is stored.
+    pub expected: Option<Version>,
+    /// The new state.
+    pub state: TreeState,
+    /// Tiles of [`state.log`](TreeState::log), at most 8 KiB each: new ones, and those that have
+    /// grown.
+    pub tiles: Vec<(TileId, Vec<u8>)>,
+}
+
+impl TreeChange {
+    /// A change of what is stored to this state, without tiles.
+    pub fn to(state: TreeState, stored: Option<&Versioned<TreeState>>) -> Self {
+        let expected = stored.map(|stored| stored.version);
+        Self { expected, state, tiles: Vec::new() }
+    }
 }

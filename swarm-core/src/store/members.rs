@@ -71,7 +71,8 @@ impl MemberQuery {
         Self { states: states.to_vec(), ids: None, after: None, limit: usize::MAX }
     }
 
-    /// The members that match, of these: those with the [`ids`](Self::ids) of the query, in any order.
+    /// Returns the members that match, of these: those with the [`ids`](Self::ids) of the query, in
+    /// any order.
     pub fn select(&self, mut members: Vec<Arc<Member>>) -> Vec<Arc<Member>> {
         members.retain(|member| {
             self.states.contains(&member.state)
@@ -87,7 +88,7 @@ impl MemberQuery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum MemberSaved {
-    /// It is committed.
+    /// The change is committed.
     Saved,
     /// The facts have changed since they were judged: load and judge again.
     Stale,

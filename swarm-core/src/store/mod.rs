@@ -33,7 +33,6 @@ mod seen;
 mod sessions;
 mod takes;
 mod transfer;
-mod tree;
 
 use std::sync::Arc;
 
@@ -57,7 +56,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use group_commit::{BatchCommit, GroupCommit};
 pub use interceptor::{Intercepted, Interceptor};
 pub use layout::other_layout;
-pub use log::{CLOCK_TOLERANCE_MILLIS, Log, time_of_commit, time_of_read};
+pub use log::{CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit, time_of_read};
 pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox};
 pub use read_only::ReadOnly;
@@ -70,7 +69,6 @@ pub use takes::{
 pub use transfer::{
     Dump, Restore, Restored, Stored, StoredDocument, TenantHead, Transfer, restored_attempt,
 };
-pub use tree::{TreeChange, TreeState};
 
 // The facts that a store loads for the rules, and the changes that it commits.
 pub use crate::rules::committee::{

@@ -66,7 +66,7 @@ pub struct SeenLog {
 }
 
 impl SeenLog {
-    /// The last position seen.
+    /// Returns the last position seen.
     pub fn position(&self) -> LogPosition {
         self.lock().clone()
     }
@@ -134,12 +134,12 @@ fn blocks(kind: StoreErrorKind) -> bool {
 pub struct SeenLogs(Mutex<BTreeMap<TenantId, Arc<SeenLog>>>);
 
 impl SeenLogs {
-    /// The log of this tenant.
+    /// Returns the log of this tenant.
     pub fn of(&self, tenant: &TenantId) -> Arc<SeenLog> {
         Arc::clone(self.lock().entry(tenant.clone()).or_default())
     }
 
-    /// The tenants with commits since the last call.
+    /// Returns the tenants with commits since the last call.
     pub fn take_changed(&self) -> Vec<TenantId> {
         let seen = self.lock();
         let changed =

@@ -106,9 +106,9 @@ pub enum SessionList {
     /// All sessions.
     #[default]
     All,
-    /// Those in this state.
+    /// The sessions in this state.
     InState(SessionState),
-    /// Those about this subject.
+    /// The sessions about this subject.
     About(SubjectId),
 }
 
@@ -116,7 +116,7 @@ pub enum SessionList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Saved {
-    /// It is committed.
+    /// The change is committed.
     Saved,
     /// The facts have changed since they were judged: load and judge again.
     Stale,

@@ -58,7 +58,7 @@ pub trait Takes: Send + Sync {
 /// A filter for takes of one member.
 #[derive(Clone, Debug)]
 pub struct MemberTakeQuery {
-    /// Those of this member.
+    /// The member whose takes are read.
     pub member: MemberId,
     /// Only those in sessions with a lower id.
     pub before: Option<SessionId>,
@@ -80,9 +80,9 @@ pub struct MemberTake<T = Arc<Take>> {
 /// A filter for takes of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct TakeQuery {
-    /// Those of this session.
+    /// The session whose takes are read.
     pub session: SessionId,
-    /// Which revisions of each member.
+    /// The revisions that are read of each member.
     pub revisions: Revisions,
     /// Only those with a higher id; 0: all.
     pub after: TakeId,
@@ -107,7 +107,7 @@ impl TakeQuery {
 pub enum Revisions {
     /// Every revision.
     All,
-    /// Those that no later revision supersedes: one of each member.
+    /// The revisions that no later one supersedes: one of each member.
     Latest,
 }
 
@@ -132,8 +132,8 @@ pub struct TakeContext<T = Arc<Take>> {
 }
 
 impl TakeContext {
-    /// The context of the take with this id, from its revisions and its neighbours in any order; `None`
-    /// unless the take is among them.
+    /// Returns the context of the take with this id, from its revisions and its neighbours in any
+    /// order; `None` unless the take is among them.
     pub fn of(id: TakeId, mut takes: Vec<Arc<Take>>) -> Option<Self> {
         takes.sort_unstable_by_key(|take| take.id);
         let take = takes.iter().find(|take| take.id == id)?;
@@ -155,7 +155,7 @@ pub struct BasisQuery<'a> {
     pub date: Day,
     /// The subject of its session.
     pub subject_id: &'a SubjectId,
-    /// Its nonce.
+    /// The nonce.
     pub nonce: &'a Nonce,
 }
 
@@ -163,7 +163,7 @@ pub struct BasisQuery<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Filed {
-    /// It is committed: this is the stored take.
+    /// The filing is committed: this is the stored take.
     Filed(Arc<Take>),
     /// The member or the session has changed since, or there is a newer session of the day and
     /// subject: load and judge again.

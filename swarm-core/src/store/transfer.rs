@@ -59,8 +59,8 @@ pub trait Restore: Send {
     async fn discard(self: Box<Self>) -> Result<()>;
 }
 
-/// The attempt of a take that was restored: its id, or for the committee its number among all
-/// submissions, from 1. New attempts are random, so none is the same.
+/// Returns the attempt of a take that was restored: its id, or for the committee its number among
+/// all submissions, from 1. New attempts are random, so none is the same.
 pub fn restored_attempt(id: u64) -> AttemptId {
     AttemptId(u128::from(id).to_be_bytes())
 }
@@ -69,7 +69,7 @@ pub fn restored_attempt(id: u64) -> AttemptId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Restored {
-    /// It is committed.
+    /// The restored tenants are committed.
     Complete,
     /// This tenant has records; nothing was committed.
     Occupied(TenantId),
@@ -115,9 +115,9 @@ pub struct TenantHead {
 /// A document, with what a read does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// Its collection.
+    /// The collection.
     pub collection: Collection,
-    /// Its group.
+    /// The group.
     pub group: String,
     /// The document.
     pub document: Document,

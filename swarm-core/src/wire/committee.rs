@@ -13,12 +13,12 @@ use crate::proof::ApiKey;
 use crate::rules::committee::SessionLine;
 use crate::service::{Generated, Receipt};
 
-/// The receipt of a committed submission: `{ok, …receipt}`.
+/// Returns the response with the receipt of a committed submission: `{ok, …receipt}`.
 pub fn filed(receipt: &Receipt) -> Answer {
     done(200, receipt)
 }
 
-/// A page of sessions: `{sessions}`.
+/// Returns the response with a page of sessions: `{sessions}`.
 pub fn sessions(sessions: &[SessionLine]) -> Answer {
     #[derive(Serialize)]
     struct Sessions<'a> {
@@ -27,7 +27,7 @@ pub fn sessions(sessions: &[SessionLine]) -> Answer {
     Answer::ok(&Sessions { sessions })
 }
 
-/// All members, for operators: `{members: [{id, name, lens, voice, status}]}`.
+/// Returns the response with all members, for operators: `{members: [{id, name, lens, voice, status}]}`.
 pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
     #[derive(Serialize)]
     struct Members<'a> {
@@ -48,12 +48,12 @@ pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
     Answer::ok(&Members { members: listed.collect() })
 }
 
-/// A new member and its key, which is shown once: 201 `{ok, member_id, api_key}`.
+/// Returns the response with a new member and its key, which is shown once: 201 `{ok, member_id, api_key}`.
 pub fn member_created(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
     keyed(201, member_id, key)
 }
 
-/// A member's new key, which is shown once: `{ok, member_id, api_key}`.
+/// Returns the response with a member's new key, which is shown once: `{ok, member_id, api_key}`.
 pub fn key_rotated(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
     keyed(200, member_id, key)
 }
@@ -72,7 +72,7 @@ pub fn generated(generated: &Generated) -> Answer {
     done(201, generated)
 }
 
-/// A status, a subject or a synthesis was set: `{ok}`.
+/// Returns the response after a status, a subject or a synthesis was set: `{ok}`.
 pub fn written() -> Answer {
     done(200, &Nothing {})
 }

@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::Answer;
 use super::answer::Nothing;
 use crate::domain::{Brief, Memo, MemoId, Subject, SubjectId, SubjectSnapshot};
-use crate::service::{SubjectPage, Written};
+use crate::service::{SubjectPage, WriteOutcome};
 
-/// A page of subjects: `{subjects}`, and `nextAfter` when there are more.
+/// Returns the response with a page of subjects: `{subjects}`, and `nextAfter` when there are more.
 pub fn subjects(page: &SubjectPage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -19,20 +19,20 @@ pub fn subjects(page: &SubjectPage) -> Answer {
     Answer::ok(&Subjects { subjects: &page.subjects, next_after: page.next_after.as_ref() })
 }
 
-/// A stored subject: 201 when it is new, else 200, `{ok, status, subject}`.
-pub fn subject_put(subject: &Subject, written: Written) -> Answer {
+/// Returns the response with a stored subject: 201 when it is new, else 200, `{ok, status, subject}`.
+pub fn subject_put(subject: &Subject, written: WriteOutcome) -> Answer {
     #[derive(Serialize)]
     struct Kept<'a> {
         subject: &'a Subject,
     }
     let status = match written {
-        Written::Created => 201,
-        Written::Replaced => 200,
+        WriteOutcome::Created => 201,
+        WriteOutcome::Replaced => 200,
     };
     Answer::done(status, &Kept { subject })
 }
 
-/// The snapshots of a subject: `{snapshots}`.
+/// Returns the response with the snapshots of a subject: `{snapshots}`.
 pub fn snapshots(snapshots: &[SubjectSnapshot]) -> Answer {
     #[derive(Serialize)]
     struct Snapshots<'a> {
@@ -41,7 +41,7 @@ pub fn snapshots(snapshots: &[SubjectSnapshot]) -> Answer {
     Answer::ok(&Snapshots { snapshots })
 }
 
-/// An added snapshot: 201 `{ok, status, snapshot}`.
+/// Returns the response with an added snapshot: 201 `{ok, status, snapshot}`.
 pub fn snapshot_added(snapshot: &SubjectSnapshot) -> Answer {
     #[derive(Serialize)]
     struct Added<'a> {
@@ -50,7 +50,7 @@ pub fn snapshot_added(snapshot: &SubjectSnapshot) -> Answer {
     Answer::done(201, &Added { snapshot })
 }
 
-/// A published memo and its URL: 201 `{ok, status, memoId, url}`.
+/// Returns the response with a published memo and its URL: 201 `{ok, status, memoId, url}`.
 pub fn memo_published(memo: &Memo, url: &str) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -61,7 +61,7 @@ pub fn memo_published(memo: &Memo, url: &str) -> Answer {
     Answer::done(201, &Published { memo_id: memo.id, url })
 }
 
-/// A published brief: 201 `{ok, status, brief}`.
+/// Returns the response with a published brief: 201 `{ok, status, brief}`.
 pub fn brief_published(brief: &Brief) -> Answer {
     #[derive(Serialize)]
     struct Published<'a> {
@@ -70,7 +70,7 @@ pub fn brief_published(brief: &Brief) -> Answer {
     Answer::done(201, &Published { brief })
 }
 
-/// A regime, a signal or a retraction was written: `{ok, status}`.
+/// Returns the response after a regime, a signal or a retraction was written: `{ok, status}`.
 pub fn written() -> Answer {
     Answer::done(200, &Nothing {})
 }

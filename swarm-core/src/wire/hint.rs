@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::json::{self, FaultPlace, Json, NotJson};
+use crate::domain::json::{self, ErrorPosition, Json, NotJson};
 use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{ClaimFault, QuotaReached, Refusal};
@@ -13,7 +13,8 @@ const MAX_QUOTED: usize = 40;
 /// The hint for a wrong signature.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
-/// The hint for a refusal, if it has one: a line of printable ASCII, whatever was sent in `body`.
+/// Returns the hint for a refusal, if it has one: a line of printable ASCII, whatever was sent in
+/// `body`.
 pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     match refusal {
         Refusal::InvalidSubmission(invalid)
@@ -30,7 +31,7 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     }
 }
 
-/// The same for a refusal of the committee.
+/// Returns the hint for a refusal of the committee, if it has one.
 pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
     let (field, rule) = match refusal {
         CommitteeRefusal::InvalidJson => {
@@ -105,13 +106,13 @@ fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
 
 /// The hint for a body that is not JSON: where the fault is.
 pub(super) fn json_hint(fault: &NotJson) -> String {
-    let place = match &fault.place {
-        FaultPlace::DuplicateKey(key) => {
+    let position = match &fault.position {
+        ErrorPosition::DuplicateKey(key) => {
             format!("the key {} occurs twice", quote(&Json::Text(key.clone())))
         }
-        place => format!("see {place}"),
+        position => format!("see {position}"),
     };
-    format!("body: must be one JSON text in UTF-8, {place}")
+    format!("body: must be one JSON text in UTF-8, {position}")
 }
 
 /// The field, its rule, and the value that was sent.

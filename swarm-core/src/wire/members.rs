@@ -10,9 +10,9 @@ use crate::domain::{
     Timestamp,
 };
 use crate::proof::BearerToken;
-use crate::service::{ApplicationPage, Challenged, OutboxPage};
+use crate::service::{ApplicationPage, IssuedChallenge, OutboxPage};
 
-/// A received application: 201 `{ok, memberId, status}`.
+/// Returns the response with a received application: 201 `{ok, memberId, status}`.
 pub fn applied(member_id: &MemberId) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -24,7 +24,7 @@ pub fn applied(member_id: &MemberId) -> Answer {
     Answer::new(201, &Applied { ok: true, member_id, status: MemberState::Applied })
 }
 
-/// The state of an application, without name, contact and key (API.md, 4.1).
+/// Returns the response with the state of an application, without name, contact and key (API.md, 4.1).
 pub fn application(member: &Member) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -44,8 +44,9 @@ pub fn application(member: &Member) -> Answer {
     })
 }
 
-/// A challenge: `{memberId, challenge, expiresAt}`. It does not reveal whether the member exists.
-pub fn challenge(member_id: &MemberId, given: &Challenged) -> Answer {
+/// Returns the response with a challenge: `{memberId, challenge, expiresAt}`. It does not reveal whether the member
+/// exists.
+pub fn challenge(member_id: &MemberId, given: &IssuedChallenge) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Challenge<'a> {
@@ -57,7 +58,7 @@ pub fn challenge(member_id: &MemberId, given: &Challenged) -> Answer {
     Answer::ok(&Challenge { member_id, challenge, expires_at })
 }
 
-/// A claimed token, which is shown once: 201 `{ok, status, memberId, token}`.
+/// Returns the response with a claimed token, which is shown once: 201 `{ok, status, memberId, token}`.
 pub fn claimed(member_id: &MemberId, token: &BearerToken) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -68,7 +69,7 @@ pub fn claimed(member_id: &MemberId, token: &BearerToken) -> Answer {
     Answer::done(201, &Claimed { member_id, token: token.reveal() })
 }
 
-/// The member that a bearer token belongs to: `{memberId}`.
+/// Returns the response with the member that a bearer token belongs to: `{memberId}`.
 pub fn bearer(member: &Member) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -78,12 +79,12 @@ pub fn bearer(member: &Member) -> Answer {
     Answer::ok(&Bearer { member_id: &member.id })
 }
 
-/// The public view of a member.
+/// Returns the response with the public view of a member.
 pub fn public(member: &Member) -> Answer {
     Answer::ok(&PublicMember::of(member))
 }
 
-/// The public view of all members: `{members}`.
+/// Returns the response with the public view of all members: `{members}`.
 pub fn all(members: &[Arc<Member>]) -> Answer {
     #[derive(Serialize)]
     struct Members<'a> {
@@ -119,7 +120,7 @@ impl<'a> PublicMember<'a> {
     }
 }
 
-/// The state of a member after an operator's review: `{ok, status, memberId, state}`.
+/// Returns the response with the state of a member after an operator's review: `{ok, status, memberId, state}`.
 pub fn reviewed(member_id: &MemberId, state: MemberState) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -130,7 +131,7 @@ pub fn reviewed(member_id: &MemberId, state: MemberState) -> Answer {
     Answer::done(200, &Reviewed { member_id, state })
 }
 
-/// A new token, which is shown once, and the registered key: `{ok, status, memberId, token,
+/// Returns the response with a new token, which is shown once, and the registered key: `{ok, status, memberId, token,
 /// publicKey}`.
 pub fn rotated(member: &Member, token: &BearerToken) -> Answer {
     #[derive(Serialize)]
@@ -144,7 +145,7 @@ pub fn rotated(member: &Member, token: &BearerToken) -> Answer {
     Answer::done(200, &Rotated { member_id: &member.id, token: token.reveal(), public_key })
 }
 
-/// A page of applications, for operators: `{applications, nextAfter?}`.
+/// Returns the response with a page of applications, for operators: `{applications, nextAfter?}`.
 pub fn applications(page: &ApplicationPage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -188,7 +189,7 @@ impl<'a> FullApplication<'a> {
     }
 }
 
-/// A page of the outbox: `{messages, nextAfter?}`.
+/// Returns the response with a page of the outbox: `{messages, nextAfter?}`.
 pub fn outbox(page: &OutboxPage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -201,7 +202,7 @@ pub fn outbox(page: &OutboxPage) -> Answer {
     Answer::ok(&Outbox { messages, next_after: page.next_after })
 }
 
-/// A changed message: `{ok, status, message}`.
+/// Returns the response with a changed message: `{ok, status, message}`.
 pub fn message_changed(message: &Message) -> Answer {
     #[derive(Serialize)]
     struct Changed<'a> {

@@ -3,7 +3,7 @@
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 
-/// Who can get an error.
+/// The clients that can get an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Audience {
@@ -28,17 +28,17 @@ macro_rules! problems {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code on the wire: lower-case words with hyphens. It is stable.
+            /// Returns the code on the wire: lower-case words with hyphens. It is stable.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// The status that it comes with.
+            /// Returns the status that it comes with.
             pub fn status(self) -> u16 {
                 match self { $(Self::$name => $status,)* }
             }
 
-            /// Who can get it.
+            /// The clients that can get this error.
             pub fn audience(self) -> Audience {
                 match self { $(Self::$name => Audience::$audience,)* }
             }

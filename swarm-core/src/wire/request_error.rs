@@ -84,7 +84,7 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    /// The seconds after which to retry, if known.
+    /// Returns the seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
             Self::Busy => Some(1),
@@ -93,8 +93,8 @@ impl RequestError {
         }
     }
 
-    /// The value of the header `Swarm-Hint`: a line of printable ASCII, whatever was sent in
-    /// `body`.
+    /// Returns the value of the header `Swarm-Hint`: a line of printable ASCII, whatever was sent
+    /// in `body`.
     pub fn hint(&self, body: &[u8]) -> Option<String> {
         match self {
             Self::InvalidQuery(invalid)

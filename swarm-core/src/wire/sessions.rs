@@ -34,7 +34,7 @@ pub fn with_some_takes(page: &TakePage) -> Answer {
     Answer::ok(&WithSomeTakes { session, takes, next_after: *next_after })
 }
 
-/// A page of sessions: `{sessions, nextBefore?}`.
+/// Returns the response with a page of sessions: `{sessions, nextBefore?}`.
 pub fn page(page: &SessionPage) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -46,7 +46,7 @@ pub fn page(page: &SessionPage) -> Answer {
     Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
 }
 
-/// A bundle (API.md, 11.8).
+/// Returns the response with a bundle (API.md, 11.8).
 pub fn bundle(bundle: &SessionBundle) -> Answer {
     Answer::ok(bundle)
 }
@@ -60,12 +60,12 @@ pub fn open(sessions: &[Arc<Session>]) -> Answer {
     Answer::ok(&Open { sessions })
 }
 
-/// A newly convened session: 201 `{ok, status, session}`.
+/// Returns the response with a newly convened session: 201 `{ok, status, session}`.
 pub fn convened(session: &Session) -> Answer {
     written(201, session)
 }
 
-/// A changed session: `{ok, status, session}`.
+/// Returns the response with a changed session: `{ok, status, session}`.
 pub fn changed(session: &Session) -> Answer {
     written(200, session)
 }

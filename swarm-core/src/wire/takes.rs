@@ -7,7 +7,7 @@ use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, Timestamp};
 use crate::proof::canonical;
 use crate::rules::{Preflight, Refusal, Warning};
 
-/// The receipt of a committed take: 201 `{ok, status, recommendationId, verified}`.
+/// Returns the response with the receipt of a committed take: 201 `{ok, status, recommendationId, verified}`.
 pub fn filed(take: &Take) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -18,12 +18,12 @@ pub fn filed(take: &Take) -> Answer {
     Answer::done(201, &Receipt { recommendation_id: take.id, verified: true })
 }
 
-/// All reasons for which a take would be refused, and all warnings: `{ok, sessionId, revision, takesLeft,
-/// windowClosesAt, millisLeft, findings, warnings}`.
+/// Returns the response with all reasons for which a take would be refused, and all warnings: `{ok, sessionId, revision,
+/// takesLeft, windowClosesAt, millisLeft, findings, warnings}`.
 pub fn preflight(preflight: &Preflight) -> Answer {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct Flight {
+    struct PreflightBody {
         ok: bool,
         session_id: Option<SessionId>,
         revision: Option<Revision>,
@@ -34,7 +34,7 @@ pub fn preflight(preflight: &Preflight) -> Answer {
         warnings: Vec<Warned>,
     }
     let found = &preflight.findings;
-    Answer::ok(&Flight {
+    Answer::ok(&PreflightBody {
         ok: found.is_empty(),
         session_id: preflight.session,
         revision: preflight.revision,
@@ -79,7 +79,7 @@ impl Warned {
     }
 }
 
-/// The text that a member has to sign: `{canonical}`.
+/// Returns the response with the text that a member has to sign: `{canonical}`.
 pub fn signing_payload(draft: &TakeDraft) -> Answer {
     #[derive(Serialize)]
     struct Payload {

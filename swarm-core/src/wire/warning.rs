@@ -8,7 +8,7 @@ use crate::rules::Warning;
 /// Maximum number of unlisted buckets that a warning names.
 const MAX_BUCKETS_NAMED: usize = 3;
 
-/// The code of a warning. It is stable; the message may change.
+/// Returns the code of a warning. It is stable; the message may change.
 pub fn code(warning: &Warning) -> &'static str {
     match warning {
         Warning::UnknownStance => "unknown-stance",
@@ -18,7 +18,7 @@ pub fn code(warning: &Warning) -> &'static str {
     }
 }
 
-/// The message of a warning: a line of printable ASCII.
+/// Returns the message of a warning: a line of printable ASCII.
 pub fn message(warning: &Warning) -> String {
     match warning {
         Warning::UnknownStance => {
@@ -43,7 +43,7 @@ pub fn message(warning: &Warning) -> String {
     }
 }
 
-/// The value of the header `Swarm-Hint` for a filed take with these warnings.
+/// Returns the value of the header `Swarm-Hint` for a filed take with these warnings.
 pub fn hint(warnings: &[Warning]) -> Option<String> {
     let line: Vec<_> = warnings.iter().map(message).collect();
     (!line.is_empty()).then(|| printable(&line.join("; ")))

@@ -8,7 +8,7 @@ use swarm_core::domain::{Attribution, Session, SessionState};
 use swarm_core::json::write;
 use swarm_core::{Refusal, SubmitError, Take, Tenant};
 use swarm_store_memory::MemoryStore;
-use swarm_testing::{Author, World};
+use swarm_testing::{Author, TestTenant};
 use tokio::sync::Barrier;
 use tokio::task::JoinHandle;
 
@@ -17,13 +17,13 @@ const AMENDMENTS: usize = 3;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn racing_aggregation_snapshots_highest_revisions_once() {
-    let world = World::fresh(Arc::new(MemoryStore::new())).await;
-    let (early, late) = (world.author("early").await, world.author("late").await);
-    let tenant = world.service();
+    let fixture = TestTenant::fresh(Arc::new(MemoryStore::new())).await;
+    let (early, late) = (fixture.author("early").await, fixture.author("late").await);
+    let tenant = fixture.service();
     let (mut amended, mut quoted_late) = (0, 0);
     for _ in 0..ROUNDS {
-        let session = world.convened("aurora").await;
-        world.filed(&early, &session, &nonce(&session, 0)).await;
+        let session = fixture.convened("aurora").await;
+        fixture.filed(&early, &session, &nonce(&session, 0)).await;
         let barrier = Arc::new(Barrier::new(3));
         let amendments = race(&barrier, &tenant, &early, &session, 1..=AMENDMENTS);
         let first = race(&barrier, &tenant, &late, &session, 0..=0);

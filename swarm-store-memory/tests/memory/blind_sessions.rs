@@ -17,14 +17,14 @@ use swarm_core::store::{
 };
 use swarm_core::{SessionId, Tenant, Timestamp};
 use swarm_store_memory::MemoryStore;
-use swarm_testing::{Author, ManualClock, World, moment, race, session_draft};
+use swarm_testing::{Author, ManualClock, TestTenant, moment, race, session_draft};
 
 use SessionState::{Aggregated, Collecting, WindowClosed};
 
 #[tokio::test]
 async fn entries_of_sealed_takes_have_the_same_text_after_the_opening() {
-    let (_, world) = at("2026-11-24T12:00:00Z").await;
-    let (desk, ada) = (world.service(), world.author("ada").await);
+    let (_, tenant) = at("2026-11-24T12:00:00Z").await;
+    let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = blind(&desk, None).await;
     for nonce in ["1", "2"] {
         desk.submit(&ada.token, &ada.submission(&session, nonce)).await.unwrap();
@@ -49,11 +49,11 @@ async fn entries_of_sealed_takes_have_the_same_text_after_the_opening() {
 
 #[tokio::test]
 async fn session_closed_before_its_deadline_is_opened_after_it() {
-    let (clock, world) = at("2026-11-24T12:00:00Z").await;
-    let (desk, ada) = (world.service(), world.author("ada").await);
+    let (clock, tenant) = at("2026-11-24T12:00:00Z").await;
+    let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let deadline = moment("2026-11-24T13:00:00Z");
     for subject in 0..150 {
-        world.convened(&format!("not blind {subject}")).await;
+        tenant.convened(&format!("not blind {subject}")).await;
     }
     let session = blind(&desk, Some(deadline)).await;
     desk.submit(&ada.token, &ada.submission(&session, "1")).await.unwrap();
@@ -77,8 +77,8 @@ async fn session_closed_before_its_deadline_is_opened_after_it() {
 async fn held_memo_has_its_entry_once() {
     let faults = Arc::new(Faults::default());
     let store = Intercepted::new(MemoryStore::new(), Arc::clone(&faults));
-    let world = World::fresh(Arc::new(store)).await;
-    let (desk, ada) = (world.service(), world.author("ada").await);
+    let tenant = TestTenant::fresh(Arc::new(store)).await;
+    let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = blind(&desk, None).await;
     let memo = publish(&desk, &ada, session.id).await;
     let retracted = publish(&desk, &ada, session.id).await;
@@ -96,7 +96,7 @@ async fn held_memo_has_its_entry_once() {
 
     faults.are_on.store(false, Ordering::Relaxed);
     let round = |mut job| {
-        let desk = world.service();
+        let desk = tenant.service();
         async move { desk.open_due_sessions(&mut job).await.unwrap() }
     };
     race(jobs.into_iter().map(round)).await;
@@ -111,10 +111,10 @@ async fn held_memo_has_its_entry_once() {
 #[tokio::test]
 async fn newest_takes_are_found_before_the_openings() {
     const MEMBERS: u64 = 210;
-    let (_, world) = at("2026-11-24T12:00:00Z").await;
-    let desk = world.service();
+    let (_, tenant) = at("2026-11-24T12:00:00Z").await;
+    let desk = tenant.service();
     let session = blind(&desk, None).await;
-    let authors = world.authors(MEMBERS.try_into().unwrap()).await;
+    let authors = tenant.authors(MEMBERS.try_into().unwrap()).await;
     for nonce in ["1", "2", "3", "4", "5"] {
         for author in &authors {
             desk.submit(&author.token, &author.submission(&session, nonce)).await.unwrap();
@@ -140,12 +140,12 @@ async fn newest_takes_are_found_before_the_openings() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn takes_that_race_with_the_opening_are_sealed_or_open() {
     for round in 0..8 {
-        let (clock, world) = at("2026-11-24T12:00:00Z").await;
+        let (clock, tenant) = at("2026-11-24T12:00:00Z").await;
         let deadline = moment("2026-11-24T13:00:00Z");
-        let session = blind(&world.service(), Some(deadline)).await;
-        let servers = [world.service(), world.cached_service()];
+        let session = blind(&tenant.service(), Some(deadline)).await;
+        let servers = [tenant.service(), tenant.cached_service()];
         let mut racers: Vec<std::pin::Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::new();
-        for (number, author) in world.authors(8).await.into_iter().enumerate() {
+        for (number, author) in tenant.authors(8).await.into_iter().enumerate() {
             let (server, session) = (servers[number % 2].clone(), Arc::clone(&session));
             racers.push(Box::pin(async move {
                 for nonce in ["1", "2", "3"] {
@@ -229,11 +229,11 @@ impl Interceptor for Faults {
     }
 }
 
-async fn at(time: &str) -> (ManualClock, World) {
+async fn at(time: &str) -> (ManualClock, TestTenant) {
     let clock = ManualClock::at(moment(time));
     let shown = clock.clone();
     let store: Arc<dyn Tenants> = Arc::new(MemoryStore::with_clock(move || shown.now()));
-    (clock, World::fresh(store).await)
+    (clock, TestTenant::fresh(store).await)
 }
 
 fn operator() -> Attribution {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use swarm_core::store::{Filed, Filing, Intercepted, Interceptor, Result, Takes, async_trait};
 use swarm_core::{Error, Refusal};
 use swarm_store_memory::MemoryStore;
-use swarm_testing::World;
+use swarm_testing::TestTenant;
 use tokio::sync::Barrier;
 
 /// A store in which filings start in pairs.
@@ -28,23 +28,23 @@ impl Interceptor for StartTogether {
     }
 }
 
-async fn world() -> (Arc<StartTogether>, World) {
+async fn tenant() -> (Arc<StartTogether>, TestTenant) {
     let start = Arc::new(StartTogether { armed: AtomicUsize::new(0), line: Barrier::new(2) });
     let store = Intercepted::new(MemoryStore::new(), Arc::clone(&start));
-    (start, World::fresh(Arc::new(store)).await)
+    (start, TestTenant::fresh(Arc::new(store)).await)
 }
 
 /// Two takes that race for an outdated revision are judged again, so that one wins.
 #[tokio::test]
 async fn concurrent_takes_one_wins_the_revision() {
     for (elsewhere, filings, revision) in [(false, 2, 2), (true, 4, 3)] {
-        let (start, world) = world().await;
-        let (ada, desk) = (world.author("ada").await, world.cached_service());
-        let session = world.convened("aurora").await;
+        let (start, tenant) = tenant().await;
+        let (ada, desk) = (tenant.author("ada").await, tenant.cached_service());
+        let session = tenant.convened("aurora").await;
         let take = |nonce| ada.submission(&session, nonce);
         desk.submit(&ada.token, &take("first")).await.unwrap();
         if elsewhere {
-            world.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
+            tenant.service().submit(&ada.token, &take("elsewhere")).await.unwrap();
         }
 
         start.armed.store(filings, Ordering::Relaxed);
@@ -56,7 +56,7 @@ async fn concurrent_takes_one_wins_the_revision() {
         assert!(matches!(lost, Err(Error::Refused(it)) if it.reason == Refusal::LostRace));
 
         // A take of another server is not a lost race.
-        world.service().submit(&ada.token, &take("news")).await.unwrap();
+        tenant.service().submit(&ada.token, &take("news")).await.unwrap();
         assert_eq!(
             desk.submit(&ada.token, &take("after")).await.unwrap().revision.get(),
             revision + 2
@@ -67,12 +67,12 @@ async fn concurrent_takes_one_wins_the_revision() {
 /// Nor is a take that a newly started server does not know.
 #[tokio::test]
 async fn no_race_is_lost_to_an_earlier_take() {
-    let (start, world) = world().await;
-    let (ada, bob) = (world.author("ada").await, world.author("bob").await);
-    let (aurora, borealis) = (world.convened("aurora").await, world.convened("borealis").await);
-    world.service().submit(&ada.token, &ada.submission(&aurora, "before")).await.unwrap();
+    let (start, tenant) = tenant().await;
+    let (ada, bob) = (tenant.author("ada").await, tenant.author("bob").await);
+    let (aurora, borealis) = (tenant.convened("aurora").await, tenant.convened("borealis").await);
+    tenant.service().submit(&ada.token, &ada.submission(&aurora, "before")).await.unwrap();
 
-    let desk = world.cached_service();
+    let desk = tenant.cached_service();
     desk.submit(&bob.token, &bob.submission(&aurora, "bob")).await.unwrap();
     desk.submit(&ada.token, &ada.submission(&borealis, "known from here on")).await.unwrap();
     let here = ada.submission(&aurora, "here");

@@ -11,21 +11,21 @@ use swarm_core::store::{
 };
 use swarm_core::{TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
-use swarm_testing::{ManualClock, World, challenge, judged, moment, seed, session_draft};
+use swarm_testing::{ManualClock, TestTenant, challenge, judged, moment, seed, session_draft};
 
 #[tokio::test]
 async fn deadline_is_inclusive_to_the_millisecond() {
-    let (clock, world) = world();
-    let ada = world.author("ada").await;
+    let (clock, tenant) = tenant();
+    let ada = tenant.author("ada").await;
     let window_closes_at = Some(deadline());
     let session = SessionDraft { window_closes_at, ..session_draft("aurora") };
-    let session = world.convene(&session).await;
+    let session = tenant.convene(&session).await;
     for (late, nonce) in [(0, "in time"), (1, "late")] {
         clock.set(deadline());
         let submission = ada.submission(&session, nonce);
-        let filing = judged(&world.facts(&ada, &submission).await, &submission);
+        let filing = judged(&tenant.facts(&ada, &submission).await, &submission);
         clock.advance(late);
-        match world.file(&filing).await {
+        match tenant.file(&filing).await {
             Filed::Filed(take) => assert_eq!((take.filed_at, late), (deadline(), 0)),
             outcome => assert_eq!((outcome, late), (Filed::Late, 1)),
         }
@@ -34,36 +34,36 @@ async fn deadline_is_inclusive_to_the_millisecond() {
 
 #[tokio::test]
 async fn challenge_expiry_is_exact_to_the_millisecond() {
-    let (clock, world) = world();
-    let ada = world.author("ada").await;
+    let (clock, tenant) = tenant();
+    let ada = tenant.author("ada").await;
     let slot = ChallengeSlot::Member(ada.id.clone());
-    world.set_challenge(&slot, &challenge("challenge", deadline())).await;
+    tenant.set_challenge(&slot, &challenge("challenge", deadline())).await;
     for outcome in [MemberSaved::Saved, MemberSaved::Stale] {
         let proven = Some(ProvenChallenge(seed("challenge")));
-        let change = MemberChange { proven, ..world.edited(&ada.id, |_| {}).await };
-        assert_eq!(world.save_member(&change).await, outcome);
+        let change = MemberChange { proven, ..tenant.edited(&ada.id, |_| {}).await };
+        assert_eq!(tenant.save_member(&change).await, outcome);
         clock.advance(1);
     }
 }
 
 #[tokio::test]
 async fn challenge_reuse_ends_to_the_millisecond() {
-    let (clock, world) = world();
+    let (clock, tenant) = tenant();
     for (name, given) in [("first", "first"), ("second", "first"), ("third", "third")] {
         let fresh = Challenge { reusable_until: deadline(), ..challenge(name, deadline()) };
         let offer =
             ChallengeOffer { bucket: ChallengeBucket(0), fresh, slot: ChallengeSlot::Decoy };
-        assert_eq!(world.give_challenge(&offer).await.seed, seed(given));
+        assert_eq!(tenant.give_challenge(&offer).await.seed, seed(given));
         clock.advance(i64::from(name == "second"));
     }
 }
 
-/// A world whose clock shows the deadline.
-fn world() -> (ManualClock, World) {
+/// A tenant whose clock shows the deadline.
+fn tenant() -> (ManualClock, TestTenant) {
     let clock = ManualClock::at(deadline());
     let hands = clock.clone();
     let store = MemoryStore::with_clock(move || hands.now());
-    (clock, World::open(Arc::new(store), TenantId::parse("test").unwrap()))
+    (clock, TestTenant::open(Arc::new(store), TenantId::parse("test").unwrap()))
 }
 
 fn deadline() -> Timestamp {

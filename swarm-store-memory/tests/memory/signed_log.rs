@@ -22,7 +22,7 @@ use swarm_core::service::signed_log::{
 use swarm_core::store::{Intercepted, Interceptor, Log, StoreError, Tenants, TreeState, Versioned};
 use swarm_core::{Error, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
-use swarm_testing::World;
+use swarm_testing::TestTenant;
 
 const ORIGIN: &str = "acme.example/swarm/log/acme";
 
@@ -85,16 +85,16 @@ async fn entries_are_proved_and_tiles_of_each_size_are_served() {
 #[tokio::test]
 async fn takes_are_found_between_other_entries() {
     let store = MemoryStore::new();
-    let world = World::open(Arc::new(store.clone()), id());
+    let fixture = TestTenant::open(Arc::new(store.clone()), id());
     let (tenant, log) = (tenant(&store), log(&store, 1));
     let mut takes = Vec::new();
     for round in 0..40_u64 {
-        let session = world.convened(&format!("subject {round}")).await;
+        let session = fixture.convened(&format!("subject {round}")).await;
         if round % 3 == 0 {
             write(&tenant, 9 * (round % 5)).await;
         }
-        let author = world.author(&format!("member {round}")).await;
-        takes.push(world.filed(&author, &session, "nonce").await);
+        let author = fixture.author(&format!("member {round}")).await;
+        takes.push(fixture.filed(&author, &session, "nonce").await);
     }
     assert_eq!(log.proof_of_take(takes[0].id).await.unwrap(), None);
     signed(&log).await;
@@ -105,8 +105,8 @@ async fn takes_are_found_between_other_entries() {
         assert_eq!(row.logged, Logged::Take(Arc::clone(take)));
         assert!(proof.proves(&log_line(row).text()));
     }
-    let session = world.convened("later").await;
-    let late = world.filed(&world.author("late").await, &session, "nonce").await;
+    let session = fixture.convened("later").await;
+    let late = fixture.filed(&fixture.author("late").await, &session, "nonce").await;
     assert_eq!(log.proof_of_take(late.id).await.unwrap(), None, "no checkpoint has it");
 }
 

@@ -10,7 +10,7 @@ use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::note::{KeyKind, Note, NoteSigner, VerifierKey};
 use swarm_core::proof::tree::{TreeHash, verify_consistency};
 use swarm_core::service::signed_log::{
-    LogSigner, Offered, SignedCheckpoint, SignedLog, Signing, Witness, WitnessAnswer,
+    LogSigner, OfferOutcome, SignedCheckpoint, SignedLog, Signing, Witness, WitnessAnswer,
 };
 use swarm_core::{Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -78,7 +78,7 @@ async fn cosignature_is_kept_until_the_next_checkpoint() {
     let (tenant, log) = desk();
     let witness = Scripted::new(0);
     let (mut known, signed) = (0, written(&tenant, &log, 3).await);
-    assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), Offered::Cosigned);
+    assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
     assert_eq!(known, 3);
     let shown = log.checkpoint().await.unwrap().unwrap();
     assert_eq!(shown.note.cosigned_at(witness.key()), Some(1_764_000_000));
@@ -86,12 +86,12 @@ async fn cosignature_is_kept_until_the_next_checkpoint() {
     let proof = log.proof(Seq(2)).await.unwrap().unwrap();
     assert_eq!(proof.checkpoint, shown.note, "in proofs too");
     assert_eq!(log.sign().await.unwrap(), Signing::Current, "it stays");
-    assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), Offered::Cosigned);
+    assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
     assert_eq!(log.checkpoint().await.unwrap().unwrap().note, shown.note, "once");
 
     let next = written(&tenant, &log, 600).await;
     assert_eq!(next.note.cosigned_at(witness.key()), None);
-    assert_eq!(log.offer(&next, &witness, &mut known).await.unwrap(), Offered::Cosigned);
+    assert_eq!(log.offer(&next, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
     let bodies = witness.bodies.lock().unwrap().clone();
     assert!(bodies[2].starts_with("old 3\n"), "{}", bodies[2]);
 }
@@ -101,10 +101,10 @@ async fn witness_that_knows_the_log_already_is_asked_from_its_size_on() {
     let (tenant, log) = desk();
     let witness = Scripted::new(0);
     let first = written(&tenant, &log, 5).await;
-    assert_eq!(log.offer(&first, &witness, &mut 0).await.unwrap(), Offered::Cosigned);
+    assert_eq!(log.offer(&first, &witness, &mut 0).await.unwrap(), OfferOutcome::Cosigned);
     let second = written(&tenant, &log, 4).await;
     let mut known = 0;
-    assert_eq!(log.offer(&second, &witness, &mut known).await.unwrap(), Offered::Cosigned);
+    assert_eq!(log.offer(&second, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
     assert_eq!((known, witness.bodies.lock().unwrap().len()), (9, 3));
 }
 
@@ -113,7 +113,7 @@ async fn witness_of_a_longer_log_is_found() {
     let (tenant, log) = desk();
     let (witness, signed) = (Scripted::new(9), written(&tenant, &log, 3).await);
     let mut known = 0;
-    assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), Offered::Ahead(9));
+    assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), OfferOutcome::Ahead(9));
     assert_eq!(known, 9);
 }
 
@@ -122,7 +122,7 @@ async fn cosignature_of_an_older_checkpoint_is_not_kept() {
     let (tenant, log) = desk();
     let (witness, old) = (Scripted::new(0), written(&tenant, &log, 3).await);
     written(&tenant, &log, 1).await;
-    assert_eq!(log.offer(&old, &witness, &mut 0).await.unwrap(), Offered::Superseded);
+    assert_eq!(log.offer(&old, &witness, &mut 0).await.unwrap(), OfferOutcome::Superseded);
     let shown = log.checkpoint().await.unwrap().unwrap();
     assert_eq!(shown.note.signatures().len(), 1);
 }
@@ -145,11 +145,11 @@ async fn answers_without_a_cosignature_are_refused() {
     ] {
         let witness = Scripted::answering(&[answer]);
         let offered = log.offer(&signed, &witness, &mut 0).await.unwrap();
-        assert!(matches!(offered, Offered::Refused(_)), "{answer:?}: {offered:?}");
+        assert!(matches!(offered, OfferOutcome::Refused(_)), "{answer:?}: {offered:?}");
     }
     let liar = Scripted::answering(&[(409, "1\n"), (409, "2\n"), (409, "3\n"), (409, "1\n")]);
     let offered = log.offer(&signed, &liar, &mut 0).await.unwrap();
-    assert!(matches!(offered, Offered::Refused(_)), "{offered:?}");
+    assert!(matches!(offered, OfferOutcome::Refused(_)), "{offered:?}");
     assert_eq!(liar.bodies.lock().unwrap().len(), 3);
     assert_eq!(log.checkpoint().await.unwrap().unwrap(), signed, "nothing is kept");
 }

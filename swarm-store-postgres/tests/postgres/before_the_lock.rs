@@ -11,7 +11,7 @@ use swarm_core::domain::{Attribution, SessionDraft, SessionId, SessionState, Sna
 use swarm_core::store::{Saved, SessionChange};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::{World, session_draft};
+use swarm_testing::{TestTenant, session_draft};
 use tokio::time::sleep;
 use tokio_postgres::NoTls;
 
@@ -27,7 +27,7 @@ const FILE: &str = "
 
 /// A tenant in a schema of its own.
 struct Desk {
-    world: World,
+    world: TestTenant,
     schema: String,
 }
 
@@ -36,7 +36,7 @@ impl Desk {
         let url = SERVER.url();
         let schema = url.split_once("schema=").unwrap().1.to_owned();
         let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-        Self { world: World::open(store, TenantId::parse("acme").unwrap()), schema }
+        Self { world: TestTenant::open(store, TenantId::parse("acme").unwrap()), schema }
     }
 
     /// A blind session with one take.

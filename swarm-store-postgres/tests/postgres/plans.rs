@@ -11,7 +11,7 @@ use swarm_core::proof::tile::TileId;
 use swarm_core::store::{Saved, TreeChange, TreeState};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::World;
+use swarm_testing::TestTenant;
 use tokio::time::sleep;
 
 /// The sessions in which a member files five takes.
@@ -23,7 +23,7 @@ const TILES: u64 = 500;
 async fn lookups_of_nonces_and_tiles_use_their_indexes_without_statistics() {
     let server = Server::start(&["autovacuum=off"]);
     let store = PostgresStore::connect(&format!("{}&pool=1", server.url())).await.unwrap();
-    let world = World::open(Arc::new(store), TenantId::parse("acme").unwrap());
+    let world = TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap());
     let author = world.author("ada").await;
     for number in 0..SESSIONS {
         let session = world.convened(&format!("subject-{number}")).await;

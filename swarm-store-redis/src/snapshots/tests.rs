@@ -10,7 +10,7 @@ use swarm_core::store::{
 };
 use swarm_core::{Session, SessionId};
 use swarm_redis_testing::Server;
-use swarm_testing::{World, figures, quote};
+use swarm_testing::{TestTenant, figures, quote};
 
 use super::*;
 use crate::RedisStore;
@@ -177,7 +177,7 @@ async fn dump_fails_if_a_snapshot_is_replaced_meanwhile() {
 struct Fixture {
     store: Arc<RedisStore>,
     tenant: TenantStore,
-    world: World,
+    world: TestTenant,
     before: Arc<Session>,
     change: SessionChange,
 }
@@ -185,7 +185,7 @@ struct Fixture {
 impl Fixture {
     async fn new() -> Self {
         let store = store().await;
-        let world = World::fresh(store.clone()).await;
+        let world = TestTenant::fresh(store.clone()).await;
         let before = world.convened("subject").await;
         let change = world.amended(before.id, |session| aggregate(session, 9)).await;
         Self { tenant: store.tenant(&world.id), store, world, before, change }

@@ -9,7 +9,7 @@ use swarm_core::TenantId;
 use swarm_core::store::ChangeFeed;
 use swarm_redis_testing::{Server, wait_until};
 use swarm_store_redis::RedisStore;
-use swarm_testing::World;
+use swarm_testing::TestTenant;
 use swarm_testing::conformance::Process;
 
 async fn two_connected() -> (Server, Vec<Process>) {
@@ -84,7 +84,7 @@ async fn open(redis: &Server) -> RedisStore {
 
 async fn change(store: &RedisStore, tenant: &str) {
     let tenant = TenantId::parse(tenant).unwrap();
-    World::open(Arc::new(store.clone()), tenant).convened("aurora").await;
+    TestTenant::open(Arc::new(store.clone()), tenant).convened("aurora").await;
 }
 
 async fn changed(store: &RedisStore) -> Option<Vec<String>> {

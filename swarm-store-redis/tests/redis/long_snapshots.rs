@@ -13,7 +13,7 @@ use swarm_core::store::{
 use swarm_core::{Session, SessionId};
 use swarm_redis_testing::{Proxy, Server};
 use swarm_store_redis::RedisStore;
-use swarm_testing::{Author, FIRST, World};
+use swarm_testing::{Author, FIRST, TestTenant};
 
 use crate::world::ALL;
 use crate::world::snapshots::{aggregate, aggregate_with};
@@ -182,7 +182,7 @@ async fn long_snapshot_moves_with_its_tenant() {
     let (server, other) = (Server::start(&[]), Server::start(&[]));
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let to = RedisStore::connect(&other.url()).await.unwrap();
-    let world = World::open(Arc::new(store.clone()), acme());
+    let world = TestTenant::open(Arc::new(store.clone()), acme());
     let session = world.convened("subject").await;
     world.amend(ID, aggregate).await;
     let (mut dump, mut restore) = (store.dump(&acme()).await.unwrap(), to.restore().await.unwrap());
@@ -196,7 +196,7 @@ async fn long_snapshot_moves_with_its_tenant() {
     assert_eq!(restore.commit().await.unwrap(), Restored::Complete);
     assert_eq!(names(&other), [SNAPSHOT]);
     assert_eq!(other.cli(&["pttl", SNAPSHOT]).trim(), "-1");
-    let moved = World::open(Arc::new(to), acme());
+    let moved = TestTenant::open(Arc::new(to), acme());
     assert_reads(&moved, &aggregated(&session)).await;
     moved.amend(ID, |session| session.state = Published).await;
     assert_reads(&moved, &Session { state: Published, ..aggregated(&session) }).await;
@@ -234,8 +234,8 @@ async fn long_snapshot_round_trips_on_a_cluster() {
 struct Lossy {
     server: Server,
     proxy: Proxy,
-    direct: World,
-    lossy: World,
+    direct: TestTenant,
+    lossy: TestTenant,
     /// As it was convened; it is aggregated now.
     session: Arc<Session>,
 }
@@ -259,8 +259,8 @@ fn acme() -> TenantId {
     TenantId::parse("acme").unwrap()
 }
 
-async fn tenant(url: &str) -> World {
-    World::open(Arc::new(RedisStore::connect(url).await.unwrap()), acme())
+async fn tenant(url: &str) -> TestTenant {
+    TestTenant::open(Arc::new(RedisStore::connect(url).await.unwrap()), acme())
 }
 
 /// The keys of snapshots, staged ones included.
@@ -270,7 +270,7 @@ fn names(server: &Server) -> Vec<String> {
 }
 
 /// Asserts that every read of the only session has this.
-async fn assert_reads(world: &World, session: &Session) {
+async fn assert_reads(world: &TestTenant, session: &Session) {
     assert_eq!(*world.session(ID).await.unwrap().record, *session);
     let listed = world.sessions(&ALL).await;
     assert_eq!(listed, [Arc::new(session.clone())]);

@@ -11,13 +11,13 @@ use swarm_core::domain::{
 use swarm_core::{Error, Refusal, Submission, Swarm, SystemEntropy, TakeId, Tenant};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
-use swarm_testing::{Author, World, id, object, session_draft};
+use swarm_testing::{Author, TestTenant, id, object, session_draft};
 use tokio::task::JoinSet;
 
 /// A tenant on two servers, of which one has a basis cache, and the Redis behind them.
 struct Desk {
     redis: Server,
-    world: World,
+    world: TestTenant,
     cached: Tenant,
     other: Tenant,
     ada: Author,
@@ -150,7 +150,7 @@ impl Desk {
         let far = RedisStore::connect(&redis.url()).await.unwrap();
         let cached = Swarm::new(near, SystemEntropy).with_basis_cache().tenant(&tenant);
         let other = Swarm::new(far.clone(), SystemEntropy).tenant(&tenant);
-        let world = World::open(Arc::new(far), tenant);
+        let world = TestTenant::open(Arc::new(far), tenant);
         let mut fields = object(r#"{ "id": "aurora", "name": "Aurora" }"#);
         let aurora = Subject::read(&mut fields).unwrap();
         let _ = other.put_subject(&aurora, &Actor::OPERATOR).await.unwrap();

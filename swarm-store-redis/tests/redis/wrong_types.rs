@@ -15,8 +15,10 @@ use swarm_core::store::{
 };
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
-use swarm_testing::committee::{self, CommitteeWorld};
-use swarm_testing::{Author, World, act, applicant, creation, mail, seed, session_draft, unique};
+use swarm_testing::committee::{self, TestCommittee};
+use swarm_testing::{
+    Author, TestTenant, act, applicant, creation, mail, seed, session_draft, unique,
+};
 
 use crate::world::snapshots::aggregate;
 
@@ -24,8 +26,8 @@ use crate::world::snapshots::aggregate;
 /// submission.
 struct Tenant {
     id: TenantId,
-    world: World,
-    committee: CommitteeWorld,
+    world: TestTenant,
+    committee: TestCommittee,
 }
 
 /// A commit that was judged.
@@ -72,8 +74,8 @@ async fn commit_is_not_half_done_when_a_key_has_another_type() {
 impl Tenant {
     async fn filled(store: &RedisStore) -> Self {
         let id = TenantId::parse(format!("tenant-{}", unique())).unwrap();
-        let world = World::open(Arc::new(store.clone()), id.clone());
-        let committee = CommitteeWorld::open(Arc::new(store.clone()), id.clone());
+        let world = TestTenant::open(Arc::new(store.clone()), id.clone());
+        let committee = TestCommittee::open(Arc::new(store.clone()), id.clone());
         let ada = world.author("ada").await;
         let session = world.convened("subject").await;
         world.filed(&ada, &session, "1").await;

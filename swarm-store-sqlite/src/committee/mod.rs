@@ -18,7 +18,7 @@ use swarm_core::store::{
 use crate::TenantStore;
 use crate::failure::Outcome;
 use crate::log_rows;
-use crate::world::{World, limit_arg, next, record, saved, signed, versioned};
+use crate::tenant_rows::{TenantRows, limit_arg, next, record, saved, signed, versioned};
 
 pub(crate) use takes::{by_id as take_by_id, insert as insert_take};
 
@@ -37,7 +37,7 @@ impl Committee for TenantStore {
         const BY_ID: &str = "SELECT version, record FROM committee_members
             WHERE tenant = ?1 AND id = ?2";
         let id = id.clone();
-        let look = move |world: &World<'_>| world.one(BY_ID, &[&id.as_str()], versioned);
+        let look = move |world: &TenantRows<'_>| world.one(BY_ID, &[&id.as_str()], versioned);
         self.read("committee member", look).await
     }
 
@@ -49,7 +49,7 @@ impl Committee for TenantStore {
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
         const ON: &str = "SELECT version, record FROM committee_days
             WHERE tenant = ?1 AND date = ?2";
-        let look = move |world: &World<'_>| world.one(ON, &[&date.to_string()], versioned);
+        let look = move |world: &TenantRows<'_>| world.one(ON, &[&date.to_string()], versioned);
         self.read("committee day", look).await
     }
 
@@ -111,7 +111,7 @@ impl Committee for TenantStore {
     }
 }
 
-fn basis(world: &World<'_>, key: &ApiKeyHash) -> Outcome<CommitteeBasis> {
+fn basis(world: &TenantRows<'_>, key: &ApiKeyHash) -> Outcome<CommitteeBasis> {
     const BY_KEY: &str = "SELECT version, record FROM committee_members
         WHERE tenant = ?1 AND api_key = ?2";
     let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
@@ -124,7 +124,7 @@ fn basis(world: &World<'_>, key: &ApiKeyHash) -> Outcome<CommitteeBasis> {
 
 /// The days with a generation that match, the latest first.
 fn sessions(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     query: &CommitteeSessionQuery,
 ) -> Outcome<Vec<Versioned<CommitteeDay>>> {
     const ALL: &str = "SELECT version, record FROM committee_days
@@ -141,7 +141,10 @@ fn sessions(
 }
 
 /// Writes a member, if the guard holds.
-pub(crate) fn save_member(world: &World<'_>, change: &CommitteeMemberChange) -> Outcome<Saved> {
+pub(crate) fn save_member(
+    world: &TenantRows<'_>,
+    change: &CommitteeMemberChange,
+) -> Outcome<Saved> {
     const CREATE: &str = "INSERT INTO committee_members (tenant, id, version, api_key, record)
         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     const CHANGE: &str = "UPDATE committee_members SET version = ?3, api_key = ?4, record = ?5
@@ -157,7 +160,7 @@ pub(crate) fn save_member(world: &World<'_>, change: &CommitteeMemberChange) -> 
     })
 }
 
-fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
+fn save_day(world: &TenantRows<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
     const CREATE: &str = "INSERT INTO committee_days (tenant, date, version, about, record)
         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     const CHANGE: &str = "UPDATE committee_days SET version = ?3, about = ?4, record = ?5
@@ -182,14 +185,18 @@ fn save_day(world: &World<'_>, change: &CommitteeDayChange) -> Outcome<Saved> {
 }
 
 /// Replaces the briefs of a day, and deletes those of earlier days, which are never read.
-fn replace_briefs(world: &World<'_>, date: &str, briefs: &[CommitteeBrief]) -> Outcome<()> {
+fn replace_briefs(world: &TenantRows<'_>, date: &str, briefs: &[CommitteeBrief]) -> Outcome<()> {
     const FORGET: &str = "DELETE FROM committee_briefs WHERE tenant = ?1 AND date <= ?2";
     world.run(FORGET, &[&date])?;
     briefs.iter().try_for_each(|brief| insert_brief(world, date, brief))
 }
 
 /// Writes a brief.
-pub(crate) fn insert_brief(world: &World<'_>, date: &str, brief: &CommitteeBrief) -> Outcome<()> {
+pub(crate) fn insert_brief(
+    world: &TenantRows<'_>,
+    date: &str,
+    brief: &CommitteeBrief,
+) -> Outcome<()> {
     const KEEP: &str = "INSERT INTO committee_briefs (tenant, date, member, record)
         VALUES (?1, ?2, ?3, ?4)";
     world.run(KEEP, &[&date, &brief.member_id.as_str(), &brief.to_text()])?;

@@ -9,10 +9,10 @@ use swarm_core::store::{CommitteeFiled, CommitteeFiling};
 
 use crate::failure::Outcome;
 use crate::log_rows;
-use crate::world::{World, limit_arg, record, signed};
+use crate::tenant_rows::{TenantRows, limit_arg, record, signed};
 
 /// All submissions on these days.
-pub(super) fn on(world: &World<'_>, days: &[Day]) -> Outcome<Vec<Arc<CommitteeTake>>> {
+pub(super) fn on(world: &TenantRows<'_>, days: &[Day]) -> Outcome<Vec<Arc<CommitteeTake>>> {
     const OF_DAY: &str = "SELECT record FROM committee_takes
         WHERE tenant = ?1 AND date = ?2 ORDER BY id";
     let of_day = |day: &Day| world.all(OF_DAY, &[&day.to_string()], record);
@@ -21,7 +21,7 @@ pub(super) fn on(world: &World<'_>, days: &[Day]) -> Outcome<Vec<Arc<CommitteeTa
 
 /// The member's last submission per day and subject, the latest first.
 pub(super) fn latest(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     member: &CommitteeMemberId,
     before: Day,
     limit: usize,
@@ -34,7 +34,7 @@ pub(super) fn latest(
     world.all(LATEST, &[&member.as_str(), &before.to_string(), &limit_arg(limit)], record)
 }
 
-pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<CommitteeFiled> {
+pub(super) fn file(world: &TenantRows<'_>, filing: &CommitteeFiling) -> Outcome<CommitteeFiled> {
     if let Some(take) = attempted(world, filing)? {
         return Ok(CommitteeFiled::Filed(take));
     }
@@ -57,7 +57,7 @@ pub(super) fn file(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Commi
 
 /// Writes a submission.
 pub(crate) fn insert(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     id: u64,
     take: &CommitteeTake,
     attempt: AttemptId,
@@ -78,13 +78,16 @@ pub(crate) fn insert(
 }
 
 /// The submission with this id.
-pub(crate) fn by_id(world: &World<'_>, id: u64) -> Outcome<Option<Arc<CommitteeTake>>> {
+pub(crate) fn by_id(world: &TenantRows<'_>, id: u64) -> Outcome<Option<Arc<CommitteeTake>>> {
     const BY_ID: &str = "SELECT record FROM committee_takes WHERE tenant = ?1 AND id = ?2";
     world.one(BY_ID, &[&signed(id)], record)
 }
 
 /// The submission that this attempt has filed already, if any.
-fn attempted(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Option<Arc<CommitteeTake>>> {
+fn attempted(
+    world: &TenantRows<'_>,
+    filing: &CommitteeFiling,
+) -> Outcome<Option<Arc<CommitteeTake>>> {
     const ATTEMPTED: &str = "SELECT record FROM committee_takes
         WHERE tenant = ?1 AND member = ?2 AND date = ?3 AND attempt = ?4";
     let ((member, _), (date, _)) = (filing.member(), filing.session());
@@ -92,7 +95,7 @@ fn attempted(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<Option<Arc<
 }
 
 /// Whether the member has reached its quota of the day.
-fn is_full(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
+fn is_full(world: &TenantRows<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
     const OWN: &str = "SELECT count(*) FROM committee_takes
         WHERE tenant = ?1 AND member = ?2 AND date = ?3";
     let ((member, _), (date, _)) = (filing.member(), filing.session());
@@ -101,7 +104,7 @@ fn is_full(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
 }
 
 /// Whether member and day have the versions that were judged.
-fn is_current(world: &World<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
+fn is_current(world: &TenantRows<'_>, filing: &CommitteeFiling) -> Outcome<bool> {
     const MEMBER: &str = "SELECT 1 FROM committee_members
         WHERE tenant = ?1 AND id = ?2 AND version = ?3";
     const DAY: &str = "SELECT 1 FROM committee_days

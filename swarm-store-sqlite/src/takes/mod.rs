@@ -17,7 +17,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::Outcome;
-use crate::world::{Values, World, limit_arg, signed, text};
+use crate::tenant_rows::{TenantRows, Values, limit_arg, signed, text};
 use crate::{TenantStore, log_rows, members, session_rows};
 use row::revision;
 pub(crate) use row::{TakeText, take};
@@ -67,7 +67,7 @@ impl Takes for TenantStore {
     }
 }
 
-fn member_takes(world: &World<'_>, query: &MemberTakeQuery) -> Outcome<Vec<MemberTake>> {
+fn member_takes(world: &TenantRows<'_>, query: &MemberTakeQuery) -> Outcome<Vec<MemberTake>> {
     const OF_MEMBER: &str =
         "SELECT take.id, filed_at, session, revision, public_key, signature, payload, summary, record
         FROM takes AS take JOIN sessions ON sessions.tenant = ?1 AND sessions.id = take.session
@@ -87,7 +87,11 @@ fn member_takes(world: &World<'_>, query: &MemberTakeQuery) -> Outcome<Vec<Membe
 }
 
 /// The latest revision of a member in a session.
-fn latest(world: &World<'_>, member: &MemberId, session: SessionId) -> Outcome<Option<Revision>> {
+fn latest(
+    world: &TenantRows<'_>,
+    member: &MemberId,
+    session: SessionId,
+) -> Outcome<Option<Revision>> {
     const LATEST: &str = "SELECT max(revision) FROM takes
         WHERE tenant = ?1 AND session = ?2 AND member = ?3";
     let number = world.number(LATEST, &[&signed(session.0), &member.as_str()])?;
@@ -95,7 +99,10 @@ fn latest(world: &World<'_>, member: &MemberId, session: SessionId) -> Outcome<O
 }
 
 /// A session and its takes, as selected by the query.
-pub(crate) fn session_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Option<SessionTakes>> {
+pub(crate) fn session_takes(
+    world: &TenantRows<'_>,
+    query: &TakeQuery,
+) -> Outcome<Option<SessionTakes>> {
     const ALL: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND session = ?2 AND id > ?3 ORDER BY id LIMIT ?4";
     const LATEST: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
@@ -114,20 +121,20 @@ pub(crate) fn session_takes(world: &World<'_>, query: &TakeQuery) -> Outcome<Opt
 }
 
 /// The take of a member with this nonce.
-fn spent(world: &World<'_>, member: &MemberId, nonce: &Nonce) -> Outcome<Option<Arc<Take>>> {
+fn spent(world: &TenantRows<'_>, member: &MemberId, nonce: &Nonce) -> Outcome<Option<Arc<Take>>> {
     const SPENT: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND member = ?2 AND nonce = ?3";
     world.one(SPENT, &[&member.as_str(), &nonce.as_str()], take)
 }
 
 /// The take with this id.
-pub(crate) fn by_id(world: &World<'_>, id: TakeId) -> Outcome<Option<Arc<Take>>> {
+pub(crate) fn by_id(world: &TenantRows<'_>, id: TakeId) -> Outcome<Option<Arc<Take>>> {
     const BY_ID: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND id = ?2";
     world.one(BY_ID, &[&signed(id.0)], take)
 }
 
-fn on_file(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
+fn on_file(world: &TenantRows<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
     const NEXT: &str = "SELECT id FROM takes
         WHERE tenant = ?1 AND session = ?2 AND member = ?3 AND revision = ?4";
     let Some(take) = by_id(world, id)? else { return Ok(None) };
@@ -136,7 +143,7 @@ fn on_file(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeOnFile>> {
     Ok(Some(TakeOnFile { take, superseded_by: next.map(TakeId) }))
 }
 
-fn context(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeContext>> {
+fn context(world: &TenantRows<'_>, id: TakeId) -> Outcome<Option<TakeContext>> {
     const OWN: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND session = ?2 AND member = ?3";
     const PREVIOUS: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
@@ -158,7 +165,7 @@ fn context(world: &World<'_>, id: TakeId) -> Outcome<Option<TakeContext>> {
     Ok(TakeContext::of(id, takes))
 }
 
-fn file(world: &World<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
+fn file(world: &TenantRows<'_>, filing: &Filing, text: &TakeText) -> Outcome<Filed> {
     let (member, _) = filing.member();
     if let Some(take) = attempted(world, filing)? {
         return Ok(Filed::Filed(take));
@@ -193,7 +200,7 @@ const LAST_ID: &str = "SELECT max(
 
 /// Writes a take.
 pub(crate) fn insert(
-    world: &World<'_>,
+    world: &TenantRows<'_>,
     take: &Take,
     attempt: AttemptId,
     text: &TakeText,
@@ -219,7 +226,7 @@ pub(crate) fn insert(
 }
 
 /// The take that this attempt has filed already, if any.
-fn attempted(world: &World<'_>, filing: &Filing) -> Outcome<Option<Arc<Take>>> {
+fn attempted(world: &TenantRows<'_>, filing: &Filing) -> Outcome<Option<Arc<Take>>> {
     const ATTEMPTED: &str = "SELECT id, filed_at, session, revision, public_key, signature, payload
         FROM takes WHERE tenant = ?1 AND member = ?2 AND nonce = ?3 AND attempt = ?4";
     let (member, _) = filing.member();
@@ -228,7 +235,7 @@ fn attempted(world: &World<'_>, filing: &Filing) -> Outcome<Option<Arc<Take>>> {
 }
 
 /// Whether member and session have the versions that were judged, and no newer session was convened.
-fn is_current(world: &World<'_>, filing: &Filing) -> Outcome<bool> {
+fn is_current(world: &TenantRows<'_>, filing: &Filing) -> Outcome<bool> {
     let (member, member_version) = filing.member();
     let (session, session_version) = filing.session();
     let (date, subject) = filing.newest_of();
@@ -237,7 +244,7 @@ fn is_current(world: &World<'_>, filing: &Filing) -> Outcome<bool> {
         && newest_id(world, date, subject)? == Some(session))
 }
 
-fn newest_id(world: &World<'_>, date: Day, subject: &SubjectId) -> Outcome<Option<SessionId>> {
+fn newest_id(world: &TenantRows<'_>, date: Day, subject: &SubjectId) -> Outcome<Option<SessionId>> {
     const NEWEST: &str = "SELECT max(id) FROM sessions
         WHERE tenant = ?1 AND date = ?2 AND subject = ?3";
     let id = world.number(NEWEST, &[&date.to_string(), &subject.as_str()])?;

@@ -10,7 +10,7 @@ use swarm_core::store::records::{proof_text, public_key, read_proof};
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{text, timestamp, unsigned};
+use crate::tenant_rows::{text, timestamp, unsigned};
 
 /// The text columns of a take, which do not depend on the commit.
 pub(crate) struct TakeText {

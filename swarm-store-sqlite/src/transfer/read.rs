@@ -14,7 +14,7 @@ use crate::connection;
 use crate::database::TimeSource;
 use crate::failure::{Failure, Outcome};
 use crate::readers;
-use crate::world::World;
+use crate::tenant_rows::TenantRows;
 
 /// The maximum total weight of the records returned at once. Most records have weight 1.
 const MAX_BATCH_WEIGHT: usize = 500;
@@ -43,7 +43,7 @@ fn read(
     sender: Sender<Outcome<Vec<Stored>>>,
 ) {
     let outcome = readers::in_snapshot(db, |db| {
-        let world = World::new(db, tenant, clock);
+        let world = TenantRows::new(db, tenant, clock);
         // A snapshot is taken by the first read.
         let head = rows::head(&world)?;
         let mut batch = Batch { records: Vec::new(), weight: 0, sender: &sender };

@@ -16,7 +16,7 @@ use swarm_core::store::{
 };
 
 use crate::failure::{Failure, Outcome};
-use crate::world::{World, record, text, timestamp, unsigned};
+use crate::tenant_rows::{TenantRows, record, text, timestamp, unsigned};
 use crate::{committee, documents, log, log_rows, members, outbox, session_rows, takes};
 
 /// The tenants that have rows other than challenges, by id.
@@ -35,7 +35,7 @@ pub(super) fn tenants(db: &Connection) -> Outcome<Vec<TenantId>> {
 }
 
 /// Whether the tenant has rows other than challenges.
-pub(super) fn is_used(world: &World<'_>) -> Outcome<bool> {
+pub(super) fn is_used(world: &TenantRows<'_>) -> Outcome<bool> {
     const USED: &str = "SELECT 1 WHERE EXISTS (SELECT 1 FROM members WHERE tenant = ?1)
         OR EXISTS (SELECT 1 FROM messages WHERE tenant = ?1)
         OR EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1)
@@ -46,7 +46,7 @@ pub(super) fn is_used(world: &World<'_>) -> Outcome<bool> {
     world.any(USED, &[])
 }
 
-pub(super) fn head(world: &World<'_>) -> Outcome<TenantHead> {
+pub(super) fn head(world: &TenantRows<'_>) -> Outcome<TenantHead> {
     const MESSAGES: &str = "SELECT max(id) FROM messages WHERE tenant = ?1";
     const DOCUMENTS: &str = "SELECT max(id) FROM documents WHERE tenant = ?1 AND collection = ?2";
     let last_document = |collection: Collection| {
@@ -63,7 +63,10 @@ pub(super) fn head(world: &World<'_>) -> Outcome<TenantHead> {
 }
 
 /// Passes on each record after the head, in the order of a dump.
-pub(super) fn each(world: &World<'_>, mut then: impl FnMut(Stored) -> Outcome<()>) -> Outcome<()> {
+pub(super) fn each(
+    world: &TenantRows<'_>,
+    mut then: impl FnMut(Stored) -> Outcome<()>,
+) -> Outcome<()> {
     const MEMBERS: &str = "SELECT record FROM members WHERE tenant = ?1 ORDER BY id";
     const MESSAGES: &str = "SELECT record FROM messages WHERE tenant = ?1 ORDER BY id";
     const DOCUMENTS: &str = "SELECT id, name, record, created_at, family FROM documents
@@ -118,7 +121,11 @@ fn log_row(row: &Row<'_>) -> Outcome<LogRow> {
 }
 
 /// Writes a record. `submissions` is the number of submissions to the committee so far.
-pub(super) fn insert(world: &World<'_>, record: &Stored, submissions: &mut u64) -> Outcome<()> {
+pub(super) fn insert(
+    world: &TenantRows<'_>,
+    record: &Stored,
+    submissions: &mut u64,
+) -> Outcome<()> {
     match record {
         Stored::Head(_) => Ok(()),
         Stored::Member(record) => member(world, record),
@@ -142,11 +149,11 @@ pub(super) fn insert(world: &World<'_>, record: &Stored, submissions: &mut u64) 
     }
 }
 
-fn member(world: &World<'_>, member: &Member) -> Outcome<()> {
+fn member(world: &TenantRows<'_>, member: &Member) -> Outcome<()> {
     members::commit(world, &MemberChange::creation(member.clone()), &member.to_text())
 }
 
-fn committee_day(world: &World<'_>, day: &CommitteeDay) -> Outcome<()> {
+fn committee_day(world: &TenantRows<'_>, day: &CommitteeDay) -> Outcome<()> {
     const CREATE: &str = "INSERT INTO committee_days (tenant, date, version, about, record)
         VALUES (?1, ?2, 1, ?3, ?4)";
     let about = day.generation.as_ref().map(|made| made.subject_id.as_str());
@@ -154,7 +161,7 @@ fn committee_day(world: &World<'_>, day: &CommitteeDay) -> Outcome<()> {
     Ok(())
 }
 
-fn log_entry(world: &World<'_>, row: &LogRow, submissions: &mut u64) -> Outcome<()> {
+fn log_entry(world: &TenantRows<'_>, row: &LogRow, submissions: &mut u64) -> Outcome<()> {
     match &row.logged {
         Logged::Take(record) => {
             take(world, record)?;
@@ -175,7 +182,7 @@ fn log_entry(world: &World<'_>, row: &LogRow, submissions: &mut u64) -> Outcome<
     }
 }
 
-fn take(world: &World<'_>, take: &Take) -> Outcome<()> {
+fn take(world: &TenantRows<'_>, take: &Take) -> Outcome<()> {
     let text = takes::TakeText::new(take, canonical(take.draft()));
     takes::insert(world, take, restored_attempt(take.id.0), &text)
 }

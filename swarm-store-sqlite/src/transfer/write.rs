@@ -16,7 +16,7 @@ use super::rows;
 use crate::database::TimeSource;
 use crate::failure::{Failure, Outcome};
 use crate::opened_file::OpenedFile;
-use crate::world::World;
+use crate::tenant_rows::TenantRows;
 use crate::{connection, layout, log_rows};
 
 /// A request to the thread, with the channel for its answer.
@@ -92,7 +92,7 @@ impl Restoration {
     }
 
     fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Outcome<()> {
-        let world = World::new(&self.db, tenant, &self.clock);
+        let world = TenantRows::new(&self.db, tenant, &self.clock);
         if self.occupied.is_some() {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl Restoration {
             return Ok((Restored::Occupied(occupied), Vec::new()));
         }
         let position = |tenant: &TenantId| {
-            let position = log_rows::position(&World::new(&self.db, tenant, &self.clock))?;
+            let position = log_rows::position(&TenantRows::new(&self.db, tenant, &self.clock))?;
             Ok((tenant.clone(), position))
         };
         let positions = self.tenants.keys().map(position).collect::<Outcome<_>>()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use swarm_core::TenantId;
 use swarm_core::store::ChangeFeed;
 use swarm_store_sqlite::SqliteStore;
-use swarm_testing::World;
+use swarm_testing::TestTenant;
 use swarm_testing::conformance::Process;
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ async fn own_changes_name_tenants_and_changes_of_others_do_not() {
 }
 
 async fn change(store: &SqliteStore, id: &str) {
-    World::open(Arc::new(store.clone()), tenant(id)).convened("aurora").await;
+    TestTenant::open(Arc::new(store.clone()), tenant(id)).convened("aurora").await;
 }
 
 async fn changed(store: &SqliteStore) -> Option<Vec<TenantId>> {

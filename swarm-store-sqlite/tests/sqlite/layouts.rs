@@ -13,7 +13,7 @@ use swarm_core::store::{
 };
 use swarm_core::{Swarm, SystemEntropy, TenantId, Tenants, Timestamp};
 use swarm_store_sqlite::SqliteStore;
-use swarm_testing::{ManualClock, World, challenge, log_scenario, moment};
+use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The number of the layout.
@@ -127,7 +127,7 @@ async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
 async fn file_that_got_another_layout_while_it_was_open_is_not_written() {
     let (_folder, path) = new_path();
     let store = Arc::new(SqliteStore::open(&path).unwrap());
-    let world = World::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
+    let world = TestTenant::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
@@ -149,7 +149,7 @@ async fn stores_on_one_file_commit_alternately() {
     let (_folder, path) = new_path();
     let worlds = [(); 2].map(|()| {
         let store: Arc<dyn Tenants> = Arc::new(SqliteStore::open(&path).unwrap());
-        World::open(store, tenant())
+        TestTenant::open(store, tenant())
     });
     let mut ids = Vec::new();
     for _ in 0..50 {

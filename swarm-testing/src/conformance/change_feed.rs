@@ -5,7 +5,7 @@ use std::sync::Arc;
 use swarm_core::TenantId;
 use swarm_core::store::{ChangeFeed, Changes, Tenants};
 
-use crate::World;
+use crate::TestTenant;
 use crate::assertions::{ensure, fail};
 use crate::records::applicant;
 
@@ -51,16 +51,16 @@ impl Process {
 /// was announced.
 pub async fn each_commit_is_announced_to_every_process(processes: Vec<Process>) {
     for committing in &processes {
-        let world = World::fresh(Arc::clone(&committing.tenants)).await;
+        let tenant = TestTenant::fresh(Arc::clone(&committing.tenants)).await;
         for process in &processes {
             process.catch_up().await;
         }
-        let author = world.author("ada").await;
-        expect_announced(&processes, &world.id, "a member").await;
-        let session = world.convened("aurora").await;
-        expect_announced(&processes, &world.id, "a session").await;
-        world.filed(&author, &session, "nonce").await;
-        expect_announced(&processes, &world.id, "a take").await;
+        let author = tenant.author("ada").await;
+        expect_announced(&processes, &tenant.id, "a member").await;
+        let session = tenant.convened("aurora").await;
+        expect_announced(&processes, &tenant.id, "a session").await;
+        tenant.filed(&author, &session, "nonce").await;
+        expect_announced(&processes, &tenant.id, "a take").await;
     }
 }
 
@@ -72,9 +72,9 @@ pub async fn concurrent_commits_of_tenants_are_all_announced(processes: Vec<Proc
     let committing = (0..TENANTS).map(|number| {
         let process = processes.get(number % processes.len()).unwrap().clone();
         tokio::spawn(async move {
-            let world = World::fresh(process.tenants).await;
-            world.create(&applicant("ada")).await;
-            world.id
+            let tenant = TestTenant::fresh(process.tenants).await;
+            tenant.create(&applicant("ada")).await;
+            tenant.id
         })
     });
     let committing: Vec<_> = committing.collect();
@@ -97,13 +97,13 @@ pub async fn concurrent_commits_of_tenants_are_all_announced(processes: Vec<Proc
 /// The time of a call is that of the store, as its commits have it.
 pub async fn feed_has_the_time_of_the_store(processes: Vec<Process>) {
     for process in &processes {
-        let world = World::fresh(Arc::clone(&process.tenants)).await;
+        let tenant = TestTenant::fresh(Arc::clone(&process.tenants)).await;
         for _ in 0..2 {
-            let before = world.now().await;
+            let before = tenant.now().await;
             let now = process.changes().await.now;
-            let after = world.now().await;
+            let after = tenant.now().await;
             ensure!((before..=after).contains(&now), "between {before} and {after}", now);
-            world.pass(after).await;
+            tenant.pass(after).await;
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::log::document;
 use crate::assertions::{ensure, expect_eq};
-use crate::{World, act, applicant, creation, filed, moment, session_draft};
+use crate::{TestTenant, act, applicant, creation, filed, moment, session_draft};
 use swarm_core::domain::{Attribution, Seq, SessionDraft, Timestamp, Version};
 use swarm_core::rules::convene;
 use swarm_core::store::{
@@ -20,20 +20,20 @@ pub async fn commit_time_is_constant_while_the_clock_is_behind(
 ) {
     let noon = noon();
     set(noon);
-    let world = World::fresh(tenants).await;
-    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
-    expect_eq!(world.filed(&ada, &session, "1").await.filed_at, noon);
+    let tenant = TestTenant::fresh(tenants).await;
+    let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
+    expect_eq!(tenant.filed(&ada, &session, "1").await.filed_at, noon);
 
     set(earliest());
-    expect_eq!(world.now().await, noon);
-    expect_eq!(world.filed(&ada, &session, "2").await.filed_at, noon);
-    expect_eq!(world.convened("other").await.convened_at, noon);
+    expect_eq!(tenant.now().await, noon);
+    expect_eq!(tenant.filed(&ada, &session, "2").await.filed_at, noon);
+    expect_eq!(tenant.convened("other").await.convened_at, noon);
     set(noon.plus_millis(-1));
-    expect_eq!(world.filed(&ada, &session, "3").await.filed_at, noon);
+    expect_eq!(tenant.filed(&ada, &session, "3").await.filed_at, noon);
 
     set(noon.plus_millis(1));
-    expect_eq!(world.now().await, noon.plus_millis(1));
-    expect_eq!(world.filed(&ada, &session, "4").await.filed_at, noon.plus_millis(1));
+    expect_eq!(tenant.now().await, noon.plus_millis(1));
+    expect_eq!(tenant.filed(&ada, &session, "4").await.filed_at, noon.plus_millis(1));
 }
 
 /// The limit is an hour. Beyond that, the store is not ready.
@@ -43,25 +43,25 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
 ) {
     let noon = noon();
     set(noon);
-    let world = World::fresh(Arc::clone(&tenants)).await;
-    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
-    world.filed(&ada, &session, "1").await;
-    let filing = world.judged(&ada, &ada.submission(&session, "2")).await;
-    let amended = world.amended(session.id, |_| {}).await;
+    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+    let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
+    tenant.filed(&ada, &session, "1").await;
+    let filing = tenant.judged(&ada, &ada.submission(&session, "2")).await;
+    let amended = tenant.amended(session.id, |_| {}).await;
     let mut joined = creation(&applicant("grace"));
     joined.act = Some(act("member"));
     let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
-    let size = world.log_size().await;
+    let size = tenant.log_size().await;
     let removal = MemberRemoval { id: ada.id.clone(), expected: Version(1) };
     let offer = ChallengeOffer {
         bucket: ChallengeBucket(1),
-        fresh: world.live_challenge("fresh").await,
+        fresh: tenant.live_challenge("fresh").await,
         slot: ChallengeSlot::Decoy,
     };
 
     set(earliest().plus_millis(-1));
-    expect_eq!(world.now().await, noon, "reads go on");
-    let store = world.store();
+    expect_eq!(tenant.now().await, noon, "reads go on");
+    let store = tenant.store();
     refused(store.file(&filing).await);
     refused(store.save_session(&amended).await);
     refused(store.save_member(&joined).await);
@@ -70,14 +70,14 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
     refused(store.accept_key(&act("accepted")).await);
     refused(store.remove_member(&removal).await);
     refused(store.give_challenge(&offer).await);
-    expect_eq!(world.log_size().await, size);
-    expect_eq!(world.takes(session.id).await.len(), 1);
+    expect_eq!(tenant.log_size().await, size);
+    expect_eq!(tenant.takes(session.id).await.len(), 1);
     refused(tenants.ready().await);
 
     set(earliest());
     expect_eq!(tenants.ready().await.is_ok(), true, "once the clock is near enough");
-    expect_eq!(filed(world.file(&filing).await).filed_at, noon);
-    expect_eq!(world.save_session(&amended).await, Saved::Saved);
+    expect_eq!(filed(tenant.file(&filing).await).filed_at, noon);
+    expect_eq!(tenant.save_session(&amended).await, Saved::Saved);
 }
 
 /// What was filed before stays filed, so a call that is sent again is answered as it was then.
@@ -86,12 +86,12 @@ pub async fn resent_attempt_is_answered_while_the_clock_is_far_behind(
     set: impl Fn(Timestamp),
 ) {
     set(noon());
-    let world = World::fresh(tenants).await;
-    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
-    let filing = world.judged(&ada, &ada.submission(&session, "1")).await;
-    let take = filed(world.file(&filing).await);
+    let tenant = TestTenant::fresh(tenants).await;
+    let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
+    let filing = tenant.judged(&ada, &ada.submission(&session, "1")).await;
+    let take = filed(tenant.file(&filing).await);
     set(earliest().plus_millis(-1));
-    let resent = world.store().file(&filing).await.map_err(|error| error.kind());
+    let resent = tenant.store().file(&filing).await.map_err(|error| error.kind());
     expect_eq!(resent, Ok(Filed::Filed(take)));
 }
 
@@ -99,17 +99,17 @@ pub async fn resent_attempt_is_answered_while_the_clock_is_far_behind(
 pub async fn accepted_clock_is_used_again(tenants: Arc<dyn Tenants>, set: impl Fn(Timestamp)) {
     let yesterday = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
     set(noon());
-    let world = World::fresh(Arc::clone(&tenants)).await;
-    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
-    let filing = world.judged(&ada, &ada.submission(&session, "1")).await;
+    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+    let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
+    let filing = tenant.judged(&ada, &ada.submission(&session, "1")).await;
     set(yesterday);
-    refused(world.store().file(&filing).await);
+    refused(tenant.store().file(&filing).await);
 
-    world.accept_clock(&act("accepted")).await;
+    tenant.accept_clock(&act("accepted")).await;
     expect_eq!(tenants.ready().await.is_ok(), true, "once the clock was accepted");
-    expect_eq!(world.now().await, yesterday);
-    expect_eq!(filed(world.file(&filing).await).filed_at, yesterday);
-    let rows = world.log(Seq(0), 9).await;
+    expect_eq!(tenant.now().await, yesterday);
+    expect_eq!(filed(tenant.file(&filing).await).filed_at, yesterday);
+    let rows = tenant.log(Seq(0), 9).await;
     let times: Vec<_> = rows.iter().map(|row| (row.seq.0, row.at)).collect();
     expect_eq!(times, [(1, noon()), (2, yesterday), (3, yesterday)]);
 }
@@ -121,18 +121,18 @@ pub async fn deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(
 ) {
     let right = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
     set(noon());
-    let world = World::fresh(tenants).await;
-    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
-    world.filed(&ada, &session, "1").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
+    tenant.filed(&ada, &session, "1").await;
     set(right);
-    world.accept_clock(&act("accepted")).await;
-    expect_eq!(world.filed(&ada, &session, "2").await.filed_at, right);
+    tenant.accept_clock(&act("accepted")).await;
+    expect_eq!(tenant.filed(&ada, &session, "2").await.filed_at, right);
     for (end, expected) in
         [(right, Saved::Stale), (noon().plus_millis(-1), Saved::Stale), (noon(), Saved::Saved)]
     {
-        let change = world.amended(session.id, |_| {}).await;
+        let change = tenant.amended(session.id, |_| {}).await;
         let change = SessionChange { none_filed_after: Some(end), ..change };
-        expect_eq!(world.save_session(&change).await, expected);
+        expect_eq!(tenant.save_session(&change).await, expected);
     }
 }
 
@@ -143,15 +143,15 @@ pub async fn passed_deadline_stays_passed_when_the_clock_runs_back(
 ) {
     let noon = noon();
     set(noon);
-    let world = World::fresh(tenants).await;
-    let ada = world.author("ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let ada = tenant.author("ada").await;
     let closing = SessionDraft { window_closes_at: Some(noon), ..session_draft("subject") };
-    let session = world.convene(&closing).await;
-    let filing = world.judged(&ada, &ada.submission(&session, "1")).await;
+    let session = tenant.convene(&closing).await;
+    let filing = tenant.judged(&ada, &ada.submission(&session, "1")).await;
     set(noon.plus_millis(1));
-    world.convened("other").await;
+    tenant.convened("other").await;
     set(noon.plus_millis(-60_000));
-    expect_eq!(world.file(&filing).await, Filed::Late);
+    expect_eq!(tenant.file(&filing).await, Filed::Late);
 }
 
 fn noon() -> Timestamp {

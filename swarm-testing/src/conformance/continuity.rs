@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::log::document;
 use crate::assertions::{ensure, expect_eq};
-use crate::{Author, World, act, applicant, creation, filed, session_draft};
+use crate::{Author, TestTenant, act, applicant, creation, filed, session_draft};
 use swarm_core::domain::{Actor, Attribution, LogBefore, LogRow, Logged, Seq, Session};
 use swarm_core::rules::{Filing, convene, store_accepted};
 use swarm_core::store::{Collection, MemberChange, Result, SessionChange, StoreErrorKind, Tenants};
@@ -18,17 +18,17 @@ pub async fn store_with_lost_rows_refuses_commits(
     restore: impl AsyncFn(),
     _again: impl AsyncFn() -> Arc<dyn Tenants>,
 ) {
-    let (world, session, ada) = world(&tenants).await;
+    let (tenant, session, ada) = tenant(&tenants).await;
     back_up().await;
-    world.filed(&ada, &session, "1").await;
-    let refused = Commits::judged(&world, &session, &ada).await;
-    let seen = world.log_position().await;
+    tenant.filed(&ada, &session, "1").await;
+    let refused = Commits::judged(&tenant, &session, &ada).await;
+    let seen = tenant.log_position().await;
 
     restore().await;
-    refused.are_refused(&world, &tenants).await;
-    expect_eq!(world.takes(session.id).await.len(), 0, "reads go on");
-    expect_eq!(world.log_position().await.size, Seq(1), "reads go on");
-    expect_eq!(world.store().seen_log().await.unwrap(), seen);
+    refused.are_refused(&tenant, &tenants).await;
+    expect_eq!(tenant.takes(session.id).await.len(), 0, "reads go on");
+    expect_eq!(tenant.log_position().await.size, Seq(1), "reads go on");
+    expect_eq!(tenant.store().seen_log().await.unwrap(), seen);
 }
 
 /// Decisions made before are not committed, and no facts are returned for new ones.
@@ -39,11 +39,11 @@ pub async fn wiped_store_refuses_commits(
     _again: impl AsyncFn() -> Arc<dyn Tenants>,
 ) {
     back_up().await;
-    let (world, session, ada) = world(&tenants).await;
-    let refused = Commits::judged(&world, &session, &ada).await;
+    let (tenant, session, ada) = tenant(&tenants).await;
+    let refused = Commits::judged(&tenant, &session, &ada).await;
     restore().await;
-    refused.are_refused(&world, &tenants).await;
-    expect_eq!(world.log_size().await, Seq(0));
+    refused.are_refused(&tenant, &tenants).await;
+    expect_eq!(tenant.log_size().await, Seq(0));
 }
 
 /// Another process, which has not seen the lost rows, commits more rows than were lost.
@@ -53,18 +53,18 @@ pub async fn store_with_other_rows_refuses_commits(
     restore: impl AsyncFn(),
     again: impl AsyncFn() -> Arc<dyn Tenants>,
 ) {
-    let (world, session, ada) = world(&tenants).await;
+    let (tenant, session, ada) = tenant(&tenants).await;
     back_up().await;
-    world.filed(&ada, &session, "1").await;
-    let refused = Commits::judged(&world, &session, &ada).await;
+    tenant.filed(&ada, &session, "1").await;
+    let refused = Commits::judged(&tenant, &session, &ada).await;
 
     restore().await;
-    let other = World::open(again().await, world.id.clone());
+    let other = TestTenant::open(again().await, tenant.id.clone());
     for subject in ["others", "more"] {
         other.convened(subject).await;
     }
-    expect_eq!(world.log_size().await, Seq(3));
-    refused.are_refused(&world, &tenants).await;
+    expect_eq!(tenant.log_size().await, Seq(3));
+    refused.are_refused(&tenant, &tenants).await;
 }
 
 /// The accepting process commits at once. The next commit of each other process notices the new
@@ -75,26 +75,26 @@ pub async fn accepted_store_commits_again(
     restore: impl AsyncFn(),
     again: impl AsyncFn() -> Arc<dyn Tenants>,
 ) {
-    let (world, session, ada) = world(&tenants).await;
+    let (tenant, session, ada) = tenant(&tenants).await;
     back_up().await;
     let tenants_elsewhere = again().await;
-    let elsewhere = World::open(Arc::clone(&tenants_elsewhere), world.id.clone());
+    let elsewhere = TestTenant::open(Arc::clone(&tenants_elsewhere), tenant.id.clone());
     elsewhere.filed(&ada, &session, "1").await;
     elsewhere.filed(&ada, &session, "2").await;
-    world.log_position().await;
+    tenant.log_position().await;
     restore().await;
-    let fresh = World::open(again().await, world.id.clone());
+    let fresh = TestTenant::open(again().await, tenant.id.clone());
     let waiting = Commits::judged(&fresh, &session, &ada).await;
-    waiting.are_refused(&world, &tenants).await;
+    waiting.are_refused(&tenant, &tenants).await;
     waiting.are_refused(&elsewhere, &tenants_elsewhere).await;
 
     for log in [2, 3] {
-        world.accept_store(&store_accepted(LogBefore::seen(Seq(4)), &Actor::OPERATOR)).await;
+        tenant.accept_store(&store_accepted(LogBefore::seen(Seq(4)), &Actor::OPERATOR)).await;
         expect_eq!(tenants.ready().await.is_ok(), true, "once the store was accepted");
-        let position = world.log_position().await;
+        let position = tenant.log_position().await;
         expect_eq!((position.log, position.size), (log, Seq(log)));
     }
-    let rows = world.log(Seq(1), 9).await;
+    let rows = tenant.log(Seq(1), 9).await;
     let accepted = |log, row: &LogRow| {
         let entry = store_accepted(LogBefore::seen(Seq(4)), &Actor::OPERATOR).entry(log, row.at);
         row.logged == Logged::Entry(entry)
@@ -106,14 +106,14 @@ pub async fn accepted_store_commits_again(
     expect_eq!(kind, Err(StoreErrorKind::Contended));
     expect_eq!(filed(elsewhere.file(&waiting.filing).await).revision.get(), 1);
     expect_eq!(tenants_elsewhere.ready().await.is_ok(), true, "in another process");
-    world.filed(&ada, &session, "4").await;
+    tenant.filed(&ada, &session, "4").await;
 }
 
 /// A tenant with a session, which is the only row of its log, and a member.
-async fn world(tenants: &Arc<dyn Tenants>) -> (World, Arc<Session>, Author) {
-    let world = World::fresh(Arc::clone(tenants)).await;
-    let (session, ada) = (world.convened("subject").await, world.author("ada").await);
-    (world, session, ada)
+async fn tenant(tenants: &Arc<dyn Tenants>) -> (TestTenant, Arc<Session>, Author) {
+    let tenant = TestTenant::fresh(Arc::clone(tenants)).await;
+    let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
+    (tenant, session, ada)
 }
 
 /// Judged writes to be committed.
@@ -126,20 +126,20 @@ struct Commits<'a> {
 }
 
 impl<'a> Commits<'a> {
-    async fn judged(world: &World, session: &'a Session, ada: &'a Author) -> Self {
+    async fn judged(tenant: &TestTenant, session: &'a Session, ada: &'a Author) -> Self {
         let mut joined = creation(&applicant("grace"));
         joined.act = Some(act("member"));
         Self {
-            filing: world.judged(ada, &ada.submission(session, "3")).await,
-            amended: world.amended(session.id, |_| {}).await,
+            filing: tenant.judged(ada, &ada.submission(session, "3")).await,
+            amended: tenant.amended(session.id, |_| {}).await,
             joined,
             ada,
             session,
         }
     }
 
-    async fn are_refused(&self, world: &World, tenants: &Arc<dyn Tenants>) {
-        let (store, size) = (world.store(), world.log_size().await);
+    async fn are_refused(&self, tenant: &TestTenant, tenants: &Arc<dyn Tenants>) {
+        let (store, size) = (tenant.store(), tenant.log_size().await);
         let submission = self.ada.submission(self.session, "4");
         refused(store.file(&self.filing).await);
         refused(self.ada.basis(store, &submission).await);
@@ -151,7 +151,7 @@ impl<'a> Commits<'a> {
         refused(store.accept_key(&act("accepted")).await);
         refused(store.accept_clock(&act("accepted")).await);
         refused(tenants.ready().await);
-        expect_eq!(world.log_size().await, size, "nothing is committed");
+        expect_eq!(tenant.log_size().await, size, "nothing is committed");
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use swarm_core::TenantId;
 use swarm_core::store::{Filed, Tenants};
 
-use crate::World;
+use crate::TestTenant;
 use crate::assertions::expect_eq;
 
 /// A take waits for the critical section until its deadline has passed: it is late. A store that reads its clock
@@ -18,22 +18,22 @@ pub async fn wait_of_a_commit_counts_towards_its_deadline<H>(
     tenants: Arc<dyn Tenants>,
     hold: impl AsyncFnOnce(&TenantId) -> H,
 ) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let deadline = world.now().await.plus_millis(3_000);
-    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
-    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    let deadline = tenant.now().await.plus_millis(3_000);
+    tenant.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    let filing = tenant.judged(&author, &author.submission(&session, "nonce")).await;
 
-    let held = hold(&world.id).await;
+    let held = hold(&tenant.id).await;
     let waiting = tokio::spawn({
-        let world = world.clone();
-        async move { world.file(&filing).await }
+        let tenant = tenant.clone();
+        async move { tenant.file(&filing).await }
     });
-    world.pass(deadline).await;
+    tenant.pass(deadline).await;
     // The call has been sent long ago; if it was not, it is late too.
     tokio::time::sleep(Duration::from_millis(20)).await;
     drop(held);
     expect_eq!(waiting.await.unwrap(), Filed::Late);
-    world.assert_unfiled(&author, &session, "nonce").await;
+    tenant.assert_unfiled(&author, &session, "nonce").await;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{FIRST, World, applicant, count, creation, id, key, mail, race, seed};
+use crate::{FIRST, TestTenant, applicant, count, creation, id, key, mail, race, seed};
 use swarm_core::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
 use swarm_core::store::{
     MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Saved, Tenants,
@@ -11,18 +11,18 @@ use swarm_core::store::{
 };
 
 pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    expect_eq!(world.messages(None, None).await, []);
-    let before = world.now().await;
+    let tenant = TestTenant::fresh(tenants).await;
+    expect_eq!(tenant.messages(None, None).await, []);
+    let before = tenant.now().await;
     let subjects = ["first", "\u{0}\r\n", "", "\u{1f680}", "5", "6", "7", "8", "9", "10", "11"];
     for subject in subjects {
         let mail = Some(Mail { body: subject.repeat(3), ..mail(subject) });
         let change = MemberChange { mail, ..creation(&applicant(&format!("member {subject}"))) };
-        expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
-        world.edit(&change.member.id, |_| {}).await;
+        expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
+        tenant.edit(&change.member.id, |_| {}).await;
     }
-    let after = world.now().await;
-    let queued = world.messages(None, None).await;
+    let after = tenant.now().await;
+    let queued = tenant.messages(None, None).await;
     expect_eq!(queued.len(), subjects.len());
     for ((place, queued), subject) in (1..).zip(&queued).zip(subjects) {
         let mail = Mail { body: subject.repeat(3), ..mail(subject) };
@@ -37,12 +37,12 @@ pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn refused_change_queues_no_mail(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&applicant("ada")).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
     let again = creation(&applicant("ada"));
     let unproven = MemberChange {
         proven: Some(ProvenChallenge(seed("challenge"))),
-        ..world.edited(&id("ada"), |_| {}).await
+        ..tenant.edited(&id("ada"), |_| {}).await
     };
     let intruder = creation(&Member { public_key: Some(key("ada")), ..applicant("grace") });
     let refused = [
@@ -52,14 +52,14 @@ pub async fn refused_change_queues_no_mail(tenants: Arc<dyn Tenants>) {
     ];
     for (change, outcome) in refused {
         let change = MemberChange { mail: Some(mail("lost")), ..change };
-        expect_eq!(world.save_member(&change).await, outcome);
+        expect_eq!(tenant.save_member(&change).await, outcome);
     }
-    expect_eq!(world.messages(None, None).await, []);
+    expect_eq!(tenant.messages(None, None).await, []);
 }
 
 pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let queued = queued(&world, "ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let queued = queued(&tenant, "ada").await;
     let at = |millis| Timestamp::EPOCH.plus_millis(millis);
     let record = &queued.record;
     let leased = Message { attempts: 1, due_at: at(1), ..Message::clone(record) };
@@ -68,16 +68,16 @@ pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
     let mut expected = queued.version;
     for message in [leased, failed, sent] {
         let change = MessageChange { message: message.clone(), expected };
-        expect_eq!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(tenant.save_message(&change).await, Saved::Saved);
         expected = expected.next();
         let written = Versioned { version: expected, record: Arc::new(message) };
-        expect_eq!(world.messages(None, None).await, [written]);
+        expect_eq!(tenant.messages(None, None).await, [written]);
     }
 }
 
 pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let queued = queued(&world, "ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let queued = queued(&tenant, "ada").await;
     let message = Message::clone(&queued.record);
     let unknown = Message { id: MessageId(9), ..message.clone() };
     for (message, expected) in [
@@ -86,41 +86,41 @@ pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
         (Message { id: MessageId(0), ..message }, queued.version),
     ] {
         let change = MessageChange { message, expected };
-        expect_eq!(world.save_message(&change).await, Saved::Stale);
+        expect_eq!(tenant.save_message(&change).await, Saved::Stale);
     }
-    expect_eq!(world.messages(None, None).await, [queued]);
+    expect_eq!(tenant.messages(None, None).await, [queued]);
 }
 
 pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let states = [MailState::Queued, MailState::Sent, MailState::Failed, MailState::Undeliverable];
     for (number, state) in states.into_iter().cycle().take(12).enumerate() {
-        let queued = queued(&world, &format!("member {number}")).await;
+        let queued = queued(&tenant, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        expect_eq!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     for (first, state) in (1..).zip(states) {
-        let found = world.messages(Some(state), None).await;
+        let found = tenant.messages(Some(state), None).await;
         let ids: Vec<_> = found.iter().map(|message| message.record.id.0).collect();
         expect_eq!(ids, [first, first + 4, first + 8], "{state:?}");
     }
 }
 
 pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for number in 1..=12 {
-        let queued = queued(&world, &format!("member {number}")).await;
+        let queued = queued(&tenant, &format!("member {number}")).await;
         let state = if number % 3 == 0 { MailState::Sent } else { MailState::Queued };
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        expect_eq!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     for after in [0, 1, 2, 9, 10, 11, 12, 13, u64::MAX] {
         let found = |state| {
-            let world = world.clone();
+            let tenant = tenant.clone();
             async move {
-                let found = world.messages(state, Some(MessageId(after))).await;
+                let found = tenant.messages(state, Some(MessageId(after))).await;
                 found.iter().map(|message| message.record.id.0).collect::<Vec<_>>()
             }
         };
@@ -134,17 +134,17 @@ pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for (number, state) in (1..=10).zip(MailState::ALL.into_iter().cycle()) {
-        let queued = queued(&world, &format!("member {number}")).await;
+        let queued = queued(&tenant, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        expect_eq!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     let (mut ids, mut after) = (Vec::new(), None);
     loop {
         let page = MessageQuery { after, limit: 3, ..MessageQuery::ALL };
-        let page = world.found_messages(&page).await;
+        let page = tenant.found_messages(&page).await;
         expect_eq!(page.len(), 3.min(10 - ids.len()), "after {after:?}");
         let Some(last) = page.last() else { break };
         after = Some(last.record.id);
@@ -152,24 +152,24 @@ pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
     }
     expect_eq!(ids, (1..=10).collect::<Vec<_>>());
     let queued = MessageQuery { state: Some(MailState::Queued), limit: 1, ..MessageQuery::ALL };
-    expect_eq!(world.found_messages(&queued).await.len(), 1);
+    expect_eq!(tenant.found_messages(&queued).await.len(), 1);
 }
 
 pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let queued = queued(&world, "ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let queued = queued(&tenant, "ada").await;
     let lease = |racer: u32| {
         let message = Message { attempts: racer, ..Message::clone(&queued.record) };
-        let (world, expected) = (world.clone(), queued.version);
-        async move { world.save_message(&MessageChange { message, expected }).await }
+        let (tenant, expected) = (tenant.clone(), queued.version);
+        async move { tenant.save_message(&MessageChange { message, expected }).await }
     };
     let outcomes = race((0..32).map(lease)).await;
     expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
 }
 
 /// Creates a member with a message, and returns the message.
-async fn queued(world: &World, name: &str) -> Versioned<Message> {
+async fn queued(tenant: &TestTenant, name: &str) -> Versioned<Message> {
     let change = MemberChange { mail: Some(mail("hello")), ..creation(&applicant(name)) };
-    expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
-    world.messages(None, None).await.pop().unwrap()
+    expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
+    tenant.messages(None, None).await.pop().unwrap()
 }

@@ -52,7 +52,7 @@ impl CommitteeBody {
         Ok(Self(text))
     }
 
-    /// The text, exactly as received.
+    /// Returns the text, exactly as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,11 +61,11 @@ impl CommitteeBody {
 /// Why a body was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyFault {
-    /// It has fewer than 80 characters.
+    /// The body has fewer than 80 characters.
     TooShort,
-    /// It has more than 4,000 characters.
+    /// The body has more than 4,000 characters.
     TooLong,
-    /// It does not end with the trailer.
+    /// The body does not end with the trailer.
     NoTrailer,
 }
 

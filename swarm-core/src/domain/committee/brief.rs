@@ -90,7 +90,7 @@ pub struct BriefPosition {
 /// An earlier session in a brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefRecentSession {
-    /// Its day.
+    /// The day.
     pub date: Day,
     /// The operator's synthesis of its takes.
     pub synthesis: String,
@@ -99,9 +99,9 @@ pub struct BriefRecentSession {
 /// The member that the brief is for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefMember {
-    /// Its id.
+    /// The id.
     pub id: CommitteeMemberId,
-    /// Its name.
+    /// The name.
     pub name: Name,
     /// Its point of view; may be empty.
     pub lens: Lens,
@@ -110,9 +110,9 @@ pub struct BriefMember {
 /// An earlier take of the member in a brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BriefRecentTake {
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The position taken.
     pub stance: CommitteeStance,
@@ -128,7 +128,7 @@ pub struct BriefRecentTake {
 pub struct CommitteeBrief {
     /// The member that it belongs to.
     pub member_id: CommitteeMemberId,
-    /// When it was generated, by the store's clock.
+    /// The time when it was generated, by the store's clock.
     pub generated_at: Timestamp,
     /// The text before the value of `submit_to`.
     pub head: String,
@@ -157,7 +157,7 @@ impl CommitteeBrief {
         }
     }
 
-    /// The complete brief file for a front end with these links; an origin such as
+    /// Returns the complete brief file for a front end with these links; an origin such as
     /// `https://acme.example` will do.
     pub fn text(&self, links: &(impl Links + ?Sized)) -> String {
         format!("{}{}{}", self.head, json::write(&links.committee_submit()), self.tail)

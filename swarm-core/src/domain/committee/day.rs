@@ -51,7 +51,7 @@ text!(
 pub struct SubjectOrder {
     /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
 }
 

@@ -25,7 +25,7 @@ impl CommitteeMemberId {
         Err(Invalid::new("id", "must match [a-z0-9][a-z0-9_-]{0,99}"))
     }
 
-    /// The id.
+    /// Returns the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -45,9 +45,9 @@ text!(
 /// A member as the operator creates it (API.md, 8.8).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommitteeMemberDraft {
-    /// Its id.
+    /// The id.
     pub id: CommitteeMemberId,
-    /// Its name.
+    /// The name.
     pub name: Name,
     /// Its point of view; empty when omitted.
     pub lens: Lens,
@@ -74,14 +74,14 @@ impl CommitteeMemberDraft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommitteeStatus {
-    /// It may submit, and gets briefs.
+    /// The member may submit, and gets briefs.
     Active,
-    /// It may not submit, and gets no briefs.
+    /// The member may not submit, and gets no briefs.
     Inactive,
 }
 
 impl CommitteeStatus {
-    /// The status with this name on the wire.
+    /// Returns the status with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Active, Self::Inactive].into_iter().find(|status| status.as_str() == text)
     }
@@ -95,7 +95,7 @@ impl CommitteeStatus {
             .ok_or_else(|| Invalid::new("status", "must be active or inactive"))
     }
 
-    /// The name of the status on the wire.
+    /// Returns the name of the status on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -113,17 +113,17 @@ impl std::fmt::Display for CommitteeStatus {
 /// A stored member. Serialized for operators, without its key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeMember {
-    /// Its id.
+    /// The id.
     pub id: CommitteeMemberId,
-    /// Its name.
+    /// The name.
     pub name: Name,
     /// Its point of view; may be empty.
     pub lens: Lens,
     /// Its voice document; empty when none is registered.
     pub voice: Voice,
-    /// Whether it may submit.
+    /// Whether the member may submit.
     pub status: CommitteeStatus,
-    /// When it was created, by the store's clock.
+    /// The time when it was created, by the store's clock.
     pub created_at: Timestamp,
     /// The hash of its API key (API.md, 8.1).
     #[serde(skip)]

@@ -27,7 +27,7 @@ impl CommitteeSettings {
         Ok(Self { key_prefix, brief_at, deadline })
     }
 
-    /// The prefix of API keys.
+    /// Returns the prefix of API keys.
     pub fn key_prefix(&self) -> &KeyPrefix {
         &self.key_prefix
     }
@@ -37,7 +37,7 @@ impl CommitteeSettings {
         self.brief_at
     }
 
-    /// The deadline for takes, in UTC: the start of this minute.
+    /// Returns the deadline for takes, in UTC: the start of this minute.
     pub fn deadline(&self) -> TimeOfDay {
         self.deadline
     }
@@ -71,7 +71,7 @@ impl KeyPrefix {
         Err(Invalid::new("key_prefix", "must match [a-z]{1,16}"))
     }
 
-    /// The prefix.
+    /// Returns the prefix.
     pub fn as_str(&self) -> &str {
         &self.0
     }

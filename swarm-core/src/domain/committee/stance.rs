@@ -19,7 +19,7 @@ impl CommitteeStance {
     pub const ALL: [Self; 5] =
         [Self::Bullish, Self::Constructive, Self::Neutral, Self::Cautious, Self::Bearish];
 
-    /// The stance with exactly this name.
+    /// Returns the stance with exactly this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|stance| stance.as_str() == text)
     }

@@ -22,7 +22,7 @@ pub struct CommitteeDraft {
     pub body: CommitteeBody,
     /// The name of the model that wrote it, if given.
     pub model: Option<Model>,
-    /// When it was written, if given.
+    /// The time when the take was written, if given.
     pub generated_at: Option<Timestamp>,
 }
 
@@ -30,7 +30,7 @@ pub struct CommitteeDraft {
 /// [`commit_reference`](crate::proof::commit_reference) digests: the order of the fields matters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommitteeTake {
-    /// Its author.
+    /// The author.
     pub member_id: CommitteeMemberId,
     /// The day of its session.
     pub date: Day,
@@ -44,8 +44,8 @@ pub struct CommitteeTake {
     pub body: CommitteeBody,
     /// The name of the model that wrote it; `null` if not given.
     pub model: Option<Model>,
-    /// When it was written; when it was received if not given.
+    /// The time when the take was written; the time when it was received if not given.
     pub generated_at: Timestamp,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub received_at: Timestamp,
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::iter::from_fn;
 use std::mem::take;
 
-use super::fields::{self, Fields};
-use super::number::Number;
+use super::object::{Fields, not_a_list, not_a_number, not_a_string};
 use super::value::Json;
+use super::value::Number;
 use crate::domain::Invalid;
 
 /// A parsed JSON text. All values are in one flat list, and strings without escapes borrow from the
@@ -61,7 +61,7 @@ impl<'a> Document<'a> {
         keys(self.0.get(place + 1..).unwrap_or_default())
     }
 
-    /// The members of the outermost object; any other value has none.
+    /// Returns the members of the outermost object; any other value has none.
     pub fn members(&mut self) -> Members<'_, 'a> {
         Members::of(&mut self.0)
     }
@@ -96,7 +96,7 @@ impl Fields for Members<'_, '_> {
         match self.member(field) {
             None => Ok(None),
             Some([Node { value: Value::Text(text), .. }, ..]) => Ok(Some(take(text))),
-            Some(_) => Err(fields::not_a_string(field)),
+            Some(_) => Err(not_a_string(field)),
         }
     }
 
@@ -104,7 +104,7 @@ impl Fields for Members<'_, '_> {
         match self.member(field) {
             None => Ok(None),
             Some([Node { value: Value::Number { value, .. }, .. }, ..]) => Ok(Some(*value)),
-            Some(_) => Err(fields::not_a_number(field)),
+            Some(_) => Err(not_a_number(field)),
         }
     }
 
@@ -118,7 +118,7 @@ impl Fields for Members<'_, '_> {
             Some([Node { value: Value::List, .. }, inside @ ..]) => {
                 values(inside).try_for_each(|item| read(&mut Members::of(item))).map(|()| true)
             }
-            Some(_) => Err(fields::not_a_list(field)),
+            Some(_) => Err(not_a_list(field)),
         }
     }
 

@@ -7,12 +7,12 @@ use std::fmt;
 #[error("invalid json body")]
 pub struct NotJson {
     /// Where the text stops being JSON.
-    pub place: FaultPlace,
+    pub position: ErrorPosition,
 }
 
 /// Where a text stops being JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaultPlace {
+pub enum ErrorPosition {
     /// At this line and column. A column is one character. No JSON value or mark can begin there.
     At {
         /// The line, counted from 1.
@@ -32,11 +32,11 @@ impl NotJson {
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         let in_line = before.get(line_start..).unwrap_or_default();
         let column = String::from_utf8_lossy(in_line).chars().count() + 1;
-        Self { place: FaultPlace::At { line, column } }
+        Self { position: ErrorPosition::At { line, column } }
     }
 }
 
-impl fmt::Display for FaultPlace {
+impl fmt::Display for ErrorPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At { line, column } => write!(f, "line {line}, column {column}"),

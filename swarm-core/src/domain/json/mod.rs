@@ -9,10 +9,7 @@
 mod document;
 mod error;
 mod escapes;
-mod fields;
-mod number;
 mod object;
-mod printable;
 mod reader;
 mod value;
 
@@ -21,13 +18,12 @@ use std::io;
 use serde::ser::Serialize;
 
 pub use document::{Document, Members};
-pub use error::{FaultPlace, NotJson};
-pub use fields::Fields;
-pub use number::Number;
-pub use printable::{printable, printable_json};
-pub use value::{Json, Object};
+pub use error::{ErrorPosition, NotJson};
+pub use escapes::{printable, printable_json};
+pub use object::Fields;
+pub use value::{Json, Number, Object};
 
-/// The JSON text of `value`, as `JSON.stringify` would write it.
+/// Returns the JSON text of `value`, as `JSON.stringify` would write it.
 ///
 /// All types of this crate can be serialized. A value of another type that fails to serialize, or
 /// that contains a map with keys other than strings, gives `null`.
@@ -92,7 +88,7 @@ mod tests {
             (b"{} {}", "line 1, column 4"),
             (b"{\"x\":{\"a\":1,\"b\":2,\"a\":1}}", "the key \"a\" stands twice"),
         ] {
-            let fault = Json::read(bytes).map_err(|fault| fault.place.to_string());
+            let fault = Json::read(bytes).map_err(|fault| fault.position.to_string());
             assert_eq!(fault, Err(place.to_owned()), "{}", String::from_utf8_lossy(bytes));
         }
     }

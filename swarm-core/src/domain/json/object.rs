@@ -1,15 +1,60 @@
-//! Reading fields from JSON objects.
+//! Reading fields from JSON objects, also through an interface that parsed and unparsed objects have in common.
 
 use std::borrow::Cow;
 
 use serde::ser::{Serialize, Serializer};
 
-use super::fields::{Fields, not_a_list, not_a_number, not_a_string};
 use super::value::{Json, Object};
 use crate::domain::Invalid;
 
+/// The members of an object, which a reader takes one by one: those of an [`Object`](super::Object)
+/// or of a [`Document`](super::Document). A member that is `null` counts as absent.
+pub trait Fields {
+    /// Takes an optional string.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is not a string.
+    fn text_if_any(&mut self, field: &'static str) -> Result<Option<Cow<'_, str>>, Invalid>;
+
+    /// Takes an optional number.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is not a number.
+    fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid>;
+
+    /// Takes an optional list and calls `read` with the members of each of its elements. An element
+    /// that is not an object has no members. Returns whether the list is present.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is not a list; else the first error of `read`.
+    fn objects_if_any(
+        &mut self,
+        field: &'static str,
+        read: &mut dyn FnMut(&mut dyn Fields) -> Result<(), Invalid>,
+    ) -> Result<bool, Invalid>;
+
+    /// The names that are none of these, in their order, at most `limit`.
+    fn others(&self, known: &[&str], limit: usize) -> Vec<String>;
+
+    /// Takes a required string.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is absent or not a string.
+    fn text(&mut self, field: &'static str) -> Result<Cow<'_, str>, Invalid> {
+        self.text_if_any(field)?.ok_or_else(|| Invalid::missing(field))
+    }
+
+    /// Takes a required number.
+    ///
+    /// # Errors
+    /// [`Invalid`] when it is absent or not a number.
+    fn number(&mut self, field: &'static str) -> Result<f64, Invalid> {
+        self.number_if_any(field)?.ok_or_else(|| Invalid::missing(field))
+    }
+}
+
 impl Object {
-    /// The members, in order.
+    /// Returns the members, in order.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
@@ -21,12 +66,12 @@ impl Object {
         Some(value).filter(|value| *value != Json::Null)
     }
 
-    /// Whether the member is present, even if it is `null`.
+    /// Returns whether the member is present, even if it is `null`.
     pub fn has(&self, field: &str) -> bool {
         self.0.iter().any(|(key, _)| key == field)
     }
 
-    /// The member with this name.
+    /// Returns the member with this name.
     pub fn get_mut(&mut self, field: &str) -> Option<&mut Json> {
         self.0.iter_mut().find(|(key, _)| key == field).map(|(_, value)| value)
     }
@@ -209,4 +254,16 @@ impl Serialize for Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.members())
     }
+}
+
+pub(super) fn not_a_string(field: &'static str) -> Invalid {
+    Invalid::new(field, "must be a string")
+}
+
+pub(super) fn not_a_number(field: &'static str) -> Invalid {
+    Invalid::new(field, "must be a number")
+}
+
+pub(super) fn not_a_list(field: &'static str) -> Invalid {
+    Invalid::new(field, "must be an array")
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr2;
 
 use super::document::{Document, Value};
-use super::error::{FaultPlace, NotJson, Stop};
+use super::error::{ErrorPosition, NotJson, Stop};
 use super::escapes::unescape;
 use super::value::Json;
 use crate::domain::distinct::{are_distinct, first_duplicate};
@@ -26,7 +26,7 @@ impl<'a> Document<'a> {
             return Ok(reader.document);
         }
         Err(match reader.duplicate {
-            Some(key) => NotJson { place: FaultPlace::DuplicateKey(key) },
+            Some(key) => NotJson { position: ErrorPosition::DuplicateKey(key) },
             None => NotJson::at(bytes, reader.at),
         })
     }

@@ -17,9 +17,9 @@ use crate::domain::{
 /// An entry with its number and time: a line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// Its number.
+    /// The number.
     pub seq: Seq,
-    /// When it was committed, by the store's clock.
+    /// The time of the commit, by the store's clock.
     pub at: Timestamp,
     /// The entry.
     #[serde(flatten)]
@@ -27,7 +27,7 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// The exact text: a JSON object, without a line break.
+    /// Returns the exact text: a JSON object, without a line break.
     pub fn text(&self) -> String {
         write(self)
     }
@@ -57,7 +57,7 @@ pub enum LogEntry {
     Memo(MemoEntry),
     /// A subject was created or replaced.
     Subject {
-        /// Who wrote it.
+        /// The actor who wrote it.
         by: Actor,
         /// The subject.
         id: SubjectId,
@@ -67,7 +67,7 @@ pub enum LogEntry {
     /// A snapshot of a subject was added.
     #[serde(rename_all = "camelCase")]
     SubjectSnapshot {
-        /// Who added it.
+        /// The actor who added it.
         by: Actor,
         /// The snapshot.
         id: SubjectSnapshotId,
@@ -78,7 +78,7 @@ pub enum LogEntry {
     },
     /// The regime of a day was recorded.
     Regime {
-        /// Who recorded it.
+        /// The actor who recorded it.
         by: Actor,
         /// The day.
         date: Day,
@@ -87,11 +87,11 @@ pub enum LogEntry {
     },
     /// A research signal was recorded.
     Signal {
-        /// Who recorded it.
+        /// The actor who recorded it.
         by: Actor,
-        /// What it is called.
+        /// The name of the signal.
         signal_key: String,
-        /// Its day.
+        /// The day.
         date: Day,
         /// The digest of the record.
         digest: Digest,
@@ -105,8 +105,8 @@ pub enum LogEntry {
 }
 
 impl LogEntry {
-    /// The text of the entry without number and time, as stores keep it: a JSON object, without a
-    /// line break.
+    /// Returns the text of the entry without number and time, as stores keep it: a JSON object,
+    /// without a line break.
     pub fn to_text(&self) -> String {
         write(self)
     }
@@ -119,7 +119,7 @@ impl LogEntry {
         exact(text, Self::to_text)
     }
 
-    /// The session that an operator or the schedule acted on.
+    /// Returns the session that an operator or the schedule acted on.
     pub fn session(&self) -> Option<SessionId> {
         match self {
             Self::Session(entry) => Some(entry.session.id),
@@ -146,7 +146,7 @@ fn exact<T: for<'de> Deserialize<'de>>(
 pub struct SessionEntry {
     /// What was done.
     pub act: SessionAct,
-    /// Who did it.
+    /// The actor who did it.
     pub by: Actor,
     /// Their remark.
     pub note: Option<Note>,
@@ -161,9 +161,9 @@ pub struct SessionEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionAct {
-    /// It was convened.
+    /// The session was convened.
     Convened,
-    /// It moved to another state.
+    /// The session moved to another state.
     State,
     /// Its deadline was moved, set or lifted.
     Deadline,
@@ -175,9 +175,9 @@ pub enum SessionAct {
     Excuse,
     /// Its brief was published.
     Brief,
-    /// It was withdrawn: removed, as if it had never been convened.
+    /// The session was withdrawn: removed, as if it had never been convened.
     Withdrawn,
-    /// It was blind, and its takes were opened. An entry for each of them follows.
+    /// The session was blind, and its takes were opened. An entry for each of them follows.
     Opened,
 }
 
@@ -185,17 +185,17 @@ pub enum SessionAct {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggedSession {
-    /// Its id.
+    /// The id.
     pub id: SessionId,
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
-    /// Its state.
+    /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline.
     pub window_closes_at: Option<Timestamp>,
-    /// When it was convened.
+    /// The time when the session was convened.
     pub convened_at: Timestamp,
     /// The number of members required for a quorum.
     pub quorum: Option<u32>,
@@ -203,13 +203,13 @@ pub struct LoggedSession {
     pub buckets_digest: Option<Digest>,
     /// The digest of its roster, if it has one.
     pub roster_digest: Option<Digest>,
-    /// Whether it is blind.
+    /// Whether the session is blind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
-    /// When it was opened, if it is blind.
+    /// The time when the session was opened, if it is blind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
-    /// When it was published.
+    /// The time when the session was published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
     /// The digest of its snapshot, once it is aggregated.
@@ -222,7 +222,7 @@ pub struct LoggedSession {
 pub struct Excuse {
     /// The member.
     pub member_id: MemberId,
-    /// Whether it is excused now.
+    /// Whether the member is excused now.
     pub excused: bool,
 }
 
@@ -236,7 +236,7 @@ pub struct MemberEntry {
     pub by: Option<Actor>,
     /// The member.
     pub id: MemberId,
-    /// Whether it is active after the act.
+    /// Whether the member is active after the act.
     pub status: MemberStatus,
     /// Its key after the act.
     pub public_key: Option<PublicKey>,
@@ -246,15 +246,15 @@ pub struct MemberEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemberAct {
-    /// It was activated.
+    /// The member was activated.
     Activated,
-    /// It was deactivated.
+    /// The member was deactivated.
     Deactivated,
-    /// It claimed its token.
+    /// The member claimed its token.
     Claimed,
     /// Its token was revoked. It may claim another.
     ClaimReset,
-    /// It got another token, and possibly another key.
+    /// The member got another token, and possibly another key.
     KeyRotated,
     /// Its name, contact, lens and memos were erased.
     Erased,
@@ -264,9 +264,9 @@ pub enum MemberAct {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemberStatus {
-    /// It may file takes.
+    /// The member may file takes.
     Active,
-    /// It may not.
+    /// The member may not file takes.
     Inactive,
 }
 
@@ -281,7 +281,7 @@ pub struct MemoEntry {
     pub by: Option<Actor>,
     /// The memo.
     pub id: MemoId,
-    /// Its author.
+    /// The author.
     pub member_id: MemberId,
     /// The digest of the record.
     pub digest: Digest,
@@ -303,12 +303,12 @@ pub enum MemoAct {
 pub enum Operation {
     /// The store's clock, although it is behind the log.
     ClockAccepted {
-        /// Who accepted it.
+        /// The actor who accepted it.
         by: Actor,
     },
     /// The store, although its log went back. A new log begins with this entry.
     StoreAccepted {
-        /// Who accepted it.
+        /// The actor who accepted it.
         by: Actor,
         /// The number of the log that begins.
         log: u64,
@@ -317,7 +317,7 @@ pub enum Operation {
     },
     /// The key that signs the log from now on, though another signed the last checkpoint.
     KeyAccepted {
-        /// Who accepted it.
+        /// The actor who accepted it.
         by: Actor,
         /// The key, as a C2SP verifier key.
         #[serde(rename = "logKey")]
@@ -350,7 +350,7 @@ impl LogBefore {
 pub struct CommitteeDayEntry {
     /// What was done.
     pub act: DayAct,
-    /// Who did it.
+    /// The actor who did it.
     pub by: Actor,
     /// The day.
     pub date: Day,

@@ -48,8 +48,8 @@ impl Actor {
     /// The operator of a tenant without named operators.
     pub const OPERATOR: Self = Self(Cow::Borrowed("operator"));
 
-    /// The operator whose token has this name: 1 to 100 characters, and not `schedule`, which is
-    /// reserved for the server itself.
+    /// Returns the operator whose token has this name: 1 to 100 characters, and not `schedule`,
+    /// which is reserved for the server itself.
     ///
     /// # Errors
     /// [`Invalid`] for any other name.
@@ -61,7 +61,7 @@ impl Actor {
         Ok(Self(Cow::Owned(name)))
     }
 
-    /// The name in the log.
+    /// Returns the name in the log.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -97,7 +97,7 @@ impl Attribution {
     /// A change by the schedule.
     pub const SCHEDULE: Self = Self { by: Actor::SCHEDULE, note: None };
 
-    /// A change by `by`, with the optional field `note` of the request.
+    /// Returns a change by `by`, with the optional field `note` of the request.
     ///
     /// # Errors
     /// [`Invalid`] when the note is not a string of at most 500 characters.
@@ -116,17 +116,17 @@ impl From<Actor> for Attribution {
 /// A row of the log, as a store returns it: what was committed, with its number and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogRow {
-    /// Its number.
+    /// The number of the row.
     pub seq: Seq,
-    /// When it was committed, by the store's clock.
+    /// When the row was committed, by the store's clock.
     pub at: Timestamp,
     /// What was committed.
     pub logged: Logged,
 }
 
 impl LogRow {
-    /// Whether this row may change the public view of a session and its takes. A take changes only
-    /// its own session; any other entry may change any session.
+    /// Returns whether this row may change the public view of a session and its takes. A take
+    /// changes only its own session; any other entry may change any session.
     pub fn may_change(&self, session: SessionId) -> bool {
         match &self.logged {
             Logged::Take(take) => take.session_id == session,

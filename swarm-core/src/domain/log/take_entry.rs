@@ -15,18 +15,18 @@ pub struct TakeEntry {
     pub id: TakeId,
     /// Its session.
     pub session_id: SessionId,
-    /// Its author.
+    /// The author.
     pub member_id: MemberId,
     /// Its number among the author's takes in the session.
     pub revision: Revision,
-    /// What it says, or its seal.
+    /// The content of the take, or its seal.
     #[serde(flatten)]
     pub content: TakeContent,
     /// The key that verified it.
     pub public_key: PublicKey,
 }
 
-/// How the entry of a take shows what it says.
+/// The content of a take in its entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "ContentFields")]
 pub enum TakeContent {
@@ -39,7 +39,7 @@ pub enum TakeContent {
     },
     /// It was filed in a blind session that was not opened yet (API.md, 5.8).
     Sealed {
-        /// Its seal.
+        /// The seal.
         sealed: Digest,
     },
 }
@@ -84,11 +84,11 @@ pub struct OpeningEntry {
 /// A submission to the committee that was filed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommitteeTakeEntry {
-    /// Its author.
+    /// The author.
     pub member_id: CommitteeMemberId,
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The reference of the stored record.
     pub commit: Digest,

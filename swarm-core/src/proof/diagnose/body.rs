@@ -56,7 +56,7 @@ impl SignedBody {
         Ok(Self { sent: Sent { kind, fields: members, others }, payload, public_key })
     }
 
-    /// The kind of payload.
+    /// Returns the kind of payload.
     pub fn kind(&self) -> PayloadKind {
         self.sent.kind
     }

@@ -15,7 +15,7 @@ macro_rules! codes {
             /// All codes, in the order of API.md, 9.4.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code on the wire.
+            /// Returns the code on the wire.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }

@@ -45,7 +45,7 @@ pub struct Diagnosis {
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Its code.
+    /// The code of the mistake.
     pub code: Code,
     /// An explanation, and how to correct it.
     pub message: Cow<'static, str>,

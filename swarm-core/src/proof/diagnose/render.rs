@@ -83,7 +83,7 @@ pub(super) enum Escapes {
     Least,
     /// All characters outside ASCII, with lower-case digits.
     Ascii,
-    /// The same, with upper-case digits.
+    /// All characters outside ASCII, with upper-case digits.
     AsciiUpper,
     /// `\/`.
     Slash,

@@ -7,15 +7,15 @@ use ed25519_dalek::Verifier as _;
 
 use crate::domain::{PublicKey, Signature};
 
-/// Whether a signature holds over a message under strict verification: no small-order component, no
-/// malleable or non-canonical encoding (API.md, 3.2).
+/// Returns whether a signature holds over a message under strict verification: no small-order
+/// component, no malleable or non-canonical encoding (API.md, 3.2).
 ///
 /// This accepts exactly what `verify_strict` of ed25519-dalek accepts for a [`PublicKey`], without
 /// decompressing R. `verify` compares the bytes of R with the canonical encoding of s·B - k·A, so
 /// an R that it accepts is of small order only if it is one of `SMALL_ORDER`. Weak keys are
 /// refused when they are parsed. The range of s is checked here too, because dalek's feature
 /// `legacy_compatibility`, which any crate of a build can enable, turns its own check off.
-pub fn holds(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
+pub fn verify_signature(message: &[u8], signature: &Signature, key: &PublicKey) -> bool {
     signature.decoded().is_some_and(|signature| {
         !SMALL_ORDER.contains(signature.r_bytes())
             && is_reduced(signature.s_bytes())

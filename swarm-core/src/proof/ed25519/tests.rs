@@ -1,4 +1,4 @@
-//! Compares `holds` with dalek's `verify_strict`, for keys and signatures with small-order
+//! Compares `verify_signature` with dalek's `verify_strict`, for keys and signatures with small-order
 //! components.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use sha2::{Digest as _, Sha512};
 
-use super::{ORDER, SMALL_ORDER, holds, is_reduced};
+use super::{ORDER, SMALL_ORDER, is_reduced, verify_signature};
 use crate::domain::{PublicKey, Signature};
 
 #[test]
@@ -112,6 +112,6 @@ impl Member {
     }
 
     fn holds(&self, message: &[u8], signature: &Raw) -> bool {
-        holds(message, &Signature::encode(signature), &self.key)
+        verify_signature(message, &Signature::encode(signature), &self.key)
     }
 }

@@ -20,7 +20,7 @@ pub const MAX_PREVIEW_CHARACTERS: usize = 600;
 pub struct BriefSource {
     /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject: Subject,
     /// The last time at which a take is accepted.
     pub deadline: Timestamp,

@@ -63,17 +63,17 @@ pub struct NewBriefs<'a> {
     pub submissions: usize,
 }
 
-/// The day whose briefs are generated now: today, or the day of the latest session if its deadline
-/// has not passed. (An operator may set a deadline on a later day.) So a session is not replaced by
-/// the next one before its end.
+/// Returns the day whose briefs are generated now: today, or the day of the latest session if its
+/// deadline has not passed. (An operator may set a deadline on a later day.) So a session is not
+/// replaced by the next one before its end.
 pub fn day_to_generate(latest: Option<&CommitteeDay>, now: Timestamp) -> Day {
     latest.filter(|latest| is_current(latest, now)).map_or(now.day(), |latest| latest.date)
 }
 
-/// Whether the schedule generates the briefs of this day now. `takes` are the submissions of the
-/// day.
+/// Returns whether the schedule generates the briefs of this day now. `takes` are the submissions
+/// of the day.
 ///
-/// It does so if the day is today, the time of the briefs has come, the deadline is ahead, and the
+/// Briefs are due if the day is today, the time of the briefs has come, the deadline is ahead, and the
 /// day has no briefs since then: none, or only earlier ones that an operator generated. So a server
 /// that starts late catches up, and of two servers the second one does nothing.
 ///
@@ -97,8 +97,8 @@ fn passed_unused(made: &Generation, takes: &[Arc<CommitteeTake>], now: Timestamp
     now >= made.deadline && standing(made, takes).is_empty()
 }
 
-/// The time until [`is_due`] may become true if no record changes: until the scheduled time of
-/// today or tomorrow, or until the deadline of an earlier day that is still open.
+/// Returns the time until [`is_due`] may become true if no record changes: until the scheduled time
+/// of today or tomorrow, or until the deadline of an earlier day that is still open.
 pub fn until_due(
     settings: &CommitteeSettings,
     now: Timestamp,
@@ -118,8 +118,8 @@ pub fn until_due(
     now.until(next)
 }
 
-/// The request of the schedule when a generation [is due](is_due). It keeps the subject and the
-/// deadline of the day, except that a deadline which has passed is replaced by that of the
+/// Returns the request of the schedule when a generation [is due](is_due). It keeps the subject and
+/// the deadline of the day, except that a deadline which has passed is replaced by that of the
 /// settings.
 pub fn scheduled(
     settings: &CommitteeSettings,
@@ -131,14 +131,14 @@ pub fn scheduled(
     GenerationOrder { subject_id: None, deadline }
 }
 
-/// Whether there is an active member to read the briefs. Without one the schedule generates
+/// Returns whether there is an active member to read the briefs. Without one the schedule generates
 /// nothing; an operator still may.
 pub fn has_readers(members: &[MemberSource]) -> bool {
     !members.is_empty()
 }
 
-/// The subject of a day: the requested subject, else the one set for the day, else the one of an
-/// earlier generation of the day, else one of the active subjects in rotation.
+/// Returns the subject of a day: the requested subject, else the one set for the day, else the one
+/// of an earlier generation of the day, else one of the active subjects in rotation.
 ///
 /// The rotation: of the `n` subjects with status `active`, sorted by id, the UTC day number `d`
 /// since 1970-01-01 gets the one with index `d mod n`. So each subject recurs every `n` days. When
@@ -170,9 +170,9 @@ fn by_rotation(subjects: &[Subject], now: Timestamp) -> Option<&Subject> {
     active.get(usize::try_from(index).ok()?).copied()
 }
 
-/// The deadline of a day: the requested one, else the one of an earlier generation of the day, else
-/// the one of the settings. A session with submissions is not reopened after its deadline, because
-/// its takes have become public. `takes` are all submissions of the day.
+/// Returns the deadline of a day: the requested one, else the one of an earlier generation of the
+/// day, else the one of the settings. A session with submissions is not reopened after its
+/// deadline, because its takes have become public. `takes` are all submissions of the day.
 ///
 /// # Errors
 /// [`CommitteeRefusal::WindowClosed`] when the deadline would reopen such a session.

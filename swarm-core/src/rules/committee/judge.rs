@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{CommitteeBasis, CommitteeRefusal};
+use super::CommitteeRefusal;
 use crate::domain::committee::{
     CommitteeBody, CommitteeDay, CommitteeDraft, CommitteeMember, CommitteeMemberId,
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
@@ -13,6 +13,17 @@ use crate::domain::json::{self, Json, Object};
 use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
+
+/// The facts that a submission to the committee is judged on.
+#[derive(Clone, Debug)]
+pub struct CommitteeBasis {
+    /// The time by the store's clock.
+    pub now: Timestamp,
+    /// The member whose record carries the hash of the key, whatever its status.
+    pub member: Option<Versioned<CommitteeMember>>,
+    /// The latest day whose briefs were generated.
+    pub session: Option<Versioned<CommitteeDay>>,
+}
 
 /// A checked submission, and the guards under which it may be committed. Only [`judge`] constructs
 /// it, so a store cannot receive a take that was not checked.
@@ -39,7 +50,7 @@ impl CommitteeFiling {
         self.quota
     }
 
-    /// The id of this attempt to commit; it stays the same when the command is sent again.
+    /// Returns the id of this attempt to commit; it stays the same when the command is sent again.
     pub fn attempt(&self) -> AttemptId {
         self.attempt
     }
@@ -59,18 +70,18 @@ impl CommitteeFiling {
         self.commit_deadline
     }
 
-    /// The subject of the session.
+    /// Returns the subject of the session.
     pub fn subject_id(&self) -> &SubjectId {
         &self.subject_id
     }
 
-    /// When it was written; `None` if not given. Then the time of the commit is stored.
+    /// When the take was written; `None` if not given. Then the time of the commit is stored.
     pub fn generated_at(&self) -> Option<Timestamp> {
         self.draft.generated_at
     }
 
-    /// The JSON text of the record without the fields that the commit adds: `received_at`, and
-    /// `generated_at` if not given.
+    /// Returns the JSON text of the record without the fields that the commit adds: `received_at`,
+    /// and `generated_at` if not given.
     pub fn text(&self) -> String {
         #[derive(Serialize)]
         struct Text<'a> {
@@ -96,7 +107,7 @@ impl CommitteeFiling {
         })
     }
 
-    /// The record to store, with the time that the commit assigned.
+    /// Returns the record to store, with the time that the commit assigned.
     pub fn take(&self, received_at: Timestamp) -> CommitteeTake {
         let draft = self.draft.clone();
         CommitteeTake {
@@ -170,8 +181,8 @@ pub fn read(fields: &mut Object) -> Result<CommitteeDraft, CommitteeRefusal> {
     })
 }
 
-/// Whether the briefs of a day are current: the day is today, or its deadline has not passed. (An
-/// operator may set a deadline on a later day.)
+/// Returns whether the briefs of a day are current: the day is today, or its deadline has not
+/// passed. (An operator may set a deadline on a later day.)
 pub fn is_current(day: &CommitteeDay, now: Timestamp) -> bool {
     day.generation.as_ref().is_some_and(|made| day.date == now.day() || now <= made.deadline)
 }

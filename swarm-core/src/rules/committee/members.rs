@@ -45,7 +45,7 @@ pub fn rotate_member_key(
     (CommitteeMemberChange { member: rotated, expected: Some(member.version) }, key)
 }
 
-/// Whether a member may read its briefs. A member that becomes inactive loses them at once.
+/// Returns whether a member may read its briefs. A member that becomes inactive loses them at once.
 pub fn has_briefs(member: &CommitteeMember) -> bool {
     member.status == CommitteeStatus::Active
 }

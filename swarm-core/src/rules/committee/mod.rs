@@ -1,7 +1,6 @@
 //! The rules of interface B, the daily committee.
 
 mod compose;
-mod facts;
 mod generate;
 mod judge;
 mod members;
@@ -10,12 +9,11 @@ mod refusal;
 mod sessions;
 
 pub use compose::{BriefSource, MAX_PREVIEW_CHARACTERS, MemberSource, compose};
-pub use facts::CommitteeBasis;
 pub use generate::{
     CommitteeDayChange, KnownDay, NewBriefs, day_to_generate, deadline, generate, has_readers,
     is_due, scheduled, set_subject, set_synthesis, subject_for, until_due, withdraw,
 };
-pub use judge::{CommitteeFiling, is_current, judge, read, stays_current};
+pub use judge::{CommitteeBasis, CommitteeFiling, is_current, judge, read, stays_current};
 pub use members::{
     CommitteeMemberChange, create_member, has_briefs, rotate_member_key, set_status,
 };

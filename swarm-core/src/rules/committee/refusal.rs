@@ -72,7 +72,7 @@ pub enum CommitteeRefusal {
 }
 
 impl CommitteeRefusal {
-    /// The seconds after which a retry may succeed, if known.
+    /// Returns the seconds after which a retry may succeed, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
             Self::QuotaReached(reached) => Some(reached.retry_after),

@@ -16,9 +16,9 @@ use crate::proof::commit_reference;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionLine {
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The number of visible takes; 0 until the deadline has passed.
     pub takes: usize,
@@ -30,9 +30,9 @@ pub struct SessionLine {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CommitteeSession {
-    /// Its day.
+    /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The last time at which a take is accepted.
     pub deadline_utc: Timestamp,
@@ -56,16 +56,16 @@ pub struct PublicTake {
     pub body: CommitteeBody,
     /// The model that wrote it, if given.
     pub model: Option<Model>,
-    /// When it was written.
+    /// When the take was written.
     pub generated_at: Timestamp,
-    /// When it was committed.
+    /// When the take was committed.
     pub received_at: Timestamp,
     /// The commit reference that its author received.
     pub commit: String,
 }
 
-/// The list entry of a session, from its day and all submissions of the day in the order of their
-/// commits. `None` when no briefs were generated that day.
+/// Returns the list entry of a session, from its day and all submissions of the day in the order of
+/// their commits. `None` when no briefs were generated that day.
 pub fn line(
     day: &CommitteeDay,
     takes: &[Arc<CommitteeTake>],
@@ -81,8 +81,8 @@ pub fn line(
     })
 }
 
-/// The complete session, from its day and all submissions of the day in the order of their commits.
-/// `None` when no briefs were generated that day.
+/// Returns the complete session, from its day and all submissions of the day in the order of their
+/// commits. `None` when no briefs were generated that day.
 pub fn session(
     day: &CommitteeDay,
     takes: &[Arc<CommitteeTake>],
@@ -99,14 +99,14 @@ pub fn session(
     })
 }
 
-/// Whether the deadline has passed.
+/// Returns whether the deadline has passed.
 pub fn is_over(made: &Generation, now: Timestamp) -> bool {
     now > made.deadline
 }
 
-/// The takes that count: the newest take of each member on the session's subject, in the order of
-/// their commits. A change of the subject during the day therefore restarts the session: takes on
-/// the earlier subject do not count.
+/// Returns the takes that count: the newest take of each member on the session's subject, in the
+/// order of their commits. A change of the subject during the day therefore restarts the session:
+/// takes on the earlier subject do not count.
 pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
     let mut newest = HashMap::new();
     let about = |take: &&Arc<CommitteeTake>| take.subject_id == made.subject_id;
@@ -118,9 +118,9 @@ pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<Commi
     newest.into_iter().map(|(_, take)| Arc::clone(take)).collect()
 }
 
-/// Those of the day's submissions that do not belong to a withdrawn generation of its briefs. They
-/// are found by their position, not by their times, because a wrong clock is a reason to withdraw a
-/// day.
+/// Returns the submissions of the day that do not belong to a withdrawn generation of its briefs.
+/// They are found by their position, not by their times, because a wrong clock is a reason to
+/// withdraw a day.
 pub fn standing<'a>(
     made: &Generation,
     takes: &'a [Arc<CommitteeTake>],

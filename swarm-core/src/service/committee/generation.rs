@@ -29,7 +29,7 @@ const RECENT_TAKES: usize = 5;
 pub struct Generated {
     /// The day.
     pub date: Day,
-    /// Its subject.
+    /// The subject.
     pub subject_id: SubjectId,
     /// The last time at which a take is accepted.
     #[serde(rename = "deadline_utc")]
@@ -63,7 +63,7 @@ impl CommitteeTenant {
         .await
     }
 
-    /// The time until briefs may become due, if the committee does not change before.
+    /// Returns the time until briefs may become due, if the committee does not change before.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].

@@ -1,22 +1,35 @@
 //! The service of the daily committee (interface B), the API for embedders.
 
 mod generation;
-mod members;
-mod sessions;
-mod takes;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::committee::{
+    CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberDraft, CommitteeMemberId,
+    CommitteeSettings, CommitteeStatus, CommitteeTake, Generation, SubjectOrder, SynthesisOrder,
+};
+use crate::domain::{Actor, AttemptId, Day, Quotas, SubjectId, TenantId, Timestamp};
+use crate::proof::{ApiKey, commit_reference};
+use crate::rules::committee::{
+    self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
+};
+use crate::rules::{Quota, QuotaReached, Resource, Versioned};
 
 use super::entropy::Zeros;
 use super::observer::TenantObserver;
-use super::{CommitteeError, Entropy, Observer};
-use crate::domain::committee::CommitteeSettings;
-use crate::domain::{Quotas, TenantId, Timestamp};
-use crate::store::{self, CommitteeStore, CommitteeTenants};
+use super::retries::until_committed;
+use super::{Commit, CommitteeError, Entropy, Observer};
+use crate::store::{
+    self, Collection, CommitteeDayChange, CommitteeFiled, CommitteeMemberChange,
+    CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, CommitteeTenants, Saved,
+};
 
 pub use generation::Generated;
-pub use takes::Receipt;
+
+/// The number of days whose takes a list loads at a time, to bound its memory.
+const DAYS_PER_BATCH: usize = 8;
 
 /// The committees of all tenants, served by one store.
 #[derive(Clone)]
@@ -38,7 +51,7 @@ impl Committees {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
-    /// The committee of one tenant, with its settings. It is cheap and does no I/O.
+    /// Returns the committee of one tenant, with its settings. It is cheap and does no I/O.
     pub fn tenant(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeTenant {
         CommitteeTenant {
             store: self.tenants.open_committee(tenant),
@@ -67,10 +80,21 @@ pub struct CommitteeTenant {
     observer: TenantObserver,
 }
 
-impl fmt::Debug for CommitteeTenant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CommitteeTenant").field("id", self.id()).finish_non_exhaustive()
-    }
+/// The receipt of a submission (API.md, 8.4).
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Receipt {
+    /// The author.
+    pub member_id: CommitteeMemberId,
+    /// The day of its session.
+    pub date: Day,
+    /// The subject of its session.
+    pub subject_id: SubjectId,
+    /// The commit reference of the record: see [`commit_reference`].
+    pub commit: String,
+    /// When the submission was committed. This is the only field of the record that its author does not know,
+    /// and needs to recompute the reference.
+    pub received_at: Timestamp,
 }
 
 impl CommitteeTenant {
@@ -91,21 +115,329 @@ impl CommitteeTenant {
         }
     }
 
-    /// The id of the tenant.
+    /// Returns the id of the tenant.
     pub fn id(&self) -> &TenantId {
         self.observer.tenant()
     }
 
-    /// The settings of the committee.
+    /// Returns the settings of the committee.
     pub fn settings(&self) -> &CommitteeSettings {
         &self.settings
     }
 
-    /// The time by the store's clock.
+    /// Returns the time by the store's clock.
     ///
     /// # Errors
     /// [`CommitteeError::Store`].
     pub async fn now(&self) -> Result<Timestamp, CommitteeError> {
         Ok(self.store.now().await?)
+    }
+}
+
+/// The members of the committee and their keys.
+impl CommitteeTenant {
+    /// Creates an active member and returns its key, which is not stored (API.md, 8.8).
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::MemberExists`].
+    pub async fn create_member(
+        &self,
+        draft: &CommitteeMemberDraft,
+    ) -> Result<ApiKey, CommitteeError> {
+        let (random, now) = (self.entropy.bytes()?, self.store.now().await?);
+        let (change, key) = rules::create_member(draft, self.settings.key_prefix(), random, now);
+        match self.save_member(&change).await? {
+            Saved::Saved => Ok(key),
+            Saved::Stale => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
+        }
+    }
+
+    /// Replaces the key of a member. The old key stops working with the commit.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is no such member.
+    pub async fn rotate_member_key(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<ApiKey, CommitteeError> {
+        until_committed("rotate committee key", || async {
+            let (random, member) = (self.entropy.bytes()?, self.load_member(id).await?);
+            let (change, key) =
+                rules::rotate_member_key(&member, self.settings.key_prefix(), random);
+            Ok(self.save_member(&change).await?.committed(key))
+        })
+        .await
+    }
+
+    /// Sets whether a member may submit. Its key does not change. An inactive member has no brief.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is no such member.
+    pub async fn set_member_status(
+        &self,
+        id: &CommitteeMemberId,
+        status: CommitteeStatus,
+    ) -> Result<(), CommitteeError> {
+        until_committed("set committee status", || async {
+            let change = rules::set_status(&self.load_member(id).await?, status);
+            Ok(self.save_member(&change).await?.committed(()))
+        })
+        .await
+    }
+
+    /// Returns all members, of either status, by id.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn members(&self) -> Result<Vec<Arc<CommitteeMember>>, CommitteeError> {
+        let members = self.store.committee_members().await?;
+        Ok(members.into_iter().map(|member| member.record).collect())
+    }
+
+    async fn save_member(&self, change: &CommitteeMemberChange) -> store::Result<Saved> {
+        let saved = self.store.save_committee_member(change).await?;
+        if saved == Saved::Saved {
+            self.observer.notify(Commit::CommitteeMember(&change.member));
+        }
+        Ok(saved)
+    }
+
+    async fn load_member(
+        &self,
+        id: &CommitteeMemberId,
+    ) -> Result<Versioned<CommitteeMember>, CommitteeError> {
+        let member = self.store.committee_member(id).await?;
+        Ok(member.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
+    }
+}
+
+/// Submissions.
+impl CommitteeTenant {
+    /// Files a submission: `key` is the API key, `body` the unparsed submission. It is committed
+    /// when this returns the receipt. Front ends refuse a request without a key of the right form
+    /// with [`CommitteeRefusal::MissingKey`].
+    ///
+    /// # Errors
+    /// [`CommitteeError::Refused`] with the first check that fails, in the order of API.md, 8.5;
+    /// the other variants when the outcome is unknown.
+    pub async fn submit(&self, key: &ApiKey, body: &[u8]) -> Result<Receipt, CommitteeError> {
+        let (hash, prefix) = (key.hash(), self.settings.key_prefix());
+        let attempt = AttemptId(self.entropy.bytes()?);
+        until_committed("file committee take", || async {
+            let basis = self.store.committee_basis(&hash).await?;
+            let filing = rules::judge(&basis, prefix, key, body, attempt)?;
+            let filing = filing.with_quota(self.quotas.committee_submissions_per_day);
+            match self.store.file_committee(&filing).await? {
+                CommitteeFiled::Filed(take) => {
+                    self.observer.notify(Commit::CommitteeTake(&take));
+                    Ok(Some(receipt(&take)))
+                }
+                CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),
+                CommitteeFiled::Full => {
+                    let quota = Quota::CommitteeSubmissionsPerDay;
+                    let reached = QuotaReached::session(quota, basis.now, filing.commit_deadline());
+                    Err(CommitteeRefusal::QuotaReached(reached).into())
+                }
+                CommitteeFiled::Stale => Ok(None),
+            }
+        })
+        .await
+    }
+}
+
+/// Reading briefs and sessions.
+impl CommitteeTenant {
+    /// Returns the current brief of a member. Its text depends on the host of the request:
+    /// [`CommitteeBrief::text`].
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is none.
+    pub async fn brief(
+        &self,
+        member: &CommitteeMemberId,
+    ) -> Result<Arc<CommitteeBrief>, CommitteeError> {
+        let brief = self.todays(Some(member)).await?.pop();
+        let reader = self.store.committee_member(member).await?;
+        let brief = brief.filter(|_| reader.is_some_and(|it| rules::has_briefs(&it.record)));
+        Ok(brief.ok_or(CommitteeRefusal::NotFound(Resource::Brief))?)
+    }
+
+    /// Returns all current briefs, by member id.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn briefs(&self) -> Result<Vec<Arc<CommitteeBrief>>, CommitteeError> {
+        let mut briefs = self.todays(None).await?;
+        let readers = self.readers().await?;
+        briefs.retain(|brief| readers.binary_search(&brief.member_id).is_ok());
+        Ok(briefs)
+    }
+
+    /// The members that may read briefs, by id. When they change, cached briefs are out of date.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn readers(&self) -> Result<Vec<CommitteeMemberId>, CommitteeError> {
+        let members = self.store.committee_members().await?.into_iter();
+        let readers = members.filter(|member| rules::has_briefs(&member.record));
+        Ok(readers.map(|member| member.record.id.clone()).collect())
+    }
+
+    /// Returns the generation of the current briefs, and how long they stay current. When the
+    /// generation changes, cached briefs are out of date.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn generation(&self) -> Result<Option<(Generation, Duration)>, CommitteeError> {
+        let (now, day) = self.today().await?;
+        Ok(day.and_then(|day| Some((day.generation.clone()?, rules::stays_current(&day, now)))))
+    }
+
+    async fn todays(
+        &self,
+        member: Option<&CommitteeMemberId>,
+    ) -> Result<Vec<Arc<CommitteeBrief>>, CommitteeError> {
+        match self.today().await?.1 {
+            Some(day) => Ok(self.store.committee_briefs(day.date, member).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The time, and the day whose briefs are current.
+    async fn today(&self) -> Result<(Timestamp, Option<Arc<CommitteeDay>>), CommitteeError> {
+        let now = self.store.now().await?;
+        Ok((now, self.latest().await?.filter(|day| rules::is_current(day, now))))
+    }
+
+    /// The day of the latest session.
+    async fn latest(&self) -> Result<Option<Arc<CommitteeDay>>, CommitteeError> {
+        let latest = CommitteeSessionQuery { limit: 1, ..CommitteeSessionQuery::default() };
+        let latest = self.store.committee_sessions(&latest).await?.pop();
+        Ok(latest.map(|day| day.record))
+    }
+
+    /// Returns the `limit` latest sessions before the day `before`, latest first.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn sessions(
+        &self,
+        limit: usize,
+        before: Option<Day>,
+    ) -> Result<Vec<SessionLine>, CommitteeError> {
+        let query = CommitteeSessionQuery { subject: None, before, limit };
+        let now = self.store.now().await?;
+        let days = self.store.committee_sessions(&query).await?;
+        let mut lines = Vec::with_capacity(days.len());
+        for days in days.chunks(DAYS_PER_BATCH) {
+            let dates: Vec<_> = days.iter().map(|day| day.record.date).collect();
+            let takes = self.store.committee_takes(&CommitteeTakesQuery::On(&dates)).await?;
+            let line = |day: &CommitteeDay| {
+                let of_day = takes.partition_point(|take| take.date > day.date);
+                let of_day = takes.iter().skip(of_day).take_while(|take| take.date == day.date);
+                rules::line(day, &of_day.cloned().collect::<Vec<_>>(), now)
+            };
+            lines.extend(days.iter().filter_map(|day| line(&day.record)));
+        }
+        Ok(lines)
+    }
+
+    /// Returns the session of a day.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
+    pub async fn session(&self, date: Day) -> Result<CommitteeSession, CommitteeError> {
+        // Read the time first: if the deadline has passed by then, the takes read afterwards are
+        // complete.
+        let now = self.store.now().await?;
+        let day = self.store.committee_day(date).await?;
+        let takes = self.submissions(date).await?;
+        let session = day.and_then(|day| rules::session(&day.record, &takes, now));
+        Ok(session.ok_or(CommitteeRefusal::NotFound(Resource::Session))?)
+    }
+
+    /// All submissions of a day, in the order of their commits.
+    async fn submissions(&self, date: Day) -> store::Result<Vec<Arc<CommitteeTake>>> {
+        self.store.committee_takes(&CommitteeTakesQuery::On(&[date])).await
+    }
+}
+
+/// Changes of a day by operators.
+impl CommitteeTenant {
+    /// Sets the subject of a day, for the next generation of that day's briefs.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is no such subject.
+    pub async fn set_subject(
+        &self,
+        order: &SubjectOrder,
+        by: &Actor,
+    ) -> Result<(), CommitteeError> {
+        let subject = order.subject_id.as_str();
+        let subject = self.store.document(Collection::Subjects, subject).await?;
+        subject.ok_or(CommitteeRefusal::NotFound(Resource::Subject))?;
+        until_committed("set committee subject", || async {
+            let day = self.store.committee_day(order.date).await?;
+            let day = KnownDay::new(order.date, day);
+            let change = rules::set_subject(&day, &order.subject_id, by);
+            Ok(self.save_day(&change).await?.committed(()))
+        })
+        .await
+    }
+
+    /// Sets the synthesis of a session.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
+    pub async fn set_synthesis(
+        &self,
+        order: &SynthesisOrder,
+        by: &Actor,
+    ) -> Result<(), CommitteeError> {
+        until_committed("set committee synthesis", || async {
+            let day = self.store.committee_day(order.date).await?;
+            let day = KnownDay::new(order.date, day);
+            let change = rules::set_synthesis(&day, &order.synthesis, by)?;
+            Ok(self.save_day(&change).await?.committed(()))
+        })
+        .await
+    }
+
+    /// Withdraws a day that was generated by mistake, for example because of a wrong clock. Its
+    /// submissions stay stored, and the log records the withdrawal.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
+    pub async fn withdraw(&self, date: Day, by: &Actor) -> Result<(), CommitteeError> {
+        until_committed("withdraw committee day", || async {
+            let day = KnownDay::new(date, self.store.committee_day(date).await?);
+            let change = rules::withdraw(&day, by)?;
+            Ok(self.save_day(&change).await?.committed(()))
+        })
+        .await
+    }
+
+    async fn save_day(&self, change: &CommitteeDayChange) -> store::Result<Saved> {
+        let saved = self.store.save_committee_day(change).await?;
+        if saved == Saved::Saved {
+            self.observer.notify(Commit::CommitteeDay(&change.day));
+        }
+        Ok(saved)
+    }
+}
+
+fn receipt(take: &CommitteeTake) -> Receipt {
+    Receipt {
+        member_id: take.member_id.clone(),
+        date: take.date,
+        subject_id: take.subject_id.clone(),
+        commit: commit_reference(take),
+        received_at: take.received_at,
+    }
+}
+
+impl fmt::Debug for CommitteeTenant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommitteeTenant").field("id", self.id()).finish_non_exhaustive()
     }
 }

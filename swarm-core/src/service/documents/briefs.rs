@@ -67,7 +67,7 @@ impl Tenant {
         })
     }
 
-    /// The brief of a session, if it has one.
+    /// Returns the brief of a session, if it has one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -80,7 +80,7 @@ impl Tenant {
         Ok(Some(brief(session.date, session.subject_id.clone(), &document)?))
     }
 
-    /// The brief of the newest session of a day and subject that has one.
+    /// Returns the brief of the newest session of a day and subject that has one.
     ///
     /// # Errors
     /// [`Error::Store`].

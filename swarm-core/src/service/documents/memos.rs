@@ -69,7 +69,7 @@ impl Tenant {
         .await
     }
 
-    /// A published memo.
+    /// Returns a published memo.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, or it was retracted.
@@ -77,7 +77,7 @@ impl Tenant {
         self.find_memo(id).await?.ok_or(Refusal::NotFound(Resource::Memo).into())
     }
 
-    /// A memo, or `None` if it was retracted.
+    /// Returns a memo, or `None` if it was retracted.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there has never been one with this id.
@@ -89,8 +89,8 @@ impl Tenant {
         Ok((!stored.retracted).then_some(stored.memo))
     }
 
-    /// A memo as the active member whose bearer token hashes to `token` sees it: its own memos also while the
-    /// session that they name is sealed, other memos as the public does.
+    /// Returns a memo as the active member whose bearer token hashes to `token` sees it: its own memos also
+    /// while the session that they name is sealed, other memos as the public does.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, it was retracted, or is not shown yet.
@@ -104,7 +104,7 @@ impl Tenant {
         self.memo(id).await
     }
 
-    /// All published memos, newest first.
+    /// Returns all published memos, newest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -114,7 +114,7 @@ impl Tenant {
         self.shown_memos(&documents).await
     }
 
-    /// The published memos of a member, oldest first.
+    /// Returns the published memos of a member, oldest first.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -258,7 +258,7 @@ fn group_of_held(session: SessionId) -> String {
 pub(in crate::service) struct StoredMemo {
     pub(in crate::service) memo: Memo,
     pub(in crate::service) retracted: bool,
-    /// Whether it was sent while the session that it names was sealed: see [`Collection::HeldMemos`].
+    /// Whether the memo was sent while the session that it names was sealed: see [`Collection::HeldMemos`].
     held: bool,
 }
 

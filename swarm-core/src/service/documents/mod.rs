@@ -24,7 +24,7 @@ const PAGE_BYTES: usize = 4 << 20;
 
 /// Whether a write created or replaced a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteOutcome {
     /// The document is new.
     Created,
     /// The document replaced an existing one.
@@ -46,7 +46,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::QuotaReached`].
-    pub async fn put_subject(&self, subject: &Subject, by: &Actor) -> Result<Written, Error> {
+    pub async fn put_subject(&self, subject: &Subject, by: &Actor) -> Result<WriteOutcome, Error> {
         let act = Some(rules::subject_put(subject, by));
         let (key, group) = (Some(subject.id.as_str().to_owned()), String::new());
         let (json, replace, guard, quota) = (json::write(subject), true, None, None);
@@ -56,7 +56,7 @@ impl Tenant {
         written(&self.put_within(Collection::Subjects, draft, quota).await?)
     }
 
-    /// A subject.
+    /// Returns a subject.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -66,8 +66,8 @@ impl Tenant {
         Ok(read(&document, Subject::read)?)
     }
 
-    /// Up to `limit` subjects with ids higher than `after`, by id. A page has fewer subjects if they
-    /// exceed about 4 MiB, but at least one, if there is one.
+    /// Returns up to `limit` subjects with ids higher than `after`, by id. A page has fewer subjects
+    /// if they exceed about 4 MiB, but at least one, if there is one.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -83,8 +83,8 @@ impl Tenant {
         Ok(SubjectPage { subjects, next_after })
     }
 
-    /// The ids of up to `limit` subjects with ids higher than `after`, by id, and whether there are
-    /// more.
+    /// Returns the ids of up to `limit` subjects with ids higher than `after`, by id, and whether
+    /// there are more.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -134,7 +134,7 @@ impl Tenant {
         }
     }
 
-    /// The snapshots of a subject, by day, then by id.
+    /// Returns the snapshots of a subject, by day, then by id.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject.
@@ -155,7 +155,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn put_regime(&self, regime: &Regime, by: &Actor) -> Result<Written, Error> {
+    pub async fn put_regime(&self, regime: &Regime, by: &Actor) -> Result<WriteOutcome, Error> {
         let key = regime.date.to_string();
         let act = rules::regime_put(regime, by);
         self.replace(Collection::Regimes, key, String::new(), json::write(regime), act).await
@@ -165,7 +165,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::QuotaReached`].
-    pub async fn put_signal(&self, signal: &Signal, by: &Actor) -> Result<Written, Error> {
+    pub async fn put_signal(&self, signal: &Signal, by: &Actor) -> Result<WriteOutcome, Error> {
         let group = signal.date.to_string();
         // A day always has ten characters, so the text is unique.
         let key = Some(format!("{group}{}", signal.signal_key));
@@ -215,7 +215,7 @@ impl Tenant {
         group: String,
         json: String,
         act: Act,
-    ) -> Result<Written, Error> {
+    ) -> Result<WriteOutcome, Error> {
         let (key, act) = (Some(key), Some(act));
         let draft =
             DocumentDraft { key, group, json, replace: true, guard: None, quota: None, act };
@@ -229,7 +229,7 @@ impl Tenant {
     ) -> store::Result<Put> {
         let put = self.store.put_document(collection, draft).await?;
         if let Put::Created(document) | Put::Replaced(document) = &put {
-            self.observer.tell(Commit::Document(collection, document));
+            self.observer.notify(Commit::Document(collection, document));
         }
         Ok(put)
     }
@@ -245,10 +245,10 @@ impl Tenant {
     }
 }
 
-fn written(put: &Put) -> Result<Written, Error> {
+fn written(put: &Put) -> Result<WriteOutcome, Error> {
     match put {
-        Put::Created(_) => Ok(Written::Created),
-        Put::Replaced(_) => Ok(Written::Replaced),
+        Put::Created(_) => Ok(WriteOutcome::Created),
+        Put::Replaced(_) => Ok(WriteOutcome::Replaced),
         other => Err(StoreError::corrupt("put document", format!("{other:?}")).into()),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::fault::{Checked, check};
+use super::{Checked, check};
 use crate::domain::Digest;
 
 /// Where a [`DumpReader`](super::DumpReader) keeps what it has to know of the earlier lines of a tenant: ids, keys and

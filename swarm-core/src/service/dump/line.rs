@@ -1,21 +1,20 @@
-//! The lines of a dump as text.
+//! The lines of a dump as text, and the totals in its last line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::totals::{Totals, number, read_number, whole};
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
-    Day, Invalid, LogLine, LogRow, Logged, Member, Message, MessageId, Seq, Session, SessionId,
-    Take, TenantId, Timestamp,
+    Day, Digest, Invalid, LogLine, LogRow, Logged, Member, Message, MessageId, Seq, Session,
+    SessionId, Take, TenantId, Timestamp,
 };
 use crate::proof::log_line;
 use crate::store::records::{Record, Unreadable};
 use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
 
 /// The name and version of the format. A change of the format changes the version.
-pub(super) const FORMAT: &str = "swarm-dump/1";
+const FORMAT: &str = "swarm-dump/1";
 
 /// A line of a dump.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +27,17 @@ pub(super) enum Line {
     Record(Stored, Option<LogLine>),
     /// The last line.
     End(Totals),
+}
+
+/// What a dump consists of, without its last line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// The number of lines.
+    pub lines: u64,
+    /// The number of records of each kind that there is.
+    pub counts: BTreeMap<String, u64>,
+    /// The SHA-256 of all bytes.
+    pub sha256: Digest,
 }
 
 impl Line {
@@ -61,7 +71,7 @@ impl Line {
     /// # Errors
     /// What is wrong with it. It must be exactly what this version writes, so that reading loses nothing.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
-        let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.place))?;
+        let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.position))?;
         let line = read(json.into_object())?;
         if line.text().as_bytes() == text {
             return Ok(line);
@@ -90,6 +100,33 @@ impl Line {
                 },
             },
         }
+    }
+}
+
+impl Totals {
+    /// Returns the number of records of this kind.
+    pub fn count(&self, kind: &str) -> u64 {
+        self.counts.get(kind).copied().unwrap_or(0)
+    }
+
+    pub(super) fn json(&self) -> Json {
+        let counts = self.counts.iter().map(|(kind, count)| (kind.as_str(), number(*count)));
+        Json::from([
+            ("lines", number(self.lines)),
+            ("counts", counts.collect()),
+            ("sha256", Json::Text(self.sha256.to_string())),
+        ])
+    }
+
+    pub(super) fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let counts = fields.take("counts").ok_or_else(|| Invalid::missing("counts"))?;
+        let counts = counts.into_object();
+        let count = |(kind, count): (&str, &Json)| Ok((kind.to_owned(), read_number(count)?));
+        Ok(Self {
+            lines: whole(fields, "lines")?,
+            counts: counts.members().map(count).collect::<Result<_, _>>()?,
+            sha256: Digest::parse(fields.text("sha256")?)?,
+        })
     }
 }
 
@@ -227,4 +264,22 @@ fn log(entry: Object, mut fields: Object) -> Result<Line, String> {
     };
     let row = LogRow { seq: line.seq, at: line.at, logged };
     Ok(Line::Record(Stored::Log(row), Some(line)))
+}
+
+/// A number as JSON.
+fn number(number: u64) -> Json {
+    #[expect(clippy::cast_precision_loss, reason = "counters do not get that far")]
+    Json::from(number as f64)
+}
+
+/// Reads what [`number`] made.
+fn read_number(json: &Json) -> Result<u64, Invalid> {
+    let mut fields = Object::default();
+    fields.set("number", json.clone());
+    whole(&mut fields, "number")
+}
+
+/// A required integer.
+fn whole(fields: &mut Object, field: &'static str) -> Result<u64, Invalid> {
+    fields.whole_if_any(field)?.ok_or_else(|| Invalid::missing(field))
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::fault::{Checked, Fault, check};
 use super::index::{Facts, Kind};
+use super::{Checked, Fault, check};
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
     Digest, LogEntry, LogLine, LogRow, Logged, LoggedSession, Member, MemberEntry, MemberStatus,
     OpeningEntry, Operation, PublicKey, Revision, Seq, Session, SessionAct, SessionEntry,
     SessionId, Take, TakeId, Timestamp,
 };
-use crate::proof::{canonical, holds, log_line, opening_entry};
+use crate::proof::{canonical, log_line, opening_entry, verify_signature};
 use crate::rules::logged;
 use crate::store::{Collection, StoredDocument};
 
@@ -198,8 +198,8 @@ impl LogChecks {
         })?;
         check(take.filed_at == row.at, || "filedAt is not the time of the entry".to_owned())?;
         let text = canonical(draft);
-        let holds = holds(text.as_bytes(), &take.signed.signature, &take.public_key);
-        check(holds, || format!("the signature of take {id} does not hold"))?;
+        let is_valid = verify_signature(text.as_bytes(), &take.signed.signature, &take.public_key);
+        check(is_valid, || format!("the signature of take {id} does not hold"))?;
         let in_force = member.entry.map(|((_, key), _)| key);
         check(in_force.is_none_or(|key| key == Some(take.public_key.to_string())), || {
             format!("take {id} is not signed with the key that its member had then")

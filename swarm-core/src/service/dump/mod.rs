@@ -4,18 +4,32 @@
 //! checking everything on the way. Neither does I/O: a program moves the lines and the records, with
 //! the store's [`Transfer`](crate::store::Transfer).
 
-mod document;
-mod fault;
 mod index;
 mod line;
 mod log;
 mod reader;
 mod tenant;
-mod totals;
 mod writer;
 
-pub use fault::Fault;
 pub use index::{DumpIndex, IndexKey};
+pub use line::Totals;
 pub use reader::{DumpReader, Restorable};
-pub use totals::Totals;
 pub use writer::DumpWriter;
+
+/// The first fault of a dump.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct Fault {
+    /// The line, counted from 1.
+    pub line: u64,
+    /// What is wrong there.
+    pub what: String,
+}
+
+/// What is wrong, without the line.
+type Checked<T> = Result<T, String>;
+
+/// Fails with this text unless the condition holds.
+fn check(holds: bool, what: impl FnOnce() -> String) -> Checked<()> {
+    if holds { Ok(()) } else { Err(what()) }
+}

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::fault::{Checked, Fault, check};
 use super::index::{DumpIndex, Facts};
 use super::line::Line;
+use super::line::Totals;
 use super::tenant::TenantChecks;
-use super::totals::Totals;
+use super::{Checked, Fault, check};
 use crate::domain::{RunningDigest, TenantId};
 use crate::store::Stored;
 

@@ -1,12 +1,13 @@
 //! The checks of one tenant: the order and the ids of its records, and that they fit together.
 
-use super::document::digest;
-use super::fault::{Checked, Fault, check};
 use super::index::{Facts, Kind};
 use super::log::LogChecks;
+use super::{Checked, Fault, check};
 use crate::domain::committee::CommitteeMember;
-use crate::domain::{LogLine, Member, Session};
+use crate::domain::{Digest, LogLine, Member, Session, SubjectId, SubjectSnapshotDraft};
 use crate::proof::hex;
+use crate::rules::ERASED;
+use crate::service::documents::{StoredMemo, read, snapshot};
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
 /// What is known of a tenant so far, but for what is in the index.
@@ -14,19 +15,19 @@ use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 pub(super) struct TenantChecks {
     head: TenantHead,
     /// The position of the last record.
-    last: Place,
+    last: SortKey,
     log: LogChecks,
 }
 
 /// The position of a record in the order of a dump: its kind, then a text or a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(u8, String, u64);
+struct SortKey(u8, String, u64);
 
 impl TenantChecks {
     /// The checks of the tenant whose head is in this line.
     pub(super) fn new(head: TenantHead, line: u64) -> Self {
         let log = LogChecks::new(head.log, line);
-        Self { head, last: Place(0, String::new(), 0), log }
+        Self { head, last: SortKey(0, String::new(), 0), log }
     }
 
     /// Checks a record, and keeps what later records are compared with.
@@ -37,12 +38,12 @@ impl TenantChecks {
         line: u64,
         facts: &mut Facts,
     ) -> Checked<()> {
-        let place = place(record);
-        check(place > self.last, || {
-            let again = if place == self.last { "stands twice" } else { "is not in its place" };
+        let key = sort_key(record);
+        check(key > self.last, || {
+            let again = if key == self.last { "stands twice" } else { "is not in its place" };
             format!("the record {again}: records are in the order of their ids")
         })?;
-        self.last = place;
+        self.last = key;
         match record {
             Stored::Head(_) => Ok(()),
             Stored::Member(member) => self.member(member, line, facts),
@@ -109,20 +110,44 @@ fn within(what: &str, id: u64, last: u64) -> Checked<()> {
     })
 }
 
-fn place(record: &Stored) -> Place {
-    let text = |kind, text: &str| Place(kind, text.to_owned(), 0);
+fn sort_key(record: &Stored) -> SortKey {
+    let text = |kind, text: &str| SortKey(kind, text.to_owned(), 0);
     match record {
-        Stored::Head(_) => Place(0, String::new(), 0),
+        Stored::Head(_) => SortKey(0, String::new(), 0),
         Stored::Member(member) => text(1, member.id.as_str()),
-        Stored::Message(message) => Place(2, String::new(), message.id.0),
+        Stored::Message(message) => SortKey(2, String::new(), message.id.0),
         Stored::Document(StoredDocument { collection, document, .. }) => {
             let order = Collection::ALL.iter().position(|it| it == collection).unwrap_or_default();
-            Place(3, format!("{order:02}"), document.id)
+            SortKey(3, format!("{order:02}"), document.id)
         }
-        Stored::Session(session) => Place(4, String::new(), session.id.0),
+        Stored::Session(session) => SortKey(4, String::new(), session.id.0),
         Stored::CommitteeMember(member) => text(5, member.id.as_str()),
         Stored::CommitteeDay(day) => text(6, &day.date.to_string()),
         Stored::CommitteeBrief(date, brief) => text(7, &format!("{date} {}", brief.member_id)),
-        Stored::Log(row) => Place(8, String::new(), row.seq.0),
+        Stored::Log(row) => SortKey(8, String::new(), row.seq.0),
+    }
+}
+
+/// The digest of the record in the document; `None` if log entries of its collection have no digest, or if the
+/// document is unreadable or erased.
+fn digest(stored: &StoredDocument) -> Option<Digest> {
+    let StoredDocument { collection, group, document } = stored;
+    match collection {
+        // The text of these documents is the text of the record.
+        Collection::Subjects | Collection::Regimes | Collection::Signals => {
+            Some(Digest::of(document.json.as_bytes()))
+        }
+        Collection::SubjectSnapshots => {
+            let subject = SubjectId::parse(group.clone()).ok()?;
+            let draft = read(document, SubjectSnapshotDraft::read).ok()?;
+            Some(Digest::of_json(&snapshot(&subject, draft, document)))
+        }
+        Collection::Memos => {
+            let StoredMemo { memo, retracted: is_retracted, .. } =
+                StoredMemo::read(document).ok()?;
+            let is_erased = is_retracted && memo.draft.body == ERASED;
+            (!is_erased).then(|| Digest::of_json(&memo))
+        }
+        _ => None,
     }
 }

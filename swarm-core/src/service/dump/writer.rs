@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::line::Line;
-use super::totals::Totals;
+use super::line::Totals;
 use crate::domain::{RunningDigest, TenantId};
 use crate::store::Stored;
 
@@ -24,12 +24,12 @@ impl DumpWriter {
         (writer, first)
     }
 
-    /// The line of a record of this tenant.
+    /// Returns the line of a record of this tenant.
     pub fn record(&mut self, tenant: &TenantId, record: Stored) -> String {
         self.add(&Line::of(tenant, record))
     }
 
-    /// The last line, and what the dump consists of.
+    /// Returns the last line, and what the dump consists of.
     pub fn end(self) -> (String, Totals) {
         let Self { lines, counts, digest } = self;
         let totals = Totals { lines, counts, sha256: digest.digest() };

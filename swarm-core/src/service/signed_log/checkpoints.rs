@@ -57,19 +57,19 @@ impl LastSigned {
 }
 
 /// Remembers the last checkpoint of each log outside of the store, so that a server that was just
-/// started notices a store that went back. Logs are told apart by the origin of the tenant's first
+/// started notices a store that went back. Logs are distinguished by the origin of the tenant's first
 /// log.
 pub trait CheckpointMemory: Send + Sync + 'static {
     /// The last checkpoint, if any.
     ///
     /// # Errors
-    /// When it cannot be read: nothing is signed then.
+    /// An I/O error when the checkpoint cannot be read: nothing is signed then.
     fn last(&self, origin: &str) -> std::io::Result<Option<LastSigned>>;
 
     /// Remembers a checkpoint in place of the one before. It may block on a disk for a moment.
     ///
     /// # Errors
-    /// When it cannot be written. The next checkpoint is tried again.
+    /// An I/O error when the checkpoint cannot be written. The next checkpoint is written again.
     fn remember(&self, origin: &str, last: &LastSigned) -> std::io::Result<()>;
 }
 

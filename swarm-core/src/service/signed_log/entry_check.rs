@@ -102,7 +102,7 @@ impl SignedLog {
         Ok(true)
     }
 
-    /// The damage that the last comparison found.
+    /// Returns the damage that the last comparison found.
     pub fn damage(&self) -> Option<Damage> {
         self.lock().damage.clone()
     }

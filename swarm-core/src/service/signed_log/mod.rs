@@ -5,11 +5,9 @@
 //! that they complete, and signs a checkpoint if it continues all that was signed before. Any server may do it:
 //! the version of the stored tree is a guard, so that only one of them saves.
 
-mod acceptance;
 mod checkpoints;
 mod edge;
 mod entry_check;
-mod key_in_force;
 mod reading;
 mod signing;
 mod tiles;
@@ -20,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use checkpoints::{CheckpointMemory, LastSigned, SignedCheckpoint};
 pub use entry_check::{Damage, EntryCheck};
 pub use signing::Signing;
-pub use witnesses::{Offered, Witness, WitnessAnswer};
+pub use witnesses::{OfferOutcome, Witness, WitnessAnswer};
 
 use super::Tenant;
 use crate::domain::{Invalid, Seq};
@@ -70,7 +68,7 @@ struct State {
     keys: Vec<(u64, Arc<NoteSigner>)>,
     /// The key of the last checkpoint, if this server's key signed it when the log was last looked at.
     answer_key: Option<Arc<NoteSigner>>,
-    /// How far a log was searched for an acceptance of this server's key: the number of the log, the last entry
+    /// The extent to which a log was searched for an acceptance of this server's key: the number of the log, the last entry
     /// searched, and whether one was found.
     searched: Option<(u64, u64, bool)>,
     /// Whether the last checkpoint was signed by another key.
@@ -82,7 +80,7 @@ struct State {
 }
 
 impl Tenant {
-    /// The log of this tenant, signed under the name `<host>/swarm/log/<tenant>`.
+    /// Returns the log of this tenant, signed under the name `<host>/swarm/log/<tenant>`.
     ///
     /// # Errors
     /// [`Invalid`] when the host is not that of a URL.
@@ -105,17 +103,18 @@ impl SignedLog {
         Self { store: store::dry_run(Arc::clone(&self.store)), ..self.clone() }
     }
 
-    /// The origin of the tenant's log with this number.
+    /// Returns the origin of the tenant's log with this number.
     pub fn origin(&self, log: u64) -> String {
         if log <= 1 { self.origin.to_string() } else { format!("{}/{log}", self.origin) }
     }
 
-    /// Whether the last checkpoint was signed by another key than this server's, when it was last looked at.
+    /// Returns whether the last checkpoint was signed by another key than this server's, when it was last
+    /// looked at.
     pub fn is_foreign(&self) -> bool {
         self.lock().is_foreign
     }
 
-    /// The number in the origin of a log of this tenant; `None` for another origin.
+    /// Returns the number in the origin of a log of this tenant; `None` for another origin.
     pub fn number_of(&self, origin: &str) -> Option<u64> {
         let number = match origin.strip_prefix(&*self.origin)? {
             "" => 1,
@@ -128,7 +127,7 @@ impl SignedLog {
     /// This server's key of the log with this number.
     ///
     /// # Errors
-    /// None in practice: the name was checked when the log was opened.
+    /// [`Invalid`], but not in practice: the name was checked when the log was opened.
     pub fn key(&self, log: u64) -> Result<Arc<NoteSigner>, Invalid> {
         if let Some((_, key)) = self.lock().keys.iter().find(|(known, _)| *known == log) {
             return Ok(Arc::clone(key));

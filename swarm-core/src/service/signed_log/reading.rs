@@ -18,7 +18,7 @@ use crate::store::{StoreError, TreeState, Versioned};
 const MAX_ROWS: u64 = 64;
 
 impl SignedLog {
-    /// The last checkpoint that was signed, if any.
+    /// Returns the last checkpoint that was signed, if any.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -26,7 +26,7 @@ impl SignedLog {
         checkpoint_of(self.store.tree().await?.as_ref())
     }
 
-    /// The key of the last checkpoint, or of the first that this server will sign.
+    /// Returns the key of the last checkpoint, or of the first that this server will sign.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -39,9 +39,9 @@ impl SignedLog {
         Ok(key.verifier().clone())
     }
 
-    /// The key that responses are signed with: that of the log, unless it is another server's. Once this server has
-    /// signed the log, it is known without a call to the store; another key, or another log, is noticed when the log
-    /// is [signed](Self::sign) the next time.
+    /// Returns the key that responses are signed with: that of the log, unless it is another server's. Once this
+    /// server has signed the log, it is known without a call to the store; another key, or another log, is noticed
+    /// when the log is [signed](Self::sign) the next time.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -56,8 +56,8 @@ impl SignedLog {
         Ok((*key.verifier() == verifier).then_some(key))
     }
 
-    /// The bytes of a tile; `None` unless the last checkpoint has all of it, and each of its entries can be
-    /// read.
+    /// Returns the bytes of a tile; `None` unless the last checkpoint has all of it, and each of its
+    /// entries can be read.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -74,8 +74,9 @@ impl SignedLog {
         Ok(tiles.hashes(id).get(..usize::from(path.width)).map(hashes_tile))
     }
 
-    /// The bytes of a tile of the log with this number. Of a log that another one has replaced, it is `None`
-    /// unless the store still has its hashes and, for a tile of entries, the very entries that these are of.
+    /// Returns the bytes of a tile of the log with this number. Of a log that another one has replaced, it
+    /// is `None` unless the store still has its hashes and, for a tile of entries, the very entries that
+    /// these are of.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -114,7 +115,7 @@ impl SignedLog {
         Ok(Some(texts).filter(|texts| texts.len() == width))
     }
 
-    /// The proof that the entry of a take is in the log; `None` until a checkpoint has it.
+    /// Returns the proof that the entry of a take is in the log; `None` until a checkpoint has it.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -124,7 +125,7 @@ impl SignedLog {
         Ok(self.proofs_under(&tree, &signed.note, &[seq]).await?.pop())
     }
 
-    /// The proof of an entry under the last checkpoint; `None` until that covers it.
+    /// Returns the proof of an entry under the last checkpoint; `None` until that covers it.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -132,7 +133,8 @@ impl SignedLog {
         Ok(self.proofs(&[seq]).await?.and_then(|mut proofs| proofs.pop()))
     }
 
-    /// The proofs of entries, all under one checkpoint; `None` unless it covers all of them.
+    /// Returns the proofs of entries, all under one checkpoint; `None` unless it covers all of
+    /// them.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -164,7 +166,8 @@ impl SignedLog {
         proofs.collect()
     }
 
-    /// The proof that the tree of the last checkpoint, `new`, continues the one of its first `old` entries.
+    /// Returns the proof that the tree of the last checkpoint, `new`, continues the one of its first `old`
+    /// entries.
     ///
     /// # Errors
     /// [`Error::Store`].

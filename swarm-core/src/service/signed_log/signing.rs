@@ -1,22 +1,22 @@
-//! Builds the tree and signs it.
+//! Builds the tree and signs it; and what operators accept: another key, or a store that went back (API.md, 7.6).
 
 use std::sync::Arc;
 
 use super::edge::Edge;
-use super::key_in_force::KeyInForce;
 use super::reading::checkpoint_of;
 use super::{LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::{Invalid, LogRow, Seq};
+use crate::domain::{Actor, Invalid, LogBefore, LogEntry, LogRow, Logged, Operation, Seq};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
 use crate::proof::tile::{TileId, hash_in, read_hashes_tile};
 use crate::proof::tree::{Node, TreeHash};
+use crate::rules;
 use crate::service::Error;
 use crate::service::log_rows::{self, UnreadableRow};
 use crate::store::{Saved, StoreError, StoreErrorKind, TreeChange, TreeState, Versioned};
 
 /// Number of rows read at once.
-pub(super) const BATCH: usize = 500;
+const BATCH: usize = 500;
 
 /// Number of rows after which a tree that is catching up is saved.
 const ROWS_PER_SAVE: u64 = 8_192;
@@ -140,7 +140,7 @@ impl SignedLog {
     /// Compares the store with the checkpoint that is remembered outside of it, if any. For the start of a server.
     ///
     /// # Errors
-    /// As [`sign`](Self::sign).
+    /// The errors of [`sign`](Self::sign).
     pub async fn check(&self) -> Result<(), Error> {
         if self.remembered()?.is_some() {
             self.sign().await?;
@@ -262,7 +262,7 @@ impl SignedLog {
         Err(StoreError::corrupt("sign", row.why.clone()).into())
     }
 
-    pub(super) fn last_of(
+    fn last_of(
         &self,
         signed: &SignedCheckpoint,
         stored: Option<&Versioned<TreeState>>,
@@ -270,7 +270,7 @@ impl SignedLog {
         self.tree_of(&signed.checkpoint, stored.map_or(1, |stored| stored.record.log))
     }
 
-    pub(super) fn remembered(&self) -> Result<Option<LastSigned>, Error> {
+    fn remembered(&self) -> Result<Option<LastSigned>, Error> {
         let last = self.signer.memory.last(&self.origin);
         Ok(last.map_err(|error| StoreError::unavailable("last checkpoint", error))?)
     }
@@ -283,6 +283,99 @@ impl SignedLog {
     async fn went_back(&self, last: &LastSigned) -> Result<Signing, Error> {
         self.store.mark_went_back(last.log, last.size).await?;
         Ok(Signing::WentBack)
+    }
+}
+
+/// What operators accept.
+impl SignedLog {
+    /// Accepts this server's key: the next checkpoint is signed with it, and no other key signs from
+    /// then on. This is logged.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn accept_key(&self, by: &Actor) -> Result<(), Error> {
+        let log = self.store.log_position().await?.log;
+        let key = self.key(log).map_err(unsignable)?;
+        Ok(self.store.accept_key(&rules::key_accepted(key.verifier(), by)).await?)
+    }
+
+    /// Accepts the store as [`Tenant::accept_store`](crate::service::Tenant::accept_store) does; the entry
+    /// names the last checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn accept_store(&self, by: &Actor) -> Result<(), Error> {
+        let stored = self.store.tree().await?;
+        let signed = checkpoint_of(stored.as_ref())?;
+        let in_store = signed.as_ref().map(|signed| self.last_of(signed, stored.as_ref()));
+        let last = [in_store, self.remembered()?].into_iter().flatten();
+        let before = match last.max_by_key(LastSigned::progress) {
+            Some(last) => LogBefore {
+                origin: Some(self.origin(last.log)),
+                size: last.size,
+                root: Some(last.root.to_string()),
+            },
+            None => LogBefore::seen(self.store.seen_log().await?.size),
+        };
+        // The number of the log that begins is higher than any that is known here.
+        if let Some(last) = self.remembered()? {
+            let seen = self.store.seen_log().await?;
+            if last.log > seen.log {
+                self.store.mark_went_back(last.log, last.size).await?;
+            }
+        }
+        Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
+    }
+
+    /// Which key may sign the log with this number: that of the last checkpoint, or the one accepted
+    /// since.
+    async fn key_in_force(
+        &self,
+        signed: Option<&SignedCheckpoint>,
+        last: Option<&LastSigned>,
+        log: u64,
+    ) -> Result<KeyInForce, Error> {
+        let mut own = vec![self.key(log).map_err(unsignable)?.verifier().to_string()];
+        let after = last.filter(|last| last.log == log).map_or(Seq(0), |last| last.size);
+        let Some(signed) = signed else { return Ok(KeyInForce { own, after, is_foreign: false }) };
+        let signer = self.signer.secret.log_key(&signed.checkpoint.origin).map_err(unsignable)?;
+        own.push(signer.verifier().to_string());
+        if signed.note.is_signed_by(signer.verifier()) {
+            return Ok(KeyInForce { own, after, is_foreign: false });
+        }
+        let known = self.lock().searched.filter(|(of, to, _)| *of == log && *to >= after.0);
+        let (mut to, is_accepted) = known.map_or((after.0, false), |(_, to, found)| (to, found));
+        let mut key = KeyInForce { own, after, is_foreign: !is_accepted };
+        loop {
+            let rows = log_rows::rows(&*self.store, Seq(to), BATCH).await?;
+            let Some(end) = rows.last() else { break };
+            to = log_rows::seq(end).0;
+            rows.iter().flatten().for_each(|row| key.pass(row));
+        }
+        self.lock().searched = Some((log, to, !key.is_foreign));
+        Ok(key)
+    }
+}
+
+/// The decision whether this server's key may sign. The last acceptance after the last checkpoint decides.
+struct KeyInForce {
+    /// The keys of this server.
+    own: Vec<String>,
+    /// The size of the last checkpoint.
+    after: Seq,
+    /// Whether none of them may sign.
+    is_foreign: bool,
+}
+
+impl KeyInForce {
+    /// Reads a row of the log, which may be the acceptance of a key.
+    fn pass(&mut self, row: &LogRow) {
+        if row.seq > self.after
+            && let Logged::Entry(entry) = &row.logged
+            && let LogEntry::Operation(Operation::KeyAccepted { log_key, .. }) = &**entry
+        {
+            self.is_foreign = !self.own.contains(log_key);
+        }
     }
 }
 
@@ -299,7 +392,7 @@ fn if_not_lost<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-pub(super) fn unsignable(error: Invalid) -> StoreError {
+fn unsignable(error: Invalid) -> StoreError {
     StoreError::misconfigured("sign", error)
 }
 

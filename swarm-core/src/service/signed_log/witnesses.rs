@@ -23,7 +23,7 @@ pub trait Witness: Send + Sync + 'static {
     /// Sends the body of an `add-checkpoint`.
     ///
     /// # Errors
-    /// Why there was no answer.
+    /// The reason why there was no answer, as a text for the log.
     async fn add_checkpoint(&self, body: String) -> Result<WitnessAnswer, String>;
 }
 
@@ -39,12 +39,12 @@ pub struct WitnessAnswer {
 /// The outcome of an offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Offered {
+pub enum OfferOutcome {
     /// The witness cosigned the checkpoint, and the cosignature was stored with it.
     Cosigned,
     /// The witness cosigned the checkpoint, but another one was signed meanwhile.
     Superseded,
-    /// It has cosigned this many entries of the log, which are more than the checkpoint has.
+    /// The witness has cosigned this many entries of the log, which are more than the checkpoint has.
     Ahead(u64),
     /// The witness did not cosign the checkpoint, for this reason.
     Refused(String),
@@ -62,32 +62,32 @@ impl SignedLog {
         signed: &SignedCheckpoint,
         witness: &dyn Witness,
         known: &mut u64,
-    ) -> Result<Offered, Error> {
+    ) -> Result<OfferOutcome, Error> {
         let (key, size) = (witness.key(), signed.checkpoint.size);
         for _ in 0..MAX_OFFERS {
             if *known > size {
-                return Ok(Offered::Ahead(*known));
+                return Ok(OfferOutcome::Ahead(*known));
             }
             let proof = self.consistency(Seq(*known), &signed.checkpoint).await?;
             let body = add_checkpoint(*known, &proof, &signed.note);
             let answer = match witness.add_checkpoint(body).await {
                 Ok(answer) => answer,
-                Err(error) => return Ok(Offered::Refused(error)),
+                Err(error) => return Ok(OfferOutcome::Refused(error)),
             };
             match (answer.status, read_size(&answer.body)) {
                 (200, _) => {
                     let Some(cosignature) = cosignature(&answer.body, signed, key) else {
                         let why = "its answer has no cosignature that its key made";
-                        return Ok(Offered::Refused(why.to_owned()));
+                        return Ok(OfferOutcome::Refused(why.to_owned()));
                     };
                     *known = size;
                     return self.keep(signed, key, cosignature).await;
                 }
                 (409, Some(other)) if other != *known => *known = other,
-                (status, _) => return Ok(Offered::Refused(format!("it answered {status}"))),
+                (status, _) => return Ok(OfferOutcome::Refused(format!("it answered {status}"))),
             }
         }
-        Ok(Offered::Refused("it named another size each time".to_owned()))
+        Ok(OfferOutcome::Refused("it named another size each time".to_owned()))
     }
 
     /// Stores a cosignature with the checkpoint, if that is still the last one.
@@ -96,18 +96,18 @@ impl SignedLog {
         signed: &SignedCheckpoint,
         key: &VerifierKey,
         cosignature: NoteSignature,
-    ) -> Result<Offered, Error> {
+    ) -> Result<OfferOutcome, Error> {
         loop {
             let stored = self.store.tree().await?;
             let last = checkpoint_of(stored.as_ref())?;
             let (Some(stored), Some(mut last)) = (stored, last) else {
-                return Ok(Offered::Superseded);
+                return Ok(OfferOutcome::Superseded);
             };
             if last.note.text() != signed.note.text() || last.key != signed.key {
-                return Ok(Offered::Superseded);
+                return Ok(OfferOutcome::Superseded);
             }
             if last.note.cosigned_at(key).is_some() {
-                return Ok(Offered::Cosigned);
+                return Ok(OfferOutcome::Cosigned);
             }
             last.note.push(cosignature.clone());
             let state = TreeState {
@@ -115,12 +115,12 @@ impl SignedLog {
                 ..TreeState::clone(&stored.record)
             };
             if self.store.save_tree(&TreeChange::to(state, Some(&stored))).await? == Saved::Saved {
-                return Ok(Offered::Cosigned);
+                return Ok(OfferOutcome::Cosigned);
             }
         }
     }
 
-    /// The last entry that closed a session, among those that this server signed.
+    /// Returns the last entry that closed a session, among those that this server signed.
     pub fn last_closing(&self) -> Option<Seq> {
         self.lock().closing
     }

@@ -1,6 +1,8 @@
 //! Reading and writing of fields that several records have.
 
-use super::keys::public_key;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use crate::domain::json::{Json, Object};
 use crate::domain::{Contact, Invalid, PublicKey, Revision, SecretHash, Timestamp};
 use crate::proof::hex;
@@ -96,4 +98,27 @@ pub(super) fn object(fields: &mut Object, field: &'static str) -> Result<Object,
 /// Turns an absent required field into an error.
 pub(super) fn present<T>(field: &'static str, value: Option<T>) -> Result<T, Invalid> {
     value.ok_or_else(|| Invalid::missing(field))
+}
+
+/// The maximum number of cached keys.
+const MAX_CACHED: usize = 10_000;
+
+/// Decodes a stored public key. Decoding costs a square root in the field, and the same keys are
+/// read again and again, so decoded keys are cached.
+///
+/// # Errors
+/// The error of [`PublicKey::parse`].
+pub fn public_key(text: &str) -> Result<PublicKey, Invalid> {
+    static CACHE: LazyLock<Mutex<HashMap<String, PublicKey>>> = LazyLock::new(Mutex::default);
+    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(key) = cache().get(text) {
+        return Ok(key.clone());
+    }
+    let key = PublicKey::parse(text)?;
+    let mut cache = cache();
+    if cache.len() >= MAX_CACHED {
+        cache.clear();
+    }
+    cache.insert(text.to_owned(), key.clone());
+    Ok(key)
 }

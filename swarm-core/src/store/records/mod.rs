@@ -5,21 +5,24 @@
 
 mod committee;
 mod fields;
-mod keys;
-mod members;
-mod outbox;
-mod sessions;
-mod takes;
 
-pub use keys::public_key;
-pub use sessions::{
-    BEFORE_BUCKETS, BEFORE_PUBLICATION, BEFORE_ROSTER, BEFORE_SNAPSHOT, BEFORE_WEIGHTS,
-    MAX_SUMMARY_PART, expecting, without_snapshot,
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use self::fields::{
+    contact, contact_if_any, hash, hash_if_any, key_if_any, number, object, object_if_any, present,
+    revision, text, time, time_if_any, whole, whole_if_any,
 };
-pub use takes::{proof_text, read_proof};
+use crate::domain::json::{self, Json, NotJson, Object};
+use crate::domain::{
+    Body, Bucket, BucketWeight, Challenge, ChallengeSeed, Confidence, Consensus, Day, Figures,
+    Invalid, Lens, Mail, MailState, Member, MemberId, MemberState, Message, MessageId, Name,
+    Participation, Quorum, Quote, Roster, RosterEntry, STANCES, Salt, Session, SessionId,
+    SessionState, SessionSummary, SessionTerms, Signature, Signed, Snapshot, Stance, Stances,
+    SubjectId, Take, TakeDraft, TakeId,
+};
 
-use crate::domain::Invalid;
-use crate::domain::json::{Json, NotJson, Object};
+pub use fields::public_key;
 
 /// A type with a serialized form.
 pub trait Record: Sized {
@@ -55,5 +58,318 @@ impl From<Invalid> for Unreadable {
 impl From<NotJson> for Unreadable {
     fn from(not_json: NotJson) -> Self {
         Self(not_json.to_string())
+    }
+}
+
+impl Record for Member {
+    fn to_text(&self) -> String {
+        json::write(&Json::from([
+            ("id", Json::from(self.id.as_str())),
+            ("name", Json::from(self.name.as_str())),
+            ("contact", contact(&self.contact)),
+            ("lens", text((!self.is_erased()).then_some(&self.lens))),
+            ("publicKey", text(self.public_key.as_ref())),
+            ("state", text(Some(self.state))),
+            ("appliedAt", text(Some(self.applied_at))),
+            ("reviewedAt", text(self.reviewed_at)),
+            ("joinedAt", text(self.joined_at)),
+            ("claimedAt", text(self.claimed_at)),
+            ("token", hash(self.token.as_ref())),
+        ]))
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let state = MemberState::parse(&fields.text("state")?);
+        Ok(Self {
+            id: MemberId::parse(fields.text("id")?)?,
+            name: Name::parse(fields.text("name")?)?,
+            contact: contact_if_any(fields, "contact")?,
+            lens: Lens::parse(fields.text_if_any("lens")?.unwrap_or_default())?,
+            public_key: key_if_any(fields)?,
+            state: state.ok_or_else(|| Invalid::new("state", "must be the name of a state"))?,
+            applied_at: time(fields, "appliedAt")?,
+            reviewed_at: time_if_any(fields, "reviewedAt")?,
+            joined_at: time_if_any(fields, "joinedAt")?,
+            claimed_at: time_if_any(fields, "claimedAt")?,
+            token: hash_if_any(fields, "token")?,
+        })
+    }
+}
+
+impl Record for Challenge {
+    fn to_text(&self) -> String {
+        json::write(&Json::from([
+            ("seed", text(Some(self.seed))),
+            ("standsUntil", text(Some(self.reusable_until))),
+            ("expiresAt", text(Some(self.expires_at))),
+        ]))
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        Ok(Self {
+            seed: ChallengeSeed::parse(&fields.text("seed")?)?,
+            reusable_until: time(fields, "standsUntil")?,
+            expires_at: time(fields, "expiresAt")?,
+        })
+    }
+}
+
+impl Record for Session {
+    fn to_text(&self) -> String {
+        json::write(self)
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let snapshot = object_if_any(fields, "snapshot");
+        Ok(Self {
+            id: SessionId(whole(fields, "id")?),
+            date: Day::parse(&fields.text("date")?)?,
+            subject_id: SubjectId::parse(fields.text("subjectId")?)?,
+            state: SessionState::read(fields)?,
+            window_closes_at: time_if_any(fields, "windowClosesAt")?,
+            convened_at: time(fields, "convenedAt")?,
+            quorum: whole_if_any(fields, "quorum")?,
+            buckets: fields.list_if_any("buckets", bucket)?,
+            roster: Roster::read(fields, "roster")?,
+            blind: fields.bool_if_any("blind")?.unwrap_or(false),
+            opened_at: time_if_any(fields, "openedAt")?,
+            published_at: time_if_any(fields, "publishedAt")?,
+            snapshot: snapshot.map(|mut it| Snapshot::read(&mut it)).transpose()?.map(Arc::new),
+        })
+    }
+}
+
+/// The text before the snapshot in the record of a session. The snapshot is the last field, and
+/// quotation marks in strings are escaped, so the first occurrence is the right one.
+pub const BEFORE_SNAPSHOT: &str = ",\"snapshot\":";
+
+/// Removes the snapshot, which may be long, from the record of a session.
+pub fn without_snapshot(session: &str) -> Cow<'_, str> {
+    match session.split_once(BEFORE_SNAPSHOT) {
+        Some((before, _)) => Cow::Owned(format!("{before}}}")),
+        None => Cow::Borrowed(session),
+    }
+}
+
+/// The text before the buckets in the record of a session. The roster follows them.
+pub const BEFORE_BUCKETS: &str = ",\"buckets\":";
+
+/// The text before the first member of a roster, if there is one.
+pub const BEFORE_ROSTER: &str = ",\"roster\":[";
+
+/// Returns the entry of a roster that expects this member, as it is in the record of a session. No other
+/// part of the record contains it: quotation marks in strings are escaped.
+pub fn expecting(member: &MemberId) -> String {
+    json::write(&RosterEntry { member_id: member.clone(), excused: false })
+}
+
+/// The text before the time of publication, if any, which follows the roster.
+pub const BEFORE_PUBLICATION: &str = ",\"publishedAt\":";
+
+/// The text before the weights in a snapshot. The figures come before them, the quotes after them.
+pub const BEFORE_WEIGHTS: &str = ",\"weights\":";
+
+/// Maximum size in bytes of a session's record before its buckets, and of its snapshot before its weights.
+pub const MAX_SUMMARY_PART: usize = 2_000;
+
+impl Record for SessionSummary {
+    fn to_text(&self) -> String {
+        json::write(self)
+    }
+
+    /// Reads the record of a session as well, with any of the fields that a summary lacks.
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let figures = object_if_any(fields, "snapshot");
+        let has_roster = match fields.bool_if_any("hasRoster")? {
+            Some(has_roster) => has_roster,
+            None => fields.take("roster").is_some(),
+        };
+        Ok(Self {
+            has_roster,
+            id: SessionId(whole(fields, "id")?),
+            date: Day::parse(&fields.text("date")?)?,
+            subject_id: SubjectId::parse(fields.text("subjectId")?)?,
+            state: SessionState::read(fields)?,
+            window_closes_at: time_if_any(fields, "windowClosesAt")?,
+            convened_at: time(fields, "convenedAt")?,
+            quorum: whole_if_any(fields, "quorum")?,
+            published_at: time_if_any(fields, "publishedAt")?,
+            figures: figures.map(|mut it| read_figures(&mut it)).transpose()?,
+        })
+    }
+}
+
+impl SessionTerms {
+    /// Reads the terms from the record of a session, with or without its snapshot.
+    ///
+    /// # Errors
+    /// [`Unreadable`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        Ok(Self {
+            id: SessionId(whole(fields, "id")?),
+            state: SessionState::read(fields)?,
+            window_closes_at: time_if_any(fields, "windowClosesAt")?,
+            buckets: fields.list_if_any("buckets", bucket)?,
+            roster: Roster::read(fields, "roster")?,
+            sealed: fields.bool_if_any("blind")?.unwrap_or(false)
+                && time_if_any(fields, "openedAt")?.is_none(),
+        })
+    }
+}
+
+fn bucket(name: Json) -> Result<Bucket, Invalid> {
+    match name {
+        Json::Text(name) => Bucket::parse(name),
+        _ => Err(Invalid::new("buckets", "must hold names")),
+    }
+}
+
+impl Record for Snapshot {
+    fn to_text(&self) -> String {
+        json::write(self)
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        Ok(Self {
+            figures: read_figures(fields)?,
+            weights: fields.list_if_any("weights", weight)?,
+            quotes: present("quotes", fields.list_if_any("quotes", quote)?)?,
+        })
+    }
+}
+
+fn read_figures(fields: &mut Object) -> Result<Figures, Unreadable> {
+    Ok(Figures {
+        aggregated_at: time(fields, "aggregatedAt")?,
+        participation: participation(&mut object(fields, "participation")?)?,
+        quorum: object_if_any(fields, "quorum").map(quorum).transpose()?,
+        stances: stances(&mut object(fields, "stances")?)?,
+        consensus: object_if_any(fields, "consensus").map(consensus).transpose()?,
+    })
+}
+
+fn participation(fields: &mut Object) -> Result<Participation, Invalid> {
+    Ok(Participation {
+        members: whole(fields, "members")?,
+        expected: whole_if_any(fields, "expected")?,
+        rate: fields.number_if_any("rate")?,
+    })
+}
+
+fn quorum(mut fields: Object) -> Result<Quorum, Invalid> {
+    let met = present("met", fields.bool_if_any("met")?)?;
+    Ok(Quorum { required: whole(&mut fields, "required")?, met })
+}
+
+fn stances(fields: &mut Object) -> Result<Stances, Invalid> {
+    Ok(Stances {
+        bearish: whole(fields, "bearish")?,
+        cautious: whole(fields, "cautious")?,
+        neutral: whole(fields, "neutral")?,
+        constructive: whole(fields, "constructive")?,
+        bullish: whole(fields, "bullish")?,
+        other: whole(fields, "other")?,
+    })
+}
+
+fn consensus(mut fields: Object) -> Result<Consensus, Invalid> {
+    let stance = fields.text("stance")?;
+    let known = STANCES.iter().find(|(name, _)| *name == stance);
+    let (stance, _) = known.ok_or_else(|| Invalid::new("stance", "must be a known one"))?;
+    let (score, confidence) = (fields.number("score")?, fields.number("confidence")?);
+    Ok(Consensus { stance, score, confidence })
+}
+
+fn weight(entry: Json) -> Result<BucketWeight, Invalid> {
+    let mut fields = entry.into_object();
+    let bucket = Bucket::parse(fields.text("bucket")?)?;
+    Ok(BucketWeight { bucket, weight: fields.number("weight")? })
+}
+
+fn quote(entry: Json) -> Result<Quote, Invalid> {
+    let mut fields = entry.into_object();
+    Ok(Quote {
+        take_id: TakeId(whole(&mut fields, "takeId")?),
+        member_id: MemberId::parse(fields.text("memberId")?)?,
+        revision: revision(&mut fields)?,
+        stance: Stance::parse(fields.text("stance")?)?,
+        confidence: Confidence::parse(fields.number("confidence")?)?,
+        body: Body::parse(fields.text("body")?)?,
+    })
+}
+
+impl Record for Take {
+    fn to_text(&self) -> String {
+        json::write(self)
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let payload = TakeDraft::read(fields)?;
+        let signature = Signature::parse(fields.text("signature")?)?;
+        Ok(Self {
+            id: TakeId(whole(fields, "id")?),
+            session_id: SessionId(whole(fields, "sessionId")?),
+            revision: revision(fields)?,
+            filed_at: time(fields, "filedAt")?,
+            signed: Arc::new(Signed { payload, signature }),
+            public_key: present("publicKey", key_if_any(fields)?)?,
+            salt: fields.text_if_any("salt")?.map(Salt::parse).transpose()?,
+        })
+    }
+}
+
+/// Returns the proof of a take as one word: its signature, then, if it has a seal, a dot and the salt of the
+/// seal. A verified signature is base64, so it contains no dot.
+pub fn proof_text(take: &Take) -> Cow<'_, str> {
+    let signature = take.signed.signature.as_str();
+    match &take.salt {
+        Some(salt) => Cow::Owned(format!("{signature}.{salt}")),
+        None => Cow::Borrowed(signature),
+    }
+}
+
+/// Reads what [`proof_text`] wrote.
+///
+/// # Errors
+/// [`Invalid`] for any other text.
+pub fn read_proof(text: &str) -> Result<(Signature, Option<Salt>), Invalid> {
+    match text.split_once('.') {
+        Some((signature, salt)) => Ok((Signature::parse(signature)?, Some(Salt::parse(salt)?))),
+        None => Ok((Signature::parse(text)?, None)),
+    }
+}
+
+impl Record for Message {
+    fn to_text(&self) -> String {
+        json::write(&Json::from([
+            ("id", number(self.id.0)),
+            ("to", contact(&self.mail.to)),
+            ("subject", Json::from(self.mail.subject.as_str())),
+            ("body", Json::from(self.mail.body.as_str())),
+            ("state", text(Some(self.state))),
+            ("queuedAt", text(Some(self.queued_at))),
+            ("sentAt", text(self.sent_at)),
+            ("attempts", number(self.attempts)),
+            ("lastError", text(self.last_error.as_ref())),
+            ("dueAt", text(Some(self.due_at))),
+        ]))
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let state = MailState::parse(&fields.text("state")?);
+        Ok(Self {
+            id: MessageId(whole(fields, "id")?),
+            mail: Mail {
+                to: contact_if_any(fields, "to")?,
+                subject: fields.text("subject")?,
+                body: fields.text("body")?,
+            },
+            state: state.ok_or_else(|| Invalid::new("state", "must be the name of a state"))?,
+            queued_at: time(fields, "queuedAt")?,
+            sent_at: time_if_any(fields, "sentAt")?,
+            attempts: whole(fields, "attempts")?,
+            last_error: fields.text_if_any("lastError")?,
+            due_at: time(fields, "dueAt")?,
+        })
     }
 }

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use swarm_core::audit::{
-    Check, Finding, KeySource, LogKey, Remark, Verdict, Watch, Watched, audit_checkpoints,
+    Check, Finding, KeySource, LogKey, Remark, Verdict, Watch, WatchState, audit_checkpoints,
     audit_take,
 };
 use swarm_core::domain::{LogEntry, Operation, PublicKey, SessionState};
@@ -91,7 +91,11 @@ fn later_checkpoint_must_continue_the_earlier_one() {
 }
 
 /// Looks at a desk's log, which serves these entries.
-fn look_at(seen: &Watched, desk: &Desk, entries: &Desk) -> Result<(Watched, Vec<Remark>), String> {
+fn look_at(
+    seen: &WatchState,
+    desk: &Desk,
+    entries: &Desk,
+) -> Result<(WatchState, Vec<Remark>), String> {
     let note = desk.checkpoint().to_string();
     let read = |node| Ok::<_, ()>(desk.hash(node));
     let mut watch = Watch::begin(seen.clone(), &note, &key(&Desk::with_roster()), read).unwrap()?;
@@ -105,14 +109,14 @@ fn look_at(seen: &Watched, desk: &Desk, entries: &Desk) -> Result<(Watched, Vec<
     Ok((serde_json::from_str(&watched).unwrap(), remarks))
 }
 
-fn look(seen: &Watched, desk: &Desk) -> Result<(Watched, Vec<Remark>), String> {
+fn look(seen: &WatchState, desk: &Desk) -> Result<(WatchState, Vec<Remark>), String> {
     look_at(seen, desk, desk)
 }
 
 #[test]
 fn watched_log_continues() {
     let whole = Desk::published();
-    let mut seen = Watched::default();
+    let mut seen = WatchState::default();
     let mut acts = Vec::new();
     for size in [0, 1, 2, 2, 7, 8, whole.lines.len()] {
         let mut desk = whole.clone();
@@ -138,7 +142,7 @@ fn watched_log_that_does_not_continue_is_reported() {
     desk.file("ada", "bullish", 0.7, &[]);
     let backup = desk.clone();
     desk.file("grace", "bearish", 0.3, &[]);
-    let (seen, _) = look(&Watched::default(), &desk).unwrap();
+    let (seen, _) = look(&WatchState::default(), &desk).unwrap();
     let fault = |desk: &Desk| look(&seen, desk).unwrap_err();
 
     let mut restored = backup.clone();
@@ -182,7 +186,7 @@ fn odd_entries_of_a_watched_log_are_reported() {
     desk.aggregate();
     desk.file("ada", "bearish", 0.7, &[]);
     desk.append(LogEntry::Operation(Operation::ClockAccepted { by: by("ada", None).by }));
-    let (_, remarks) = look(&Watched::default(), &desk).unwrap();
+    let (_, remarks) = look(&WatchState::default(), &desk).unwrap();
     let odd: Vec<_> = remarks.iter().filter(|it| it.is_odd).map(|it| &*it.text).collect();
     for (odd, text) in odd.iter().zip([
         "take 12 of session 7 after its deadline",

@@ -4,7 +4,7 @@
 pub(crate) struct Import {
     pub(crate) path: Vec<String>,
     pub(crate) name: String,
-    /// Whether it is a re-export, `pub use`.
+    /// Whether the import is a re-export, `pub use`.
     pub(crate) passed_on: bool,
 }
 

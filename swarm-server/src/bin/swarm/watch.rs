@@ -8,7 +8,7 @@ use std::thread::sleep;
 
 use serde::{Deserialize, Serialize};
 use swarm_client::{Client, Error, LogTiles};
-use swarm_core::audit::{KeySource, LogKey, Watch, Watched};
+use swarm_core::audit::{KeySource, LogKey, Watch, WatchState};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 
@@ -137,7 +137,7 @@ struct Folder(PathBuf);
 #[derive(Serialize, Deserialize)]
 struct State {
     key: String,
-    watched: Watched,
+    watched: WatchState,
 }
 
 /// The file with the state, as JSON.

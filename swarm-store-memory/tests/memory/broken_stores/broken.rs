@@ -17,7 +17,7 @@ pub(crate) struct Broken<S: ?Sized, F: ?Sized> {
     memory: MemoryStore,
     fault: Arc<F>,
     chaos: Arc<Chaos>,
-    opened: Arc<OpenedWorlds<S>>,
+    opened: Arc<OpenTenants<S>>,
 }
 
 impl Broken<dyn Store, dyn Fault> {
@@ -25,7 +25,7 @@ impl Broken<dyn Store, dyn Fault> {
         Self::over(MemoryStore::with_clock(time), fault)
     }
 
-    /// Puts the fault in front of existing worlds.
+    /// Puts the fault in front of a store with records.
     pub(crate) fn over(memory: MemoryStore, fault: impl Fault) -> Arc<dyn Tenants> {
         Self::with_chaos(memory, fault, Arc::new(Chaos::of(0)))
     }
@@ -45,7 +45,7 @@ impl Broken<dyn CommitteeStore, dyn committee::Fault> {
         Self::committee_over(MemoryStore::with_clock(time), fault)
     }
 
-    /// Puts the fault in front of existing worlds.
+    /// Puts the fault in front of a store with records.
     pub(crate) fn committee_over(
         memory: MemoryStore,
         fault: impl committee::Fault,
@@ -58,7 +58,7 @@ impl Broken<dyn CommitteeStore, dyn committee::Fault> {
 #[async_trait]
 impl Tenants for Broken<dyn Store, dyn Fault> {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.world(tenant, || self.memory.open(tenant))
+        self.broken_tenant(tenant, || self.memory.open(tenant))
     }
 
     async fn ready(&self) -> Result<Readiness> {
@@ -68,13 +68,17 @@ impl Tenants for Broken<dyn Store, dyn Fault> {
 
 impl CommitteeTenants for Broken<dyn CommitteeStore, dyn committee::Fault> {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.world(tenant, || self.memory.open_committee(tenant))
+        self.broken_tenant(tenant, || self.memory.open_committee(tenant))
     }
 }
 
 impl<S: ?Sized, F: ?Sized> Broken<S, F> {
-    fn world(&self, tenant: &TenantId, make: impl FnOnce() -> Arc<S>) -> Arc<BrokenWorld<S, F>> {
-        Arc::new(BrokenWorld {
+    fn broken_tenant(
+        &self,
+        tenant: &TenantId,
+        make: impl FnOnce() -> Arc<S>,
+    ) -> Arc<BrokenTenant<S, F>> {
+        Arc::new(BrokenTenant {
             own: self.opened.open(tenant, make),
             opened: Arc::clone(&self.opened),
             fault: Arc::clone(&self.fault),
@@ -84,9 +88,9 @@ impl<S: ?Sized, F: ?Sized> Broken<S, F> {
 }
 
 /// One tenant of a [`Broken`] store.
-pub(crate) struct BrokenWorld<S: ?Sized, F: ?Sized> {
+pub(crate) struct BrokenTenant<S: ?Sized, F: ?Sized> {
     pub(crate) own: Arc<S>,
-    pub(crate) opened: Arc<OpenedWorlds<S>>,
+    pub(crate) opened: Arc<OpenTenants<S>>,
     pub(crate) fault: Arc<F>,
     pub(crate) chaos: Arc<Chaos>,
 }
@@ -109,30 +113,30 @@ pub(crate) fn repeats(method: &str) -> bool {
         .contains(&method))
 }
 
-/// What a faulty method has access to: its own world, and those of all open tenants.
-pub(crate) struct Worlds<S: ?Sized = dyn Store> {
+/// What a faulty method has access to: the store of its own tenant, and those of all open tenants.
+pub(crate) struct TenantStores<S: ?Sized = dyn Store> {
     pub(crate) own: Arc<S>,
     pub(crate) all: Vec<Arc<S>>,
 }
 
-impl<S: ?Sized> Worlds<S> {
-    /// The worlds of the other tenants.
+impl<S: ?Sized> TenantStores<S> {
+    /// The stores of the other tenants.
     pub(crate) fn others(&self) -> impl Iterator<Item = &Arc<S>> {
         self.all.iter().filter(|store| !Arc::ptr_eq(store, &self.own))
     }
 }
 
-/// The worlds of all open tenants, each opened once.
-pub(crate) struct OpenedWorlds<S: ?Sized>(Mutex<Vec<(TenantId, Arc<S>)>>);
+/// The stores of all open tenants, each opened once.
+pub(crate) struct OpenTenants<S: ?Sized>(Mutex<Vec<(TenantId, Arc<S>)>>);
 
-impl<S: ?Sized> Default for OpenedWorlds<S> {
+impl<S: ?Sized> Default for OpenTenants<S> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<S: ?Sized> OpenedWorlds<S> {
-    /// The world of this tenant, created on first use.
+impl<S: ?Sized> OpenTenants<S> {
+    /// The store of this tenant, created on first use.
     pub(crate) fn open(&self, tenant: &TenantId, make: impl FnOnce() -> Arc<S>) -> Arc<S> {
         let mut opened = self.0.lock().unwrap();
         if let Some((_, store)) = opened.iter().find(|(known, _)| known == tenant) {
@@ -144,30 +148,30 @@ impl<S: ?Sized> OpenedWorlds<S> {
     }
 
     /// What a faulty method of `own` has access to.
-    pub(crate) fn seen_from(&self, own: &Arc<S>) -> Worlds<S> {
+    pub(crate) fn seen_from(&self, own: &Arc<S>) -> TenantStores<S> {
         let opened = self.0.lock().unwrap();
         let all = opened.iter().map(|(_, store)| Arc::clone(store)).collect();
-        Worlds { own: Arc::clone(own), all }
+        TenantStores { own: Arc::clone(own), all }
     }
 }
 
-/// Makes a trait `Fault` of the methods of a port, whose defaults are correct, and the [`BrokenWorld`] that
+/// Makes a trait `Fault` of the methods of a port, whose defaults are correct, and the [`BrokenTenant`] that
 /// calls them. `Port` has these methods.
 macro_rules! faults {
     ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
         #[async_trait]
         pub(crate) trait Fault: Send + Sync + 'static {$($(
-            async fn $method(&self, worlds: &$crate::broken_stores::broken::Worlds<Port>, $($name: $type),*) -> Result<$answer> {
-                worlds.own.$method($($name),*).await
+            async fn $method(&self, stores: &$crate::broken_stores::broken::TenantStores<Port>, $($name: $type),*) -> Result<$answer> {
+                stores.own.$method($($name),*).await
             }
         )*)*}
 
         $(
             #[async_trait]
-            impl $part for $crate::broken_stores::broken::BrokenWorld<Port, dyn Fault> {$(
+            impl $part for $crate::broken_stores::broken::BrokenTenant<Port, dyn Fault> {$(
                 async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                    let worlds = &self.opened.seen_from(&self.own);
-                    let call = || self.fault.$method(worlds, $($name),*);
+                    let stores = &self.opened.seen_from(&self.own);
+                    let call = || self.fault.$method(stores, $($name),*);
                     let repeats = $crate::broken_stores::broken::repeats(stringify!($method));
                     self.chaos.carry(repeats, call).await
                 }

@@ -16,7 +16,7 @@ use swarm_testing::conformance::{
 };
 use swarm_testing::{ManualClock, takes_of};
 
-use crate::broken_stores::broken::{Broken, Fault, Intact, Worlds};
+use crate::broken_stores::broken::{Broken, Fault, Intact, TenantStores};
 use crate::broken_stores::expect_broken;
 
 /// The cases that catch these faults.
@@ -34,8 +34,8 @@ struct FiledByTheClock(ManualClock);
 
 #[async_trait]
 impl Fault for FiledByTheClock {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
-        Ok(match worlds.own.file(filing).await? {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
+        Ok(match stores.own.file(filing).await? {
             Filed::Filed(take) => {
                 Filed::Filed(Arc::new(Take { filed_at: self.0.now(), ..Take::clone(&take) }))
             }
@@ -49,8 +49,8 @@ struct LateWhenBehind;
 
 #[async_trait]
 impl Fault for LateWhenBehind {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
-        worlds.own.file(filing).await.or(Ok(Filed::Late))
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
+        stores.own.file(filing).await.or(Ok(Filed::Late))
     }
 }
 
@@ -59,10 +59,10 @@ struct ClockReadFirst(ManualClock);
 
 #[async_trait]
 impl Fault for ClockReadFirst {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
-        let last = worlds.own.now().await?;
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
+        let last = stores.own.now().await?;
         time_of_commit(self.0.now(), Some(last))?;
-        worlds.own.file(filing).await
+        stores.own.file(filing).await
     }
 }
 
@@ -71,9 +71,9 @@ struct DeadlineByTheClock(ManualClock);
 
 #[async_trait]
 impl Fault for DeadlineByTheClock {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         let in_time = filing.commit_deadline().is_none_or(|deadline| self.0.now() <= deadline);
-        Ok(match worlds.own.file(filing).await? {
+        Ok(match stores.own.file(filing).await? {
             Filed::Late if in_time => Filed::Stale,
             other => other,
         })
@@ -112,7 +112,7 @@ struct AcceptanceIdle;
 
 #[async_trait]
 impl Fault for AcceptanceIdle {
-    async fn accept_clock(&self, _: &Worlds, _: &Act) -> Result<()> {
+    async fn accept_clock(&self, _: &TenantStores, _: &Act) -> Result<()> {
         Ok(())
     }
 }
@@ -128,11 +128,11 @@ struct LastTakeAlone;
 
 #[async_trait]
 impl Fault for LastTakeAlone {
-    async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
-        let last = takes_of(&*worlds.own, change.session.id).await?.pop();
+    async fn save_session(&self, stores: &TenantStores, change: &SessionChange) -> Result<Saved> {
+        let last = takes_of(&*stores.own, change.session.id).await?.pop();
         let none_after = change.none_filed_after;
         let none_filed_after = none_after.filter(|end| last.is_some_and(|it| it.filed_at > *end));
-        worlds.own.save_session(&SessionChange { none_filed_after, ..change.clone() }).await
+        stores.own.save_session(&SessionChange { none_filed_after, ..change.clone() }).await
     }
 }
 

@@ -12,7 +12,7 @@ use swarm_testing::conformance::{
     store_with_other_rows_refuses_commits, wiped_store_refuses_commits,
 };
 
-use crate::broken_stores::broken::{Broken, Fault, Intact, Worlds};
+use crate::broken_stores::broken::{Broken, Fault, Intact, TenantStores};
 use crate::broken_stores::expect_broken;
 
 /// Commits to a store that lost rows are delayed, not refused.
@@ -21,8 +21,8 @@ struct LateWhenBack;
 
 #[async_trait]
 impl Fault for LateWhenBack {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
-        worlds.own.file(filing).await.or(Ok(Filed::Late))
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
+        stores.own.file(filing).await.or(Ok(Filed::Late))
     }
 }
 
@@ -32,10 +32,10 @@ struct StrangersWhenBack;
 
 #[async_trait]
 impl Fault for StrangersWhenBack {
-    async fn basis(&self, worlds: &Worlds, query: &BasisQuery<'_>) -> Result<Basis> {
-        let now = worlds.own.now().await?;
+    async fn basis(&self, stores: &TenantStores, query: &BasisQuery<'_>) -> Result<Basis> {
+        let now = stores.own.now().await?;
         let nobody = Basis { now, member: None, session: None, latest: None, spent: None };
-        worlds.own.basis(query).await.or(Ok(nobody))
+        stores.own.basis(query).await.or(Ok(nobody))
     }
 }
 
@@ -45,9 +45,9 @@ struct LengthCompared;
 
 #[async_trait]
 impl Fault for LengthCompared {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
-        let is_shorter = worlds.own.log_position().await?.size < worlds.own.seen_log().await?.size;
-        match worlds.own.file(filing).await {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
+        let is_shorter = stores.own.log_position().await?.size < stores.own.seen_log().await?.size;
+        match stores.own.file(filing).await {
             Err(_) if !is_shorter => Ok(Filed::Stale),
             outcome => outcome,
         }
@@ -60,7 +60,7 @@ struct AcceptanceIdle;
 
 #[async_trait]
 impl Fault for AcceptanceIdle {
-    async fn accept_store(&self, _: &Worlds, _: &Act) -> Result<()> {
+    async fn accept_store(&self, _: &TenantStores, _: &Act) -> Result<()> {
         Ok(())
     }
 }
@@ -71,8 +71,8 @@ struct NoOtherLog;
 
 #[async_trait]
 impl Fault for NoOtherLog {
-    async fn log_position(&self, worlds: &Worlds) -> Result<LogPosition> {
-        Ok(LogPosition { log: 1, ..worlds.own.log_position().await? })
+    async fn log_position(&self, stores: &TenantStores) -> Result<LogPosition> {
+        Ok(LogPosition { log: 1, ..stores.own.log_position().await? })
     }
 }
 

@@ -10,83 +10,83 @@ use swarm_core::store::{
 };
 use swarm_testing::FIRST;
 
-use crate::broken_stores::broken::{Fault, Worlds};
+use crate::broken_stores::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::fault;
 
-fault!(DocumentInvented: document(worlds, collection: Collection, key: &str) -> Option<Document> {
+fault!(DocumentInvented: document(stores, collection: Collection, key: &str) -> Option<Document> {
     let (key_of, json) = (key.to_owned(), "{}".to_owned());
     let invented = Document { id: 1, key: key_of, json, created_at: Timestamp::EPOCH };
-    Ok(worlds.own.document(collection, key).await?.or(Some(invented)))
+    Ok(stores.own.document(collection, key).await?.or(Some(invented)))
 });
 
-fault!(OneCollectionForAll: put_document(worlds, _collection: Collection, draft: &DocumentDraft) -> Put {
-    worlds.own.put_document(Collection::Subjects, draft).await
+fault!(OneCollectionForAll: put_document(stores, _collection: Collection, draft: &DocumentDraft) -> Put {
+    stores.own.put_document(Collection::Subjects, draft).await
 });
 
-fault!(OneKeyForTheUnnamed: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+fault!(OneKeyForTheUnnamed: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
     let key = draft.key.clone().or_else(|| Some("unnamed".to_owned()));
-    worlds.own.put_document(collection, &DocumentDraft { key, ..draft.clone() }).await
+    stores.own.put_document(collection, &DocumentDraft { key, ..draft.clone() }).await
 });
 
-fault!(NothingIsReplaced: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
-    worlds.own.put_document(collection, &DocumentDraft { replace: false, ..draft.clone() }).await
+fault!(NothingIsReplaced: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
+    stores.own.put_document(collection, &DocumentDraft { replace: false, ..draft.clone() }).await
 });
 
-fault!(AllIsReplaced: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
-    worlds.own.put_document(collection, &DocumentDraft { replace: true, ..draft.clone() }).await
+fault!(AllIsReplaced: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
+    stores.own.put_document(collection, &DocumentDraft { replace: true, ..draft.clone() }).await
 });
 
-fault!(DocumentOfAnyMember: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+fault!(DocumentOfAnyMember: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
     let guard = draft.guard.clone().filter(|it| matches!(it, DocumentGuard::Session(..)));
-    worlds.own.put_document(collection, &DocumentDraft { guard, ..draft.clone() }).await
+    stores.own.put_document(collection, &DocumentDraft { guard, ..draft.clone() }).await
 });
 
-fault!(GroupUnasked: documents(worlds, collection: Collection, _group: Option<&str>) -> Vec<Document> {
-    worlds.own.documents(collection, None).await
+fault!(GroupUnasked: documents(stores, collection: Collection, _group: Option<&str>) -> Vec<Document> {
+    stores.own.documents(collection, None).await
 });
 
-fault!(TextTidied: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+fault!(TextTidied: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
     let json = draft.json.trim().to_owned();
-    worlds.own.put_document(collection, &DocumentDraft { json, ..draft.clone() }).await
+    stores.own.put_document(collection, &DocumentDraft { json, ..draft.clone() }).await
 });
 
-fault!(KeysInAnyCase: document(worlds, collection: Collection, key: &str) -> Option<Document> {
-    worlds.own.document(collection, &key.to_lowercase()).await
+fault!(KeysInAnyCase: document(stores, collection: Collection, key: &str) -> Option<Document> {
+    stores.own.document(collection, &key.to_lowercase()).await
 });
 
-fault!(GroupsCountedApart: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+fault!(GroupsCountedApart: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
     let mut quota = draft.quota;
     if let Some(count) = quota.as_mut().and_then(|quota| quota.count.as_mut()) {
         count.of = CountedDocuments::Group;
     }
-    worlds.own.put_document(collection, &DocumentDraft { quota, ..draft.clone() }).await
+    stores.own.put_document(collection, &DocumentDraft { quota, ..draft.clone() }).await
 });
 
-fault!(BytesUnchecked: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
+fault!(BytesUnchecked: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
     let quota = draft.quota.map(|quota| DocumentQuota { bytes: None, ..quota });
-    worlds.own.put_document(collection, &DocumentDraft { quota, ..draft.clone() }).await
+    stores.own.put_document(collection, &DocumentDraft { quota, ..draft.clone() }).await
 });
 
-fault!(PagesFromTheFirst: document_page(worlds, collection: Collection, query: &DocumentQuery) -> DocumentPage {
-    let page = worlds.own.document_page(collection, &DocumentQuery { after: None, ..query.clone() }).await?;
+fault!(PagesFromTheFirst: document_page(stores, collection: Collection, query: &DocumentQuery) -> DocumentPage {
+    let page = stores.own.document_page(collection, &DocumentQuery { after: None, ..query.clone() }).await?;
     Ok(DocumentPage { more: page.more && query.after.is_none(), ..page })
 });
 
-fault!(PagesOfAnySize: document_page(worlds, collection: Collection, query: &DocumentQuery) -> DocumentPage {
-    worlds.own.document_page(collection, &DocumentQuery { bytes: usize::MAX, ..query.clone() }).await
+fault!(PagesOfAnySize: document_page(stores, collection: Collection, query: &DocumentQuery) -> DocumentPage {
+    stores.own.document_page(collection, &DocumentQuery { bytes: usize::MAX, ..query.clone() }).await
 });
 
-fault!(ReplacementNeedsRoom: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
-    let there = worlds.own.documents(collection, Some(&draft.group)).await?.len();
+fault!(ReplacementNeedsRoom: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
+    let there = stores.own.documents(collection, Some(&draft.group)).await?.len();
     match draft.quota.and_then(|quota| quota.count) {
         Some(quota) if there >= usize::try_from(quota.most).unwrap() => Ok(Put::Full),
-        _ => worlds.own.put_document(collection, draft).await,
+        _ => stores.own.put_document(collection, draft).await,
     }
 });
 
-fault!(WrittenTwice: put_document(worlds, collection: Collection, draft: &DocumentDraft) -> Put {
-    let _ = worlds.own.put_document(collection, draft).await?;
-    worlds.own.put_document(collection, draft).await
+fault!(WrittenTwice: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
+    let _ = stores.own.put_document(collection, draft).await?;
+    stores.own.put_document(collection, draft).await
 });
 
 /// The mail of a change is queued even if the change is refused.
@@ -95,8 +95,12 @@ pub(crate) struct MailOfTheRefused(Mutex<Vec<Mail>>);
 
 #[async_trait]
 impl Fault for MailOfTheRefused {
-    async fn save_member(&self, worlds: &Worlds, change: &MemberChange) -> Result<MemberSaved> {
-        let saved = worlds.own.save_member(change).await?;
+    async fn save_member(
+        &self,
+        stores: &TenantStores,
+        change: &MemberChange,
+    ) -> Result<MemberSaved> {
+        let saved = stores.own.save_member(change).await?;
         if saved != MemberSaved::Saved {
             self.0.lock().unwrap().extend(change.mail.clone());
         }
@@ -105,10 +109,10 @@ impl Fault for MailOfTheRefused {
 
     async fn messages(
         &self,
-        worlds: &Worlds,
+        stores: &TenantStores,
         query: &MessageQuery,
     ) -> Result<Vec<Versioned<Message>>> {
-        let mut messages = worlds.own.messages(query).await?;
+        let mut messages = stores.own.messages(query).await?;
         messages.extend(self.0.lock().unwrap().iter().map(|mail| {
             let message = mail.queued(MessageId(99), Timestamp::EPOCH);
             Versioned { version: FIRST, record: Arc::new(message) }
@@ -118,8 +122,8 @@ impl Fault for MailOfTheRefused {
 }
 
 fault!(MailErrorForgotten:
-    messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
-    let found = worlds.own.messages(query).await?.into_iter();
+    messages(stores, query: &MessageQuery) -> Vec<Versioned<Message>> {
+    let found = stores.own.messages(query).await?.into_iter();
     let forgotten = found.map(|Versioned { version, record }| {
         let message = Message { last_error: None, ..Message::clone(&record) };
         Versioned { version, record: Arc::new(message) }
@@ -128,11 +132,11 @@ fault!(MailErrorForgotten:
 });
 
 fault!(MailStateUnasked:
-    messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
-    worlds.own.messages(&MessageQuery { state: None, ..*query }).await
+    messages(stores, query: &MessageQuery) -> Vec<Versioned<Message>> {
+    stores.own.messages(&MessageQuery { state: None, ..*query }).await
 });
 
 fault!(MailFromTheFirst:
-    messages(worlds, query: &MessageQuery) -> Vec<Versioned<Message>> {
-    worlds.own.messages(&MessageQuery { after: None, ..*query }).await
+    messages(stores, query: &MessageQuery) -> Vec<Versioned<Message>> {
+    stores.own.messages(&MessageQuery { after: None, ..*query }).await
 });

@@ -5,19 +5,19 @@ use swarm_core::store::{Basis, BasisQuery, MemberBasis, Result, async_trait};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::conformance::{guards_survive_reopening, records_survive_reopening};
 
-use crate::broken_stores::broken::{Broken, Fault, Intact, Worlds};
+use crate::broken_stores::broken::{Broken, Fault, Intact, TenantStores};
 use crate::broken_stores::expect_broken;
 use crate::broken_stores::tenants::fault;
 
 /// The cases that catch these faults.
 pub(crate) const CASES: &[&str] = &["records_survive_reopening", "guards_survive_reopening"];
 
-fault!(ChallengesForgotten: member(worlds, id: &MemberId) -> MemberBasis {
-    Ok(MemberBasis { challenge: None, ..worlds.own.member(id).await? })
+fault!(ChallengesForgotten: member(stores, id: &MemberId) -> MemberBasis {
+    Ok(MemberBasis { challenge: None, ..stores.own.member(id).await? })
 });
 
-fault!(NoncesForgotten: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    Ok(Basis { spent: None, ..worlds.own.basis(query).await? })
+fault!(NoncesForgotten: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    Ok(Basis { spent: None, ..stores.own.basis(query).await? })
 });
 
 #[tokio::test]

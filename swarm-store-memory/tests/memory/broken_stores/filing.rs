@@ -14,7 +14,7 @@ use swarm_core::store::{
 };
 use tokio::time::sleep;
 
-use crate::broken_stores::broken::{Fault, SHOWN, Worlds, time};
+use crate::broken_stores::broken::{Fault, SHOWN, TenantStores, time};
 use crate::broken_stores::tenants::fault;
 
 /// A resent attempt counts as a new one.
@@ -23,58 +23,58 @@ pub(crate) struct AttemptForgotten(Mutex<HashSet<AttemptId>>);
 
 #[async_trait]
 impl Fault for AttemptForgotten {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         match self.0.lock().unwrap().insert(filing.attempt()) {
             true => {}
             false => return Ok(Filed::NonceUsed),
         }
-        worlds.own.file(filing).await
+        stores.own.file(filing).await
     }
 }
 
-fault!(StaleAcknowledged: file(worlds, filing: &Filing) -> Filed {
-    acknowledge(worlds, filing, |outcome| *outcome == Filed::Stale).await
+fault!(StaleAcknowledged: file(stores, filing: &Filing) -> Filed {
+    acknowledge(stores, filing, |outcome| *outcome == Filed::Stale).await
 });
 
-fault!(NewerSessionUnchecked: file(worlds, filing: &Filing) -> Filed {
-    acknowledge(worlds, filing, |outcome| *outcome == Filed::Stale).await
+fault!(NewerSessionUnchecked: file(stores, filing: &Filing) -> Filed {
+    acknowledge(stores, filing, |outcome| *outcome == Filed::Stale).await
 });
 
-fault!(DeadlineUnchecked: file(worlds, filing: &Filing) -> Filed {
-    acknowledge(worlds, filing, |outcome| *outcome == Filed::Late).await
+fault!(DeadlineUnchecked: file(stores, filing: &Filing) -> Filed {
+    acknowledge(stores, filing, |outcome| *outcome == Filed::Late).await
 });
 
-fault!(LateAtTheDeadline: file(worlds, filing: &Filing) -> Filed {
-    let outcome = worlds.own.file(filing).await?;
+fault!(LateAtTheDeadline: file(stores, filing: &Filing) -> Filed {
+    let outcome = stores.own.file(filing).await?;
     let at_the_deadline =
         matches!(&outcome, Filed::Filed(take) if Some(take.filed_at) == filing.commit_deadline());
     Ok(if at_the_deadline { Filed::Late } else { outcome })
 });
 
 // Commits wait for the lock for a minute after they read the clock: reads meanwhile show a later time.
-fault!(ClockReadWhenQueued: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    SHOWN.scope(time().plus_millis(60_000), worlds.own.basis(query)).await
+fault!(ClockReadWhenQueued: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    SHOWN.scope(time().plus_millis(60_000), stores.own.basis(query)).await
 });
 
-fault!(NonceNotSpent: file(worlds, filing: &Filing) -> Filed {
-    acknowledge(worlds, filing, |outcome| *outcome == Filed::NonceUsed).await
+fault!(NonceNotSpent: file(stores, filing: &Filing) -> Filed {
+    acknowledge(stores, filing, |outcome| *outcome == Filed::NonceUsed).await
 });
 
-fault!(RevisionTwice: file(worlds, filing: &Filing) -> Filed {
-    acknowledge(worlds, filing, |outcome| *outcome == Filed::RevisionTaken).await
+fault!(RevisionTwice: file(stores, filing: &Filing) -> Filed {
+    acknowledge(stores, filing, |outcome| *outcome == Filed::RevisionTaken).await
 });
 
-fault!(FactsReadOneByOne: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    let first = worlds.own.basis(query).await?;
+fault!(FactsReadOneByOne: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    let first = stores.own.basis(query).await?;
     sleep(Duration::from_millis(1)).await;
-    let then = worlds.own.basis(query).await?;
+    let then = stores.own.basis(query).await?;
     Ok(Basis { session: first.session, ..then })
 });
 
-fault!(TimeReadBeforeTheFacts: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+fault!(TimeReadBeforeTheFacts: basis(stores, query: &BasisQuery<'_>) -> Basis {
     let now = time();
     sleep(Duration::from_millis(3)).await;
-    Ok(Basis { now, ..worlds.own.basis(query).await? })
+    Ok(Basis { now, ..stores.own.basis(query).await? })
 });
 
 /// Commits in batches, and drops the whole batch when one of it is refused, though others were answered.
@@ -83,24 +83,28 @@ pub(crate) struct RollsBackItsNeighbours(AtomicUsize);
 
 #[async_trait]
 impl Fault for RollsBackItsNeighbours {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         let refused = self.0.load(Ordering::SeqCst);
         sleep(Duration::from_millis(5)).await;
         if self.0.load(Ordering::SeqCst) > refused {
             let lost = filing.take(TakeId(1), time());
             return Ok(Filed::Filed(Arc::new(lost)));
         }
-        worlds.own.file(filing).await
+        stores.own.file(filing).await
     }
 
-    async fn save_member(&self, worlds: &Worlds, change: &MemberChange) -> Result<MemberSaved> {
-        let saved = worlds.own.save_member(change).await?;
+    async fn save_member(
+        &self,
+        stores: &TenantStores,
+        change: &MemberChange,
+    ) -> Result<MemberSaved> {
+        let saved = stores.own.save_member(change).await?;
         self.0.fetch_add(usize::from(saved != MemberSaved::Saved), Ordering::SeqCst);
         Ok(saved)
     }
 
-    async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
-        let saved = worlds.own.save_session(change).await?;
+    async fn save_session(&self, stores: &TenantStores, change: &SessionChange) -> Result<Saved> {
+        let saved = stores.own.save_session(change).await?;
         self.0.fetch_add(usize::from(saved != Saved::Saved), Ordering::SeqCst);
         Ok(saved)
     }
@@ -108,26 +112,26 @@ impl Fault for RollsBackItsNeighbours {
 
 /// Answers that a take is on file when it should refuse.
 pub(crate) async fn acknowledge(
-    worlds: &Worlds,
+    stores: &TenantStores,
     filing: &Filing,
     refused: impl Fn(&Filed) -> bool,
 ) -> Result<Filed> {
-    let outcome = worlds.own.file(filing).await?;
+    let outcome = stores.own.file(filing).await?;
     let lost = || filing.take(TakeId(1), Timestamp::EPOCH);
     Ok(if refused(&outcome) { Filed::Filed(Arc::new(lost())) } else { outcome })
 }
 
-fault!(SupersededTakesCount: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
-    worlds.own.session_takes(&TakeQuery { revisions: Revisions::All, ..*query }).await
+fault!(SupersededTakesCount: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {
+    stores.own.session_takes(&TakeQuery { revisions: Revisions::All, ..*query }).await
 });
 
-fault!(TakesBeforeThePage: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
-    worlds.own.session_takes(&TakeQuery { after: TakeId(0), ..*query }).await
+fault!(TakesBeforeThePage: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {
+    stores.own.session_takes(&TakeQuery { after: TakeId(0), ..*query }).await
 });
 
-fault!(SessionReadBeforeItsTakes: session_takes(worlds, query: &TakeQuery) -> Option<SessionTakes> {
-    let session = worlds.own.session(query.session).await?;
+fault!(SessionReadBeforeItsTakes: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {
+    let session = stores.own.session(query.session).await?;
     sleep(Duration::from_millis(2)).await;
-    let found = worlds.own.session_takes(query).await?;
+    let found = stores.own.session_takes(query).await?;
     Ok(session.zip(found).map(|(session, found)| SessionTakes { session, ..found }))
 });

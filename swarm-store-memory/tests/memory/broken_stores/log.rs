@@ -8,31 +8,31 @@ use swarm_core::domain::{AttemptId, LogRow, Logged, Seq, SessionId, Timestamp};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Act, Filed, LogPosition, Result, Saved, SessionChange, async_trait};
 
-use crate::broken_stores::broken::{Fault, Worlds};
+use crate::broken_stores::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::fault;
 
-fault!(SizeOneTooMuch: log_position(worlds) -> LogPosition {
-    let position = worlds.own.log_position().await?;
+fault!(SizeOneTooMuch: log_position(stores) -> LogPosition {
+    let position = stores.own.log_position().await?;
     Ok(LogPosition { size: Seq(position.size.0 + 1), ..position })
 });
 
-fault!(TakesUnlogged: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
-    let mut rows = worlds.own.log(after, limit).await?;
+fault!(TakesUnlogged: log(stores, after: Seq, limit: usize) -> Vec<LogRow> {
+    let mut rows = stores.own.log(after, limit).await?;
     rows.retain(|row| !matches!(row.logged, Logged::Take(_)));
     Ok(rows)
 });
 
-fault!(RowsOf1970: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
-    let rows = worlds.own.log(after, limit).await?.into_iter();
+fault!(RowsOf1970: log(stores, after: Seq, limit: usize) -> Vec<LogRow> {
+    let rows = stores.own.log(after, limit).await?.into_iter();
     Ok(rows.map(|row| LogRow { at: Timestamp::EPOCH, ..row }).collect())
 });
 
-fault!(LimitUnasked: log(worlds, after: Seq, _limit: usize) -> Vec<LogRow> {
-    worlds.own.log(after, usize::MAX).await
+fault!(LimitUnasked: log(stores, after: Seq, _limit: usize) -> Vec<LogRow> {
+    stores.own.log(after, usize::MAX).await
 });
 
-fault!(ActsOnTheFirstSession: acts_on(worlds, _session: SessionId) -> Vec<LogRow> {
-    worlds.own.acts_on(SessionId(1)).await
+fault!(ActsOnTheFirstSession: acts_on(stores, _session: SessionId) -> Vec<LogRow> {
+    stores.own.acts_on(SessionId(1)).await
 });
 
 /// An acceptance is recorded as that of a store.
@@ -41,8 +41,8 @@ pub(crate) struct KeyTakenForTheStore;
 
 #[async_trait]
 impl Fault for KeyTakenForTheStore {
-    async fn accept_key(&self, worlds: &Worlds, act: &Act) -> Result<()> {
-        worlds.own.accept_store(act).await
+    async fn accept_key(&self, stores: &TenantStores, act: &Act) -> Result<()> {
+        stores.own.accept_store(act).await
     }
 }
 
@@ -55,20 +55,20 @@ pub(crate) struct RowForEachAttempt {
 
 #[async_trait]
 impl Fault for RowForEachAttempt {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         let again = !self.attempts.lock().unwrap().insert(filing.attempt());
         self.more.fetch_add(u64::from(again), Ordering::SeqCst);
-        worlds.own.file(filing).await
+        stores.own.file(filing).await
     }
 
-    async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
-        let saved = worlds.own.save_session(change).await?;
+    async fn save_session(&self, stores: &TenantStores, change: &SessionChange) -> Result<Saved> {
+        let saved = stores.own.save_session(change).await?;
         self.more.fetch_add(u64::from(saved != Saved::Saved), Ordering::SeqCst);
         Ok(saved)
     }
 
-    async fn log_position(&self, worlds: &Worlds) -> Result<LogPosition> {
-        let position = worlds.own.log_position().await?;
+    async fn log_position(&self, stores: &TenantStores) -> Result<LogPosition> {
+        let position = stores.own.log_position().await?;
         let size = Seq(position.size.0 + self.more.load(Ordering::SeqCst));
         Ok(LogPosition { size, ..position })
     }

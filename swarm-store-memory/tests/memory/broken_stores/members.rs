@@ -10,11 +10,11 @@ use swarm_core::store::{
 };
 use swarm_testing::{FIRST, applicant, creation};
 
-use crate::broken_stores::broken::{Fault, Worlds};
+use crate::broken_stores::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::fault;
 
-fault!(MemberInvented: member(worlds, id: &MemberId) -> MemberBasis {
-    let mut facts = worlds.own.member(id).await?;
+fault!(MemberInvented: member(stores, id: &MemberId) -> MemberBasis {
+    let mut facts = stores.own.member(id).await?;
     facts.member.get_or_insert_with(|| Versioned {
         version: FIRST,
         record: Arc::new(applicant(id.as_str())),
@@ -22,8 +22,8 @@ fault!(MemberInvented: member(worlds, id: &MemberId) -> MemberBasis {
     Ok(facts)
 });
 
-fault!(LensForgotten: member(worlds, id: &MemberId) -> MemberBasis {
-    let facts = worlds.own.member(id).await?;
+fault!(LensForgotten: member(stores, id: &MemberId) -> MemberBasis {
+    let facts = stores.own.member(id).await?;
     let member = facts.member.map(|Versioned { version, record }| {
         let lens = Lens::parse("").unwrap();
         Versioned { version, record: Arc::new(Member { lens, ..Member::clone(&record) }) }
@@ -31,73 +31,73 @@ fault!(LensForgotten: member(worlds, id: &MemberId) -> MemberBasis {
     Ok(MemberBasis { member, ..facts })
 });
 
-fault!(VersionsByTwo: member(worlds, id: &MemberId) -> MemberBasis {
-    let facts = worlds.own.member(id).await?;
+fault!(VersionsByTwo: member(stores, id: &MemberId) -> MemberBasis {
+    let facts = stores.own.member(id).await?;
     let twice = |it: Versioned<Member>| Versioned { version: Version(2 * it.version.0), ..it };
     Ok(MemberBasis { member: facts.member.map(twice), ..facts })
 });
 
-fault!(IdsInAnyCase: save_member(worlds, change: &MemberChange) -> MemberSaved {
+fault!(IdsInAnyCase: save_member(stores, change: &MemberChange) -> MemberSaved {
     let id = MemberId::parse(change.member.id.as_str().to_lowercase()).unwrap();
     let member = Member { id, ..change.member.clone() };
-    worlds.own.save_member(&MemberChange { member, ..change.clone() }).await
+    stores.own.save_member(&MemberChange { member, ..change.clone() }).await
 });
 
-fault!(StatesUnasked: members(worlds, query: &MemberQuery) -> Vec<Arc<Member>> {
-    worlds.own.members(&MemberQuery { states: MemberState::ALL.to_vec(), ..query.clone() }).await
+fault!(StatesUnasked: members(stores, query: &MemberQuery) -> Vec<Arc<Member>> {
+    stores.own.members(&MemberQuery { states: MemberState::ALL.to_vec(), ..query.clone() }).await
 });
 
-fault!(IdsUnasked: members(worlds, query: &MemberQuery) -> Vec<Arc<Member>> {
-    worlds.own.members(&MemberQuery { ids: None, ..query.clone() }).await
+fault!(IdsUnasked: members(stores, query: &MemberQuery) -> Vec<Arc<Member>> {
+    stores.own.members(&MemberQuery { ids: None, ..query.clone() }).await
 });
 
-fault!(TokensOfTheActiveAlone: bearer(worlds, token: &SecretHash) -> Option<Arc<Member>> {
-    Ok(worlds.own.bearer(token).await?.filter(|member| member.state.is_active()))
+fault!(TokensOfTheActiveAlone: bearer(stores, token: &SecretHash) -> Option<Arc<Member>> {
+    Ok(stores.own.bearer(token).await?.filter(|member| member.state.is_active()))
 });
 
 // A key counts as held in any state.
-fault!(KeyHeldInAnyState: save_member(worlds, change: &MemberChange) -> MemberSaved {
-    let all = worlds.own.members(&MemberQuery::in_states(&MemberState::ALL)).await?;
+fault!(KeyHeldInAnyState: save_member(stores, change: &MemberChange) -> MemberSaved {
+    let all = stores.own.members(&MemberQuery::in_states(&MemberState::ALL)).await?;
     let has_it = |other: &Arc<Member>| {
         other.id != change.member.id && other.public_key == change.member.public_key
     };
     match all.into_iter().find(has_it) {
         Some(other) => Ok(MemberSaved::KeyHeld(other.id.clone())),
-        None => worlds.own.save_member(change).await,
+        None => stores.own.save_member(change).await,
     }
 });
 
-fault!(HolderKeptOut: save_member(worlds, change: &MemberChange) -> MemberSaved {
+fault!(HolderKeptOut: save_member(stores, change: &MemberChange) -> MemberSaved {
     match change.expected.and(change.held_key()) {
         Some(_) => Ok(MemberSaved::KeyHeld(change.member.id.clone())),
-        None => worlds.own.save_member(change).await,
+        None => stores.own.save_member(change).await,
     }
 });
 
 // The state of a removed member is rejected.
-fault!(RemovalsForgotten: remove_member(worlds, removal: &MemberRemoval) -> Saved {
-    let Some(member) = worlds.own.member(&removal.id).await?.member else { return Ok(Saved::Stale) };
+fault!(RemovalsForgotten: remove_member(stores, removal: &MemberRemoval) -> Saved {
+    let Some(member) = stores.own.member(&removal.id).await?.member else { return Ok(Saved::Stale) };
     let member = Member { state: MemberState::Rejected, ..Member::clone(&member.record) };
     let change = MemberChange { expected: Some(removal.expected), ..creation(&member) };
-    Ok(match worlds.own.save_member(&change).await? {
+    Ok(match stores.own.save_member(&change).await? {
         MemberSaved::Saved => Saved::Saved,
         _ => Saved::Stale,
     })
 });
 
-fault!(RemovedAtAnyVersion: remove_member(worlds, removal: &MemberRemoval) -> Saved {
-    let Some(member) = worlds.own.member(&removal.id).await?.member else { return Ok(Saved::Stale) };
+fault!(RemovedAtAnyVersion: remove_member(stores, removal: &MemberRemoval) -> Saved {
+    let Some(member) = stores.own.member(&removal.id).await?.member else { return Ok(Saved::Stale) };
     let removal = MemberRemoval { expected: member.version, ..removal.clone() };
-    worlds.own.remove_member(&removal).await
+    stores.own.remove_member(&removal).await
 });
 
-fault!(FirstChallengeStays: give_challenge(worlds, offer: &ChallengeOffer) -> Challenge {
+fault!(FirstChallengeStays: give_challenge(stores, offer: &ChallengeOffer) -> Challenge {
     if let ChallengeSlot::Member(id) = &offer.slot
-        && worlds.own.member(id).await?.challenge.is_some()
+        && stores.own.member(id).await?.challenge.is_some()
     {
         return Ok(offer.fresh.clone());
     }
-    worlds.own.give_challenge(offer).await
+    stores.own.give_challenge(offer).await
 });
 
 /// The decoy is anybody's challenge.
@@ -106,16 +106,20 @@ pub(crate) struct DecoyIsLive(Mutex<Option<Challenge>>);
 
 #[async_trait]
 impl Fault for DecoyIsLive {
-    async fn give_challenge(&self, worlds: &Worlds, offer: &ChallengeOffer) -> Result<Challenge> {
-        let given = worlds.own.give_challenge(offer).await?;
+    async fn give_challenge(
+        &self,
+        stores: &TenantStores,
+        offer: &ChallengeOffer,
+    ) -> Result<Challenge> {
+        let given = stores.own.give_challenge(offer).await?;
         if matches!(offer.slot, ChallengeSlot::Decoy) {
             *self.0.lock().unwrap() = Some(given.clone());
         }
         Ok(given)
     }
 
-    async fn member(&self, worlds: &Worlds, id: &MemberId) -> Result<MemberBasis> {
-        let facts = worlds.own.member(id).await?;
+    async fn member(&self, stores: &TenantStores, id: &MemberId) -> Result<MemberBasis> {
+        let facts = stores.own.member(id).await?;
         let challenge = facts.challenge.clone().or_else(|| self.0.lock().unwrap().clone());
         Ok(MemberBasis { challenge, ..facts })
     }
@@ -127,13 +131,17 @@ pub(crate) struct ChallengeGoesWithASave(Mutex<HashSet<MemberId>>);
 
 #[async_trait]
 impl Fault for ChallengeGoesWithASave {
-    async fn save_member(&self, worlds: &Worlds, change: &MemberChange) -> Result<MemberSaved> {
+    async fn save_member(
+        &self,
+        stores: &TenantStores,
+        change: &MemberChange,
+    ) -> Result<MemberSaved> {
         self.0.lock().unwrap().insert(change.member.id.clone());
-        worlds.own.save_member(change).await
+        stores.own.save_member(change).await
     }
 
-    async fn member(&self, worlds: &Worlds, id: &MemberId) -> Result<MemberBasis> {
-        let facts = worlds.own.member(id).await?;
+    async fn member(&self, stores: &TenantStores, id: &MemberId) -> Result<MemberBasis> {
+        let facts = stores.own.member(id).await?;
         let gone = self.0.lock().unwrap().contains(id);
         Ok(MemberBasis { challenge: facts.challenge.filter(|_| !gone), ..facts })
     }

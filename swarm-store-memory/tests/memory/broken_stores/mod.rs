@@ -80,7 +80,7 @@ mod caught {
             MemberSavedInAllTenants    => member_saves_are_isolated_by_tenant;
             MemberRemovedInAllTenants  => member_removals_are_isolated_by_tenant;
             KeyHeldInAnyTenant         => held_keys_are_isolated_by_tenant;
-            TokenDeadInAllTenants      => tokens_are_isolated_by_tenant;
+            TokenReplacedInAllTenants      => tokens_are_isolated_by_tenant;
             ChallengeOfAnyTenant       => live_challenges_are_isolated_by_tenant;
             ChallengeReusedInAnyTenant => reusable_challenges_are_isolated_by_tenant;
             MessagesOfAllTenants       => mail_is_isolated_by_tenant;
@@ -91,10 +91,10 @@ mod caught {
             PublishedOfAllTenants      => published_sessions_are_isolated_by_tenant;
             SessionSavedInAllTenants   => session_saves_are_isolated_by_tenant;
             TakesCountedInAllTenants   => take_counts_are_isolated_by_tenant;
-            BearerFactOfAnyTenant      => basis_is_isolated_by_tenant;
-            SessionFactOfAnyTenant     => basis_is_isolated_by_tenant;
-            RevisionFactOfAnyTenant    => basis_is_isolated_by_tenant;
-            NonceFactOfAnyTenant       => basis_is_isolated_by_tenant;
+            BasisMemberOfAnyTenant      => basis_is_isolated_by_tenant;
+            BasisSessionOfAnyTenant     => basis_is_isolated_by_tenant;
+            BasisRevisionOfAnyTenant    => basis_is_isolated_by_tenant;
+            BasisNonceOfAnyTenant       => basis_is_isolated_by_tenant;
             NonceSpentInAnyTenant      => filings_are_isolated_by_tenant
                 tenants_share_nothing;
             RevisionTakenInAnyTenant   => filings_are_isolated_by_tenant;

@@ -25,11 +25,11 @@ pub(crate) const CASES: &[&str] = &[
 /// The cases of the committee.
 pub(crate) const OF_COMMITTEE: &[&str] = &["committee_opened_twice_is_the_same"];
 
-/// Each opening is a new world.
-struct ApartEachTime;
+/// Opens a new, empty tenant each time.
+struct EmptyOnEachOpen;
 
 #[async_trait]
-impl Tenants for ApartEachTime {
+impl Tenants for EmptyOnEachOpen {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
         MemoryStore::new().open(tenant)
     }
@@ -39,18 +39,18 @@ impl Tenants for ApartEachTime {
     }
 }
 
-impl CommitteeTenants for ApartEachTime {
+impl CommitteeTenants for EmptyOnEachOpen {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         MemoryStore::new().open_committee(tenant)
     }
 }
 
-/// Checks for a world and creates one in two steps, without a lock.
+/// Checks for a tenant and creates one in two steps, without a lock.
 #[derive(Default)]
-struct MadeByEachRacer(Mutex<HashMap<TenantId, MemoryStore>>);
+struct CreatedByEachRacer(Mutex<HashMap<TenantId, MemoryStore>>);
 
 #[async_trait]
-impl Tenants for MadeByEachRacer {
+impl Tenants for CreatedByEachRacer {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
         if let Some(there) = self.0.lock().unwrap().get(tenant) {
             return there.open(tenant);
@@ -68,17 +68,17 @@ impl Tenants for MadeByEachRacer {
 
 #[tokio::test]
 async fn a_store_that_is_not_there_is_caught() {
-    expect_broken(store_is_ready(Arc::new(ApartEachTime))).await;
+    expect_broken(store_is_ready(Arc::new(EmptyOnEachOpen))).await;
 }
 
 #[tokio::test]
 async fn a_store_whose_openings_are_apart_is_caught() {
-    expect_broken(tenant_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
-    expect_broken(committee::committee_opened_twice_is_the_same(Arc::new(ApartEachTime))).await;
+    expect_broken(tenant_opened_twice_is_the_same(Arc::new(EmptyOnEachOpen))).await;
+    expect_broken(committee::committee_opened_twice_is_the_same(Arc::new(EmptyOnEachOpen))).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_store_whose_racing_openings_are_apart_is_caught() {
-    let store = Arc::new(MadeByEachRacer::default());
+    let store = Arc::new(CreatedByEachRacer::default());
     expect_broken(tenant_opened_concurrently_is_the_same(store)).await;
 }

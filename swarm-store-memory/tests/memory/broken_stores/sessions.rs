@@ -17,82 +17,82 @@ use swarm_core::store::{
 };
 use tokio::time::sleep;
 
-use crate::broken_stores::broken::{Fault, Worlds};
+use crate::broken_stores::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::fault;
 
-fault!(SessionInvented: session(worlds, id: SessionId) -> Option<Versioned<Session>> {
-    match worlds.own.session(id).await? {
-        None => worlds.own.session(SessionId(1)).await,
+fault!(SessionInvented: session(stores, id: SessionId) -> Option<Versioned<Session>> {
+    match stores.own.session(id).await? {
+        None => stores.own.session(SessionId(1)).await,
         there => Ok(there),
     }
 });
 
-fault!(NumbersByTwo: convene(worlds, convocation: &Convocation) -> Arc<Session> {
-    worlds.own.convene(convocation).await?;
-    worlds.own.convene(convocation).await
+fault!(NumbersByTwo: convene(stores, convocation: &Convocation) -> Arc<Session> {
+    stores.own.convene(convocation).await?;
+    stores.own.convene(convocation).await
 });
 
-fault!(ConvenedIn1970: convene(worlds, convocation: &Convocation) -> Arc<Session> {
-    let session = worlds.own.convene(convocation).await?;
+fault!(ConvenedIn1970: convene(stores, convocation: &Convocation) -> Arc<Session> {
+    let session = stores.own.convene(convocation).await?;
     Ok(Arc::new(Session { convened_at: Timestamp::EPOCH, ..Session::clone(&session) }))
 });
 
-fault!(OccasionUnclaimed: convene_once(worlds, _occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
-    worlds.own.convene(convocation).await.map(Some)
+fault!(OccasionUnclaimed: convene_once(stores, _occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
+    stores.own.convene(convocation).await.map(Some)
 });
 
 // Looks whether the occasion is claimed, and convenes later.
-fault!(OccasionClaimedTwice: convene_once(worlds, occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
-    if worlds.own.document(Collection::Occasions, occasion).await?.is_some() {
+fault!(OccasionClaimedTwice: convene_once(stores, occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
+    if stores.own.document(Collection::Occasions, occasion).await?.is_some() {
         return Ok(None);
     }
     sleep(Duration::from_millis(20)).await;
-    let session = worlds.own.convene(convocation).await?;
+    let session = stores.own.convene(convocation).await?;
     let claim = DocumentDraft::of_occasion(occasion, session.id);
-    let _ = worlds.own.put_document(Collection::Occasions, &claim).await?;
+    let _ = stores.own.put_document(Collection::Occasions, &claim).await?;
     Ok(Some(session))
 });
 
-fault!(OccasionOfTheSessionBefore: convene_once(worlds, occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
-    let convened = worlds.own.convene_once(occasion, convocation).await?;
+fault!(OccasionOfTheSessionBefore: convene_once(stores, occasion: &str, convocation: &Convocation) -> Option<Arc<Session>> {
+    let convened = stores.own.convene_once(occasion, convocation).await?;
     let Some(session) = &convened else { return Ok(None) };
     let before = SessionId(session.id.0.saturating_sub(1));
     let claim = DocumentDraft { replace: true, ..DocumentDraft::of_occasion(occasion, before) };
-    let _ = worlds.own.put_document(Collection::Occasions, &claim).await?;
+    let _ = stores.own.put_document(Collection::Occasions, &claim).await?;
     Ok(convened)
 });
 
-fault!(QuorumForgotten: session(worlds, id: SessionId) -> Option<Versioned<Session>> {
-    Ok(worlds.own.session(id).await?.map(|Versioned { version, record }| {
+fault!(QuorumForgotten: session(stores, id: SessionId) -> Option<Versioned<Session>> {
+    Ok(stores.own.session(id).await?.map(|Versioned { version, record }| {
         let session = Session { quorum: None, ..Session::clone(&record) };
         Versioned { version, record: Arc::new(session) }
     }))
 });
 
-fault!(OldestFirst: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
-    Ok(worlds.own.sessions(query).await?.into_iter().rev().collect())
+fault!(OldestFirst: sessions(stores, query: &SessionQuery) -> Vec<Arc<Session>> {
+    Ok(stores.own.sessions(query).await?.into_iter().rev().collect())
 });
 
-fault!(BeforeUnasked: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
-    worlds.own.sessions(&SessionQuery { before: None, ..query.clone() }).await
+fault!(BeforeUnasked: sessions(stores, query: &SessionQuery) -> Vec<Arc<Session>> {
+    stores.own.sessions(&SessionQuery { before: None, ..query.clone() }).await
 });
 
-fault!(DayAndSubjectUnasked: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
-    worlds.own.sessions(&SessionQuery { on: None, ..query.clone() }).await
+fault!(DayAndSubjectUnasked: sessions(stores, query: &SessionQuery) -> Vec<Arc<Session>> {
+    stores.own.sessions(&SessionQuery { on: None, ..query.clone() }).await
 });
 
-fault!(StateUnasked: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
-    worlds.own.sessions(&SessionQuery { state: None, ..query.clone() }).await
+fault!(StateUnasked: sessions(stores, query: &SessionQuery) -> Vec<Arc<Session>> {
+    stores.own.sessions(&SessionQuery { state: None, ..query.clone() }).await
 });
 
-fault!(SnapshotsUnasked: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
-    worlds.own.sessions(&SessionQuery { without_snapshots: false, ..query.clone() }).await
+fault!(SnapshotsUnasked: sessions(stores, query: &SessionQuery) -> Vec<Arc<Session>> {
+    stores.own.sessions(&SessionQuery { without_snapshots: false, ..query.clone() }).await
 });
 
-fault!(SessionsReadOneByOne: sessions(worlds, query: &SessionQuery) -> Vec<Arc<Session>> {
+fault!(SessionsReadOneByOne: sessions(stores, query: &SessionQuery) -> Vec<Arc<Session>> {
     let (mut one, mut found) = (SessionQuery { limit: 1, ..query.clone() }, Vec::new());
     while found.len() < query.limit {
-        let Some(next) = worlds.own.sessions(&one).await?.pop() else { break };
+        let Some(next) = stores.own.sessions(&one).await?.pop() else { break };
         one.before = Some(next.id);
         found.push(next);
         sleep(Duration::from_millis(1)).await;
@@ -100,42 +100,42 @@ fault!(SessionsReadOneByOne: sessions(worlds, query: &SessionQuery) -> Vec<Arc<S
     Ok(found)
 });
 
-fault!(FiguresForgotten: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+fault!(FiguresForgotten: session_summaries(stores, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
     let without_figures = |it: Arc<SessionSummary>| {
         Arc::new(SessionSummary { figures: None, ..SessionSummary::clone(&it) })
     };
-    let summaries = worlds.own.session_summaries(query).await?;
+    let summaries = stores.own.session_summaries(query).await?;
     Ok(summaries.into_iter().map(without_figures).collect())
 });
 
-fault!(SummariesInAnyState: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+fault!(SummariesInAnyState: session_summaries(stores, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
     let list = match &query.list {
         SessionList::InState(_) => SessionList::All,
         list => list.clone(),
     };
-    worlds.own.session_summaries(&SummaryQuery { list, ..query.clone() }).await
+    stores.own.session_summaries(&SummaryQuery { list, ..query.clone() }).await
 });
 
-fault!(SummariesAboutAnySubject: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+fault!(SummariesAboutAnySubject: session_summaries(stores, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
     let list = match &query.list {
         SessionList::About(_) => SessionList::All,
         list => list.clone(),
     };
-    worlds.own.session_summaries(&SummaryQuery { list, ..query.clone() }).await
+    stores.own.session_summaries(&SummaryQuery { list, ..query.clone() }).await
 });
 
-fault!(LaterSummariesHighestFirst: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
-    let Some(after) = query.after else { return worlds.own.session_summaries(query).await };
+fault!(LaterSummariesHighestFirst: session_summaries(stores, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+    let Some(after) = query.after else { return stores.own.session_summaries(query).await };
     let newest = SummaryQuery { after: None, ..query.clone() };
-    let mut found = worlds.own.session_summaries(&newest).await?;
+    let mut found = stores.own.session_summaries(&newest).await?;
     found.retain(|session| session.id > after);
     Ok(found)
 });
 
-fault!(SummariesReadOneByOne: session_summaries(worlds, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
+fault!(SummariesReadOneByOne: session_summaries(stores, query: &SummaryQuery) -> Vec<Arc<SessionSummary>> {
     let (mut one, mut found) = (SummaryQuery { limit: 1, ..query.clone() }, Vec::new());
     while found.len() < query.limit {
-        let Some(next) = worlds.own.session_summaries(&one).await?.pop() else { break };
+        let Some(next) = stores.own.session_summaries(&one).await?.pop() else { break };
         one.before = Some(next.id);
         found.push(next);
         sleep(Duration::from_millis(1)).await;
@@ -143,37 +143,37 @@ fault!(SummariesReadOneByOne: session_summaries(worlds, query: &SummaryQuery) ->
     Ok(found)
 });
 
-fault!(PublishedByNumber: published(worlds, limit: usize) -> Vec<Arc<SessionSummary>> {
-    let mut all = worlds.own.published(usize::MAX).await?;
+fault!(PublishedByNumber: published(stores, limit: usize) -> Vec<Arc<SessionSummary>> {
+    let mut all = stores.own.published(usize::MAX).await?;
     all.sort_by_key(|session| Reverse(session.id));
     all.truncate(limit);
     Ok(all)
 });
 
-fault!(OldestOfAMomentFirst: published(worlds, limit: usize) -> Vec<Arc<SessionSummary>> {
-    let mut all = worlds.own.published(usize::MAX).await?;
+fault!(OldestOfAMomentFirst: published(stores, limit: usize) -> Vec<Arc<SessionSummary>> {
+    let mut all = stores.own.published(usize::MAX).await?;
     all.sort_by_key(|session| (Reverse(session.published_at), session.id));
     all.truncate(limit);
     Ok(all)
 });
 
-fault!(SavedThoughUnknown: save_session(worlds, change: &SessionChange) -> Saved {
-    match worlds.own.session(change.session.id).await? {
+fault!(SavedThoughUnknown: save_session(stores, change: &SessionChange) -> Saved {
+    match stores.own.session(change.session.id).await? {
         None => Ok(Saved::Saved),
-        Some(_) => worlds.own.save_session(change).await,
+        Some(_) => stores.own.save_session(change).await,
     }
 });
 
-fault!(SealForgotten: take(worlds, id: TakeId) -> Option<TakeOnFile> {
-    let found = worlds.own.take(id).await?;
+fault!(SealForgotten: take(stores, id: TakeId) -> Option<TakeOnFile> {
+    let found = stores.own.take(id).await?;
     Ok(found.map(|found| {
         let take = Arc::new(Take { salt: None, ..Take::clone(&found.take) });
         TakeOnFile { take, ..found }
     }))
 });
 
-fault!(NothingOpened: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
-    let mut rows = worlds.own.log(after, limit).await?;
+fault!(NothingOpened: log(stores, after: Seq, limit: usize) -> Vec<LogRow> {
+    let mut rows = stores.own.log(after, limit).await?;
     rows.retain(|row| match &row.logged {
         Logged::Entry(entry) => !matches!(**entry, LogEntry::Opening(_)),
         _ => true,
@@ -181,71 +181,71 @@ fault!(NothingOpened: log(worlds, after: Seq, limit: usize) -> Vec<LogRow> {
     Ok(rows)
 });
 
-fault!(OpenedThoughStale: save_session(worlds, change: &SessionChange) -> Saved {
-    let saved = worlds.own.save_session(change).await?;
+fault!(OpenedThoughStale: save_session(stores, change: &SessionChange) -> Saved {
+    let saved = stores.own.save_session(change).await?;
     if saved == Saved::Stale && change.opens {
-        worlds.own.accept_clock(&change.acts[0]).await?;
+        stores.own.accept_clock(&change.acts[0]).await?;
     }
     Ok(saved)
 });
 
-fault!(WithdrawnIsKept: save_session(worlds, change: &SessionChange) -> Saved {
-    worlds.own.save_session(&SessionChange { withdrawn: false, ..change.clone() }).await
+fault!(WithdrawnIsKept: save_session(stores, change: &SessionChange) -> Saved {
+    stores.own.save_session(&SessionChange { withdrawn: false, ..change.clone() }).await
 });
 
-fault!(WithdrawnInAnyCase: save_session(worlds, change: &SessionChange) -> Saved {
+fault!(WithdrawnInAnyCase: save_session(stores, change: &SessionChange) -> Saved {
     let takes = change.takes.filter(|_| !change.withdrawn);
-    worlds.own.save_session(&SessionChange { takes, ..change.clone() }).await
+    stores.own.save_session(&SessionChange { takes, ..change.clone() }).await
 });
 
-fault!(AggregatedAgain: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
-    match worlds.own.aggregate(aggregation).await? {
+fault!(AggregatedAgain: aggregate(stores, aggregation: &Aggregation) -> Aggregated {
+    match stores.own.aggregate(aggregation).await? {
         Err(Refusal::SessionIs(_)) => {
-            let session = worlds.own.session(aggregation.session).await?;
+            let session = stores.own.session(aggregation.session).await?;
             Ok(Ok(session.unwrap().record))
         }
         first => Ok(first),
     }
 });
 
-fault!(LastTakeNotAggregated: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
-    let Some(mut found) = worlds.own.session_takes(&TakeQuery::all(aggregation.session)).await?
+fault!(LastTakeNotAggregated: aggregate(stores, aggregation: &Aggregation) -> Aggregated {
+    let Some(mut found) = stores.own.session_takes(&TakeQuery::all(aggregation.session)).await?
     else {
-        return worlds.own.aggregate(aggregation).await;
+        return stores.own.aggregate(aggregation).await;
     };
     found.takes.pop();
-    let now = worlds.own.now().await?;
+    let now = stores.own.now().await?;
     let change = match aggregation.judge(Some(&found.session), &found.takes, now) {
         Ok(change) => SessionChange { takes: None, ..change },
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let saved = worlds.own.save_session(&change).await?;
+    let saved = stores.own.save_session(&change).await?;
     saved.committed(Ok(Arc::new(change.session))).ok_or_else(|| StoreError::contended("aggregate", "stale"))
 });
 
 // Looks which takes there are, and later writes the snapshot of those.
-fault!(AggregatedAsOfARead: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
-    let change = judged(worlds, aggregation).await?;
+fault!(AggregatedAsOfARead: aggregate(stores, aggregation: &Aggregation) -> Aggregated {
+    let change = judged(stores, aggregation).await?;
     sleep(Duration::from_millis(20)).await;
-    let _ = worlds.own.save_session(&SessionChange { takes: None, ..change.clone() }).await?;
+    let _ = stores.own.save_session(&SessionChange { takes: None, ..change.clone() }).await?;
     Ok(Ok(Arc::new(change.session)))
 });
 
 // Looks again while takes arrive, and gives up in the end.
-fault!(AggregationStarved: aggregate(worlds, aggregation: &Aggregation) -> Aggregated {
+fault!(AggregationStarved: aggregate(stores, aggregation: &Aggregation) -> Aggregated {
     for _ in 0..8 {
-        let change = judged(worlds, aggregation).await?;
+        let change = judged(stores, aggregation).await?;
         sleep(Duration::from_millis(10)).await;
-        if worlds.own.save_session(&change).await? == Saved::Saved {
+        if stores.own.save_session(&change).await? == Saved::Saved {
             return Ok(Ok(Arc::new(change.session)));
         }
     }
     Err(StoreError::contended("aggregate", "takes kept arriving"))
 });
 
-async fn judged(worlds: &Worlds, aggregation: &Aggregation) -> Result<SessionChange> {
-    let found = worlds.own.session_takes(&TakeQuery::all(aggregation.session)).await?.unwrap();
-    let now = worlds.own.now().await?;
+async fn judged(stores: &TenantStores, aggregation: &Aggregation) -> Result<SessionChange> {
+    let found = stores.own.session_takes(&TakeQuery::all(aggregation.session)).await?.unwrap();
+    let now = stores.own.now().await?;
     Ok(aggregation.judge(Some(&found.session), &found.takes, now).unwrap())
 }
 
@@ -255,15 +255,15 @@ pub(crate) struct TakesComeMeanwhile(AtomicU64);
 
 #[async_trait]
 impl Fault for TakesComeMeanwhile {
-    async fn save_session(&self, worlds: &Worlds, change: &SessionChange) -> Result<Saved> {
+    async fn save_session(&self, stores: &TenantStores, change: &SessionChange) -> Result<Saved> {
         sleep(Duration::from_millis(200)).await;
         let unguarded = SessionChange { takes: None, none_filed_after: None, ..change.clone() };
-        worlds.own.save_session(&unguarded).await
+        stores.own.save_session(&unguarded).await
     }
 
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         let place = self.0.fetch_add(1, Ordering::SeqCst) % 16;
         sleep(Duration::from_millis(25 * place)).await;
-        worlds.own.file(filing).await
+        stores.own.file(filing).await
     }
 }

@@ -15,7 +15,7 @@ use swarm_core::store::{
 use swarm_testing::{act, takes_of};
 use tokio::time::sleep;
 
-use crate::broken_stores::broken::{Fault, Worlds, time};
+use crate::broken_stores::broken::{Fault, TenantStores, time};
 use crate::broken_stores::filing::acknowledge;
 use crate::broken_stores::tenants::fault;
 
@@ -28,36 +28,36 @@ const ALL: SessionQuery = SessionQuery {
     without_snapshots: false,
 };
 
-fault!(SomeMemberShownToStrangers: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    let mut facts = worlds.own.basis(query).await?;
-    let all = worlds.own.members(&MemberQuery::in_states(&MemberState::ALL)).await?;
+fault!(SomeMemberShownToStrangers: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    let mut facts = stores.own.basis(query).await?;
+    let all = stores.own.members(&MemberQuery::in_states(&MemberState::ALL)).await?;
     if let (None, Some(any)) = (&facts.member, all.first()) {
-        facts.member = worlds.own.member(&any.id).await?.member;
+        facts.member = stores.own.member(&any.id).await?.member;
     }
     Ok(facts)
 });
 
-fault!(FactsOfTheActiveAlone: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    let facts = worlds.own.basis(query).await?;
+fault!(FactsOfTheActiveAlone: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    let facts = stores.own.basis(query).await?;
     let member = facts.member.filter(|member| member.record.state.is_active());
     Ok(Basis { member, ..facts })
 });
 
-fault!(FactsOfTheFirstSession: basis(worlds, query: &BasisQuery<'_>) -> Basis {
+fault!(FactsOfTheFirstSession: basis(stores, query: &BasisQuery<'_>) -> Basis {
     let on = Some((query.date, query.subject_id.clone()));
-    let found = worlds.own.sessions(&SessionQuery { on, ..ALL }).await?.pop();
-    facts_of(&*worlds.own, query, found).await
+    let found = stores.own.sessions(&SessionQuery { on, ..ALL }).await?.pop();
+    facts_of(&*stores.own, query, found).await
 });
 
-fault!(FactsOfAnyDay: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    let all = worlds.own.sessions(&ALL).await?;
+fault!(FactsOfAnyDay: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    let all = stores.own.sessions(&ALL).await?;
     let found = all.into_iter().find(|session| session.subject_id == *query.subject_id);
-    facts_of(&*worlds.own, query, found).await
+    facts_of(&*stores.own, query, found).await
 });
 
-fault!(FactsOfAnySubject: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    let found = worlds.own.sessions(&ALL).await?.into_iter().next();
-    facts_of(&*worlds.own, query, found).await
+fault!(FactsOfAnySubject: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    let found = stores.own.sessions(&ALL).await?.into_iter().next();
+    facts_of(&*stores.own, query, found).await
 });
 
 /// The facts with this session in place of the right one.
@@ -72,76 +72,76 @@ async fn facts_of(
     Ok(Basis { session, ..facts })
 }
 
-fault!(RevisionsOfAllSessions: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    let facts = worlds.own.basis(query).await?;
+fault!(RevisionsOfAllSessions: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    let facts = stores.own.basis(query).await?;
     let Some(member) = &facts.member else { return Ok(facts) };
     let mut filed = 0;
-    for session in worlds.own.sessions(&ALL).await? {
-        let takes = takes_of(&*worlds.own, session.id).await?;
+    for session in stores.own.sessions(&ALL).await? {
+        let takes = takes_of(&*stores.own, session.id).await?;
         filed += takes.iter().filter(|take| take.draft().member_id == member.record.id).count();
     }
     Ok(Basis { latest: Revision::new(u8::try_from(filed).unwrap()), ..facts })
 });
 
-fault!(AnotherTakeSpentIt: basis(worlds, query: &BasisQuery<'_>) -> Basis {
-    let facts = worlds.own.basis(query).await?;
+fault!(AnotherTakeSpentIt: basis(stores, query: &BasisQuery<'_>) -> Basis {
+    let facts = stores.own.basis(query).await?;
     let another = |take: Arc<Take>| Arc::new(Take { id: TakeId(77), ..Take::clone(&take) });
     Ok(Basis { spent: facts.spent.map(another), ..facts })
 });
 
-fault!(TimeOfFilingForgotten: take(worlds, id: TakeId) -> Option<TakeOnFile> {
-    Ok(worlds.own.take(id).await?.map(|TakeOnFile { take, superseded_by }| {
+fault!(TimeOfFilingForgotten: take(stores, id: TakeId) -> Option<TakeOnFile> {
+    Ok(stores.own.take(id).await?.map(|TakeOnFile { take, superseded_by }| {
         let take = Arc::new(Take { filed_at: Timestamp::EPOCH, ..Take::clone(&take) });
         TakeOnFile { take, superseded_by }
     }))
 });
 
-fault!(NothingIsSuperseded: take(worlds, id: TakeId) -> Option<TakeOnFile> {
-    Ok(worlds.own.take(id).await?.map(|it| TakeOnFile { superseded_by: None, ..it }))
+fault!(NothingIsSuperseded: take(stores, id: TakeId) -> Option<TakeOnFile> {
+    Ok(stores.own.take(id).await?.map(|it| TakeOnFile { superseded_by: None, ..it }))
 });
 
-fault!(EarlierRevisionsForgotten: take_context(worlds, id: TakeId) -> Option<TakeContext> {
-    Ok(worlds.own.take_context(id).await?.map(|mut context| {
+fault!(EarlierRevisionsForgotten: take_context(stores, id: TakeId) -> Option<TakeContext> {
+    Ok(stores.own.take_context(id).await?.map(|mut context| {
         context.revisions.retain(|take| take.id >= id);
         context
     }))
 });
 
-fault!(SupersededNeighbour: take_context(worlds, id: TakeId) -> Option<TakeContext> {
-    let Some(context) = worlds.own.take_context(id).await? else { return Ok(None) };
+fault!(SupersededNeighbour: take_context(stores, id: TakeId) -> Option<TakeContext> {
+    let Some(context) = stores.own.take_context(id).await? else { return Ok(None) };
     let Some(own) = context.revisions.first() else { return Ok(Some(context)) };
-    let takes = takes_of(&*worlds.own, own.session_id).await?;
+    let takes = takes_of(&*stores.own, own.session_id).await?;
     let is_other = |take: &&Arc<Take>| take.draft().member_id != own.draft().member_id;
     let previous = takes.iter().rev().filter(is_other).find(|take| take.id < id).cloned();
     Ok(Some(TakeContext { previous, ..context }))
 });
 
-fault!(SupersededTakesOfAMember: member_takes(worlds, query: &MemberTakeQuery) -> Vec<MemberTake> {
+fault!(SupersededTakesOfAMember: member_takes(stores, query: &MemberTakeQuery) -> Vec<MemberTake> {
     let mut found = Vec::new();
-    for take in worlds.own.member_takes(query).await? {
-        let all = takes_of(&*worlds.own, take.session.id).await?;
+    for take in stores.own.member_takes(query).await? {
+        let all = takes_of(&*stores.own, take.session.id).await?;
         let own = all.into_iter().filter(|it| it.draft().member_id == query.member);
         found.extend(own.map(|own| MemberTake { take: own, ..take.clone() }));
     }
     Ok(found)
 });
 
-fault!(ExcusedExpected: member_takes(worlds, query: &MemberTakeQuery) -> Vec<MemberTake> {
-    let takes = worlds.own.member_takes(query).await?.into_iter();
+fault!(ExcusedExpected: member_takes(stores, query: &MemberTakeQuery) -> Vec<MemberTake> {
+    let takes = stores.own.member_takes(query).await?.into_iter();
     Ok(takes.map(|take| MemberTake { expected: take.session.has_roster, ..take }).collect())
 });
 
-fault!(TakeInvented: take(worlds, id: TakeId) -> Option<TakeOnFile> {
-    match worlds.own.take(id).await? {
-        None => worlds.own.take(TakeId(1)).await,
+fault!(TakeInvented: take(stores, id: TakeId) -> Option<TakeOnFile> {
+    match stores.own.take(id).await? {
+        None => stores.own.take(TakeId(1)).await,
         there => Ok(there),
     }
 });
 
 // A filing changes its session's version.
-fault!(FilingSavesItsSession: file(worlds, filing: &Filing) -> Filed {
-    let outcome = worlds.own.file(filing).await?;
-    if let Some(there) = worlds.own.session(filing.session().0).await? {
+fault!(FilingSavesItsSession: file(stores, filing: &Filing) -> Filed {
+    let outcome = stores.own.file(filing).await?;
+    if let Some(there) = stores.own.session(filing.session().0).await? {
         let change = SessionChange {
             session: Session::clone(&there.record),
             expected: there.version,
@@ -151,30 +151,30 @@ fault!(FilingSavesItsSession: file(worlds, filing: &Filing) -> Filed {
             acts: vec![act("filed")],
             opens: false,
         };
-        let _ = worlds.own.save_session(&change).await?;
+        let _ = stores.own.save_session(&change).await?;
     }
     Ok(outcome)
 });
 
-fault!(LateBeforeStale: file(worlds, filing: &Filing) -> Filed {
+fault!(LateBeforeStale: file(stores, filing: &Filing) -> Filed {
     match filing.commit_deadline() {
         Some(deadline) if time() > deadline => Ok(Filed::Late),
-        _ => worlds.own.file(filing).await,
+        _ => stores.own.file(filing).await,
     }
 });
 
-fault!(LateWithADeadline: file(worlds, filing: &Filing) -> Filed {
+fault!(LateWithADeadline: file(stores, filing: &Filing) -> Filed {
     match filing.commit_deadline() {
         Some(_) => Ok(Filed::Late),
-        None => worlds.own.file(filing).await,
+        None => stores.own.file(filing).await,
     }
 });
 
-fault!(DeadlineOfTheRecord: file(worlds, filing: &Filing) -> Filed {
-    let session = worlds.own.session(filing.session().0).await?;
+fault!(DeadlineOfTheRecord: file(stores, filing: &Filing) -> Filed {
+    let session = stores.own.session(filing.session().0).await?;
     match session.and_then(|session| session.record.window_closes_at) {
         Some(deadline) if time() > deadline => Ok(Filed::Late),
-        _ => worlds.own.file(filing).await,
+        _ => stores.own.file(filing).await,
     }
 });
 
@@ -184,9 +184,9 @@ pub(crate) struct NonceSpentForAll(Mutex<HashSet<Nonce>>);
 
 #[async_trait]
 impl Fault for NonceSpentForAll {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         let is_new = self.0.lock().unwrap().insert(filing.nonce().clone());
-        if is_new { worlds.own.file(filing).await } else { Ok(Filed::NonceUsed) }
+        if is_new { stores.own.file(filing).await } else { Ok(Filed::NonceUsed) }
     }
 }
 
@@ -196,20 +196,20 @@ pub(crate) struct NoncesInAnyCase(Mutex<HashSet<String>>);
 
 #[async_trait]
 impl Fault for NoncesInAnyCase {
-    async fn file(&self, worlds: &Worlds, filing: &Filing) -> Result<Filed> {
+    async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         let is_new = self.0.lock().unwrap().insert(filing.nonce().as_str().to_lowercase());
-        if is_new { worlds.own.file(filing).await } else { Ok(Filed::NonceUsed) }
+        if is_new { stores.own.file(filing).await } else { Ok(Filed::NonceUsed) }
     }
 }
 
 // Slow, so that a session is convened meanwhile.
-fault!(NewerSessionUncheckedForLong: file(worlds, filing: &Filing) -> Filed {
+fault!(NewerSessionUncheckedForLong: file(stores, filing: &Filing) -> Filed {
     sleep(Duration::from_millis(100)).await;
-    acknowledge(worlds, filing, |outcome| *outcome == Filed::Stale).await
+    acknowledge(stores, filing, |outcome| *outcome == Filed::Stale).await
 });
 
 // Slow, so that all are judged before one is committed.
-fault!(RevisionTwiceInARace: file(worlds, filing: &Filing) -> Filed {
+fault!(RevisionTwiceInARace: file(stores, filing: &Filing) -> Filed {
     sleep(Duration::from_millis(100)).await;
-    acknowledge(worlds, filing, |outcome| *outcome == Filed::RevisionTaken).await
+    acknowledge(stores, filing, |outcome| *outcome == Filed::RevisionTaken).await
 });

@@ -4,49 +4,49 @@ use swarm_core::domain::Seq;
 use swarm_core::proof::tile::TileId;
 use swarm_core::store::{Result, Saved, TreeChange, TreeState, Versioned, async_trait};
 
-use crate::broken_stores::broken::{Fault, Worlds};
+use crate::broken_stores::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::fault;
 
-fault!(TreeInvented: tiles(worlds, log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>> {
-    let found = worlds.own.tiles(log, tiles).await?;
+fault!(TreeInvented: tiles(stores, log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>> {
+    let found = stores.own.tiles(log, tiles).await?;
     Ok(found.into_iter().map(|tile| Some(tile.unwrap_or_default())).collect())
 });
 
-fault!(TilesForgotten: save_tree(worlds, change: &TreeChange) -> Saved {
-    worlds.own.save_tree(&TreeChange { tiles: Vec::new(), ..change.clone() }).await
+fault!(TilesForgotten: save_tree(stores, change: &TreeChange) -> Saved {
+    stores.own.save_tree(&TreeChange { tiles: Vec::new(), ..change.clone() }).await
 });
 
-fault!(TilesNeverReplaced: save_tree(worlds, change: &TreeChange) -> Saved {
+fault!(TilesNeverReplaced: save_tree(stores, change: &TreeChange) -> Saved {
     let mut change = change.clone();
     let ids: Vec<_> = change.tiles.iter().map(|(id, _)| *id).collect();
-    let stored = worlds.own.tiles(change.state.log, &ids).await?;
+    let stored = stores.own.tiles(change.state.log, &ids).await?;
     let mut stored = stored.iter();
     change.tiles.retain(|_| stored.next().is_some_and(Option::is_none));
-    worlds.own.save_tree(&change).await
+    stores.own.save_tree(&change).await
 });
 
-fault!(TreeAtAnyVersion: save_tree(worlds, change: &TreeChange) -> Saved {
-    let stored = worlds.own.tree().await?;
+fault!(TreeAtAnyVersion: save_tree(stores, change: &TreeChange) -> Saved {
+    let stored = stores.own.tree().await?;
     let expected = stored.map(|stored| stored.version);
-    worlds.own.save_tree(&TreeChange { expected, ..change.clone() }).await
+    stores.own.save_tree(&TreeChange { expected, ..change.clone() }).await
 });
 
-fault!(TreeSavedTwiceInARace: save_tree(worlds, change: &TreeChange) -> Saved {
+fault!(TreeSavedTwiceInARace: save_tree(stores, change: &TreeChange) -> Saved {
     // Only the first creates it; what comes later is checked against what it has read itself.
-    if change.expected.is_none() || worlds.own.tree().await?.is_none() {
-        return worlds.own.save_tree(change).await;
+    if change.expected.is_none() || stores.own.tree().await?.is_none() {
+        return stores.own.save_tree(change).await;
     }
-    let expected = worlds.own.tree().await?.map(|stored| stored.version);
-    worlds.own.save_tree(&TreeChange { expected, ..change.clone() }).await
+    let expected = stores.own.tree().await?.map(|stored| stored.version);
+    stores.own.save_tree(&TreeChange { expected, ..change.clone() }).await
 });
 
-fault!(TilesOfAnyLog: tiles(worlds, log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>> {
-    let newest = worlds.own.tree().await?.map_or(log, |stored| stored.record.log);
-    worlds.own.tiles(newest, tiles).await
+fault!(TilesOfAnyLog: tiles(stores, log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>> {
+    let newest = stores.own.tree().await?.map_or(log, |stored| stored.record.log);
+    stores.own.tiles(newest, tiles).await
 });
 
-fault!(TreeOfAnyTenant: tree(worlds) -> Option<Versioned<TreeState>> {
-    for store in &worlds.all {
+fault!(TreeOfAnyTenant: tree(stores) -> Option<Versioned<TreeState>> {
+    for store in &stores.all {
         if let Some(tree) = store.tree().await? {
             return Ok(Some(tree));
         }

@@ -12,7 +12,8 @@ use swarm_core::store::{Restored, Transfer};
 use swarm_core::{Session, Swarm, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{
-    Author, Counter, ManualClock, World, applicant, log_scenario, moment, object, session_draft,
+    Author, Counter, ManualClock, TestTenant, applicant, log_scenario, moment, object,
+    session_draft,
 };
 
 /// The tenant whose log has every kind of entry, and one where several members file takes.
@@ -23,10 +24,10 @@ pub(crate) async fn desk() -> MemoryStore {
     let tick = || clock.set(clock.now().plus_millis(1_000));
     log_scenario(Arc::new(store.clone()), Arc::new(store.clone()), tick).await;
     let id = TenantId::parse("desk").unwrap();
-    let world = World::open(Arc::new(store.clone()), id.clone());
+    let fixture = TestTenant::open(Arc::new(store.clone()), id.clone());
     let service = Swarm::new(store.clone(), Counter).tenant(&id);
-    let authors = [world.author("ada").await, world.author("grace").await];
-    world.create(&applicant("waiting")).await;
+    let authors = [fixture.author("ada").await, fixture.author("grace").await];
+    fixture.create(&applicant("waiting")).await;
     let aurora = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
     service.put_subject(&aurora, &Actor::OPERATOR).await.unwrap();
     let session = convened(&service, "aurora", clock.now()).await;
@@ -50,10 +51,10 @@ pub(crate) async fn desk() -> MemoryStore {
 pub(crate) async fn opened() -> MemoryStore {
     let store = MemoryStore::new();
     let id = TenantId::parse("desk").unwrap();
-    let world = World::open(Arc::new(store.clone()), id.clone());
+    let fixture = TestTenant::open(Arc::new(store.clone()), id.clone());
     let service = Swarm::new(store.clone(), Counter).tenant(&id);
-    let author = world.author("ada").await;
-    let session = world.convene(&SessionDraft { blind: true, ..session_draft("aurora") }).await;
+    let author = fixture.author("ada").await;
+    let session = fixture.convene(&SessionDraft { blind: true, ..session_draft("aurora") }).await;
     for nonce in ["1", "2", "3"] {
         file(&service, &author, &session, nonce).await;
     }

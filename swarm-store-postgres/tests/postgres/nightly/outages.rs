@@ -15,7 +15,7 @@ use swarm_core::store::{
 use swarm_core::{Session, Take, TenantId, Tenants as _};
 use swarm_postgres_testing::{Proxy, Server};
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::{Author, World, act, judged, session_draft};
+use swarm_testing::{Author, TestTenant, act, judged, session_draft};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -85,7 +85,7 @@ async fn full_disk_refuses_takes_and_keeps_acknowledged_ones() {
     let url = format!("{}&options=-c%20default_tablespace%3Dsmall", server.url());
     let desk = Desk::open([&url, &url]).await;
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-    let world = World::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+    let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
     let filing = desk.begin().await;
     desk.wait_for(ACKNOWLEDGED).await;
     server.fill_disk();
@@ -149,8 +149,8 @@ async fn commit_whose_answer_is_lost_is_made_once() {
 /// A store over a connection that a test controls, and another beside it.
 struct Link {
     proxy: Proxy,
-    near: World,
-    far: World,
+    near: TestTenant,
+    far: TestTenant,
     filing: Filing,
     amended: SessionChange,
     _server: Server,
@@ -167,7 +167,7 @@ impl Link {
         let by_proxy = url.replace(&server.port.to_string(), &proxy.port.to_string());
         let open = async |url: &str| {
             let store = PostgresStore::connect(&format!("{url}&pool=1")).await.unwrap();
-            World::open(Arc::new(store), TenantId::parse("acme").unwrap())
+            TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap())
         };
         let (near, far) = (open(&url).await, open(&by_proxy).await);
         let (author, session) = (near.author("ada").await, near.convened("aurora").await);
@@ -203,7 +203,7 @@ impl Link {
 /// Two handles of one store, and what their members were told.
 #[derive(Clone)]
 struct Desk {
-    worlds: [World; 2],
+    worlds: [TestTenant; 2],
     sessions: Arc<Vec<Arc<Session>>>,
     acknowledged: Arc<AtomicUsize>,
     has_ended: Arc<AtomicBool>,
@@ -213,7 +213,7 @@ impl Desk {
     async fn open([one, other]: [&str; 2]) -> Self {
         let open = async |url: &str| {
             let store = PostgresStore::connect(url).await.unwrap();
-            World::open(Arc::new(store), TenantId::parse("acme").unwrap())
+            TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap())
         };
         let (worlds, mut sessions) = ([open(one).await, open(other).await], Vec::new());
         for number in 0..SESSIONS {
@@ -234,7 +234,7 @@ impl Desk {
     }
 
     /// Files five takes in one session after another. What got no answer is sent again, as by a client library.
-    async fn file_takes(self, world: World, author: Author) -> Vec<Arc<Take>> {
+    async fn file_takes(self, world: TestTenant, author: Author) -> Vec<Arc<Take>> {
         let mut told = Vec::new();
         for number in 0..5 * SESSIONS {
             if self.has_ended.load(Ordering::Relaxed) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use swarm_core::{TenantId, Tenants};
 use swarm_postgres_testing::{PgBouncer, Server};
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::{World, race};
+use swarm_testing::{TestTenant, race};
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 static PGBOUNCER: LazyLock<PgBouncer> = LazyLock::new(|| PgBouncer::in_front_of(&SERVER));
@@ -34,7 +34,8 @@ async fn connections_of_stores_share_those_to_the_server() {
     let url = format!("{}&pool=40", url());
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
     let members = (0..40).map(|number| {
-        let world = World::open(store.clone(), TenantId::parse(format!("desk-{number}")).unwrap());
+        let world =
+            TestTenant::open(store.clone(), TenantId::parse(format!("desk-{number}")).unwrap());
         async move {
             world.convened("aurora").await;
             world.author("ada").await;

@@ -14,7 +14,7 @@ use swarm_core::store::{StoreErrorKind, other_layout};
 use swarm_core::{StoreError, TenantId, Tenants as _};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::{Author, World, session_draft};
+use swarm_testing::{Author, TestTenant, session_draft};
 use tokio::time::sleep;
 use tokio_postgres::NoTls;
 
@@ -31,7 +31,7 @@ fn kind_and_reason(error: &StoreError) -> (StoreErrorKind, String) {
 
 async fn can_convene(url: &str) {
     let store = PostgresStore::connect(url).await.unwrap();
-    World::open(Arc::new(store), TenantId::parse("acme").unwrap()).convened("aurora").await;
+    TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap()).convened("aurora").await;
 }
 
 fn schema(url: &str) -> &str {
@@ -102,7 +102,7 @@ async fn other_isolation_level_is_not_committed_under() {
     let url = SERVER.url();
     let world = async |url: &str| {
         let store = Arc::new(PostgresStore::connect(url).await.unwrap());
-        World::open(store, TenantId::parse("acme").unwrap())
+        TestTenant::open(store, TenantId::parse("acme").unwrap())
     };
     let usual = world(&url).await;
     let (author, session) = (usual.author("ada").await, usual.convened("aurora").await);
@@ -203,7 +203,7 @@ async fn few_connections_left_are_warned_of() {
 async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let url = SERVER.url();
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-    let world = World::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+    let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
     let time =

@@ -11,7 +11,7 @@ use swarm_store_postgres::PostgresStore;
 use swarm_testing::conformance::{
     Process, concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
 };
-use swarm_testing::{RoundRobin, World, act, applicant, creation};
+use swarm_testing::{RoundRobin, TestTenant, act, applicant, creation};
 use tokio_postgres::NoTls;
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
@@ -105,7 +105,7 @@ async fn clock_read_before_the_lock_fails_the_case() {
 async fn serialization_failures_and_deadlocks_are_tried_again() {
     let url = SERVER.url();
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-    let world = World::open(store, tenant("acme"));
+    let world = TestTenant::open(store, tenant("acme"));
     let (author, session) = (world.author("ada").await, world.convened("aurora").await);
     for code in ["40001", "40P01"] {
         let filing = world.judged(&author, &author.submission(&session, code)).await;
@@ -143,8 +143,8 @@ async fn changes_by_any_process_name_their_tenants_once() {
         assert_eq!(changed(store).await, None);
         assert_eq!(changed(store).await, Some(Vec::new()));
     }
-    World::open(Arc::new(one.clone()), tenant("acme")).convened("aurora").await;
-    World::open(Arc::new(other.clone()), tenant("bolt")).author("ada").await;
+    TestTenant::open(Arc::new(one.clone()), tenant("acme")).convened("aurora").await;
+    TestTenant::open(Arc::new(other.clone()), tenant("bolt")).author("ada").await;
     for store in [&one, &other] {
         assert_eq!(changed(store).await, Some(vec![tenant("acme"), tenant("bolt")]));
         assert_eq!(changed(store).await, Some(Vec::new()));
@@ -168,7 +168,7 @@ async fn tenant_that_is_being_restored_takes_no_commits_and_others_do() {
     let restoring = PostgresStore::connect(&url).await.unwrap();
     let served = PostgresStore::connect(&format!("{url}&pool=4&statement_timeout=5")).await;
     let served = Arc::new(served.unwrap());
-    World::open(Arc::new(restoring.clone()), tenant("from")).convened("aurora").await;
+    TestTenant::open(Arc::new(restoring.clone()), tenant("from")).convened("aurora").await;
     let mut dump = restoring.dump(&tenant("from")).await.unwrap();
     let mut restore = restoring.restore().await.unwrap();
     loop {
@@ -179,14 +179,14 @@ async fn tenant_that_is_being_restored_takes_no_commits_and_others_do() {
         restore.write(&tenant("to"), records).await.unwrap();
     }
 
-    let to = World::open(served.clone(), tenant("to"));
+    let to = TestTenant::open(served.clone(), tenant("to"));
     // More commits than connections.
     let commits = (0..20).map(|number| {
         let (store, member) = (served.open(&to.id), applicant(&format!("member {number}")));
         tokio::spawn(async move { store.save_member(&creation(&member)).await })
     });
     let commits: Vec<_> = commits.collect();
-    World::open(served.clone(), tenant("other")).convened("aurora").await;
+    TestTenant::open(served.clone(), tenant("other")).convened("aurora").await;
     assert_eq!(to.sessions(&SessionQuery::default()).await.len(), 0, "reads go on");
     for commit in commits {
         assert!(commit.await.unwrap().unwrap_err().is_transient());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::assertions::expect_eq;
-use crate::committee::{CommitteeWorld, filed, first_save, next_save, open_day};
+use crate::committee::{TestCommittee, filed, first_save, next_save, open_day};
 use crate::day;
 use swarm_core::domain::{Logged, Seq, Timestamp};
 use swarm_core::store::{Act, CommitteeTenants, Saved};
@@ -11,16 +11,16 @@ use swarm_core::store::{Act, CommitteeTenants, Saved};
 const DATE: &str = "2026-11-21";
 
 pub async fn days_and_takes_append_a_row_each(tenants: Arc<dyn CommitteeTenants>) {
-    let world = CommitteeWorld::fresh(tenants).await;
-    let key = world.seat("ada").await;
+    let tenant = TestCommittee::fresh(tenants).await;
+    let key = tenant.seat("ada").await;
     let opened = first_save(&open_day(DATE, "aurora"));
-    world.put_day(&opened).await;
-    let take = world.filed(&key, day(DATE), "plain").await;
-    let on_file = world.day(day(DATE)).await.unwrap();
+    tenant.put_day(&opened).await;
+    let take = tenant.filed(&key, day(DATE), "plain").await;
+    let on_file = tenant.day(day(DATE)).await.unwrap();
     let again = next_save(&on_file, open_day(DATE, "basalt"));
-    world.put_day(&again).await;
+    tenant.put_day(&again).await;
 
-    let rows = world.log(Seq(0), 10).await;
+    let rows = tenant.log(Seq(0), 10).await;
     let logged: Vec<_> = rows.iter().map(|row| row.logged.clone()).collect();
     let act = |act: &Act| Logged::Entry(act.entry(0, Timestamp::EPOCH));
     let taken = Logged::CommitteeTake(Arc::clone(&take));
@@ -31,13 +31,13 @@ pub async fn days_and_takes_append_a_row_each(tenants: Arc<dyn CommitteeTenants>
 }
 
 pub async fn refused_committee_write_appends_no_row(tenants: Arc<dyn CommitteeTenants>) {
-    let world = CommitteeWorld::fresh(tenants).await;
-    let key = world.seat("ada").await;
+    let tenant = TestCommittee::fresh(tenants).await;
+    let key = tenant.seat("ada").await;
     let opened = first_save(&open_day(DATE, "aurora"));
-    world.put_day(&opened).await;
-    expect_eq!(world.save_day(&opened).await, Saved::Stale);
-    let filing = world.judged(&key, day(DATE), "plain").await;
-    let first = filed(world.file(&filing).await);
-    expect_eq!(filed(world.file(&filing).await), first);
-    expect_eq!(world.log_size().await, Seq(2));
+    tenant.put_day(&opened).await;
+    expect_eq!(tenant.save_day(&opened).await, Saved::Stale);
+    let filing = tenant.judged(&key, day(DATE), "plain").await;
+    let first = filed(tenant.file(&filing).await);
+    expect_eq!(filed(tenant.file(&filing).await), first);
+    expect_eq!(tenant.log_size().await, Seq(2));
 }

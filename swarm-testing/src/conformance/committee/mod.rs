@@ -3,10 +3,8 @@
 mod clock;
 mod days;
 mod durability;
-mod isolation;
 mod log;
 mod members;
-mod quota;
 mod takes;
 mod tenants;
 
@@ -137,8 +135,6 @@ macro_rules! committee_conformance_cases {
                 concurrent_submissions_are_all_filed
                 submissions_around_the_deadline_are_not_late
                 submissions_during_key_rotation_are_filed_or_refused
-            }
-            quota {
                 submission_quota_is_enforced
                 concurrent_submissions_do_not_exceed_the_quota
             }
@@ -149,8 +145,6 @@ macro_rules! committee_conformance_cases {
             tenants {
                 committees_of_tenants_share_nothing
                 committee_opened_twice_is_the_same
-            }
-            isolation {
                 committee_members_are_isolated_by_tenant
                 committee_member_saves_are_isolated_by_tenant
                 days_are_isolated_by_tenant

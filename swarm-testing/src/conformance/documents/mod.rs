@@ -1,102 +1,103 @@
-//! Documents.
+//! Documents, and pages of a collection.
 
-mod pages;
 mod quota;
 
 use std::sync::Arc;
 
-use crate::assertions::{ensure, expect_eq};
-use crate::{FIRST, World, applicant, id, odd_texts, race};
 use swarm_core::domain::{SessionId, Timestamp, Version};
 use swarm_core::store::Collection::{Briefs, Subjects};
-use swarm_core::store::{Document, DocumentDraft, DocumentGuard, Put, Tenants};
+use swarm_core::store::{
+    Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Put, Tenants,
+};
 
-pub use pages::*;
+use crate::assertions::{ensure, expect_eq};
+use crate::{FIRST, TestTenant, applicant, id, odd_texts, race};
+
 pub use quota::*;
 
 pub async fn collections_are_initially_empty(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    expect_eq!(world.documents(Subjects, None).await, []);
-    expect_eq!(world.documents(Subjects, Some("")).await, []);
-    expect_eq!(world.document(Subjects, "key").await, None);
+    let tenant = TestTenant::fresh(tenants).await;
+    expect_eq!(tenant.documents(Subjects, None).await, []);
+    expect_eq!(tenant.documents(Subjects, Some("")).await, []);
+    expect_eq!(tenant.document(Subjects, "key").await, None);
 }
 
 pub async fn document_ids_count_from_one_per_collection(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for collection in [Subjects, Briefs] {
         for (id, key) in (1..).zip(["b", "a", "c"]) {
-            let before = world.now().await;
-            let created = created(world.put_document(collection, &draft(key, "{}")).await);
+            let before = tenant.now().await;
+            let created = created(tenant.put_document(collection, &draft(key, "{}")).await);
             ensure!(
-                (before..=world.now().await).contains(&created.created_at),
+                (before..=tenant.now().await).contains(&created.created_at),
                 "a time by the store\'s clock, during the call",
                 created.created_at
             );
             expect_eq!(created, document(id, key, "{}", created.created_at));
-            expect_eq!(world.document(collection, key).await, Some(created));
+            expect_eq!(tenant.document(collection, key).await, Some(created));
         }
-        let listed = world.documents(collection, None).await;
+        let listed = tenant.documents(collection, None).await;
         expect_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
     }
 }
 
 pub async fn document_without_key_gets_its_id_as_key(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for id in 1..=11_u64 {
         let unnamed = DocumentDraft { key: None, replace: false, ..draft("", "{}") };
-        let created = created(world.put_document(Subjects, &unnamed).await);
+        let created = created(tenant.put_document(Subjects, &unnamed).await);
         expect_eq!((created.id, created.key.clone()), (id, id.to_string()));
-        expect_eq!(world.document(Subjects, &id.to_string()).await, Some(created));
+        expect_eq!(tenant.document(Subjects, &id.to_string()).await, Some(created));
     }
 }
 
 /// The text is replaced; the id and the time stay.
 pub async fn document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let other = created(world.put_document(Subjects, &draft("other", "{}")).await);
-    let first = created(world.put_document(Subjects, &draft("key", "{}")).await);
-    world.pass(first.created_at).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let other = created(tenant.put_document(Subjects, &draft("other", "{}")).await);
+    let first = created(tenant.put_document(Subjects, &draft("key", "{}")).await);
+    tenant.pass(first.created_at).await;
     for json in [r#"{"long":"text"}"#, "{}", "{}"] {
         let now = Document { json: json.to_owned(), ..first.clone() };
-        let outcome = world.put_document(Subjects, &draft("key", json)).await;
+        let outcome = tenant.put_document(Subjects, &draft("key", json)).await;
         expect_eq!(outcome, Put::Replaced(now.clone()));
-        expect_eq!(world.document(Subjects, "key").await, Some(now.clone()));
-        expect_eq!(world.documents(Subjects, None).await, [other.clone(), now]);
+        expect_eq!(tenant.document(Subjects, "key").await, Some(now.clone()));
+        expect_eq!(tenant.documents(Subjects, None).await, [other.clone(), now]);
     }
 }
 
 pub async fn document_without_replace_keeps_the_existing_one(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let once = |json| DocumentDraft { replace: false, ..draft("key", json) };
-    let first = created(world.put_document(Subjects, &once("1")).await);
-    expect_eq!(world.put_document(Subjects, &once("2")).await, Put::Exists);
-    expect_eq!(world.documents(Subjects, None).await, [first]);
+    let first = created(tenant.put_document(Subjects, &once("1")).await);
+    expect_eq!(tenant.put_document(Subjects, &once("2")).await, Put::Exists);
+    expect_eq!(tenant.documents(Subjects, None).await, [first]);
 }
 
 pub async fn document_guards_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&applicant("ada")).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
     let guard = |name: &str, version: Version| DocumentGuard::Member(id(name), version);
-    created(world.put_document(Subjects, &guarded("key", guard("ada", FIRST))).await);
-    world.edit(&id("ada"), |_| {}).await;
+    created(tenant.put_document(Subjects, &guarded("key", guard("ada", FIRST))).await);
+    tenant.edit(&id("ada"), |_| {}).await;
     for (key, name, version) in
         [("key", "ada", FIRST), ("new", "ada", FIRST.next().next()), ("new", "grace", FIRST)]
     {
-        let outcome = world.put_document(Subjects, &guarded(key, guard(name, version))).await;
+        let outcome = tenant.put_document(Subjects, &guarded(key, guard(name, version))).await;
         expect_eq!(outcome, Put::Stale);
     }
-    expect_eq!(world.documents(Subjects, None).await.len(), 1);
-    created(world.put_document(Subjects, &guarded("new", guard("ada", FIRST.next()))).await);
+    expect_eq!(tenant.documents(Subjects, None).await.len(), 1);
+    created(tenant.put_document(Subjects, &guarded("new", guard("ada", FIRST.next()))).await);
 }
 
 /// A member whose id is the same text does not matter.
 pub async fn document_guards_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = world.convened("subject").await.id;
-    world.create(&applicant(&session.to_string())).await;
-    world.create(&applicant("2")).await;
-    created(world.put_document(Briefs, &guarded("key", of_session(session, FIRST))).await);
-    world.amend(session, |_| {}).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await.id;
+    tenant.create(&applicant(&session.to_string())).await;
+    tenant.create(&applicant("2")).await;
+    created(tenant.put_document(Briefs, &guarded("key", of_session(session, FIRST))).await);
+    tenant.amend(session, |_| {}).await;
     for (key, session, version) in [
         ("key", session, FIRST),
         ("new", session, FIRST),
@@ -104,23 +105,23 @@ pub async fn document_guards_the_version_of_its_session(tenants: Arc<dyn Tenants
         ("new", SessionId(2), FIRST),
     ] {
         let draft = guarded(key, of_session(session, version));
-        let outcome = world.put_document(Briefs, &draft).await;
+        let outcome = tenant.put_document(Briefs, &draft).await;
         expect_eq!(outcome, Put::Stale);
     }
-    expect_eq!(world.documents(Briefs, None).await.len(), 1);
-    created(world.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
+    expect_eq!(tenant.documents(Briefs, None).await.len(), 1);
+    created(tenant.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
 }
 
 pub async fn documents_are_found_by_group(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let mut groups = odd_texts();
     groups.push(String::new());
     for round in 0..2 {
         for group in &groups {
             let draft =
                 DocumentDraft { group: group.clone(), ..draft(&format!("{round}{group}"), "{}") };
-            created(world.put_document(Subjects, &draft).await);
-            let replaced = world.put_document(Subjects, &draft).await;
+            created(tenant.put_document(Subjects, &draft).await);
+            let replaced = tenant.put_document(Subjects, &draft).await;
             ensure!(
                 matches!(replaced, Put::Replaced(_)),
                 "a document in the place of another",
@@ -129,16 +130,16 @@ pub async fn documents_are_found_by_group(tenants: Arc<dyn Tenants>) {
         }
     }
     for group in &groups {
-        let found = world.documents(Subjects, Some(group)).await;
+        let found = tenant.documents(Subjects, Some(group)).await;
         let keys: Vec<_> = found.into_iter().map(|document| document.key).collect();
         expect_eq!(keys, [format!("0{group}"), format!("1{group}")]);
-        expect_eq!(world.documents(Briefs, Some(group)).await, []);
+        expect_eq!(tenant.documents(Briefs, Some(group)).await, []);
     }
-    expect_eq!(world.documents(Subjects, None).await.len(), 2 * groups.len());
+    expect_eq!(tenant.documents(Subjects, None).await.len(), 2 * groups.len());
 }
 
 pub async fn document_text_round_trips(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let megabyte = format!("\"{}\"", "\u{1f680}".repeat(250_000));
     let texts = [
         "{ \"b\" : 1.0 ,\r\n\t\"a\":[ ], \"a\":{} }\n",
@@ -148,33 +149,33 @@ pub async fn document_text_round_trips(tenants: Arc<dyn Tenants>) {
         &megabyte,
     ];
     for text in texts {
-        let _ = world.put_document(Subjects, &draft("key", text)).await;
-        let read = world.document(Subjects, "key").await.unwrap().json;
+        let _ = tenant.put_document(Subjects, &draft("key", text)).await;
+        let read = tenant.document(Subjects, "key").await.unwrap().json;
         ensure!(read == text, "the text that was written", read);
     }
 }
 
 pub async fn odd_document_keys_are_distinct(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let mut keys = odd_texts();
     keys.push(String::new());
     for key in &keys {
-        expect_eq!(world.document(Subjects, key).await, None);
-        created(world.put_document(Subjects, &draft(key, &format!("{key:?}"))).await);
+        expect_eq!(tenant.document(Subjects, key).await, None);
+        created(tenant.put_document(Subjects, &draft(key, &format!("{key:?}"))).await);
     }
     for key in &keys {
-        expect_eq!(world.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
+        expect_eq!(tenant.document(Subjects, key).await.unwrap().json, format!("{key:?}"));
     }
 }
 
 pub async fn concurrent_writes_of_one_key_create_once(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for replace in [true, false] {
         let key = format!("key {replace}");
         let put = |racer: usize| {
             let draft = DocumentDraft { replace, ..draft(&key, &racer.to_string()) };
-            let world = world.clone();
-            async move { world.put_document(Subjects, &draft).await }
+            let tenant = tenant.clone();
+            async move { tenant.put_document(Subjects, &draft).await }
         };
         let outcomes = race((0..32).map(put)).await;
         let won = outcomes.iter().filter(|outcome| matches!(outcome, Put::Created(_))).count();
@@ -186,15 +187,15 @@ pub async fn concurrent_writes_of_one_key_create_once(tenants: Arc<dyn Tenants>)
         });
         expect_eq!((won, lost.count()), (1, 31));
     }
-    expect_eq!(world.documents(Subjects, None).await.len(), 2);
+    expect_eq!(tenant.documents(Subjects, None).await.len(), 2);
 }
 
 pub async fn concurrent_documents_get_consecutive_ids(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let add = |racer: usize| {
         let unnamed = DocumentDraft { key: None, ..draft("", &racer.to_string()) };
-        let world = world.clone();
-        async move { created(world.put_document(Subjects, &unnamed).await).id }
+        let tenant = tenant.clone();
+        async move { created(tenant.put_document(Subjects, &unnamed).await).id }
     };
     let mut ids = race((0..32).map(add)).await;
     ids.sort_unstable();
@@ -232,4 +233,60 @@ fn created(outcome: Put) -> Document {
         Put::Created(document) => document,
         other => panic!("expected: a new document; actual: {other:?}"),
     }
+}
+
+/// By the bytes of their keys, whatever their groups and their ids.
+pub async fn document_pages_are_complete(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let empty = DocumentPage { documents: Vec::new(), more: false };
+    expect_eq!(tenant.document_page(Subjects, &from(None, 3)).await, empty);
+    let mut keys: Vec<String> = odd_texts();
+    keys.sort_unstable();
+    let mut written = Vec::new();
+    for (number, key) in keys.iter().rev().enumerate() {
+        let group = (number % 3).to_string();
+        let draft = DocumentDraft { group, ..draft(key, "{}") };
+        written.push(created(tenant.put_document(Subjects, &draft).await));
+    }
+    created(tenant.put_document(Briefs, &draft("other", "{}")).await);
+    written.reverse();
+    for limit in [1, 2, 3, keys.len() - 1, keys.len(), 500] {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = tenant.document_page(Subjects, &from(after, limit)).await;
+            let is_whole = page.documents.len() == limit || !page.more;
+            expect_eq!(is_whole, true, "with a limit of {limit}");
+            found.extend(page.documents);
+            after = found.last().map(|last: &Document| last.key.clone());
+            if !page.more {
+                break;
+            }
+        }
+        expect_eq!(found, written, "with a limit of {limit}");
+    }
+    expect_eq!(tenant.document_page(Subjects, &from(keys.last().cloned(), 1)).await, empty);
+}
+
+/// The document with which the texts would exceed the size belongs to the next page, unless it is alone.
+pub async fn document_pages_are_limited_in_size(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    for (key, length) in [("a", 10), ("b", 5), ("c", 5), ("d", 1), ("e", 30)] {
+        created(tenant.put_document(Subjects, &draft(key, &"1".repeat(length))).await);
+    }
+    let pages = [("", "a"), ("a", "bc"), ("b", "cd"), ("d", "e")];
+    for (after, keys) in pages {
+        let after = Some(after.to_owned()).filter(|after| !after.is_empty());
+        let query = DocumentQuery { bytes: 10, ..from(after, 9) };
+        let page = tenant.document_page(Subjects, &query).await;
+        let found: String = page.documents.iter().map(|it| it.key.as_str()).collect();
+        expect_eq!((found.as_str(), page.more), (keys, keys != "e"));
+    }
+    let keys = DocumentQuery { bytes: 10, without_texts: true, ..from(None, 9) };
+    let page = tenant.document_page(Subjects, &keys).await;
+    expect_eq!(page.documents.iter().all(|it| it.json.is_empty()), true);
+    expect_eq!((page.documents.len(), page.more), (5, false));
+}
+
+fn from(after: Option<String>, limit: usize) -> DocumentQuery {
+    DocumentQuery { after, limit, bytes: usize::MAX, without_texts: false }
 }

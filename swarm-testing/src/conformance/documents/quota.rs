@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::World;
+use crate::TestTenant;
 use crate::assertions::{ensure, expect_eq};
 use crate::race;
 use swarm_core::domain::Timestamp;
@@ -11,88 +11,88 @@ use swarm_core::store::CountedDocuments::{self, Collection, Group};
 use swarm_core::store::{DocumentCount, DocumentDraft, DocumentQuota, Put, Tenants};
 
 pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let put = async |group: &str, most: u32, since: Timestamp| {
-        world.put_document(Subjects, &draft(group, Some(quota(most, since)))).await
+        tenant.put_document(Subjects, &draft(group, Some(quota(most, since)))).await
     };
-    let began = world.now().await;
+    let began = tenant.now().await;
     expect_eq!(put("a", 0, began).await, Put::Full);
     for _ in 0..2 {
         created(&put("a", 2, began).await);
         created(&put("b", 9, began).await);
     }
     expect_eq!(put("a", 2, began).await, Put::Full);
-    expect_eq!(world.documents(Subjects, Some("a")).await.len(), 2);
+    expect_eq!(tenant.documents(Subjects, Some("a")).await.len(), 2);
     created(&put("a", 3, began).await);
     created(&put("", 1, began).await);
     let elsewhere = draft("a", Some(quota(1, began)));
-    created(&world.put_document(Briefs, &elsewhere).await);
+    created(&tenant.put_document(Briefs, &elsewhere).await);
 
-    let last = world.now().await;
-    world.pass(last).await;
-    let tomorrow = world.now().await;
+    let last = tenant.now().await;
+    tenant.pass(last).await;
+    let tomorrow = tenant.now().await;
     expect_eq!(put("a", 3, began).await, Put::Full);
     created(&put("a", 1, tomorrow).await);
     expect_eq!(put("a", 1, tomorrow).await, Put::Full);
-    let last = world.documents(Subjects, Some("a")).await.pop().unwrap();
+    let last = tenant.documents(Subjects, Some("a")).await.pop().unwrap();
     expect_eq!(put("a", 1, last.created_at).await, Put::Full, "one made at the very moment");
     let count = DocumentCount { until: last.created_at, ..count(Group, 1, began) };
     let before = DocumentQuota { count: Some(count), bytes: None };
-    created(&world.put_document(Subjects, &draft("a", Some(before))).await);
-    created(&world.put_document(Subjects, &draft("a", None)).await);
+    created(&tenant.put_document(Subjects, &draft("a", Some(before))).await);
+    created(&tenant.put_document(Subjects, &draft("a", None)).await);
 }
 
 pub async fn document_replacement_ignores_the_quota(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let only = Some(quota(1, Timestamp::EPOCH));
     let draft = DocumentDraft { key: Some("key".to_owned()), replace: true, ..draft("a", only) };
-    created(&world.put_document(Subjects, &draft).await);
-    replaced(&world.put_document(Subjects, &draft).await);
+    created(&tenant.put_document(Subjects, &draft).await);
+    replaced(&tenant.put_document(Subjects, &draft).await);
 }
 
 pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenants>) {
-    let world = &World::fresh(tenants).await;
+    let tenant = &TestTenant::fresh(tenants).await;
     let quota = Some(quota(7, Timestamp::EPOCH));
     let put = |_: usize| {
-        let world = world.clone();
-        async move { world.put_document(Subjects, &draft("a", quota)).await }
+        let tenant = tenant.clone();
+        async move { tenant.put_document(Subjects, &draft("a", quota)).await }
     };
     let outcomes = race((0..32).map(put)).await;
     let full = outcomes.iter().filter(|outcome| **outcome == Put::Full).count();
-    expect_eq!((full, world.documents(Subjects, Some("a")).await.len()), (25, 7));
+    expect_eq!((full, tenant.documents(Subjects, Some("a")).await.len()), (25, 7));
 }
 
 /// All groups of a collection count together, those of another do not.
 pub async fn collection_quota_is_enforced(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let put = async |group: &str, most: u32, since: Timestamp| {
         let quota = DocumentQuota { count: Some(count(Collection, most, since)), bytes: None };
-        world.put_document(Subjects, &draft(group, Some(quota))).await
+        tenant.put_document(Subjects, &draft(group, Some(quota))).await
     };
-    let began = world.now().await;
+    let began = tenant.now().await;
     expect_eq!(put("a", 0, began).await, Put::Full);
-    created(&world.put_document(Briefs, &draft("a", None)).await);
+    created(&tenant.put_document(Briefs, &draft("a", None)).await);
     for group in ["a", "b", "a"] {
         created(&put(group, 3, began).await);
     }
     expect_eq!(put("c", 3, began).await, Put::Full);
-    expect_eq!(world.documents(Subjects, None).await.len(), 3);
+    expect_eq!(tenant.documents(Subjects, None).await.len(), 3);
     created(&put("c", 4, began).await);
-    let last = world.now().await;
-    world.pass(last).await;
-    let tomorrow = world.now().await;
+    let last = tenant.now().await;
+    tenant.pass(last).await;
+    let tomorrow = tenant.now().await;
     created(&put("c", 1, tomorrow).await);
     expect_eq!(put("d", 1, tomorrow).await, Put::Full);
 }
 
 /// The texts of subjects, snapshots and signals count together; others do not.
 pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let put = async |collection, key: &str, length: usize, most: u64| {
-        world.put_document(collection, &sized(key, length, most)).await
+        tenant.put_document(collection, &sized(key, length, most)).await
     };
     expect_eq!(put(Subjects, "a", 11, 10).await, Put::NoRoom);
-    expect_eq!(world.document(Subjects, "a").await, None);
+    expect_eq!(tenant.document(Subjects, "a").await, None);
     created(&put(Subjects, "a", 4, 10).await);
     created(&put(SubjectSnapshots, "b", 3, 10).await);
     created(&put(Signals, "c", 3, 10).await);
@@ -112,21 +112,21 @@ pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
     created(&put(Subjects, "h", 2, 12).await);
     // Documents without a quota are counted too.
     created(
-        &world.put_document(Subjects, &DocumentDraft { quota: None, ..sized("i", 8, 0) }).await,
+        &tenant.put_document(Subjects, &DocumentDraft { quota: None, ..sized("i", 8, 0) }).await,
     );
     expect_eq!(put(Subjects, "j", 2, 20).await, Put::NoRoom);
     created(&put(Subjects, "j", 2, 22).await);
 }
 
 pub async fn concurrent_documents_do_not_exceed_the_bytes(tenants: Arc<dyn Tenants>) {
-    let world = &World::fresh(tenants).await;
+    let tenant = &TestTenant::fresh(tenants).await;
     let put = |racer: usize| {
-        let world = world.clone();
-        async move { world.put_document(Subjects, &sized(&racer.to_string(), 10, 75)).await }
+        let tenant = tenant.clone();
+        async move { tenant.put_document(Subjects, &sized(&racer.to_string(), 10, 75)).await }
     };
     let outcomes = race((0..32).map(put)).await;
     let refused = outcomes.iter().filter(|outcome| **outcome == Put::NoRoom).count();
-    expect_eq!((refused, world.documents(Subjects, None).await.len()), (25, 7));
+    expect_eq!((refused, tenant.documents(Subjects, None).await.len()), (25, 7));
 }
 
 /// A quota from this time on.

@@ -1,112 +1,118 @@
-//! Challenges, and changes that they prove.
+//! Challenges: those that are given again, and changes that they prove.
 
 use std::sync::Arc;
 
+use swarm_core::domain::MemberState::{Approved, Claimed};
+use swarm_core::domain::{Challenge, Member, Timestamp, TokenHash, Version};
+use swarm_core::store::MemberSaved::{Saved, Stale};
+use swarm_core::store::{
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge,
+    Tenants,
+};
+
 use crate::assertions::expect_eq;
 use crate::conformance::exact_deadline::meet;
-use crate::{FIRST, World, applicant, challenge, count, id, mail, odd_texts, race, secret, seed};
-use swarm_core::domain::MemberState::{Approved, Claimed};
-use swarm_core::domain::{Member, Timestamp, TokenHash, Version};
-use swarm_core::store::MemberSaved::{Saved, Stale};
-use swarm_core::store::{ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge, Tenants};
+use crate::{
+    FIRST, TestTenant, applicant, challenge, count, id, mail, moment, odd_texts, race, secret, seed,
+};
 
 pub async fn new_challenge_replaces_the_live_one(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for name in ["ada", "grace"] {
-        world.create(&applicant(name)).await;
+        tenant.create(&applicant(name)).await;
     }
-    expect_eq!(world.member(&id("ada")).await.challenge, None);
-    for challenge in [world.live_challenge("first").await, world.live_challenge("second").await] {
-        world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
-        expect_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
+    expect_eq!(tenant.member(&id("ada")).await.challenge, None);
+    for challenge in [tenant.live_challenge("first").await, tenant.live_challenge("second").await] {
+        tenant.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
+        expect_eq!(tenant.member(&id("ada")).await.challenge, Some(challenge));
     }
-    expect_eq!(world.member(&id("grace")).await.challenge, None);
+    expect_eq!(tenant.member(&id("grace")).await.challenge, None);
 }
 
 pub async fn decoy_challenge_is_never_live(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let names = odd_texts();
     for name in &names {
-        world.create(&applicant(name)).await;
+        tenant.create(&applicant(name)).await;
     }
-    let decoy = world.live_challenge("decoy").await;
-    let challenge = world.live_challenge("live").await;
-    world.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
-    world.set_challenge(&ChallengeSlot::Member(id("ab")), &challenge).await;
-    world.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
+    let decoy = tenant.live_challenge("decoy").await;
+    let challenge = tenant.live_challenge("live").await;
+    tenant.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
+    tenant.set_challenge(&ChallengeSlot::Member(id("ab")), &challenge).await;
+    tenant.set_challenge(&ChallengeSlot::Decoy, &decoy).await;
     for name in &names {
-        let shown = world.member(&id(name)).await.challenge;
+        let shown = tenant.member(&id(name)).await.challenge;
         expect_eq!(shown, (name == "ab").then(|| challenge.clone()));
-        expect_eq!(claim(&world, name, "decoy").await, Stale);
+        expect_eq!(claim(&tenant, name, "decoy").await, Stale);
     }
 }
 
 /// Otherwise a second claim could not be recognised.
 pub async fn challenge_and_member_versions_are_independent(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&applicant("ada")).await;
-    let challenge = world.live_challenge("challenge").await;
-    let judged = world.edited(&id("ada"), |ada| ada.state = Approved).await;
-    world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
-    expect_eq!(world.stored(&id("ada")).await.version, FIRST);
-    expect_eq!(world.save_member(&judged).await, Saved);
-    expect_eq!(claim(&world, "ada", "challenge").await, Saved);
-    expect_eq!(world.member(&id("ada")).await.challenge, Some(challenge));
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
+    let challenge = tenant.live_challenge("challenge").await;
+    let judged = tenant.edited(&id("ada"), |ada| ada.state = Approved).await;
+    tenant.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
+    expect_eq!(tenant.stored(&id("ada")).await.version, FIRST);
+    expect_eq!(tenant.save_member(&judged).await, Saved);
+    expect_eq!(claim(&tenant, "ada", "challenge").await, Saved);
+    expect_eq!(tenant.member(&id("ada")).await.challenge, Some(challenge));
 }
 
 pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for name in ["ada", "grace"] {
-        world.create(&Member { state: Approved, ..applicant(name) }).await;
+        tenant.create(&Member { state: Approved, ..applicant(name) }).await;
     }
-    expect_eq!(claim(&world, "ada", "absent").await, Stale);
+    expect_eq!(claim(&tenant, "ada", "absent").await, Stale);
     for text in ["replaced", "live"] {
-        world
-            .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge(text).await)
+        tenant
+            .set_challenge(&ChallengeSlot::Member(id("ada")), &tenant.live_challenge(text).await)
             .await;
     }
-    let another = world.live_challenge("another's").await;
-    world.set_challenge(&ChallengeSlot::Member(id("grace")), &another).await;
+    let another = tenant.live_challenge("another's").await;
+    tenant.set_challenge(&ChallengeSlot::Member(id("grace")), &another).await;
     for text in ["absent", "replaced", "another's"] {
-        expect_eq!(claim(&world, "ada", text).await, Stale);
+        expect_eq!(claim(&tenant, "ada", text).await, Stale);
     }
-    expect_eq!(world.stored(&id("ada")).await.version, FIRST);
-    expect_eq!(world.bearer(&secret("token of ada")).await, None);
-    expect_eq!(claim(&world, "ada", "live").await, Saved);
-    expect_eq!(world.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
+    expect_eq!(tenant.stored(&id("ada")).await.version, FIRST);
+    expect_eq!(tenant.bearer(&secret("token of ada")).await, None);
+    expect_eq!(claim(&tenant, "ada", "live").await, Saved);
+    expect_eq!(tenant.bearer(&secret("token of ada")).await.unwrap().id, id("ada"));
 }
 
 /// The time of the commit is that of the claim's mail.
 pub async fn challenge_is_valid_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
-    let world = &World::fresh(tenants).await;
+    let tenant = &TestTenant::fresh(tenants).await;
     let mut round = 0;
-    meet(world.store(), async |expiries| {
+    meet(tenant.store(), async |expiries| {
         round += 1;
         let mut claims = Vec::new();
         for (number, expires_at) in expiries.into_iter().enumerate() {
             let member = applicant(&format!("{round}.{number}"));
-            world.create(&member).await;
+            tenant.create(&member).await;
             let challenge = challenge("live", expires_at);
-            world.set_challenge(&ChallengeSlot::Member(member.id.clone()), &challenge).await;
-            let mut claim = world.edited(&member.id, |member| member.state = Claimed).await;
+            tenant.set_challenge(&ChallengeSlot::Member(member.id.clone()), &challenge).await;
+            let mut claim = tenant.edited(&member.id, |member| member.state = Claimed).await;
             claim.proven = Some(ProvenChallenge(seed("live")));
             claim.mail = Some(mail(member.id.as_str()));
             claims.push(claim);
         }
-        async move || stamps(world, claims).await
+        async move || stamps(tenant, claims).await
     })
     .await;
 }
 
 /// Commits all claims concurrently. Returns the time of each commit, or `None` if it was refused.
-async fn stamps(world: &World, claims: Vec<MemberChange>) -> Vec<Option<Timestamp>> {
+async fn stamps(tenant: &TestTenant, claims: Vec<MemberChange>) -> Vec<Option<Timestamp>> {
     let names: Vec<_> = claims.iter().map(|claim| claim.member.id.to_string()).collect();
     let commit = |claim: MemberChange| {
-        let world = world.clone();
-        async move { world.save_member(&claim).await }
+        let tenant = tenant.clone();
+        async move { tenant.save_member(&claim).await }
     };
     let outcomes = race(claims.into_iter().map(commit)).await;
-    let queued = world.messages(None, None).await;
+    let queued = tenant.messages(None, None).await;
     let stamp = |name: &String| {
         let mail = queued.iter().find(|it| it.record.mail.subject == *name);
         mail.map(|it| it.record.queued_at)
@@ -120,48 +126,134 @@ async fn stamps(world: &World, claims: Vec<MemberChange>) -> Vec<Option<Timestam
 }
 
 pub async fn expired_challenge_is_stale(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&Member { state: Approved, ..applicant("ada") }).await;
-    let expires_at = world.now().await.plus_millis(20);
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&Member { state: Approved, ..applicant("ada") }).await;
+    let expires_at = tenant.now().await.plus_millis(20);
     let challenge = challenge("expired", expires_at);
-    world.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
-    world.pass(expires_at).await;
-    expect_eq!(claim(&world, "ada", "expired").await, Stale);
-    expect_eq!(world.stored(&id("ada")).await.version, FIRST);
+    tenant.set_challenge(&ChallengeSlot::Member(id("ada")), &challenge).await;
+    tenant.pass(expires_at).await;
+    expect_eq!(claim(&tenant, "ada", "expired").await, Stale);
+    expect_eq!(tenant.stored(&id("ada")).await.version, FIRST);
 }
 
 pub async fn concurrent_claims_commit_once(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&Member { state: Approved, ..applicant("ada") }).await;
-    world
-        .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge("live").await)
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&Member { state: Approved, ..applicant("ada") }).await;
+    tenant
+        .set_challenge(&ChallengeSlot::Member(id("ada")), &tenant.live_challenge("live").await)
         .await;
-    let judged = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
+    let judged = tenant.edited(&id("ada"), |ada| ada.state = Claimed).await;
     let claim = |racer: usize| {
-        let (world, mut change) = (world.clone(), judged.clone());
+        let (tenant, mut change) = (tenant.clone(), judged.clone());
         change.member.token = Some(token(racer));
         change.proven = Some(ProvenChallenge(seed("live")));
         change.mail = Some(mail("claimed"));
-        async move { world.save_member(&change).await }
+        async move { tenant.save_member(&change).await }
     };
     let outcomes = race((0..64).map(claim)).await;
     expect_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 63));
     let won = outcomes.iter().position(|outcome| *outcome == Saved).unwrap();
     for racer in 0..64 {
-        expect_eq!(world.bearer(&token(racer)).await.is_some(), racer == won);
+        expect_eq!(tenant.bearer(&token(racer)).await.is_some(), racer == won);
     }
-    expect_eq!(world.stored(&id("ada")).await.version, Version(2));
-    expect_eq!(world.messages(None, None).await.len(), 1);
+    expect_eq!(tenant.stored(&id("ada")).await.version, Version(2));
+    expect_eq!(tenant.messages(None, None).await.len(), 1);
 }
 
 /// Claims a token for this member with this challenge.
-async fn claim(world: &World, name: &str, challenge: &str) -> MemberSaved {
-    let mut change = world.edited(&id(name), |member| member.state = Claimed).await;
+async fn claim(tenant: &TestTenant, name: &str, challenge: &str) -> MemberSaved {
+    let mut change = tenant.edited(&id(name), |member| member.state = Claimed).await;
     change.member.token = Some(secret(&format!("token of {name}")));
     change.proven = Some(ProvenChallenge(seed(challenge)));
-    world.save_member(&change).await
+    tenant.save_member(&change).await
 }
 
 fn token(racer: usize) -> TokenHash {
     secret(&format!("token {racer}"))
+}
+
+const FAR: i64 = 600_000;
+
+pub async fn reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let first = reusable(&tenant, "first", FAR).await;
+    expect_eq!(asked(&tenant, 1, &first, &ChallengeSlot::Decoy).await, first);
+    for name in ["second", "third"] {
+        let fresh = reusable(&tenant, name, 2 * FAR).await;
+        expect_eq!(asked(&tenant, 1, &fresh, &ChallengeSlot::Decoy).await, first);
+    }
+}
+
+pub async fn challenge_past_its_reuse_is_replaced(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let first = reusable(&tenant, "first", 20).await;
+    expect_eq!(asked(&tenant, 1, &first, &ChallengeSlot::Decoy).await, first);
+    tenant.pass(first.reusable_until).await;
+    let second = reusable(&tenant, "second", FAR).await;
+    expect_eq!(asked(&tenant, 1, &second, &ChallengeSlot::Decoy).await, second);
+    expect_eq!(asked(&tenant, 1, &first, &ChallengeSlot::Decoy).await, second);
+}
+
+pub async fn challenge_buckets_are_independent(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let buckets = [0, 1, 10, 255, 256, u16::MAX];
+    for _ in 0..2 {
+        for bucket in buckets {
+            let fresh =
+                Challenge { reusable_until: far(), ..challenge(&bucket.to_string(), far()) };
+            expect_eq!(asked(&tenant, bucket, &fresh, &ChallengeSlot::Decoy).await, fresh);
+        }
+    }
+}
+
+/// This holds even if it was given out as a decoy before the applicant was approved.
+pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
+    let adas = ChallengeSlot::Member(id("ada"));
+    let first = reusable(&tenant, "first", FAR).await;
+    expect_eq!(asked(&tenant, 1, &first, &ChallengeSlot::Decoy).await, first);
+    expect_eq!(tenant.member(&id("ada")).await.challenge, None);
+    let second = reusable(&tenant, "second", FAR).await;
+    expect_eq!(asked(&tenant, 1, &second, &adas).await, first);
+    expect_eq!(tenant.member(&id("ada")).await.challenge, Some(first.clone()));
+    expect_eq!(asked(&tenant, 2, &second, &ChallengeSlot::Decoy).await, second);
+    expect_eq!(tenant.member(&id("ada")).await.challenge, Some(first));
+}
+
+pub async fn concurrent_requests_get_the_same_challenge(tenants: Arc<dyn Tenants>) {
+    let tenant = &TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
+    let ask = |racer: usize| {
+        let tenant = tenant.clone();
+        async move {
+            let fresh = reusable(&tenant, &racer.to_string(), FAR).await;
+            asked(&tenant, 1, &fresh, &ChallengeSlot::Member(id("ada"))).await
+        }
+    };
+    let given = race((0..32).map(ask)).await;
+    let live = tenant.member(&id("ada")).await.challenge.unwrap();
+    expect_eq!(given, vec![live; 32]);
+}
+
+/// A challenge with a seed of this name that is reusable for `millis` milliseconds, and valid for
+/// longer.
+async fn reusable(tenant: &TestTenant, name: &str, millis: i64) -> Challenge {
+    let now = tenant.now().await;
+    Challenge { reusable_until: now.plus_millis(millis), ..challenge(name, far()) }
+}
+
+fn far() -> Timestamp {
+    moment("2999-12-31T00:00:00Z")
+}
+
+/// The challenge that a request receives.
+async fn asked(
+    tenant: &TestTenant,
+    bucket: u16,
+    fresh: &Challenge,
+    slot: &ChallengeSlot,
+) -> Challenge {
+    let (fresh, slot) = (fresh.clone(), slot.clone());
+    tenant.give_challenge(&ChallengeOffer { bucket: ChallengeBucket(bucket), fresh, slot }).await
 }

@@ -3,104 +3,104 @@
 use std::sync::Arc;
 
 use crate::assertions::expect_eq;
-use crate::{World, applicant, count, creation, id, key, race, secret};
+use crate::{TestTenant, applicant, count, creation, id, key, race, secret};
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use swarm_core::domain::{Lens, Member};
 use swarm_core::store::MemberSaved::{KeyHeld, Saved};
 use swarm_core::store::{MemberChange, Tenants};
 
 pub async fn held_key_blocks_other_members(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for state in [Applied, Approved, Claimed] {
         let holder = Member { state, ..applicant(state.as_str()) };
-        world.create(&holder).await;
+        tenant.create(&holder).await;
         for state in [Applied, Approved, Claimed] {
             let token = Some(secret("other"));
             let other = Member { id: id("other"), state, token, ..holder.clone() };
-            expect_eq!(world.save_member(&creation(&other)).await, KeyHeld(holder.id.clone()));
+            expect_eq!(tenant.save_member(&creation(&other)).await, KeyHeld(holder.id.clone()));
         }
     }
-    expect_eq!(world.member(&id("other")).await.member, None);
-    expect_eq!(world.bearer(&secret("other")).await, None);
+    expect_eq!(tenant.member(&id("other")).await.member, None);
+    expect_eq!(tenant.bearer(&secret("other")).await, None);
 }
 
 /// The refused member keeps its key and its token.
 pub async fn change_to_a_held_key_is_refused(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&applicant("ada")).await;
-    world.create(&Member { token: Some(secret("old")), ..applicant("grace") }).await;
-    let on_file = world.stored(&id("grace")).await;
-    let mut change = world.edited(&id("grace"), |grace| grace.token = Some(secret("new"))).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
+    tenant.create(&Member { token: Some(secret("old")), ..applicant("grace") }).await;
+    let on_file = tenant.stored(&id("grace")).await;
+    let mut change = tenant.edited(&id("grace"), |grace| grace.token = Some(secret("new"))).await;
     change.member.public_key = Some(key("ada"));
-    expect_eq!(world.save_member(&change).await, KeyHeld(id("ada")));
-    expect_eq!(world.stored(&id("grace")).await, on_file);
-    expect_eq!(world.bearer(&secret("old")).await, Some(on_file.record));
-    expect_eq!(world.bearer(&secret("new")).await, None);
-    expect_eq!(world.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
+    expect_eq!(tenant.save_member(&change).await, KeyHeld(id("ada")));
+    expect_eq!(tenant.stored(&id("grace")).await, on_file);
+    expect_eq!(tenant.bearer(&secret("old")).await, Some(on_file.record));
+    expect_eq!(tenant.bearer(&secret("new")).await, None);
+    expect_eq!(tenant.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
 }
 
 pub async fn members_without_key_do_not_conflict(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&applicant("ada")).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
     for state in [Rejected, Inactive] {
         let other = Member { state, ..with_key_of("ada").member };
-        world.create(&Member { id: id(state.as_str()), ..other }).await;
+        tenant.create(&Member { id: id(state.as_str()), ..other }).await;
     }
     for keyless in ["grace", "hedy"] {
-        world.create(&Member { public_key: None, ..applicant(keyless) }).await;
+        tenant.create(&Member { public_key: None, ..applicant(keyless) }).await;
     }
-    expect_eq!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+    expect_eq!(tenant.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
 pub async fn key_holder_may_save_again(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&applicant("ada")).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
     for state in [Approved, Claimed, Inactive, Approved] {
-        world.edit(&id("ada"), |ada| ada.state = state).await;
+        tenant.edit(&id("ada"), |ada| ada.state = state).await;
     }
-    expect_eq!(world.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
+    expect_eq!(tenant.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
 pub async fn released_key_is_free(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for (name, state, key) in [
         ("rejected", Rejected, Some(key("rejected"))),
         ("inactive", Inactive, Some(key("inactive"))),
         ("another key", Applied, Some(key("fresh"))),
         ("no key", Applied, None),
     ] {
-        world.create(&applicant(name)).await;
-        expect_eq!(world.save_member(&with_key_of(name)).await, KeyHeld(id(name)));
-        world.edit(&id(name), |holder| (holder.state, holder.public_key) = (state, key)).await;
-        world
+        tenant.create(&applicant(name)).await;
+        expect_eq!(tenant.save_member(&with_key_of(name)).await, KeyHeld(id(name)));
+        tenant.edit(&id(name), |holder| (holder.state, holder.public_key) = (state, key)).await;
+        tenant
             .create(&Member { id: id(&format!("after {name}")), ..with_key_of(name).member })
             .await;
     }
-    expect_eq!(world.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
+    expect_eq!(tenant.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
 }
 
 pub async fn reclaimed_key_conflicts_with_its_new_holder(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    world.create(&Member { state: Inactive, ..applicant("ada") }).await;
-    world.create(&Member { id: id("grace"), ..with_key_of("ada").member }).await;
-    world.edit(&id("ada"), |ada| ada.lens = Lens::parse("away").unwrap()).await;
-    let back = world.edited(&id("ada"), |ada| ada.state = Approved).await;
-    expect_eq!(world.save_member(&back).await, KeyHeld(id("grace")));
-    world.edit(&id("grace"), |grace| grace.state = Rejected).await;
-    expect_eq!(world.save_member(&back).await, Saved);
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.create(&Member { state: Inactive, ..applicant("ada") }).await;
+    tenant.create(&Member { id: id("grace"), ..with_key_of("ada").member }).await;
+    tenant.edit(&id("ada"), |ada| ada.lens = Lens::parse("away").unwrap()).await;
+    let back = tenant.edited(&id("ada"), |ada| ada.state = Approved).await;
+    expect_eq!(tenant.save_member(&back).await, KeyHeld(id("grace")));
+    tenant.edit(&id("grace"), |grace| grace.state = Rejected).await;
+    expect_eq!(tenant.save_member(&back).await, Saved);
 }
 
 pub async fn concurrent_applications_with_one_key_commit_once(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let named = |racer: usize| id(&format!("member {racer}"));
     let apply = |racer: usize| {
-        let (world, member) = (world.clone(), Member { id: named(racer), ..applicant("ada") });
-        async move { world.save_member(&creation(&member)).await }
+        let (tenant, member) = (tenant.clone(), Member { id: named(racer), ..applicant("ada") });
+        async move { tenant.save_member(&creation(&member)).await }
     };
     let outcomes = race((0..32).map(apply)).await;
     let won = named(outcomes.iter().position(|outcome| *outcome == Saved).unwrap());
     expect_eq!((count(&outcomes, &Saved), count(&outcomes, &KeyHeld(won))), (1, 31));
-    expect_eq!(world.all_members().await.len(), 1);
+    expect_eq!(tenant.all_members().await.len(), 1);
 }
 
 /// The change that creates a new member with the key of the applicant with this name.

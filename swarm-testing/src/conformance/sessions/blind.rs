@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{Author, FIRST, SALT, World, session_draft};
+use crate::{Author, FIRST, SALT, TestTenant, session_draft};
 use swarm_core::domain::SessionState::{Aggregated, WindowClosed};
 use swarm_core::domain::{
     Attribution, LogEntry, LogRow, Logged, Seq, Session, SessionAct, SessionDraft, SessionId, Take,
@@ -18,43 +18,43 @@ use swarm_core::rules::advance;
 use swarm_core::store::{Aggregation, Filed, Saved, SessionChange, TakeQuery, Tenants, Versioned};
 
 pub async fn sealed_take_round_trips(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let (ada, session) = (world.author("ada").await, blind(&world).await);
-    expect_eq!(world.terms(session.id).await.map(|terms| terms.record.sealed), Some(true));
+    let tenant = TestTenant::fresh(tenants).await;
+    let (ada, session) = (tenant.author("ada").await, blind(&tenant).await);
+    expect_eq!(tenant.terms(session.id).await.map(|terms| terms.record.sealed), Some(true));
     let submission = ada.submission(&session, "1");
-    let filing = world.judged(&ada, &submission).await;
-    let take = crate::filed(world.file(&filing).await);
+    let filing = tenant.judged(&ada, &submission).await;
+    let take = crate::filed(tenant.file(&filing).await);
     expect_eq!(take.salt, Some(SALT));
-    expect_eq!(world.file(&filing).await, Filed::Filed(Arc::clone(&take)), "sent again");
+    expect_eq!(tenant.file(&filing).await, Filed::Filed(Arc::clone(&take)), "sent again");
     let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
-    expect_eq!(world.take(take.id).await, Some(on_file));
-    expect_eq!(world.takes(session.id).await, [Arc::clone(&take)]);
-    let latest = world.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
+    expect_eq!(tenant.take(take.id).await, Some(on_file));
+    expect_eq!(tenant.takes(session.id).await, [Arc::clone(&take)]);
+    let latest = tenant.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
     expect_eq!(latest.takes, [Arc::clone(&take)]);
-    expect_eq!(world.facts(&ada, &submission).await.spent, Some(Arc::clone(&take)));
-    let last = world.log(Seq(world.log_size().await.0 - 1), 1).await;
+    expect_eq!(tenant.facts(&ada, &submission).await.spent, Some(Arc::clone(&take)));
+    let last = tenant.log(Seq(tenant.log_size().await.0 - 1), 1).await;
     expect_eq!(last[0].logged, Logged::Take(take));
 }
 
 /// The entries of the acts come first, and then one of each take of the session, by id.
 pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Arc<dyn Tenants>) {
     const TAKES: u64 = 36;
-    let world = World::fresh(tenants).await;
-    let authors = world.authors(12).await;
-    let (session, other) = (blind(&world).await, world.convene(&blind_draft("other")).await);
+    let tenant = TestTenant::fresh(tenants).await;
+    let authors = tenant.authors(12).await;
+    let (session, other) = (blind(&tenant).await, tenant.convene(&blind_draft("other")).await);
     let mut takes = Vec::new();
     for nonce in ["1", "2", "3"] {
         for author in &authors {
-            takes.push(world.filed(author, &session, nonce).await);
-            world.filed(author, &other, &format!("other {nonce}")).await;
+            takes.push(tenant.filed(author, &session, nonce).await);
+            tenant.filed(author, &other, &format!("other {nonce}")).await;
         }
     }
-    let before = world.log_size().await;
-    let change = closing(&world, session.id).await;
+    let before = tenant.log_size().await;
+    let change = closing(&tenant, session.id).await;
     expect_eq!(change.acts.len(), 2);
-    expect_eq!(world.save_session(&change).await, Saved::Saved);
+    expect_eq!(tenant.save_session(&change).await, Saved::Saved);
 
-    let rows = world.log(before, 99).await;
+    let rows = tenant.log(before, 99).await;
     expect_eq!(rows.len(), 2 + takes.len());
     expect_eq!(acts(&rows[..3]), [Some(SessionAct::State), Some(SessionAct::Opened), None]);
     for (row, take) in rows[2..].iter().zip(&takes) {
@@ -63,70 +63,70 @@ pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Arc<dyn Ten
     for (row, seq) in rows.iter().zip(before.0 + 1..) {
         expect_eq!((row.seq, row.at), (Seq(seq), rows[0].at));
     }
-    expect_eq!(world.log_size().await, Seq(before.0 + 2 + TAKES));
+    expect_eq!(tenant.log_size().await, Seq(before.0 + 2 + TAKES));
     for (place, after) in (before.0..).enumerate().take(rows.len()) {
         let end = rows.len().min(place + 5);
-        expect_eq!(world.log(Seq(after), 5).await, rows[place..end], "after {place}");
+        expect_eq!(tenant.log(Seq(after), 5).await, rows[place..end], "after {place}");
     }
-    let on = world.acts_on(session.id).await;
+    let on = tenant.acts_on(session.id).await;
     expect_eq!(on.len(), 3);
     expect_eq!(on[1..], rows[..2]);
-    expect_eq!(world.takes(session.id).await, takes);
+    expect_eq!(tenant.takes(session.id).await, takes);
     let opened = Versioned { version: FIRST.next(), record: Arc::new(change.session) };
-    expect_eq!(world.session(session.id).await, Some(opened));
+    expect_eq!(tenant.session(session.id).await, Some(opened));
 
     // The other session is not opened, and commits follow.
-    expect_eq!(world.terms(other.id).await.map(|terms| terms.record.sealed), Some(true));
-    expect_eq!(world.save_session(&closing(&world, other.id).await).await, Saved::Saved);
-    expect_eq!(world.log_size().await, Seq(before.0 + 2 * (2 + TAKES)));
-    world.convened("subject").await;
-    expect_eq!(world.log_size().await, Seq(before.0 + 2 * (2 + TAKES) + 1));
+    expect_eq!(tenant.terms(other.id).await.map(|terms| terms.record.sealed), Some(true));
+    expect_eq!(tenant.save_session(&closing(&tenant, other.id).await).await, Saved::Saved);
+    expect_eq!(tenant.log_size().await, Seq(before.0 + 2 * (2 + TAKES)));
+    tenant.convened("subject").await;
+    expect_eq!(tenant.log_size().await, Seq(before.0 + 2 * (2 + TAKES) + 1));
 }
 
 pub async fn stale_opening_appends_nothing(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let (ada, session) = (world.author("ada").await, blind(&world).await);
-    world.filed(&ada, &session, "1").await;
-    let stale = closing(&world, session.id).await;
-    world.amend(session.id, |session| session.quorum = Some(3)).await;
-    let before = world.log_size().await;
-    expect_eq!(world.save_session(&stale).await, Saved::Stale);
-    expect_eq!(world.log_size().await, before);
-    let late = SessionChange { takes: Some(0), ..closing(&world, session.id).await };
-    expect_eq!(world.save_session(&late).await, Saved::Stale);
-    expect_eq!(world.log_size().await, before);
+    let tenant = TestTenant::fresh(tenants).await;
+    let (ada, session) = (tenant.author("ada").await, blind(&tenant).await);
+    tenant.filed(&ada, &session, "1").await;
+    let stale = closing(&tenant, session.id).await;
+    tenant.amend(session.id, |session| session.quorum = Some(3)).await;
+    let before = tenant.log_size().await;
+    expect_eq!(tenant.save_session(&stale).await, Saved::Stale);
+    expect_eq!(tenant.log_size().await, before);
+    let late = SessionChange { takes: Some(0), ..closing(&tenant, session.id).await };
+    expect_eq!(tenant.save_session(&late).await, Saved::Stale);
+    expect_eq!(tenant.log_size().await, before);
 }
 
 /// A first take after it has no seal.
 pub async fn aggregation_opens_a_blind_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let (ada, grace) = (world.author("ada").await, world.author("grace").await);
-    let session = blind(&world).await;
-    let take = world.filed(&ada, &session, "1").await;
-    let before = world.log_size().await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let (ada, grace) = (tenant.author("ada").await, tenant.author("grace").await);
+    let session = blind(&tenant).await;
+    let take = tenant.filed(&ada, &session, "1").await;
+    let before = tenant.log_size().await;
     let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
-    let aggregated = world.aggregate(&aggregation).await.unwrap();
+    let aggregated = tenant.aggregate(&aggregation).await.unwrap();
     expect_eq!((aggregated.state, aggregated.is_sealed()), (Aggregated, false));
-    let rows = world.log(before, 9).await;
+    let rows = tenant.log(before, 9).await;
     expect_eq!(acts(&rows), [Some(SessionAct::State), Some(SessionAct::Opened), None]);
     expect_eq!(rows[2].logged, opening(&take));
-    let late = world.filed(&grace, &aggregated, "1").await;
+    let late = tenant.filed(&grace, &aggregated, "1").await;
     expect_eq!(late.salt, None);
-    let rows = world.log(Seq(before.0 + 3), 9).await;
+    let rows = tenant.log(Seq(before.0 + 3), 9).await;
     expect_eq!(rows.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), [Logged::Take(late)]);
 }
 
 /// Each take that was filed before the opening has one opening entry; the others were not sealed.
 pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = blind(&world).await;
-    let authors = world.authors(24).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = blind(&tenant).await;
+    let authors = tenant.authors(24).await;
     let mut racers = JoinSet::new();
     for author in authors {
-        let (world, session) = (world.clone(), Arc::clone(&session));
-        racers.spawn(async move { file_until_accepted(&world, &author, &session).await });
+        let (tenant, session) = (tenant.clone(), Arc::clone(&session));
+        racers.spawn(async move { file_until_accepted(&tenant, &author, &session).await });
     }
-    let (opener, id) = (world.clone(), session.id);
+    let (opener, id) = (tenant.clone(), session.id);
     racers.spawn(async move {
         while opener.takes(id).await.is_empty() {
             sleep(Duration::from_millis(1)).await;
@@ -135,10 +135,10 @@ pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
         opener.aggregate(&aggregation).await.unwrap();
     });
     racers.join_all().await;
-    let rows = world.log(Seq(0), 1_000).await;
+    let rows = tenant.log(Seq(0), 1_000).await;
     let is_opened = |row: &LogRow| acts(std::slice::from_ref(row)) == [Some(SessionAct::Opened)];
     let opened = rows.iter().position(is_opened).unwrap();
-    let takes = world.takes(session.id).await;
+    let takes = tenant.takes(session.id).await;
     let (sealed, open): (Vec<_>, Vec<_>) = takes.into_iter().partition(|take| take.salt.is_some());
     let after = &rows[opened + 1..];
     expect_eq!(after.len(), sealed.len() + open.len());
@@ -149,10 +149,10 @@ pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
     expect_eq!(after.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), taken);
 }
 
-async fn file_until_accepted(world: &World, author: &Author, session: &Session) {
+async fn file_until_accepted(tenant: &TestTenant, author: &Author, session: &Session) {
     loop {
-        let filing = world.judged(author, &author.submission(session, "1")).await;
-        if let Filed::Filed(_) = world.file(&filing).await {
+        let filing = tenant.judged(author, &author.submission(session, "1")).await;
+        if let Filed::Filed(_) = tenant.file(&filing).await {
             return;
         }
     }
@@ -162,14 +162,14 @@ fn blind_draft(subject: &str) -> SessionDraft {
     SessionDraft { blind: true, ..session_draft(subject) }
 }
 
-async fn blind(world: &World) -> Arc<Session> {
-    world.convene(&blind_draft("subject")).await
+async fn blind(tenant: &TestTenant) -> Arc<Session> {
+    tenant.convene(&blind_draft("subject")).await
 }
 
 /// The change that closes and opens a session, as if its deadline had passed.
-async fn closing(world: &World, id: SessionId) -> SessionChange {
-    let Versioned { version, record } = world.session(id).await.unwrap();
-    let now = world.now().await;
+async fn closing(tenant: &TestTenant, id: SessionId) -> SessionChange {
+    let Versioned { version, record } = tenant.session(id).await.unwrap();
+    let now = tenant.now().await;
     let window_closes_at = Some(now.plus_millis(-1));
     let record = Arc::new(Session { window_closes_at, ..Session::clone(&record) });
     let judged = Versioned { version, record };

@@ -5,8 +5,6 @@ mod blind;
 mod deadlines;
 mod listing;
 mod occasions;
-mod published;
-mod summaries;
 mod take_counts;
 mod withdrawals;
 
@@ -14,7 +12,7 @@ use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
 use crate::{
-    Author, FIRST, World, act, count, day, figures, id, moment, odd_texts, race, session_draft,
+    Author, FIRST, TestTenant, act, count, day, figures, id, moment, odd_texts, race, session_draft,
 };
 use swarm_core::domain::SessionState::{
     Aggregated, Collecting, Published, Scheduled, WindowClosed,
@@ -32,8 +30,6 @@ pub use blind::*;
 pub use deadlines::*;
 pub use listing::*;
 pub use occasions::*;
-pub use published::*;
-pub use summaries::*;
 pub use take_counts::*;
 pub use withdrawals::*;
 
@@ -44,50 +40,50 @@ const ALL: SessionQuery =
 const NONE: [u64; 0] = [];
 
 pub async fn unknown_session_is_none(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    expect_eq!(world.sessions(&ALL).await, []);
-    world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    expect_eq!(tenant.sessions(&ALL).await, []);
+    tenant.convened("subject").await;
     for unknown in [0, 2, u64::MAX] {
-        expect_eq!(world.session(SessionId(unknown)).await, None);
+        expect_eq!(tenant.session(SessionId(unknown)).await, None);
     }
 }
 
 pub async fn session_ids_count_from_one(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for number in 1..=12 {
         let date = day(if number % 2 == 0 { "2026-11-21" } else { "2026-11-20" });
-        let convened = world.convene(&SessionDraft { date, ..session_draft("subject") }).await;
+        let convened = tenant.convene(&SessionDraft { date, ..session_draft("subject") }).await;
         expect_eq!(convened.id, SessionId(number));
     }
 }
 
 pub async fn concurrent_sessions_get_consecutive_ids(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let convene = |racer: usize| {
-        let (world, subject) = (world.clone(), format!("subject {}", racer % 4));
-        async move { world.convened(&subject).await }
+        let (tenant, subject) = (tenant.clone(), format!("subject {}", racer % 4));
+        async move { tenant.convened(&subject).await }
     };
     let mut convened = race((0..32).map(convene)).await;
     convened.sort_by_key(|session| session.id);
     let ids: Vec<u64> = convened.iter().map(|session| session.id.0).collect();
     expect_eq!(ids, (1..=32).collect::<Vec<_>>());
     convened.reverse();
-    expect_eq!(world.sessions(&ALL).await, convened);
+    expect_eq!(tenant.sessions(&ALL).await, convened);
 }
 
 pub async fn convened_at_is_the_time_of_the_store(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let before = world.now().await;
-    let convened = world.convened("subject").await.convened_at;
+    let tenant = TestTenant::fresh(tenants).await;
+    let before = tenant.now().await;
+    let convened = tenant.convened("subject").await.convened_at;
     ensure!(
-        (before..=world.now().await).contains(&convened),
+        (before..=tenant.now().await).contains(&convened),
         "a time by the store\'s clock, during the call",
         convened
     );
 }
 
 pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let full = SessionDraft {
         date: day("0000-01-01"),
         subject_id: SubjectId::parse("\u{1f680}\0\n{a}").unwrap(),
@@ -107,21 +103,21 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
         ..session_draft("empty")
     };
     for draft in [full, empty, session_draft("bare")] {
-        let convened = world.convene(&draft).await;
+        let convened = tenant.convene(&draft).await;
         expect_eq!(*convened, draft.convened(convened.id, convened.convened_at));
         let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
-        expect_eq!(world.session(convened.id).await, Some(on_file));
-        assert_terms(&world, &convened).await;
-        expect_eq!(world.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
+        expect_eq!(tenant.session(convened.id).await, Some(on_file));
+        assert_terms(&tenant, &convened).await;
+        expect_eq!(tenant.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
     }
 }
 
 /// Optional fields can be removed and added by later saves.
 pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let bare = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let bare = tenant.convened("subject").await;
     let full = Session {
-        published_at: Some(world.now().await),
+        published_at: Some(tenant.now().await),
         state: Published,
         window_closes_at: Some(Timestamp::EPOCH),
         quorum: Some(7),
@@ -139,44 +135,44 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
     };
     let scheduled = Session { state: Scheduled, ..Session::clone(&bare) };
     for (version, session) in (2..).zip([&full, &sparse, &full, &bare, &scheduled]) {
-        world.amend(bare.id, |on_file| on_file.clone_from(session)).await;
+        tenant.amend(bare.id, |on_file| on_file.clone_from(session)).await;
         let record = Arc::new(session.clone());
-        expect_eq!(world.sessions(&ALL).await, [Arc::clone(&record)]);
+        expect_eq!(tenant.sessions(&ALL).await, [Arc::clone(&record)]);
         let on_file = Versioned { version: Version(version), record };
-        expect_eq!(world.session(bare.id).await, Some(on_file));
-        assert_terms(&world, session).await;
+        expect_eq!(tenant.session(bare.id).await, Some(on_file));
+        assert_terms(&tenant, session).await;
     }
 }
 
 /// Asserts that takes are judged on the stored session.
-async fn assert_terms(world: &World, session: &Session) {
+async fn assert_terms(tenant: &TestTenant, session: &Session) {
     let author = Author::named("ada");
-    let facts = world.facts(&author, &author.submission(session, "nonce")).await;
-    expect_eq!(facts.session, world.terms(session.id).await);
+    let facts = tenant.facts(&author, &author.submission(session, "nonce")).await;
+    expect_eq!(facts.session, tenant.terms(session.id).await);
 }
 
 pub async fn sessions_are_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=12 {
-        world.convened("subject").await;
+        tenant.convened("subject").await;
     }
     for limit in [0, 1, 5, 12, 13] {
         let newest: Vec<u64> = (1..=12).rev().take(limit).collect();
-        expect_eq!(world.found(&SessionQuery { limit, ..ALL }).await, newest);
-        expect_eq!(world.found(&SessionQuery { limit, ..on("subject") }).await, newest);
+        expect_eq!(tenant.found(&SessionQuery { limit, ..ALL }).await, newest);
+        expect_eq!(tenant.found(&SessionQuery { limit, ..on("subject") }).await, newest);
     }
 }
 
 pub async fn session_pages_are_complete(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=12 {
-        world.convened("subject").await;
+        tenant.convened("subject").await;
     }
     for query in [ALL, on("subject"), SessionQuery { state: Some(Collecting), ..ALL }] {
         let mut query = SessionQuery { limit: 5, ..query };
         let mut covered: Vec<u64> = Vec::new();
         for length in [5, 5, 2, 0] {
-            let page = world.found(&query).await;
+            let page = tenant.found(&query).await;
             expect_eq!(page.len(), length);
             query.before = page.last().copied().map(SessionId);
             covered.extend(page);
@@ -186,86 +182,86 @@ pub async fn session_pages_are_complete(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn session_pages_start_before_any_number(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=3 {
-        world.convened("subject").await;
+        tenant.convened("subject").await;
     }
     let expected: [(u64, &[u64]); 5] =
         [(0, &[]), (1, &[]), (2, &[1]), (4, &[3, 2, 1]), (u64::MAX, &[3, 2, 1])];
     for (before, ids) in expected {
         let before = Some(SessionId(before));
-        expect_eq!(world.found(&SessionQuery { before, ..ALL }).await, ids);
-        expect_eq!(world.found(&SessionQuery { before, ..on("subject") }).await, ids);
+        expect_eq!(tenant.found(&SessionQuery { before, ..ALL }).await, ids);
+        expect_eq!(tenant.found(&SessionQuery { before, ..on("subject") }).await, ids);
     }
 }
 
 pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let another_day = SessionDraft { date: day("2026-11-22"), ..session_draft("subject") };
-    world.convened("subject").await;
-    world.convene(&another_day).await;
-    world.convened("another").await;
-    world.convened("subject").await;
-    expect_eq!(world.found(&on("subject")).await, [4, 1]);
+    tenant.convened("subject").await;
+    tenant.convene(&another_day).await;
+    tenant.convened("another").await;
+    tenant.convened("subject").await;
+    expect_eq!(tenant.found(&on("subject")).await, [4, 1]);
     let on_another_day =
         SessionQuery { on: Some((another_day.date, another_day.subject_id)), ..ALL };
-    expect_eq!(world.found(&on_another_day).await, [2]);
-    expect_eq!(world.found(&on("unknown")).await, NONE);
+    expect_eq!(tenant.found(&on_another_day).await, [2]);
+    expect_eq!(tenant.found(&on("unknown")).await, NONE);
 }
 
 pub async fn odd_subjects_are_distinct(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for subject in odd_texts() {
-        expect_eq!(world.found(&on(&subject)).await, NONE, "{subject:?}");
-        let session = world.convened(&subject).await;
+        expect_eq!(tenant.found(&on(&subject)).await, NONE, "{subject:?}");
+        let session = tenant.convened(&subject).await;
         expect_eq!(session.subject_id.as_str(), subject);
-        expect_eq!(world.found(&on(&subject)).await, [session.id.0], "{subject:?}");
+        expect_eq!(tenant.found(&on(&subject)).await, [session.id.0], "{subject:?}");
     }
 }
 
 pub async fn sessions_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=3 {
-        world.convened("subject").await;
+        tenant.convened("subject").await;
     }
-    world.convene(&SessionDraft { state: Scheduled, ..session_draft("subject") }).await;
+    tenant.convene(&SessionDraft { state: Scheduled, ..session_draft("subject") }).await;
     let mut left = Collecting;
     for state in [WindowClosed, Aggregated, Published, WindowClosed] {
-        world.amend(SessionId(2), |session| session.state = state).await;
-        expect_eq!(world.found(&SessionQuery { state: Some(state), ..ALL }).await, [2]);
-        expect_eq!(world.found(&SessionQuery { state: Some(state), ..on("subject") }).await, [2]);
+        tenant.amend(SessionId(2), |session| session.state = state).await;
+        expect_eq!(tenant.found(&SessionQuery { state: Some(state), ..ALL }).await, [2]);
+        expect_eq!(tenant.found(&SessionQuery { state: Some(state), ..on("subject") }).await, [2]);
         let others: &[u64] = if left == Collecting { &[3, 1] } else { &[] };
-        expect_eq!(world.found(&SessionQuery { state: Some(left), ..ALL }).await, others);
+        expect_eq!(tenant.found(&SessionQuery { state: Some(left), ..ALL }).await, others);
         left = state;
     }
-    world.amend(SessionId(2), |session| session.state = Collecting).await;
+    tenant.amend(SessionId(2), |session| session.state = Collecting).await;
     let collecting = SessionQuery { state: Some(Collecting), ..ALL };
-    expect_eq!(world.found(&collecting).await, [3, 2, 1]);
-    expect_eq!(world.found(&SessionQuery { limit: 1, ..collecting.clone() }).await, [3]);
+    expect_eq!(tenant.found(&collecting).await, [3, 2, 1]);
+    expect_eq!(tenant.found(&SessionQuery { limit: 1, ..collecting.clone() }).await, [3]);
     let before = Some(SessionId(3));
-    expect_eq!(world.found(&SessionQuery { before, limit: 1, ..collecting }).await, [2]);
-    expect_eq!(world.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
+    expect_eq!(tenant.found(&SessionQuery { before, limit: 1, ..collecting }).await, [2]);
+    expect_eq!(tenant.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
 }
 
 pub async fn session_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await;
     for quorum in 1..12 {
-        world.amend(session.id, |session| session.quorum = Some(quorum)).await;
+        tenant.amend(session.id, |session| session.quorum = Some(quorum)).await;
     }
-    let on_file = world.session(session.id).await;
+    let on_file = tenant.session(session.id).await;
     expect_eq!(on_file.as_ref().map(|session| session.version), Some(Version(12)));
     for version in [0, 1, 2, 11, 13, 120, u64::MAX] {
-        let mut change = world.amended(session.id, |session| session.state = WindowClosed).await;
+        let mut change = tenant.amended(session.id, |session| session.state = WindowClosed).await;
         change.expected = Version(version);
-        expect_eq!(world.save_session(&change).await, Stale);
+        expect_eq!(tenant.save_session(&change).await, Stale);
     }
-    expect_eq!(world.session(session.id).await, on_file);
-    expect_eq!(world.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
+    expect_eq!(tenant.session(session.id).await, on_file);
+    expect_eq!(tenant.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
 }
 
 pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
         let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
         let (expected, act) = (Version(version), act("saved"));
@@ -278,24 +274,24 @@ pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>
             acts: vec![act],
             opens: false,
         };
-        expect_eq!(world.save_session(&change).await, Stale);
+        expect_eq!(tenant.save_session(&change).await, Stale);
     }
-    expect_eq!(world.sessions(&ALL).await, []);
-    expect_eq!(world.convened("subject").await.id, SessionId(1));
+    expect_eq!(tenant.sessions(&ALL).await, []);
+    expect_eq!(tenant.convened("subject").await.id, SessionId(1));
 }
 
 pub async fn concurrent_session_saves_commit_once(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = world.convened("subject").await;
-    let judged = world.amended(session.id, |_| {}).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await;
+    let judged = tenant.amended(session.id, |_| {}).await;
     let save = |quorum: u32| {
-        let (world, mut change) = (world.clone(), judged.clone());
+        let (tenant, mut change) = (tenant.clone(), judged.clone());
         change.session.quorum = Some(quorum);
-        async move { world.save_session(&change).await }
+        async move { tenant.save_session(&change).await }
     };
     let outcomes = race((0..32).map(save)).await;
     expect_eq!((count(&outcomes, &Saved), count(&outcomes, &Stale)), (1, 31));
-    let on_file = world.session(session.id).await.unwrap();
+    let on_file = tenant.session(session.id).await.unwrap();
     let won = on_file.record.quorum.unwrap();
     expect_eq!(outcomes.iter().position(|outcome| *outcome == Saved), Some(won as usize));
     expect_eq!(on_file.version, Version(2));

@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use crate::assertions::ensure;
 use crate::conformance::exact_deadline::meet;
-use crate::{Author, World, judged, race};
+use crate::{Author, TestTenant, judged, race};
 use swarm_core::domain::{Revision, Session, SessionTerms, Timestamp};
 use swarm_core::store::{Basis, Filed, Tenants};
 
 /// A filing is not late one millisecond too early.
 pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let authors = world.authors(32).await;
-    let (world, authors) = (&world, &authors);
-    meet(world.store(), async |deadlines| {
-        let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let authors = tenant.authors(32).await;
+    let (tenant, authors) = (&tenant, &authors);
+    meet(tenant.store(), async |deadlines| {
+        let session = tenant.convened("subject").await;
         let mut filings = Vec::new();
         for (author, deadline) in authors.iter().zip(&deadlines) {
             let submission = author.submission(&session, &session.id.to_string());
-            let facts = world.facts(author, &submission).await;
+            let facts = tenant.facts(author, &submission).await;
             filings.push(judged(&closing(facts, *deadline), &submission));
         }
         async move || {
-            let outcomes = world.race_to_file(filings).await;
+            let outcomes = tenant.race_to_file(filings).await;
             outcomes.into_iter().map(landed).collect()
         }
     })
@@ -55,24 +55,24 @@ const MAX_COMMIT_MILLIS: i64 = 30_000;
 /// The time is read in the critical section, not before waiting for it: no reader misses a take
 /// long after its time.
 pub async fn take_time_is_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await;
     let mut authors = Vec::new();
     for name in 0..16 {
-        authors.push(Arc::new(world.author(&name.to_string()).await));
+        authors.push(Arc::new(tenant.author(&name.to_string()).await));
     }
     let run = |racer: usize| {
-        let (world, session, author) =
-            (world.clone(), Arc::clone(&session), Arc::clone(&authors[racer / 2]));
+        let (tenant, session, author) =
+            (tenant.clone(), Arc::clone(&session), Arc::clone(&authors[racer / 2]));
         async move {
             match racer % 2 {
-                0 => file_all(&world, &author, &session).await,
-                _ => watch(&world, &author, &session).await,
+                0 => file_all(&tenant, &author, &session).await,
+                _ => watch(&tenant, &author, &session).await,
             }
         }
     };
     let seen = race((0..2 * authors.len()).map(run)).await;
-    let takes = world.takes(session.id).await;
+    let takes = tenant.takes(session.id).await;
     ensure!(takes.is_sorted_by_key(|take| take.filed_at), "times in the order of ids", takes);
     for (author, shown) in authors.iter().zip(seen.chunks(2).map(|pair| &pair[1])) {
         for take in takes.iter().filter(|take| take.draft().member_id == author.id) {
@@ -93,19 +93,19 @@ pub async fn take_time_is_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
 /// What a read returned: the time, and the latest revision.
 type Shown = Vec<(Timestamp, Option<Revision>)>;
 
-async fn file_all(world: &World, author: &Author, session: &Session) -> Shown {
+async fn file_all(tenant: &TestTenant, author: &Author, session: &Session) -> Shown {
     for nonce in ["1", "2", "3", "4", "5"] {
-        world.filed(author, session, nonce).await;
+        tenant.filed(author, session, nonce).await;
     }
     Vec::new()
 }
 
 /// Reads until all takes are visible.
-async fn watch(world: &World, author: &Author, session: &Session) -> Shown {
+async fn watch(tenant: &TestTenant, author: &Author, session: &Session) -> Shown {
     let submission = author.submission(session, "never");
     let mut shown = Vec::new();
     loop {
-        let facts = world.facts(author, &submission).await;
+        let facts = tenant.facts(author, &submission).await;
         shown.push((facts.now, facts.latest));
         if facts.latest == Some(Revision::CAP) {
             return shown;

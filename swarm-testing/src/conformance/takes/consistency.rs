@@ -6,29 +6,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::yield_now;
 
 use crate::assertions::ensure;
-use crate::{Author, World, race};
+use crate::{Author, TestTenant, race};
 use swarm_core::domain::{Session, SessionId};
 use swarm_core::store::{Basis, TakeQuery, Tenants, Versioned};
 
 /// A writer repeatedly saves the session, then the member, then files a take. Concurrent readers
 /// must see the facts at a single point in time.
 pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = Arc::new(world.author("ada").await);
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = Arc::new(tenant.author("ada").await);
     for round in 0..12_u64 {
-        let session = world.convened("subject").await;
+        let session = tenant.convened("subject").await;
         let done = Arc::new(AtomicBool::new(false));
         let run = |racer: u64| {
-            let (world, author) = (world.clone(), Arc::clone(&author));
+            let (tenant, author) = (tenant.clone(), Arc::clone(&author));
             let (session, done) = (Arc::clone(&session), Arc::clone(&done));
             async move {
                 if racer == 0 {
-                    write(&world, &author, &session).await;
+                    write(&tenant, &author, &session).await;
                     done.store(true, Ordering::SeqCst);
                 }
                 while !done.load(Ordering::SeqCst) {
                     for revision in 1..=5 {
-                        look(&world, &author, &session, 5 * round, revision).await;
+                        look(&tenant, &author, &session, 5 * round, revision).await;
                         yield_now().await;
                     }
                 }
@@ -40,21 +40,21 @@ pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
 
 /// The same of a session and its takes.
 pub async fn session_and_takes_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = Arc::new(world.author("ada").await);
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = Arc::new(tenant.author("ada").await);
     for _ in 0..12 {
-        let session = world.convened("subject").await;
+        let session = tenant.convened("subject").await;
         let done = Arc::new(AtomicBool::new(false));
         let run = |racer: u64| {
-            let (world, author) = (world.clone(), Arc::clone(&author));
+            let (tenant, author) = (tenant.clone(), Arc::clone(&author));
             let (session, done) = (Arc::clone(&session), Arc::clone(&done));
             async move {
                 if racer == 0 {
-                    write(&world, &author, &session).await;
+                    write(&tenant, &author, &session).await;
                     done.store(true, Ordering::SeqCst);
                 }
                 while !done.load(Ordering::SeqCst) {
-                    look_at_takes(&world, session.id).await;
+                    look_at_takes(&tenant, session.id).await;
                     yield_now().await;
                 }
             }
@@ -63,12 +63,12 @@ pub async fn session_and_takes_are_read_in_one_snapshot(tenants: Arc<dyn Tenants
     }
 }
 
-async fn look_at_takes(world: &World, session: SessionId) {
-    let all = world.session_takes(&TakeQuery::all(session)).await.unwrap();
+async fn look_at_takes(tenant: &TestTenant, session: SessionId) {
+    let all = tenant.session_takes(&TakeQuery::all(session)).await.unwrap();
     let (saves, filed) = (all.session.version.0 - 1, all.takes.len() as u64);
     let together = saves == filed || saves == filed + 1;
     ensure!(together, "a session saved before each take", (saves, filed));
-    let latest = world.session_takes(&TakeQuery::latest(session)).await.unwrap();
+    let latest = tenant.session_takes(&TakeQuery::latest(session)).await.unwrap();
     let (saves, filed) = (latest.session.version.0 - 1, &latest.takes);
     ensure!(filed.len() <= 1, "one take of a member", filed);
     let filed = filed.first().map_or(0, |take| u64::from(take.revision.get()));
@@ -76,18 +76,18 @@ async fn look_at_takes(world: &World, session: SessionId) {
     ensure!(together, "a session saved before its latest take", (saves, filed));
 }
 
-async fn write(world: &World, author: &Author, session: &Session) {
+async fn write(tenant: &TestTenant, author: &Author, session: &Session) {
     for revision in 1..=5 {
-        world.amend(session.id, |_| {}).await;
-        world.edit(&author.id, |_| {}).await;
-        world.filed(author, session, &nonce(session, revision)).await;
+        tenant.amend(session.id, |_| {}).await;
+        tenant.edit(&author.id, |_| {}).await;
+        tenant.filed(author, session, &nonce(session, revision)).await;
     }
 }
 
 /// `before` is the number of saves of the member before this round.
-async fn look(world: &World, author: &Author, session: &Session, before: u64, revision: u8) {
+async fn look(tenant: &TestTenant, author: &Author, session: &Session, before: u64, revision: u8) {
     let submission = author.submission(session, &nonce(session, revision));
-    let facts = world.facts(author, &submission).await;
+    let facts = tenant.facts(author, &submission).await;
     let saves = saves(&facts.session);
     let edits = saves_of_member(&facts) - before;
     let filed = u64::from(facts.latest.map_or(0, |latest| latest.get()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{SALT, World, count, day, filed, judged, odd_texts, session_draft};
+use crate::{SALT, TestTenant, count, day, filed, judged, odd_texts, session_draft};
 use swarm_core::domain::MemberState::{Claimed, Inactive};
 use swarm_core::domain::{AttemptId, Revision, SessionDraft, SessionState, SessionTerms, TakeId};
 use swarm_core::rules::judge;
@@ -11,100 +11,100 @@ use swarm_core::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
 use swarm_core::store::{Basis, Tenants};
 
 pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
-    let take = filed(world.file(&filing).await);
-    expect_eq!(filed(world.file(&filing).await), take);
-    world.filed(&author, &session, "amendment").await;
-    expect_eq!(filed(world.file(&filing).await), take);
-    world.edit(&author.id, |ada| ada.state = Inactive).await;
-    expect_eq!(filed(world.file(&filing).await), take);
-    world.amend(session.id, |session| session.state = SessionState::Aggregated).await;
-    expect_eq!(filed(world.file(&filing).await), take);
-    expect_eq!(world.takes(session.id).await.len(), 2);
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    let filing = tenant.judged(&author, &author.submission(&session, "nonce")).await;
+    let take = filed(tenant.file(&filing).await);
+    expect_eq!(filed(tenant.file(&filing).await), take);
+    tenant.filed(&author, &session, "amendment").await;
+    expect_eq!(filed(tenant.file(&filing).await), take);
+    tenant.edit(&author.id, |ada| ada.state = Inactive).await;
+    expect_eq!(filed(tenant.file(&filing).await), take);
+    tenant.amend(session.id, |session| session.state = SessionState::Aggregated).await;
+    expect_eq!(filed(tenant.file(&filing).await), take);
+    expect_eq!(tenant.takes(session.id).await.len(), 2);
 }
 
 pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
     tenants: Arc<dyn Tenants>,
 ) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
     let submission = author.submission(&session, "nonce");
     let attempt = AttemptId([7; 16]);
-    let facts = world.facts(&author, &submission).await;
-    let take = filed(world.file(&judge(&facts, &submission, attempt, SALT).unwrap()).await);
+    let facts = tenant.facts(&author, &submission).await;
+    let take = filed(tenant.file(&judge(&facts, &submission, attempt, SALT).unwrap()).await);
     let deadline = facts.now;
-    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
-    world.pass(deadline).await;
+    tenant.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    tenant.pass(deadline).await;
     // The same attempt, judged with a deadline that has passed.
-    let session = world.terms(session.id).await;
+    let session = tenant.terms(session.id).await;
     let again = judge(&Basis { session, ..facts }, &submission, attempt, SALT).unwrap();
-    expect_eq!(filed(world.file(&again).await), take);
+    expect_eq!(filed(tenant.file(&again).await), take);
 }
 
 pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
-    world.edit(&author.id, |_| {}).await;
-    expect_eq!(world.file(&filing).await, Stale);
-    world.assert_unfiled(&author, &session, "nonce").await;
-    expect_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    let filing = tenant.judged(&author, &author.submission(&session, "nonce")).await;
+    tenant.edit(&author.id, |_| {}).await;
+    expect_eq!(tenant.file(&filing).await, Stale);
+    tenant.assert_unfiled(&author, &session, "nonce").await;
+    expect_eq!(tenant.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 pub async fn filing_is_stale_when_the_session_changed(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
-    world.amend(session.id, |_| {}).await;
-    expect_eq!(world.file(&filing).await, Stale);
-    world.assert_unfiled(&author, &session, "nonce").await;
-    expect_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    let filing = tenant.judged(&author, &author.submission(&session, "nonce")).await;
+    tenant.amend(session.id, |_| {}).await;
+    expect_eq!(tenant.file(&filing).await, Stale);
+    tenant.assert_unfiled(&author, &session, "nonce").await;
+    expect_eq!(tenant.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 /// Sessions of other days or subjects do not matter. Judged again, the take is filed in the newer
 /// session.
 pub async fn filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
     for round in 0..11 {
-        let session = world.convened("subject").await;
+        let session = tenant.convened("subject").await;
         let [first, next] = [0, 1].map(|take| format!("{round}.{take}"));
-        let filing = world.judged(&author, &author.submission(&session, &first)).await;
-        world.convened("subject:").await;
-        world.convene(&SessionDraft { date: day("2026-11-22"), ..session_draft("subject") }).await;
-        let take = filed(world.file(&filing).await);
+        let filing = tenant.judged(&author, &author.submission(&session, &first)).await;
+        tenant.convened("subject:").await;
+        tenant.convene(&SessionDraft { date: day("2026-11-22"), ..session_draft("subject") }).await;
+        let take = filed(tenant.file(&filing).await);
 
         let submission = author.submission(&session, &next);
-        let filing = world.judged(&author, &submission).await;
-        let newer = world.convened("subject").await;
-        expect_eq!(world.file(&filing).await, Stale, "{newer:?} is newer");
-        expect_eq!(world.takes(session.id).await, [take]);
-        expect_eq!(world.facts(&author, &submission).await.spent, None);
-        let again = filed(world.file(&world.judged(&author, &submission).await).await);
+        let filing = tenant.judged(&author, &submission).await;
+        let newer = tenant.convened("subject").await;
+        expect_eq!(tenant.file(&filing).await, Stale, "{newer:?} is newer");
+        expect_eq!(tenant.takes(session.id).await, [take]);
+        expect_eq!(tenant.facts(&author, &submission).await.spent, None);
+        let again = filed(tenant.file(&tenant.judged(&author, &submission).await).await);
         expect_eq!((again.session_id, again.revision), (newer.id, Revision::FIRST));
     }
 }
 
 /// A filing is committed to the newest session, or not at all.
 pub async fn no_take_is_filed_after_a_newer_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let authors = world.authors(16).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let authors = tenant.authors(16).await;
     for round in 0..16 {
-        let session = world.convened("subject").await;
-        let filings = world.judged_of_each(&authors, &session, &round.to_string()).await;
+        let session = tenant.convened("subject").await;
+        let filings = tenant.judged_of_each(&authors, &session, &round.to_string()).await;
         let convening = tokio::spawn({
-            let world = world.clone();
-            async move { world.convened("subject").await }
+            let tenant = tenant.clone();
+            async move { tenant.convened("subject").await }
         });
-        let outcomes = world.race_to_file(filings).await;
+        let outcomes = tenant.race_to_file(filings).await;
         let newer = convening.await.unwrap();
-        let landed = world.takes(session.id).await;
+        let landed = tenant.takes(session.id).await;
         expect_eq!(count(&outcomes, &Stale), 16 - landed.len());
         ensure!(
             landed.iter().all(|take| take.filed_at <= newer.convened_at),
@@ -115,106 +115,106 @@ pub async fn no_take_is_filed_after_a_newer_session(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn filing_commits_before_its_deadline(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let deadline = world.now().await.plus_millis(600_000);
-    world.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
-    world.filed(&author, &session, "nonce").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    let deadline = tenant.now().await.plus_millis(600_000);
+    tenant.amend(session.id, |session| session.window_closes_at = Some(deadline)).await;
+    tenant.filed(&author, &session, "nonce").await;
 }
 
 pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.closed("subject").await;
-    let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.closed("subject").await;
+    let facts = tenant.facts(&author, &author.submission(&session, "nonce")).await;
     let filing = judged(&in_time(facts), &author.submission(&session, "nonce"));
-    expect_eq!(world.file(&filing).await, Late);
-    world.assert_unfiled(&author, &session, "nonce").await;
+    expect_eq!(tenant.file(&filing).await, Late);
+    tenant.assert_unfiled(&author, &session, "nonce").await;
     // If there is a newer session, the filing is stale, not late.
-    world.convened("subject").await;
-    expect_eq!(world.file(&filing).await, Stale);
-    expect_eq!(world.filed(&author, &session, "nonce").await.id, TakeId(1));
+    tenant.convened("subject").await;
+    expect_eq!(tenant.file(&filing).await, Stale);
+    expect_eq!(tenant.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
 /// The store compares with the guard of the filing, not with the session's record.
 pub async fn deadline_guard_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let (open, closed) = (world.convened("open").await, world.closed("closed").await);
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let (open, closed) = (tenant.convened("open").await, tenant.closed("closed").await);
     for (session, deadline) in [(&open, closed.window_closes_at), (&closed, None)] {
         let submission = author.submission(session, "nonce");
-        let mut facts = world.facts(&author, &submission).await;
+        let mut facts = tenant.facts(&author, &submission).await;
         let judged_by = facts.session.as_mut().unwrap();
         judged_by.record = Arc::new(SessionTerms { window_closes_at: deadline, ..session.terms() });
-        let outcome = world.file(&judged(&in_time(facts), &submission)).await;
+        let outcome = tenant.file(&judged(&in_time(facts), &submission)).await;
         expect_eq!(outcome == Late, deadline.is_some());
     }
-    expect_eq!(world.takes(closed.id).await.len(), 1);
+    expect_eq!(tenant.takes(closed.id).await.len(), 1);
 }
 
 /// A nonce also counts in other sessions.
 pub async fn nonce_is_used_once_per_member(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let sessions = [world.convened("subject").await, world.convened("other").await];
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
     let mut filings = Vec::new();
     for session in &sessions {
-        filings.push(world.judged(&author, &author.submission(session, "nonce")).await);
+        filings.push(tenant.judged(&author, &author.submission(session, "nonce")).await);
     }
-    let take = world.filed(&author, &sessions[0], "nonce").await;
+    let take = tenant.filed(&author, &sessions[0], "nonce").await;
     for filing in filings {
-        expect_eq!(world.file(&filing).await, NonceUsed);
+        expect_eq!(tenant.file(&filing).await, NonceUsed);
     }
     for session in &sessions {
-        let facts = world.facts(&author, &author.submission(session, "nonce")).await;
+        let facts = tenant.facts(&author, &author.submission(session, "nonce")).await;
         expect_eq!(facts.spent.as_ref(), Some(&take));
     }
-    expect_eq!(world.takes(sessions[1].id).await, []);
-    expect_eq!(world.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
+    expect_eq!(tenant.takes(sessions[1].id).await, []);
+    expect_eq!(tenant.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
 }
 
 pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
     let submission = author.submission(&session, "nonce");
-    let take = world.filed(&author, &session, "nonce").await;
+    let take = tenant.filed(&author, &session, "nonce").await;
     for state in [Inactive, Claimed] {
-        world.edit(&author.id, |ada| ada.state = state).await;
+        tenant.edit(&author.id, |ada| ada.state = state).await;
     }
-    let facts = world.facts(&author, &submission).await;
+    let facts = tenant.facts(&author, &submission).await;
     expect_eq!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
     let filing = judged(&Basis { spent: None, ..facts }, &submission);
-    expect_eq!(world.file(&filing).await, NonceUsed);
+    expect_eq!(tenant.file(&filing).await, NonceUsed);
 }
 
 /// Some ids and nonces give the same text when concatenated.
 pub async fn nonces_of_members_are_independent(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await;
     let members = ["a", "a:b", "ab", "a\0b", "{a}", "1", "11"];
     let nonces = ["b:c", "c", "bc", "b\0c", ":b:c"];
     for member in members {
-        let author = world.author(member).await;
+        let author = tenant.author(member).await;
         for (revision, nonce) in (1..).zip(nonces) {
-            let take = world.filed(&author, &session, nonce).await;
+            let take = tenant.filed(&author, &session, nonce).await;
             expect_eq!(take.revision.get(), revision, "{member:?} {nonce:?}");
         }
     }
 }
 
 pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
     let longest = ["a", "b"].map(|last| "\u{1f680}".repeat(199) + last);
     for nonces in [odd_texts(), longest.to_vec()].concat().chunks(5) {
-        let session = world.convened("subject").await;
+        let session = tenant.convened("subject").await;
         for nonce in nonces {
-            let facts = world.facts(&author, &author.submission(&session, nonce)).await;
+            let facts = tenant.facts(&author, &author.submission(&session, nonce)).await;
             expect_eq!(facts.spent, None, "{nonce:?}");
-            let take = world.filed(&author, &session, nonce).await;
-            let facts = world.facts(&author, &author.submission(&session, nonce)).await;
+            let take = tenant.filed(&author, &session, nonce).await;
+            let facts = tenant.facts(&author, &author.submission(&session, nonce)).await;
             expect_eq!(facts.spent, Some(take));
         }
     }
@@ -222,17 +222,17 @@ pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
 
 /// Some session numbers and member ids give the same text when concatenated.
 pub async fn revisions_count_per_member_and_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let mut sessions = Vec::new();
     for subject in 1..=12 {
-        sessions.push(world.convened(&subject.to_string()).await);
+        sessions.push(tenant.convened(&subject.to_string()).await);
     }
     for member in ["1", "11", ":1", "1:1"] {
-        let author = world.author(member).await;
+        let author = tenant.author(member).await;
         for session in &sessions {
             for revision in 1..=2 {
                 let nonce = format!("{}.{revision}", session.id);
-                let take = world.filed(&author, session, &nonce).await;
+                let take = tenant.filed(&author, session, &nonce).await;
                 expect_eq!(take.revision.get(), revision);
             }
         }
@@ -240,59 +240,59 @@ pub async fn revisions_count_per_member_and_session(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn revision_is_taken_once(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
     for revision in 1..=5 {
         let [won, lost] = [format!("won {revision}"), format!("lost {revision}")];
-        let filing = world.judged(&author, &author.submission(&session, &lost)).await;
-        expect_eq!(world.filed(&author, &session, &won).await.revision.get(), revision);
-        expect_eq!(world.file(&filing).await, RevisionTaken);
-        expect_eq!(world.facts(&author, &author.submission(&session, &lost)).await.spent, None);
+        let filing = tenant.judged(&author, &author.submission(&session, &lost)).await;
+        expect_eq!(tenant.filed(&author, &session, &won).await.revision.get(), revision);
+        expect_eq!(tenant.file(&filing).await, RevisionTaken);
+        expect_eq!(tenant.facts(&author, &author.submission(&session, &lost)).await.spent, None);
     }
-    expect_eq!(world.takes(session.id).await.len(), 5);
-    let next = world.convened("next").await;
-    expect_eq!(world.filed(&author, &next, "lost 1").await.id, TakeId(6));
+    expect_eq!(tenant.takes(session.id).await.len(), 5);
+    let next = tenant.convened("next").await;
+    expect_eq!(tenant.filed(&author, &next, "lost 1").await.id, TakeId(6));
 }
 
 pub async fn revision_cannot_be_skipped(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
     let submission = author.submission(&session, "nonce");
     for ahead in 1..=4 {
-        let facts = world.facts(&author, &submission).await;
+        let facts = tenant.facts(&author, &submission).await;
         let filing = judged(&Basis { latest: Revision::new(ahead), ..facts }, &submission);
-        expect_eq!(world.file(&filing).await, RevisionTaken);
+        expect_eq!(tenant.file(&filing).await, RevisionTaken);
     }
-    world.assert_unfiled(&author, &session, "nonce").await;
+    tenant.assert_unfiled(&author, &session, "nonce").await;
 }
 
 /// A filing that violates every guard is corrected step by step.
 pub async fn filing_guards_are_checked_in_order(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let (session, other) = (world.closed("subject").await, world.convened("other").await);
-    world.filed(&author, &other, "spent").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let (session, other) = (tenant.closed("subject").await, tenant.convened("other").await);
+    tenant.filed(&author, &other, "spent").await;
     let (spent, fresh) =
         (author.submission(&session, "spent"), author.submission(&session, "fresh"));
     let ahead = |facts: Basis| Basis { latest: Revision::new(3), ..unspent(in_time(facts)) };
 
-    let stale = judged(&ahead(world.facts(&author, &spent).await), &spent);
-    world.edit(&author.id, |_| {}).await;
-    expect_eq!(world.file(&stale).await, Stale);
+    let stale = judged(&ahead(tenant.facts(&author, &spent).await), &spent);
+    tenant.edit(&author.id, |_| {}).await;
+    expect_eq!(tenant.file(&stale).await, Stale);
 
-    let late = judged(&ahead(world.facts(&author, &spent).await), &spent);
-    expect_eq!(world.file(&late).await, Late);
-    world.amend(session.id, |session| session.window_closes_at = None).await;
-    expect_eq!(world.file(&late).await, Stale);
+    let late = judged(&ahead(tenant.facts(&author, &spent).await), &spent);
+    expect_eq!(tenant.file(&late).await, Late);
+    tenant.amend(session.id, |session| session.window_closes_at = None).await;
+    expect_eq!(tenant.file(&late).await, Stale);
 
-    let replayed = judged(&ahead(world.facts(&author, &spent).await), &spent);
-    expect_eq!(world.file(&replayed).await, NonceUsed);
-    let early = judged(&ahead(world.facts(&author, &fresh).await), &fresh);
-    expect_eq!(world.file(&early).await, RevisionTaken);
-    world.assert_unfiled(&author, &session, "fresh").await;
-    let _ = filed(world.file(&world.judged(&author, &fresh).await).await);
+    let replayed = judged(&ahead(tenant.facts(&author, &spent).await), &spent);
+    expect_eq!(tenant.file(&replayed).await, NonceUsed);
+    let early = judged(&ahead(tenant.facts(&author, &fresh).await), &fresh);
+    expect_eq!(tenant.file(&early).await, RevisionTaken);
+    tenant.assert_unfiled(&author, &session, "fresh").await;
+    let _ = filed(tenant.file(&tenant.judged(&author, &fresh).await).await);
 }
 
 /// The facts with the time set to the deadline.

@@ -3,60 +3,60 @@
 use std::sync::Arc;
 
 use crate::assertions::expect_eq;
-use crate::{World, odd_texts};
+use crate::{TestTenant, odd_texts};
 use swarm_core::domain::{Roster, RosterEntry, SessionId, Take, TakeId};
 use swarm_core::store::{MemberTake, MemberTakeQuery, TakeContext, TakeQuery, Tenants};
 
 pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let authors = [world.author("ada").await, world.author("grace").await];
-    let sessions = [world.convened("subject").await, world.convened("other").await];
+    let tenant = TestTenant::fresh(tenants).await;
+    let authors = [tenant.author("ada").await, tenant.author("grace").await];
+    let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
     for revision in 1..=3 {
         for session in &sessions {
             let mut last = Vec::new();
             for author in &authors {
                 let nonce = format!("{}-{revision}", session.id);
-                last.push(world.filed(author, session, &nonce).await);
+                last.push(tenant.filed(author, session, &nonce).await);
             }
-            expect_eq!(page(&world, session.id, 0, usize::MAX).await, last);
+            expect_eq!(page(&tenant, session.id, 0, usize::MAX).await, last);
         }
     }
     for unknown in [0, 3, u64::MAX] {
-        expect_eq!(page(&world, SessionId(unknown), 0, usize::MAX).await, []);
+        expect_eq!(page(&tenant, SessionId(unknown), 0, usize::MAX).await, []);
     }
 }
 
 pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await;
     let mut latest = Vec::new();
     for member in 0..11 {
-        let author = world.author(&member.to_string()).await;
+        let author = tenant.author(&member.to_string()).await;
         for revision in 0..member % 3 {
-            world.filed(&author, &session, &revision.to_string()).await;
+            tenant.filed(&author, &session, &revision.to_string()).await;
         }
-        latest.push(world.filed(&author, &session, "last").await);
+        latest.push(tenant.filed(&author, &session, "last").await);
     }
     let mut after = 0;
     for expected in latest.chunks(4) {
-        let takes = page(&world, session.id, after, 4).await;
+        let takes = page(&tenant, session.id, after, 4).await;
         expect_eq!(takes, expected);
         after = takes.last().map(|take| take.id.0).unwrap_or_default();
     }
-    expect_eq!(page(&world, session.id, after, 4).await, []);
+    expect_eq!(page(&tenant, session.id, after, 4).await, []);
     // Start after an id that no take has, or that of a superseded take.
     for (after, first) in [(1, 3), (2, 3), (4, 6), (u64::MAX, 0)] {
-        let takes = page(&world, session.id, after, 1).await;
+        let takes = page(&tenant, session.id, after, 1).await;
         expect_eq!(takes.first().map_or(0, |take| take.id.0), first);
     }
 }
 
 pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
+    let tenant = TestTenant::fresh(tenants).await;
     let [ada, grace, hedy] =
-        [world.author("ada").await, world.author("grace").await, world.author("a:b").await];
-    let (session, other) = (world.convened("subject").await, world.convened("other").await);
-    expect_eq!(world.take_context(TakeId(1)).await, None);
+        [tenant.author("ada").await, tenant.author("grace").await, tenant.author("a:b").await];
+    let (session, other) = (tenant.convened("subject").await, tenant.convened("other").await);
+    expect_eq!(tenant.take_context(TakeId(1)).await, None);
     let mut takes = Vec::new();
     // Takes 1 to 7; the fifth is in another session.
     for (author, session) in [
@@ -69,7 +69,7 @@ pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>
         (&ada, &session),
     ] {
         let nonce = format!("nonce {}", takes.len());
-        takes.push(world.filed(author, session, &nonce).await);
+        takes.push(tenant.filed(author, session, &nonce).await);
     }
     for (id, revisions, previous, next) in [
         (1, &[1, 6][..], None, Some(3)),
@@ -84,36 +84,36 @@ pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>
         let (previous, next) = (previous.as_ref().map(take), next.as_ref().map(take));
         let context =
             TakeContext { revisions: revisions.iter().map(take).collect(), previous, next };
-        expect_eq!(world.take_context(TakeId(id)).await, Some(context), "of take {id}");
+        expect_eq!(tenant.take_context(TakeId(id)).await, Some(context), "of take {id}");
     }
-    expect_eq!(world.take_context(TakeId(8)).await, None);
+    expect_eq!(tenant.take_context(TakeId(8)).await, None);
 }
 
 pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let [ada, grace] = [world.author("ada").await, world.author("grace").await];
+    let tenant = TestTenant::fresh(tenants).await;
+    let [ada, grace] = [tenant.author("ada").await, tenant.author("grace").await];
     let mut sessions = Vec::new();
     for subject in ["one", "two", "three"] {
-        sessions.push(world.convened(subject).await);
+        sessions.push(tenant.convened(subject).await);
     }
     // The newest session is filed in first.
     let mut own = Vec::new();
     for (place, revisions) in [(2, 2), (0, 3)] {
         for revision in 1..=revisions {
-            world.filed(&grace, &sessions[place], &format!("{place} {revision}")).await;
-            let take = world.filed(&ada, &sessions[place], &format!("{place} {revision}")).await;
+            tenant.filed(&grace, &sessions[place], &format!("{place} {revision}")).await;
+            let take = tenant.filed(&ada, &sessions[place], &format!("{place} {revision}")).await;
             own.retain(|(there, _)| *there != place);
             own.push((place, take));
         }
     }
-    world.filed(&grace, &sessions[1], "nonce").await;
+    tenant.filed(&grace, &sessions[1], "nonce").await;
     let mut expected: Vec<MemberTake> = Vec::new();
     for (place, take) in own {
         let session = Arc::new(sessions[place].summary());
         expected.push(MemberTake { take, session, expected: false });
     }
     let query = MemberTakeQuery { member: ada.id.clone(), before: None, limit: usize::MAX };
-    expect_eq!(world.member_takes(&query).await, expected);
+    expect_eq!(tenant.member_takes(&query).await, expected);
     for (before, limit, shown) in [
         (None, 1, &expected[..1]),
         (Some(3), 9, &expected[1..]),
@@ -122,36 +122,36 @@ pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenant
         (Some(u64::MAX), 9, &expected),
     ] {
         let query = MemberTakeQuery { before: before.map(SessionId), limit, ..query.clone() };
-        expect_eq!(world.member_takes(&query).await, shown, "{query:?}");
+        expect_eq!(tenant.member_takes(&query).await, shown, "{query:?}");
     }
-    let nobody = MemberTakeQuery { member: world.author("hedy").await.id.clone(), ..query };
-    expect_eq!(world.member_takes(&nobody).await, []);
+    let nobody = MemberTakeQuery { member: tenant.author("hedy").await.id.clone(), ..query };
+    expect_eq!(tenant.member_takes(&nobody).await, []);
 }
 
 pub async fn member_takes_say_whether_they_were_expected(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await;
     let mut entries = Vec::new();
     for (number, name) in odd_texts().into_iter().enumerate() {
-        let author = world.author(&name).await;
-        world.filed(&author, &session, "nonce").await;
+        let author = tenant.author(&name).await;
+        tenant.filed(&author, &session, "nonce").await;
         let entry = RosterEntry { member_id: author.id.clone(), excused: number % 3 == 1 };
         entries.push((entry, number % 3 != 2));
     }
     let listed = entries.iter().filter(|(_, is_listed)| *is_listed);
     let roster = Roster::parse(listed.map(|(entry, _)| entry.clone()).collect()).unwrap();
-    world.amend(session.id, |session| session.roster = Some(roster)).await;
+    tenant.amend(session.id, |session| session.roster = Some(roster)).await;
     for (RosterEntry { member_id, excused }, is_listed) in entries {
         let query = MemberTakeQuery { member: member_id, before: None, limit: 9 };
-        let takes = world.member_takes(&query).await;
+        let takes = tenant.member_takes(&query).await;
         let expected: Vec<_> = takes.iter().map(|take| take.expected).collect();
         expect_eq!(expected, [is_listed && !excused], "{query:?}");
     }
 }
 
-async fn page(world: &World, session: SessionId, after: u64, limit: usize) -> Vec<Arc<Take>> {
+async fn page(tenant: &TestTenant, session: SessionId, after: u64, limit: usize) -> Vec<Arc<Take>> {
     let query = TakeQuery { after: TakeId(after), limit, ..TakeQuery::latest(session) };
-    let found = world.session_takes(&query).await;
-    expect_eq!(found.is_some(), world.session(session).await.is_some());
+    let found = tenant.session_takes(&query).await;
+    expect_eq!(found.is_some(), tenant.session(session).await.is_some());
     found.map(|found| found.takes).unwrap_or_default()
 }

@@ -10,7 +10,7 @@ mod refused_writes;
 use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{Author, World, day, filed, judged, odd_texts, session_draft};
+use crate::{Author, TestTenant, day, filed, judged, odd_texts, session_draft};
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use swarm_core::domain::{
     Body, Bucket, Confidence, MemoUrl, Nonce, Revision, Session, SessionDraft, SessionId, Stance,
@@ -27,96 +27,96 @@ pub use races::*;
 pub use refused_writes::*;
 
 pub async fn basis_of_unknown_token_and_session_has_only_the_time(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let (author, stranger) = (world.author("ada").await, Author::named("grace"));
-    let session = world.convened("subject").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let (author, stranger) = (tenant.author("ada").await, Author::named("grace"));
+    let session = tenant.convened("subject").await;
     let elsewhere = session_draft("elsewhere").convened(session.id, session.convened_at);
-    let before = world.now().await;
+    let before = tenant.now().await;
 
-    let facts = world.facts(&stranger, &author.submission(&session, "nonce")).await;
+    let facts = tenant.facts(&stranger, &author.submission(&session, "nonce")).await;
     expect_eq!((facts.member, facts.latest, facts.spent), (None, None, None));
-    expect_eq!(facts.session, world.terms(session.id).await);
+    expect_eq!(facts.session, tenant.terms(session.id).await);
     ensure!(
-        (before..=world.now().await).contains(&facts.now),
+        (before..=tenant.now().await).contains(&facts.now),
         "a time by the store\'s clock, during the call",
         facts.now
     );
 
-    let facts = world.facts(&author, &author.submission(&elsewhere, "nonce")).await;
+    let facts = tenant.facts(&author, &author.submission(&elsewhere, "nonce")).await;
     expect_eq!((facts.session, facts.latest, facts.spent), (None, None, None));
-    expect_eq!(facts.member, world.member(&author.id).await.member);
+    expect_eq!(facts.member, tenant.member(&author.id).await.member);
     ensure!(
-        (before..=world.now().await).contains(&facts.now),
+        (before..=tenant.now().await).contains(&facts.now),
         "a time by the store\'s clock, during the call",
         facts.now
     );
 }
 
 pub async fn basis_has_members_in_every_state(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let take = world.filed(&author, &session, "nonce").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    let take = tenant.filed(&author, &session, "nonce").await;
     for state in [Applied, Approved, Claimed, Rejected, Inactive] {
-        world.edit(&author.id, |ada| ada.state = state).await;
-        let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
-        expect_eq!(facts.member, world.member(&author.id).await.member);
+        tenant.edit(&author.id, |ada| ada.state = state).await;
+        let facts = tenant.facts(&author, &author.submission(&session, "nonce")).await;
+        expect_eq!(facts.member, tenant.member(&author.id).await.member);
         expect_eq!((facts.latest, facts.spent), (Some(Revision::FIRST), Some(Arc::clone(&take))));
     }
 }
 
 pub async fn basis_has_the_newest_session_of_the_day(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
     for number in 1..=11 {
-        let session = world.convened("subject").await;
-        let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+        let session = tenant.convened("subject").await;
+        let facts = tenant.facts(&author, &author.submission(&session, "nonce")).await;
         expect_eq!(facts.session.unwrap().record.id, SessionId(number));
         expect_eq!(facts.latest, None);
-        let take = world.filed(&author, &session, &format!("nonce {number}")).await;
+        let take = tenant.filed(&author, &session, &format!("nonce {number}")).await;
         expect_eq!((take.session_id, take.revision), (session.id, Revision::FIRST));
     }
 }
 
 pub async fn basis_has_the_session_of_the_requested_day(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
     let mut sessions = Vec::new();
     for date in ["2026-11-21", "2026-11-23", "2026-11-22"].map(day) {
-        sessions.push(world.convene(&SessionDraft { date, ..session_draft("subject") }).await);
+        sessions.push(tenant.convene(&SessionDraft { date, ..session_draft("subject") }).await);
     }
     for session in sessions {
-        let facts = world.facts(&author, &author.submission(&session, "nonce")).await;
+        let facts = tenant.facts(&author, &author.submission(&session, "nonce")).await;
         expect_eq!(*facts.session.unwrap().record, session.terms());
     }
 }
 
 pub async fn basis_distinguishes_odd_subjects(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
     let mut sessions = Vec::new();
     for subject in odd_texts() {
-        sessions.push(world.convened(&subject).await);
+        sessions.push(tenant.convened(&subject).await);
     }
     for session in sessions {
-        let take = world.filed(&author, &session, session.subject_id.as_str()).await;
+        let take = tenant.filed(&author, &session, session.subject_id.as_str()).await;
         expect_eq!((take.session_id, take.revision), (session.id, Revision::FIRST));
-        expect_eq!(world.takes(session.id).await, [take]);
+        expect_eq!(tenant.takes(session.id).await, [take]);
     }
 }
 
 /// All fields are unchanged byte for byte, so that the signature still verifies.
 pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("a:{b}*\0").await;
-    let session = world.convened("\u{1f680}\0\n{a}").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("a:{b}*\0").await;
+    let session = tenant.convened("\u{1f680}\0\n{a}").await;
     for draft in full_drafts(&author, &session) {
         let submission = author.sign(draft.clone());
-        let (facts, before) = (world.facts(&author, &submission).await, world.now().await);
+        let (facts, before) = (tenant.facts(&author, &submission).await, tenant.now().await);
         let filing = judged(&facts, &submission);
-        let take = filed(world.file(&filing).await);
+        let take = filed(tenant.file(&filing).await);
         ensure!(
-            (before..=world.now().await).contains(&take.filed_at),
+            (before..=tenant.now().await).contains(&take.filed_at),
             "a time by the store\'s clock, during the call",
             take.filed_at
         );
@@ -129,24 +129,24 @@ pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
         );
 
         let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
-        expect_eq!(world.take(take.id).await, Some(on_file));
-        expect_eq!(world.takes(session.id).await.last(), Some(&take));
-        expect_eq!(world.facts(&author, &submission).await.spent, Some(take));
+        expect_eq!(tenant.take(take.id).await, Some(on_file));
+        expect_eq!(tenant.takes(session.id).await.last(), Some(&take));
+        expect_eq!(tenant.facts(&author, &submission).await.spent, Some(take));
     }
 }
 
 /// Each take names the revision that superseded it.
 pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let authors = [world.author("ada").await, world.author("grace").await];
-    let sessions = [world.convened("subject").await, world.convened("other").await];
+    let tenant = TestTenant::fresh(tenants).await;
+    let authors = [tenant.author("ada").await, tenant.author("grace").await];
+    let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
     let mut takes = Vec::new();
     for revision in 1..=5 {
         for author in &authors {
             for session in &sessions {
                 let nonce = format!("{}-{revision}", session.id);
-                let take = world.filed(author, session, &nonce).await;
-                let facts = world.facts(author, &author.submission(session, &nonce)).await;
+                let take = tenant.filed(author, session, &nonce).await;
+                let facts = tenant.facts(author, &author.submission(session, &nonce)).await;
                 expect_eq!((take.revision.get(), facts.latest), (revision, Some(take.revision)));
                 takes.push(take);
             }
@@ -156,32 +156,32 @@ pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn T
         expect_eq!(take.id, TakeId(place as u64 + 1));
         let superseded_by = takes.get(place + 4).map(|next| next.id);
         let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
-        expect_eq!(world.take(take.id).await, Some(on_file));
+        expect_eq!(tenant.take(take.id).await, Some(on_file));
     }
     for session in sessions {
         let in_session = takes.iter().filter(|take| take.session_id == session.id).cloned();
-        expect_eq!(world.takes(session.id).await, in_session.collect::<Vec<_>>());
+        expect_eq!(tenant.takes(session.id).await, in_session.collect::<Vec<_>>());
     }
 }
 
 pub async fn unknown_take_is_none(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    world.filed(&author, &session, "nonce").await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    tenant.filed(&author, &session, "nonce").await;
     for unknown in [0, 2, u64::MAX] {
-        expect_eq!(world.take(TakeId(unknown)).await, None);
-        expect_eq!(world.takes(SessionId(unknown)).await, []);
+        expect_eq!(tenant.take(TakeId(unknown)).await, None);
+        expect_eq!(tenant.takes(SessionId(unknown)).await, []);
     }
 }
 
 pub async fn filing_does_not_change_member_or_session(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let author = world.author("ada").await;
-    let session = world.convened("subject").await;
-    let before = (world.stored(&author.id).await, world.session(session.id).await);
-    world.filed(&author, &session, "nonce").await;
-    expect_eq!((world.stored(&author.id).await, world.session(session.id).await), before);
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let session = tenant.convened("subject").await;
+    let before = (tenant.stored(&author.id).await, tenant.session(session.id).await);
+    tenant.filed(&author, &session, "nonce").await;
+    expect_eq!((tenant.stored(&author.id).await, tenant.session(session.id).await), before);
 }
 
 /// Fields with the maximum length, or with unusual characters.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::assertions::expect_eq;
 use crate::{
-    Author, World, act, applicant, creation, filed, id, judged, key, mail, race, session_draft,
+    Author, TestTenant, act, applicant, creation, filed, id, judged, key, mail, race, session_draft,
 };
 use swarm_core::domain::{Member, MessageId, Session, SessionId, SessionTerms, Timestamp, Version};
 use swarm_core::rules::Filing;
@@ -16,20 +16,20 @@ use swarm_core::store::{
 
 /// This must hold even if a store commits writes in batches, for every kind of refusal.
 pub async fn refused_write_does_not_affect_others(tenants: Arc<dyn Tenants>) {
-    let world = World::fresh(tenants).await;
-    let authors = world.authors(8).await;
-    let _ = world.put_document(Subjects, &document("there")).await;
+    let tenant = TestTenant::fresh(tenants).await;
+    let authors = tenant.authors(8).await;
+    let _ = tenant.put_document(Subjects, &document("there")).await;
     for round in 0..8 {
-        let session = world.convened("subject").await;
+        let session = tenant.convened("subject").await;
         let mut racers: Vec<Racer> = Vec::new();
         for author in &authors {
             let submission = author.submission(&session, &session.id.to_string());
-            let facts = world.facts(author, &submission).await;
-            racers.extend(refusals(&world, late(author, facts.clone(), &session)));
-            racers.push(good(&world, judged(&facts, &submission)));
+            let facts = tenant.facts(author, &submission).await;
+            racers.extend(refusals(&tenant, late(author, facts.clone(), &session)));
+            racers.push(good(&tenant, judged(&facts, &submission)));
         }
         race(racers).await;
-        let takes = world.takes(session.id).await;
+        let takes = tenant.takes(session.id).await;
         expect_eq!(takes.len(), authors.len(), "all takes of round {round} stored");
     }
 }
@@ -37,18 +37,18 @@ pub async fn refused_write_does_not_affect_others(tenants: Arc<dyn Tenants>) {
 type Racer = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A filing that must be committed, and then be found.
-fn good(world: &World, filing: Filing) -> Racer {
-    let world = world.clone();
+fn good(tenant: &TestTenant, filing: Filing) -> Racer {
+    let tenant = tenant.clone();
     Box::pin(async move {
-        let take = filed(world.file(&filing).await);
-        let found = world.take(take.id).await.map(|found| found.take);
+        let take = filed(tenant.file(&filing).await);
+        let found = tenant.take(take.id).await.map(|found| found.take);
         expect_eq!(found, Some(take), "a take that was acknowledged");
     })
 }
 
 /// Writes that must be refused, some with ids beyond the range of most stores.
-fn refusals(world: &World, late: Filing) -> Vec<Racer> {
-    let [one, two, three, four, five] = [(); 5].map(|()| world.clone());
+fn refusals(tenant: &TestTenant, late: Filing) -> Vec<Racer> {
+    let [one, two, three, four, five] = [(); 5].map(|()| tenant.clone());
     vec![
         Box::pin(async move { expect_eq!(one.file(&late).await, Filed::Late) }),
         Box::pin(async move {

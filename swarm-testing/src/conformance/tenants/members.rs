@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::two_tenants::{both, two_tenants};
+use super::{both, two_tenants};
 use crate::assertions::expect_eq;
 use crate::{applicant, claimed, creation, id, key, secret, seed};
 use swarm_core::domain::MemberState::{Claimed, Rejected};
@@ -14,24 +14,24 @@ use swarm_core::store::{
 };
 
 pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = two_tenants(tenants).await;
-    for (world, mark) in both(&worlds) {
-        world.create(&marked(mark)).await;
+    let pair = two_tenants(tenants).await;
+    for (tenant, mark) in both(&pair) {
+        tenant.create(&marked(mark)).await;
     }
-    for (world, mark) in both(&worlds) {
+    for (tenant, mark) in both(&pair) {
         let own = Arc::new(marked(mark));
-        expect_eq!(world.stored(&own.id).await.record, own, "of tenant {mark}");
-        expect_eq!(world.all_members().await, [Arc::clone(&own)], "of tenant {mark}");
-        expect_eq!(world.members(&[Claimed]).await, [Arc::clone(&own)], "of tenant {mark}");
-        expect_eq!(world.bearer(&secret("ada")).await, Some(own), "of tenant {mark}");
+        expect_eq!(tenant.stored(&own.id).await.record, own, "of tenant {mark}");
+        expect_eq!(tenant.all_members().await, [Arc::clone(&own)], "of tenant {mark}");
+        expect_eq!(tenant.members(&[Claimed]).await, [Arc::clone(&own)], "of tenant {mark}");
+        expect_eq!(tenant.bearer(&secret("ada")).await, Some(own), "of tenant {mark}");
     }
 }
 
 /// Writes and versions of the other tenant have no effect.
 pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = two_tenants(tenants).await;
-    for world in [&one, &other] {
-        world.create(&applicant("ada")).await;
+    for tenant in [&one, &other] {
+        tenant.create(&applicant("ada")).await;
     }
     for _ in 0..3 {
         one.edit(&id("ada"), |ada| ada.state = Claimed).await;
@@ -51,11 +51,11 @@ pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = two_tenants(tenants).await;
-    for (world, mark) in both(&worlds) {
-        world.create(&marked(mark)).await;
+    let pair = two_tenants(tenants).await;
+    for (tenant, mark) in both(&pair) {
+        tenant.create(&marked(mark)).await;
     }
-    let [one, other] = &worlds;
+    let [one, other] = &pair;
     let removal = MemberRemoval { id: id("ada"), expected: Version(1) };
     expect_eq!(one.remove_member(&removal).await, store::Saved::Saved);
     expect_eq!(other.bearer(&secret("ada")).await, Some(Arc::new(marked("other"))));
@@ -76,8 +76,8 @@ pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 
 pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = two_tenants(tenants).await;
-    for world in [&one, &other] {
-        world.create(&claimed("ada")).await;
+    for tenant in [&one, &other] {
+        tenant.create(&claimed("ada")).await;
     }
     one.edit(&id("ada"), |ada| ada.token = Some(secret("new"))).await;
     expect_eq!(one.bearer(&secret("ada")).await, None);
@@ -86,25 +86,24 @@ pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = two_tenants(tenants).await;
-    for (world, mark) in both(&worlds) {
-        world.create(&applicant("ada")).await;
-        world
-            .set_challenge(&ChallengeSlot::Member(id("ada")), &world.live_challenge(mark).await)
+    let pair = two_tenants(tenants).await;
+    for (tenant, mark) in both(&pair) {
+        tenant.create(&applicant("ada")).await;
+        tenant
+            .set_challenge(&ChallengeSlot::Member(id("ada")), &tenant.live_challenge(mark).await)
             .await;
     }
-    for (world, mark) in both(&worlds) {
-        let shown = world.member(&id("ada")).await.challenge.map(|challenge| challenge.seed);
+    for (tenant, mark) in both(&pair) {
+        let shown = tenant.member(&id("ada")).await.challenge.map(|challenge| challenge.seed);
         expect_eq!(shown, Some(seed(mark)));
     }
-    for ((world, mark), (_, foreign)) in
-        both(&worlds).into_iter().zip(both(&worlds).into_iter().rev())
+    for ((tenant, mark), (_, foreign)) in both(&pair).into_iter().zip(both(&pair).into_iter().rev())
     {
         for (proof, outcome) in [(foreign, Stale), (mark, Saved)] {
-            let mut claim = world.edited(&id("ada"), |ada| ada.state = Claimed).await;
+            let mut claim = tenant.edited(&id("ada"), |ada| ada.state = Claimed).await;
             claim.proven = Some(ProvenChallenge(seed(proof)));
             expect_eq!(
-                world.save_member(&claim).await,
+                tenant.save_member(&claim).await,
                 outcome,
                 "proven by {proof} of tenant {mark}"
             );
@@ -113,14 +112,14 @@ pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn reusable_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = two_tenants(tenants).await;
+    let pair = two_tenants(tenants).await;
     for _ in 0..2 {
-        for (world, mark) in both(&worlds) {
-            let reusable_until = world.now().await.plus_millis(600_000);
-            let fresh = Challenge { reusable_until, ..world.live_challenge(mark).await };
+        for (tenant, mark) in both(&pair) {
+            let reusable_until = tenant.now().await.plus_millis(600_000);
+            let fresh = Challenge { reusable_until, ..tenant.live_challenge(mark).await };
             let offer =
                 ChallengeOffer { bucket: ChallengeBucket(7), fresh, slot: ChallengeSlot::Decoy };
-            expect_eq!(world.give_challenge(&offer).await.seed, seed(mark));
+            expect_eq!(tenant.give_challenge(&offer).await.seed, seed(mark));
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::two_tenants::{both, two_tenants};
+use super::{both, two_tenants};
 use crate::assertions::expect_eq;
-use crate::{Author, SALT, World, filed, id, session_draft};
+use crate::{Author, SALT, TestTenant, filed, id, session_draft};
 use swarm_core::domain::{
     AttemptId, Body, Lens, Member, Revision, Session, SessionDraft, SessionId, Take, TakeDraft,
     TakeId, TakeOnFile,
@@ -14,22 +14,22 @@ use swarm_core::store::{MemberTakeQuery, TakeQuery, Tenants};
 
 /// Each fact of a basis differs between the two tenants.
 pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = two_tenants(tenants).await;
-    let ada = filled(&worlds).await;
-    worlds[1].edit(&id("ada"), |ada| ada.lens = Lens::parse("other").unwrap()).await;
-    let sessions = [session(&worlds[0], 1).await, session(&worlds[1], 2).await];
+    let pair = two_tenants(tenants).await;
+    let ada = filled(&pair).await;
+    pair[1].edit(&id("ada"), |ada| ada.lens = Lens::parse("other").unwrap()).await;
+    let sessions = [session(&pair[0], 1).await, session(&pair[1], 2).await];
     let mut takes = [vec![], vec![]];
     for (place, count) in [(0, 3), (1, 1)] {
         for nonce in ["a", "b", "c"].into_iter().take(count) {
-            let take = worlds[place].filed(&ada, &sessions[place], nonce).await;
+            let take = pair[place].filed(&ada, &sessions[place], nonce).await;
             takes[place].push(take);
         }
     }
-    for (((world, mark), session), takes) in both(&worlds).into_iter().zip(&sessions).zip(&takes) {
+    for (((tenant, mark), session), takes) in both(&pair).into_iter().zip(&sessions).zip(&takes) {
         for (place, nonce) in ["a", "b", "c"].into_iter().enumerate() {
-            let facts = world.facts(&ada, &ada.submission(session, nonce)).await;
-            expect_eq!(facts.member, Some(world.stored(&ada.id).await), "of tenant {mark}");
-            expect_eq!(facts.session, world.terms(session.id).await, "of tenant {mark}");
+            let facts = tenant.facts(&ada, &ada.submission(session, nonce)).await;
+            expect_eq!(facts.member, Some(tenant.stored(&ada.id).await), "of tenant {mark}");
+            expect_eq!(facts.session, tenant.terms(session.id).await, "of tenant {mark}");
             let latest = Revision::new(u8::try_from(takes.len()).unwrap());
             expect_eq!(facts.latest, latest, "of tenant {mark}");
             expect_eq!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} of tenant {mark}");
@@ -39,11 +39,11 @@ pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 
 /// Attempts, nonces, revisions, versions and newer sessions of the other tenant have no effect.
 pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = two_tenants(tenants).await;
-    let ada = filled(&worlds).await;
-    let [one, other] = &worlds;
-    for world in &worlds {
-        world.convened("subject").await;
+    let pair = two_tenants(tenants).await;
+    let ada = filled(&pair).await;
+    let [one, other] = &pair;
+    for tenant in &pair {
+        tenant.convened("subject").await;
     }
     let newest = [session(one, 2).await, session(other, 3).await];
     for (attempt, nonce) in [(1, "a"), (2, "b"), (3, "c")] {
@@ -63,69 +63,69 @@ pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let worlds = two_tenants(tenants).await;
+    let pair = two_tenants(tenants).await;
     let mut own = [vec![], vec![]];
-    for (((world, mark), own), nonces) in
-        both(&worlds).into_iter().zip(&mut own).zip([&["a"][..], &["a", "b"]])
+    for (((tenant, mark), own), nonces) in
+        both(&pair).into_iter().zip(&mut own).zip([&["a"][..], &["a", "b"]])
     {
         let quorum = u32::try_from(nonces.len()).ok();
         let draft = SessionDraft { quorum, ..session_draft("subject") };
-        let (ada, session) = (world.author("ada").await, world.convene(&draft).await);
+        let (ada, session) = (tenant.author("ada").await, tenant.convene(&draft).await);
         for nonce in nonces {
             let body = Body::parse(mark).unwrap();
             let submission = ada.sign(TakeDraft { body, ..ada.draft(&session, nonce) });
-            own.push(filed(world.file(&world.judged(&ada, &submission).await).await));
+            own.push(filed(tenant.file(&tenant.judged(&ada, &submission).await).await));
         }
     }
-    for ((world, mark), own) in both(&worlds).into_iter().zip(&own) {
-        expect_eq!(world.takes(SessionId(1)).await, *own, "of tenant {mark}");
+    for ((tenant, mark), own) in both(&pair).into_iter().zip(&own) {
+        expect_eq!(tenant.takes(SessionId(1)).await, *own, "of tenant {mark}");
         let latest = TakeQuery::latest(SessionId(1));
-        let latest = world.session_takes(&latest).await.unwrap();
+        let latest = tenant.session_takes(&latest).await.unwrap();
         expect_eq!(latest.takes, own[own.len() - 1..], "of tenant {mark}");
-        expect_eq!(Some(latest.session), world.session(SessionId(1)).await, "of tenant {mark}");
-        let context = world.take_context(TakeId(1)).await;
+        expect_eq!(Some(latest.session), tenant.session(SessionId(1)).await, "of tenant {mark}");
+        let context = tenant.take_context(TakeId(1)).await;
         expect_eq!(context.map(|it| it.revisions).as_ref(), Some(own), "of tenant {mark}");
         let by_ada = MemberTakeQuery { member: id("ada"), before: None, limit: 9 };
         let by_ada: Vec<_> =
-            world.member_takes(&by_ada).await.into_iter().map(|it| it.take).collect();
+            tenant.member_takes(&by_ada).await.into_iter().map(|it| it.take).collect();
         expect_eq!(by_ada, own[own.len() - 1..], "of tenant {mark}");
         for (place, take) in own.iter().enumerate() {
             let superseded_by = own.get(place + 1).map(|next| next.id);
             let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
-            expect_eq!(world.take(take.id).await, Some(on_file), "of tenant {mark}");
+            expect_eq!(tenant.take(take.id).await, Some(on_file), "of tenant {mark}");
         }
     }
-    expect_eq!(worlds[0].take(TakeId(2)).await, None);
+    expect_eq!(pair[0].take(TakeId(2)).await, None);
 }
 
 /// Creates the member `ada` in both tenants, one session in the first and two in the other.
-async fn filled(worlds: &[World; 2]) -> Author {
+async fn filled(pair: &[TestTenant; 2]) -> Author {
     let ada = Author::named("ada");
-    for ((world, mark), sessions) in both(worlds).into_iter().zip([1, 2]) {
-        world.create(&Member { lens: Lens::parse(mark).unwrap(), ..ada.member() }).await;
+    for ((tenant, mark), sessions) in both(pair).into_iter().zip([1, 2]) {
+        tenant.create(&Member { lens: Lens::parse(mark).unwrap(), ..ada.member() }).await;
         for _ in 0..sessions {
-            world.convened("subject").await;
+            tenant.convened("subject").await;
         }
     }
     ada
 }
 
-async fn session(world: &World, id: u64) -> Arc<Session> {
-    world.session(SessionId(id)).await.unwrap().record
+async fn session(tenant: &TestTenant, id: u64) -> Arc<Session> {
+    tenant.session(SessionId(id)).await.unwrap().record
 }
 
 async fn land(
-    world: &World,
+    tenant: &TestTenant,
     ada: &Author,
     session: &Session,
     nonce: &str,
     attempt: u8,
 ) -> Arc<Take> {
     let submission = ada.submission(session, nonce);
-    let facts = world.facts(ada, &submission).await;
+    let facts = tenant.facts(ada, &submission).await;
     let filing = judge(&facts, &submission, AttemptId([attempt; 16]), SALT);
     match filing {
-        Ok(filing) => filed(world.file(&filing).await),
+        Ok(filing) => filed(tenant.file(&filing).await),
         Err(rejection) => panic!("facts of another tenant: {:?} of {facts:?}", rejection.reason),
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::transfer_store::TransferStore;
 use crate::assertions::{ensure, expect_eq};
-use crate::committee::{self, CommitteeWorld};
+use crate::committee::{self, TestCommittee};
 use crate::{
-    Author, World, act, applicant, creation, log_scenario_in, mail, odd_texts, session_draft,
+    Author, TestTenant, act, applicant, creation, log_scenario_in, mail, odd_texts, session_draft,
 };
 use swarm_core::Take;
 use swarm_core::domain::{
@@ -18,7 +18,7 @@ use swarm_core::store::{
 };
 
 pub(super) struct FilledTenant {
-    pub(super) world: World,
+    pub(super) tenant: TestTenant,
     /// A member that has filed takes.
     pub(super) author: Author,
     /// The newest session, with takes of two members.
@@ -33,73 +33,73 @@ pub(super) struct FilledTenant {
 
 impl FilledTenant {
     pub(super) async fn of(store: &Arc<impl TransferStore>) -> Self {
-        let world = World::fresh(store.clone()).await;
-        log_scenario_in(&world.id, store.clone(), store.clone(), || ()).await;
-        people(&world).await;
-        let author = world.author("author").await;
-        let other = world.author("other author").await;
-        blind_sessions(&world, &author).await;
-        let session = world.convened("filled").await;
-        world.filed(&author, &session, "1").await;
-        world.filed(&other, &session, "1").await;
-        let last = world.filed(&author, &session, "2").await;
-        let committee = CommitteeWorld::open(store.clone(), world.id.clone());
+        let tenant = TestTenant::fresh(store.clone()).await;
+        log_scenario_in(&tenant.id, store.clone(), store.clone(), || ()).await;
+        people(&tenant).await;
+        let author = tenant.author("author").await;
+        let other = tenant.author("other author").await;
+        blind_sessions(&tenant, &author).await;
+        let session = tenant.convened("filled").await;
+        tenant.filed(&author, &session, "1").await;
+        tenant.filed(&other, &session, "1").await;
+        let last = tenant.filed(&author, &session, "2").await;
+        let committee = TestCommittee::open(store.clone(), tenant.id.clone());
         let seat = committee.seat("seat").await;
         let day = committee.generated(committee::far()).await;
         committee.filed(&seat, day, "first").await;
         committee.filed(&seat, day, "second").await;
         // Last, since the service cannot read them.
-        documents(&world).await;
-        Self { world, author, session, last, seat, day }
+        documents(&tenant).await;
+        Self { tenant, author, session, last, seat, day }
     }
 }
 
 /// A blind session that is opened, and one that is sealed.
-async fn blind_sessions(world: &World, author: &Author) {
+async fn blind_sessions(tenant: &TestTenant, author: &Author) {
     for subject in ["opened", "sealed"] {
         let draft = SessionDraft { blind: true, ..session_draft(subject) };
-        let session = world.convene(&draft).await;
+        let session = tenant.convene(&draft).await;
         for nonce in ["first", "second"] {
-            world.filed(author, &session, &format!("{subject} {nonce}")).await;
+            tenant.filed(author, &session, &format!("{subject} {nonce}")).await;
         }
         if subject == "opened" {
             let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
-            world.aggregate(&aggregation).await.unwrap();
+            tenant.aggregate(&aggregation).await.unwrap();
         }
     }
 }
 
 /// Members in every state, and messages in every state.
-async fn people(world: &World) {
+async fn people(tenant: &TestTenant) {
     for state in MemberState::ALL {
-        world.create(&Member { state, ..applicant(state.as_str()) }).await;
+        tenant.create(&Member { state, ..applicant(state.as_str()) }).await;
     }
-    world.create(&Member { public_key: None, ..applicant("without key") }).await;
+    tenant.create(&Member { public_key: None, ..applicant("without key") }).await;
     for state in MailState::ALL {
         let name = format!("with mail {}", state.as_str());
         let change = MemberChange { mail: Some(mail(&name)), ..creation(&applicant(&name)) };
-        expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
-        let queued = world.messages(None, None).await.pop().unwrap();
+        expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
+        let queued = tenant.messages(None, None).await.pop().unwrap();
         let message = Message { state, attempts: 3, ..Message::clone(&queued.record) };
         let change = MessageChange { message, expected: queued.version };
-        expect_eq!(world.save_message(&change).await, Saved::Saved);
+        expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
 }
 
 /// Documents with odd keys and groups, some of them replaced.
-async fn documents(world: &World) {
+async fn documents(tenant: &TestTenant) {
     for text in odd_texts() {
-        let put = world.put_document(Collection::Signals, &document(&text, &text)).await;
+        let put = tenant.put_document(Collection::Signals, &document(&text, &text)).await;
         ensure!(matches!(put, Put::Created(_)), "created", put);
     }
-    let _ = world.put_document(Collection::Signals, &document("odd", "group")).await;
+    let _ = tenant.put_document(Collection::Signals, &document("odd", "group")).await;
     for collection in Collection::ALL {
         for key in ["first replaced", "second"] {
-            let _ = world.put_document(collection, &document(key, "group")).await;
+            let _ = tenant.put_document(collection, &document(key, "group")).await;
         }
         let json = " {\"replaced\": \"\u{1f680}\\n\"} ".to_owned();
         let draft = DocumentDraft { replace: true, json, ..document("first replaced", "group") };
-        let _ = world.put_document(collection, &draft).await;
+        let _ = tenant.put_document(collection, &draft).await;
     }
 }
 

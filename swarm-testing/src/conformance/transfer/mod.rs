@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
 use crate::committee;
-use crate::{World, act, applicant, creation, id, judged, key, mail};
+use crate::{TestTenant, act, applicant, creation, id, judged, key, mail};
 use filled_tenant::{FilledTenant, document};
 use swarm_core::TenantId;
 use swarm_core::domain::committee::CommitteeTake;
@@ -21,24 +21,24 @@ pub use transfer_store::TransferStore;
 
 /// Challenges do not count: anybody may request one.
 pub async fn unused_tenant_has_only_a_head(store: Arc<impl TransferStore>) {
-    let world = World::fresh(store.clone()).await;
-    let challenge = world.live_challenge("challenge").await;
-    world.set_challenge(&swarm_core::store::ChallengeSlot::Decoy, &challenge).await;
-    let dumped = dumped(&*store, &world.id).await;
+    let tenant = TestTenant::fresh(store.clone()).await;
+    let challenge = tenant.live_challenge("challenge").await;
+    tenant.set_challenge(&swarm_core::store::ChallengeSlot::Decoy, &challenge).await;
+    let dumped = dumped(&*store, &tenant.id).await;
     let [Stored::Head(head)] = dumped.as_slice() else {
         return ensure!(false, "only a head", dumped);
     };
     expect_eq!((head.log, head.messages, head.sessions), (Seq(0), MessageId(0), SessionId(0)));
-    ensure!(!store.tenants().await.unwrap().contains(&world.id), "not listed", world.id);
+    ensure!(!store.tenants().await.unwrap().contains(&tenant.id), "not listed", tenant.id);
 }
 
 pub async fn used_tenants_are_listed_by_id(store: Arc<impl TransferStore>) {
-    let applied = World::fresh(store.clone()).await;
+    let applied = TestTenant::fresh(store.clone()).await;
     applied.create(&applicant("ada")).await;
-    let convened = World::fresh(store.clone()).await;
+    let convened = TestTenant::fresh(store.clone()).await;
     convened.convened("aurora").await;
-    let seated = World::fresh(store.clone()).await;
-    let committee = committee::CommitteeWorld::open(store.clone(), seated.id.clone());
+    let seated = TestTenant::fresh(store.clone()).await;
+    let committee = committee::TestCommittee::open(store.clone(), seated.id.clone());
     committee.seat("grace").await;
     let listed = store.tenants().await.unwrap();
     ensure!(listed.is_sorted(), "in the order of the ids", listed);
@@ -49,16 +49,16 @@ pub async fn used_tenants_are_listed_by_id(store: Arc<impl TransferStore>) {
 
 pub async fn restored_tenant_dumps_the_same(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let before = dumped(&*store, &filled.world.id).await;
-    let moved = moved(&store, &filled.world.id).await;
+    let before = dumped(&*store, &filled.tenant.id).await;
+    let moved = moved(&store, &filled.tenant.id).await;
     expect_eq!(dumped(&*store, &moved).await, before);
     ensure!(store.tenants().await.unwrap().contains(&moved), "listed", moved);
 }
 
 pub async fn restored_tenant_reads_the_same(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let moved = World::open(store.clone(), moved(&store, &filled.world.id).await);
-    let before = reads::of(&store, &filled.world, &filled).await;
+    let moved = TestTenant::open(store.clone(), moved(&store, &filled.tenant.id).await);
+    let before = reads::of(&store, &filled.tenant, &filled).await;
     let after = reads::of(&store, &moved, &filled).await;
     expect_eq!(after.len(), before.len());
     for (after, before) in after.iter().zip(&before) {
@@ -68,7 +68,7 @@ pub async fn restored_tenant_reads_the_same(store: Arc<impl TransferStore>) {
 
 pub async fn restored_tenant_keeps_its_guards(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let moved = World::open(store.clone(), moved(&store, &filled.world.id).await);
+    let moved = TestTenant::open(store.clone(), moved(&store, &filled.tenant.id).await);
     let FilledTenant { author, session, .. } = &filled;
     let spent = author.submission(session, "2");
     let facts = Basis { spent: None, ..moved.facts(author, &spent).await };
@@ -82,8 +82,8 @@ pub async fn restored_tenant_keeps_its_guards(store: Arc<impl TransferStore>) {
 
 pub async fn restored_tenant_continues_its_ids(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let moved = moved(&store, &filled.world.id).await;
-    let before = next(&store, &filled.world.id, &filled).await;
+    let moved = moved(&store, &filled.tenant.id).await;
+    let before = next(&store, &filled.tenant.id, &filled).await;
     let after = next(&store, &moved, &filled).await;
     expect_eq!(after, before);
 }
@@ -94,18 +94,18 @@ async fn next(
     tenant: &TenantId,
     filled: &FilledTenant,
 ) -> (TakeId, u8, u64, SessionId, MessageId, u64, Seq) {
-    let world = World::open(store.clone(), tenant.clone());
+    let tenant = TestTenant::open(store.clone(), tenant.clone());
     let (author, session) = (&filled.author, &filled.session);
-    let take = world.filed(author, session, "next").await;
-    let superseded = world.take(filled.last.id).await.and_then(|last| last.superseded_by);
+    let take = tenant.filed(author, session, "next").await;
+    let superseded = tenant.take(filled.last.id).await.and_then(|last| last.superseded_by);
     expect_eq!(superseded, Some(take.id));
     let change =
         MemberChange { mail: Some(mail("next")), ..creation(&applicant("next applicant")) };
-    expect_eq!(world.save_member(&change).await, MemberSaved::Saved);
-    let messages = world.messages(None, None).await;
+    expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
+    let messages = tenant.messages(None, None).await;
     let mut bytes = 2;
     for collection in [Collection::Subjects, Collection::SubjectSnapshots, Collection::Signals] {
-        let documents = world.documents(collection, None).await;
+        let documents = tenant.documents(collection, None).await;
         bytes += documents.iter().map(|document| document.json.len() as u64).sum::<u64>();
     }
     let large = |most| DocumentDraft {
@@ -113,33 +113,33 @@ async fn next(
         quota: Some(DocumentQuota::default().with_max_bytes(most)),
         ..document("large", "g")
     };
-    let put = world.put_document(Collection::Subjects, &large(bytes - 1)).await;
+    let put = tenant.put_document(Collection::Subjects, &large(bytes - 1)).await;
     expect_eq!(put, Put::NoRoom, "beyond the size of before");
-    let put = world.put_document(Collection::Subjects, &large(bytes)).await;
+    let put = tenant.put_document(Collection::Subjects, &large(bytes)).await;
     ensure!(matches!(put, Put::Created(_)), "a document within the size", put);
-    let Put::Created(made) = world.put_document(Collection::Signals, &document("next", "g")).await
+    let Put::Created(made) = tenant.put_document(Collection::Signals, &document("next", "g")).await
     else {
         panic!("no document was created");
     };
-    let committee = committee::CommitteeWorld::open(store.clone(), tenant.clone());
+    let committee = committee::TestCommittee::open(store.clone(), tenant.id.clone());
     committee.filed(&filled.seat, filled.day, "next").await;
     let submitted = committee.takes_on(filled.day).await.len();
     (
         take.id,
         take.revision.get(),
         made.id,
-        world.convened("next").await.id,
+        tenant.convened("next").await.id,
         messages.last().map_or(MessageId(0), |message| message.record.id),
         submitted as u64,
-        world.log_size().await,
+        tenant.log_size().await,
     )
 }
 
 /// The quota counts submissions of before the move.
 pub async fn restored_committee_keeps_its_quotas(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let moved = moved(&store, &filled.world.id).await;
-    let committee = committee::CommitteeWorld::open(store.clone(), moved);
+    let moved = moved(&store, &filled.tenant.id).await;
+    let committee = committee::TestCommittee::open(store.clone(), moved);
     // The member has filed two on that day.
     let judged = async || committee.judged(&filled.seat, filled.day, "over").await;
     let over = judged().await.with_quota(2);
@@ -158,22 +158,22 @@ fn outcome(filed: CommitteeFiled) -> Option<Arc<CommitteeTake>> {
 /// Commits made after the dump began do not show, whatever they change.
 pub async fn dump_shows_one_moment(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let FilledTenant { world, author, session, .. } = &filled;
-    let before = dumped(&*store, &world.id).await;
-    let mut dump = store.dump(&world.id).await.unwrap();
-    next(&store, &world.id, &filled).await;
-    world.edit(&author.id, |member| member.token = None).await;
-    world.edit(&id("applied"), |member| member.public_key = Some(key("another"))).await;
-    world.amend(session.id, |session| session.quorum = Some(7)).await;
+    let FilledTenant { tenant, author, session, .. } = &filled;
+    let before = dumped(&*store, &tenant.id).await;
+    let mut dump = store.dump(&tenant.id).await.unwrap();
+    next(&store, &tenant.id, &filled).await;
+    tenant.edit(&author.id, |member| member.token = None).await;
+    tenant.edit(&id("applied"), |member| member.public_key = Some(key("another"))).await;
+    tenant.amend(session.id, |session| session.quorum = Some(7)).await;
     let replaced = swarm_core::store::DocumentDraft {
         replace: true,
         json: "{\"replaced\":1}".to_owned(),
         act: Some(act("odd")),
         ..document("odd", "group")
     };
-    let put = world.put_document(Collection::Signals, &replaced).await;
+    let put = tenant.put_document(Collection::Signals, &replaced).await;
     ensure!(matches!(put, Put::Replaced(_)), "replaced", put);
-    let committee = committee::CommitteeWorld::open(store.clone(), world.id.clone());
+    let committee = committee::TestCommittee::open(store.clone(), tenant.id.clone());
     committee.seat("later").await;
     let brief = committee::brief("seat", "later");
     let day = committee::first_save(&committee::open_day("2999-01-01", "aurora"));
@@ -183,14 +183,14 @@ pub async fn dump_shows_one_moment(store: Arc<impl TransferStore>) {
 
 pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(&*store, &filled.world.id).await;
+    let records = dumped(&*store, &filled.tenant.id).await;
     for kind in ["member", "session", "committee"] {
-        let occupied = World::fresh(store.clone()).await;
+        let occupied = TestTenant::fresh(store.clone()).await;
         match kind {
             "member" => occupied.create(&applicant("ada")).await,
             "session" => drop(occupied.convened("aurora").await),
             _ => {
-                let committee = committee::CommitteeWorld::open(store.clone(), occupied.id.clone());
+                let committee = committee::TestCommittee::open(store.clone(), occupied.id.clone());
                 committee.seat("grace").await;
             }
         }
@@ -210,7 +210,7 @@ pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferSt
 /// A store may block other commits for the duration instead: then they fail.
 pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(&*store, &filled.world.id).await;
+    let records = dumped(&*store, &filled.tenant.id).await;
     let tenant = fresh(&store).await;
     let mut restore = store.restore().await.unwrap();
     restore.write(&tenant, records.clone()).await.unwrap();
@@ -219,7 +219,7 @@ pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl Transfer
     let outcome = restore.commit().await.unwrap();
     if committed {
         expect_eq!(outcome, Restored::Occupied(tenant.clone()));
-        expect_eq!(World::open(store, tenant).all_members().await.len(), 1);
+        expect_eq!(TestTenant::open(store, tenant).all_members().await.len(), 1);
     } else {
         expect_eq!(outcome, Restored::Complete);
         expect_eq!(dumped(&*store, &tenant).await, records);
@@ -229,8 +229,8 @@ pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl Transfer
 /// Neither before the commit, nor after it is discarded or dropped.
 pub async fn restore_without_commit_leaves_nothing(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(&*store, &filled.world.id).await;
-    let tenant = World::open(store.clone(), fresh(&store).await);
+    let records = dumped(&*store, &filled.tenant.id).await;
+    let tenant = TestTenant::open(store.clone(), fresh(&store).await);
     for discard in [true, false] {
         let mut restore = store.restore().await.unwrap();
         restore.write(&tenant.id, records.clone()).await.unwrap();
@@ -252,9 +252,9 @@ pub async fn restore_without_commit_leaves_nothing(store: Arc<impl TransferStore
 
 pub async fn tenants_restored_together_are_separate(store: Arc<impl TransferStore>) {
     let filled = FilledTenant::of(&store).await;
-    let other = World::fresh(store.clone()).await;
+    let other = TestTenant::fresh(store.clone()).await;
     other.author("other").await;
-    let sources = [filled.world.id.clone(), other.id];
+    let sources = [filled.tenant.id.clone(), other.id];
     let targets = [fresh(&store).await, fresh(&store).await];
     let mut restore = store.restore().await.unwrap();
     for (source, target) in sources.iter().zip(&targets) {
@@ -281,7 +281,7 @@ async fn moved(store: &Arc<impl TransferStore>, from: &TenantId) -> TenantId {
 
 /// The id of a tenant that is not used.
 async fn fresh(store: &Arc<impl TransferStore>) -> TenantId {
-    World::fresh(store.clone()).await.id
+    TestTenant::fresh(store.clone()).await.id
 }
 
 /// All records of a tenant.

@@ -153,6 +153,7 @@ fn no_member(member: &str) -> CommandError {
 /// The JSON in a file; `-` is standard input.
 pub(super) fn read_json(path: &Path) -> Result<Json, CommandError> {
     let text = read_input(path)?;
-    Json::read(text.as_bytes())
-        .map_err(|error| CommandError::Usage(format!("{}: not JSON: {}", shown(path), error.place)))
+    Json::read(text.as_bytes()).map_err(|error| {
+        CommandError::Usage(format!("{}: not JSON: {}", shown(path), error.position))
+    })
 }

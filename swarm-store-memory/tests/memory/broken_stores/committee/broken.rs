@@ -7,6 +7,6 @@ use crate::broken_stores::broken::faults;
 type Port = dyn CommitteeStore;
 
 /// What a faulty method has access to.
-pub(crate) type Worlds = crate::broken_stores::broken::Worlds<Port>;
+pub(crate) type TenantStores = crate::broken_stores::broken::TenantStores<Port>;
 
 swarm_core::port_methods!(faults: Clock Documents Committee Log);

@@ -11,20 +11,20 @@ use swarm_core::store::{
 };
 use tokio::time::sleep;
 
-use super::broken::{Fault, Worlds};
+use super::broken::{Fault, TenantStores};
 use crate::broken_stores::broken::time;
 use crate::broken_stores::tenants::fault;
 
-fault!(LastMemberWins: save_committee_member(worlds, change: &CommitteeMemberChange) -> Saved {
+fault!(LastMemberWins: save_committee_member(stores, change: &CommitteeMemberChange) -> Saved {
     sleep(Duration::from_millis(100)).await;
-    match worlds.own.save_committee_member(change).await? {
+    match stores.own.save_committee_member(change).await? {
         Saved::Saved | Saved::Stale => Ok(Saved::Saved),
     }
 });
 
-fault!(LostDaySaidToBeSaved: save_committee_day(worlds, change: &CommitteeDayChange) -> Saved {
+fault!(LostDaySaidToBeSaved: save_committee_day(stores, change: &CommitteeDayChange) -> Saved {
     sleep(Duration::from_millis(100)).await;
-    match worlds.own.save_committee_day(change).await? {
+    match stores.own.save_committee_day(change).await? {
         Saved::Saved | Saved::Stale => Ok(Saved::Saved),
     }
 });
@@ -37,12 +37,12 @@ pub(crate) struct SubmissionsLost(AtomicUsize);
 impl Fault for SubmissionsLost {
     async fn file_committee(
         &self,
-        worlds: &Worlds,
+        stores: &TenantStores,
         filing: &CommitteeFiling,
     ) -> Result<CommitteeFiled> {
         match self.0.fetch_add(1, Ordering::SeqCst) % 5 {
             4 => Ok(CommitteeFiled::Filed(Arc::new(filing.take(time())))),
-            _ => worlds.own.file_committee(filing).await,
+            _ => stores.own.file_committee(filing).await,
         }
     }
 }
@@ -53,17 +53,21 @@ pub(crate) struct LateAcknowledged;
 
 #[async_trait]
 impl Fault for LateAcknowledged {
-    async fn committee_basis(&self, worlds: &Worlds, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        let facts = worlds.own.committee_basis(key).await?;
+    async fn committee_basis(
+        &self,
+        stores: &TenantStores,
+        key: &ApiKeyHash,
+    ) -> Result<CommitteeBasis> {
+        let facts = stores.own.committee_basis(key).await?;
         Ok(CommitteeBasis { now: facts.now.plus_millis(-1_000), ..facts })
     }
 
     async fn file_committee(
         &self,
-        worlds: &Worlds,
+        stores: &TenantStores,
         filing: &CommitteeFiling,
     ) -> Result<CommitteeFiled> {
-        match worlds.own.file_committee(filing).await? {
+        match stores.own.file_committee(filing).await? {
             CommitteeFiled::Late => Ok(CommitteeFiled::Filed(Arc::new(filing.take(time())))),
             other => Ok(other),
         }
@@ -71,12 +75,12 @@ impl Fault for LateAcknowledged {
 }
 
 // A submission changes its member's version.
-fault!(FilingSavesItsMember: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
-    let outcome = worlds.own.file_committee(filing).await?;
-    if let Some(there) = worlds.own.committee_member(filing.member().0).await? {
+fault!(FilingSavesItsMember: file_committee(stores, filing: &CommitteeFiling) -> CommitteeFiled {
+    let outcome = stores.own.file_committee(filing).await?;
+    if let Some(there) = stores.own.committee_member(filing.member().0).await? {
         let member = (*there.record).clone();
         let change = CommitteeMemberChange { member, expected: Some(there.version) };
-        let _ = worlds.own.save_committee_member(&change).await?;
+        let _ = stores.own.save_committee_member(&change).await?;
     }
     Ok(outcome)
 });

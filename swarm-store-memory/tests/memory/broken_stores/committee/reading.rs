@@ -12,52 +12,52 @@ use swarm_core::store::{
 use swarm_testing::FIRST;
 use swarm_testing::committee::member;
 
-use super::broken::{Fault, Worlds};
+use super::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::fault;
 
-fault!(MemberInvented: committee_members(worlds) -> Vec<Versioned<CommitteeMember>> {
+fault!(MemberInvented: committee_members(stores) -> Vec<Versioned<CommitteeMember>> {
     let invented = || Versioned { version: FIRST, record: Arc::new(member("nobody")) };
-    let members = worlds.own.committee_members().await?;
+    let members = stores.own.committee_members().await?;
     Ok(if members.is_empty() { vec![invented()] } else { members })
 });
 
-fault!(VoiceForgotten: committee_members(worlds) -> Vec<Versioned<CommitteeMember>> {
+fault!(VoiceForgotten: committee_members(stores) -> Vec<Versioned<CommitteeMember>> {
     let voiceless = |Versioned { version, record }: Versioned<CommitteeMember>| {
         let voice = Voice::parse("").unwrap();
         let record = Arc::new(CommitteeMember { voice, ..CommitteeMember::clone(&record) });
         Versioned { version, record }
     };
-    Ok(worlds.own.committee_members().await?.into_iter().map(voiceless).collect())
+    Ok(stores.own.committee_members().await?.into_iter().map(voiceless).collect())
 });
 
-fault!(DayInvented: committee_day(worlds, date: Day) -> Option<Versioned<CommitteeDay>> {
+fault!(DayInvented: committee_day(stores, date: Day) -> Option<Versioned<CommitteeDay>> {
     let invented = || Versioned { version: FIRST, record: Arc::new(CommitteeDay::blank(date)) };
-    Ok(worlds.own.committee_day(date).await?.or_else(|| Some(invented())))
+    Ok(stores.own.committee_day(date).await?.or_else(|| Some(invented())))
 });
 
-fault!(SynthesisForgotten: committee_day(worlds, date: Day) -> Option<Versioned<CommitteeDay>> {
-    Ok(worlds.own.committee_day(date).await?.map(|Versioned { version, record }| {
+fault!(SynthesisForgotten: committee_day(stores, date: Day) -> Option<Versioned<CommitteeDay>> {
+    Ok(stores.own.committee_day(date).await?.map(|Versioned { version, record }| {
         let day = CommitteeDay { synthesis: None, ..CommitteeDay::clone(&record) };
         Versioned { version, record: Arc::new(day) }
     }))
 });
 
 fault!(BriefTidied:
-    committee_briefs(worlds, date: Day, member: Option<&CommitteeMemberId>)
+    committee_briefs(stores, date: Day, member: Option<&CommitteeMemberId>)
     -> Vec<Arc<CommitteeBrief>> {
     let tidy = |brief: Arc<CommitteeBrief>| {
         let head = brief.head.replace('\u{0}', "");
         Arc::new(CommitteeBrief { head, ..CommitteeBrief::clone(&brief) })
     };
-    Ok(worlds.own.committee_briefs(date, member).await?.into_iter().map(tidy).collect())
+    Ok(stores.own.committee_briefs(date, member).await?.into_iter().map(tidy).collect())
 });
 
 fault!(ModelForgotten:
-    committee_takes(worlds, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
+    committee_takes(stores, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
     let plain = |take: Arc<CommitteeTake>| {
         Arc::new(CommitteeTake { model: None, ..CommitteeTake::clone(&take) })
     };
-    Ok(worlds.own.committee_takes(query).await?.into_iter().map(plain).collect())
+    Ok(stores.own.committee_takes(query).await?.into_iter().map(plain).collect())
 });
 
 /// The facts show an outdated session.
@@ -68,19 +68,23 @@ pub(crate) struct LostSessionShown(Mutex<Option<Versioned<CommitteeDay>>>);
 impl Fault for LostSessionShown {
     async fn save_committee_day(
         &self,
-        worlds: &Worlds,
+        stores: &TenantStores,
         change: &CommitteeDayChange,
     ) -> Result<Saved> {
-        let saved = worlds.own.save_committee_day(change).await?;
+        let saved = stores.own.save_committee_day(change).await?;
         if change.day.generation.is_some() {
-            let shown = worlds.own.committee_day(change.day.date).await?;
+            let shown = stores.own.committee_day(change.day.date).await?;
             *self.0.lock().unwrap() = shown;
         }
         Ok(saved)
     }
 
-    async fn committee_basis(&self, worlds: &Worlds, key: &ApiKeyHash) -> Result<CommitteeBasis> {
-        let facts = worlds.own.committee_basis(key).await?;
+    async fn committee_basis(
+        &self,
+        stores: &TenantStores,
+        key: &ApiKeyHash,
+    ) -> Result<CommitteeBasis> {
+        let facts = stores.own.committee_basis(key).await?;
         let session = facts.session.clone().or_else(|| self.0.lock().unwrap().clone());
         Ok(CommitteeBasis { session, ..facts })
     }

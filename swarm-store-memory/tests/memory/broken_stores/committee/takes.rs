@@ -9,22 +9,22 @@ use swarm_core::store::{
     CommitteeFiled, CommitteeFiling, CommitteeTakesQuery, Result, async_trait,
 };
 
-use super::broken::{Fault, Worlds};
+use super::broken::{Fault, TenantStores};
 use crate::broken_stores::broken::{SHOWN, time};
 use crate::broken_stores::tenants::fault;
 
 fault!(TakesInAnyOrder:
-    committee_takes(worlds, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
-    Ok(worlds.own.committee_takes(query).await?.into_iter().rev().collect())
+    committee_takes(stores, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
+    Ok(stores.own.committee_takes(query).await?.into_iter().rev().collect())
 });
 
 fault!(LimitForgotten:
-    committee_takes(worlds, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
+    committee_takes(stores, query: &CommitteeTakesQuery<'_>) -> Vec<Arc<CommitteeTake>> {
     let mut query = *query;
     if let CommitteeTakesQuery::Latest { limit, .. } = &mut query {
         *limit = usize::MAX;
     }
-    worlds.own.committee_takes(&query).await
+    stores.own.committee_takes(&query).await
 });
 
 /// A resent attempt is refused.
@@ -35,13 +35,13 @@ pub(crate) struct AttemptForgotten(Mutex<HashSet<AttemptId>>);
 impl Fault for AttemptForgotten {
     async fn file_committee(
         &self,
-        worlds: &Worlds,
+        stores: &TenantStores,
         filing: &CommitteeFiling,
     ) -> Result<CommitteeFiled> {
         if !self.0.lock().unwrap().insert(filing.attempt()) {
             return Ok(CommitteeFiled::Stale);
         }
-        worlds.own.file_committee(filing).await
+        stores.own.file_committee(filing).await
     }
 }
 
@@ -53,35 +53,35 @@ pub(crate) struct AttemptOfAnybody(Mutex<HashMap<AttemptId, CommitteeFiled>>);
 impl Fault for AttemptOfAnybody {
     async fn file_committee(
         &self,
-        worlds: &Worlds,
+        stores: &TenantStores,
         filing: &CommitteeFiling,
     ) -> Result<CommitteeFiled> {
         if let Some(again) = self.0.lock().unwrap().get(&filing.attempt()) {
             return Ok(again.clone());
         }
-        let outcome = worlds.own.file_committee(filing).await?;
+        let outcome = stores.own.file_committee(filing).await?;
         self.0.lock().unwrap().insert(filing.attempt(), outcome.clone());
         Ok(outcome)
     }
 }
 
-fault!(StaleMemberAcknowledged: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
-    acknowledged(worlds, filing).await
+fault!(StaleMemberAcknowledged: file_committee(stores, filing: &CommitteeFiling) -> CommitteeFiled {
+    acknowledged(stores, filing).await
 });
 
-fault!(StaleDayAcknowledged: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
-    acknowledged(worlds, filing).await
+fault!(StaleDayAcknowledged: file_committee(stores, filing: &CommitteeFiling) -> CommitteeFiled {
+    acknowledged(stores, filing).await
 });
 
-async fn acknowledged(worlds: &Worlds, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
-    match worlds.own.file_committee(filing).await? {
+async fn acknowledged(stores: &TenantStores, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+    match stores.own.file_committee(filing).await? {
         CommitteeFiled::Stale => Ok(CommitteeFiled::Filed(Arc::new(filing.take(time())))),
         other => Ok(other),
     }
 }
 
-fault!(LateAtTheDeadline: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
-    let outcome = worlds.own.file_committee(filing).await?;
+fault!(LateAtTheDeadline: file_committee(stores, filing: &CommitteeFiling) -> CommitteeFiled {
+    let outcome = stores.own.file_committee(filing).await?;
     let at_the_deadline = matches!(
         &outcome,
         CommitteeFiled::Filed(take) if take.received_at == filing.commit_deadline()
@@ -89,10 +89,10 @@ fault!(LateAtTheDeadline: file_committee(worlds, filing: &CommitteeFiling) -> Co
     Ok(if at_the_deadline { CommitteeFiled::Late } else { outcome })
 });
 
-fault!(DeadlineUnchecked: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
-    SHOWN.scope(filing.commit_deadline(), worlds.own.file_committee(filing)).await
+fault!(DeadlineUnchecked: file_committee(stores, filing: &CommitteeFiling) -> CommitteeFiled {
+    SHOWN.scope(filing.commit_deadline(), stores.own.file_committee(filing)).await
 });
 
-fault!(QuotaUnchecked: file_committee(worlds, filing: &CommitteeFiling) -> CommitteeFiled {
-    worlds.own.file_committee(&filing.clone().with_quota(u32::MAX)).await
+fault!(QuotaUnchecked: file_committee(stores, filing: &CommitteeFiling) -> CommitteeFiled {
+    stores.own.file_committee(&filing.clone().with_quota(u32::MAX)).await
 });

@@ -8,7 +8,7 @@ use swarm_core::domain::{MemberId, Session, SessionId, Snapshot, Take, TakeId, T
 use swarm_core::proof::canonical;
 use swarm_core::store::SessionQuery;
 use swarm_core::{Error, Submission, SubmitError, Tenant};
-use swarm_testing::World;
+use swarm_testing::TestTenant;
 
 use super::replay::replay;
 
@@ -182,18 +182,22 @@ impl Answers {
 
 /// Checks at the end, without chaos.
 impl Answers {
-    pub(crate) async fn look_back(&self, world: &World, tenant: &Tenant) -> Result<Tally, String> {
+    pub(crate) async fn look_back(
+        &self,
+        fixture: &TestTenant,
+        tenant: &Tenant,
+    ) -> Result<Tally, String> {
         let sessions =
-            world.sessions(&SessionQuery { limit: 1_000, ..SessionQuery::default() }).await;
+            fixture.sessions(&SessionQuery { limit: 1_000, ..SessionQuery::default() }).await;
         let mut on_file = HashMap::new();
         for session in &sessions {
-            let takes = world.takes(session.id).await;
+            let takes = fixture.takes(session.id).await;
             self.compare_snapshot(session)?;
             on_file.extend(takes.into_iter().map(|take| (take.id, take)));
         }
         self.compare_takes(&on_file)?;
         replay(tenant, &sessions, on_file).await?;
-        self.compare_newcomer(world).await?;
+        self.compare_newcomer(fixture).await?;
         let mut tally = self.notes().tally;
         tally.aggregated = sessions.iter().filter(|session| session.snapshot.is_some()).count();
         self.notes().broken.clone().map_or(Ok(tally), Err)
@@ -233,11 +237,11 @@ impl Answers {
         Ok(())
     }
 
-    async fn compare_newcomer(&self, world: &World) -> Result<(), String> {
-        let mail = world.messages(None, None).await.len();
+    async fn compare_newcomer(&self, fixture: &TestTenant) -> Result<(), String> {
+        let mail = fixture.messages(None, None).await.len();
         let bearers = self.notes().claimed.clone();
         let Some(id) = self.notes().newcomer.clone() else { return Ok(()) };
-        let Some(member) = world.member(&id).await.member else {
+        let Some(member) = fixture.member(&id).await.member else {
             return Err(format!("the application of {id} was accepted and is not on file"));
         };
         if self.notes().is_activated && mail != 1 {

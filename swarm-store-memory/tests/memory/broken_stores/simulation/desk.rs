@@ -11,7 +11,7 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::store::Tenants;
 use swarm_core::{Error, Refusal, Submission, Swarm, Tenant};
-use swarm_testing::{Author, Counter, World, applicant, keys, object, session_draft};
+use swarm_testing::{Author, Counter, TestTenant, applicant, keys, object, session_draft};
 
 use super::answers::Answers;
 pub(crate) use super::answers::Tally;
@@ -24,7 +24,7 @@ const NEWCOMER: &str = "dan";
 
 /// One tenant with its clients.
 pub(crate) struct Desk {
-    world: World,
+    fixture: TestTenant,
     servers: [Tenant; 3],
     chaos: Arc<Chaos>,
     answers: Answers,
@@ -34,19 +34,19 @@ impl Desk {
     /// Sets up, without faults: a subject, a session, and members with tokens. Two of three
     /// servers have a basis cache.
     pub(crate) async fn open(store: Arc<dyn Tenants>, chaos: Arc<Chaos>) -> Self {
-        let world = World::open(Arc::clone(&store), TenantId::parse("acme").unwrap());
+        let fixture = TestTenant::open(Arc::clone(&store), TenantId::parse("acme").unwrap());
         let swarm = Swarm::new(store, Counter);
         let servers = [swarm.clone(), swarm.clone().with_basis_cache(), swarm.with_basis_cache()]
-            .map(|swarm| swarm.tenant(&world.id));
+            .map(|swarm| swarm.tenant(&fixture.id));
         let [tenant, ..] = &servers;
         let subject = Subject::read(&mut object(r#"{"id":"aurora","name":"Aurora"}"#)).unwrap();
         let _ = tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
         let answers = Answers::default();
         for (author, member) in &*MEMBERS {
-            world.create(member).await;
+            fixture.create(member).await;
             answers.has_token(&author.id, author.token, answers.step());
         }
-        let desk = Self { world, servers, chaos, answers };
+        let desk = Self { fixture, servers, chaos, answers };
         desk.convene().await.unwrap();
         desk
     }
@@ -77,7 +77,7 @@ impl Desk {
 
     /// The events, or the broken promise.
     pub(crate) async fn look_back(&self) -> Result<Tally, String> {
-        self.answers.look_back(&self.world, &self.servers[0]).await
+        self.answers.look_back(&self.fixture, &self.servers[0]).await
     }
 }
 

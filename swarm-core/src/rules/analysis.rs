@@ -1,0 +1,349 @@
+//! What the pages say about a record beyond its fields (API.md, 10.3): the stage of a session,
+//! whether its members agree, what changed since the session before, and how a member compares with the
+//! others. All of it measures agreement, not accuracy: no outcome is on record.
+
+use std::cmp::Ordering;
+
+use super::aggregate::{Position, number};
+use super::{PublicTake, takes_may_come};
+use crate::domain::{
+    Figures, MemberId, Quote, Session, SessionState, Snapshot, Stance, Stances, Timestamp,
+};
+
+/// The stage of a session. The state alone does not determine it: takes are accepted until the deadline in
+/// every state (API.md, 5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Planned; takes are accepted already.
+    Scheduled,
+    /// Takes are collected.
+    Open,
+    /// The operator ended the collection, but the deadline has not passed: takes are still accepted.
+    Closing,
+    /// No more takes are accepted, and there is no snapshot yet.
+    AwaitingResult,
+    /// The snapshot is written, but not published. Later takes do not count.
+    Aggregated,
+    /// The result is published. Later takes do not count.
+    Published,
+}
+
+/// Returns the stage of a session in this state and with this deadline.
+pub fn stage(state: SessionState, deadline: Option<Timestamp>, now: Timestamp) -> Stage {
+    let accepts = takes_may_come(deadline, now);
+    match state {
+        SessionState::Published => Stage::Published,
+        SessionState::Aggregated => Stage::Aggregated,
+        SessionState::Scheduled if accepts => Stage::Scheduled,
+        SessionState::Collecting if accepts => Stage::Open,
+        SessionState::WindowClosed if accepts => Stage::Closing,
+        SessionState::Scheduled | SessionState::Collecting | SessionState::WindowClosed => {
+            Stage::AwaitingResult
+        }
+    }
+}
+
+impl Stage {
+    /// Returns whether a take filed now would count.
+    pub fn takes_count(self) -> bool {
+        matches!(self, Self::Scheduled | Self::Open | Self::Closing)
+    }
+}
+
+/// Whether a take counts in a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// The take counts.
+    Counted,
+    /// The take was filed after the snapshot was written.
+    Late,
+    /// The member was not on the roster, or was excused; or a later revision counts.
+    NotExpected,
+}
+
+/// Returns whether the latest take of a member counts in a snapshot with these figures, of which only quotes were left out.
+/// `counts` is whether takes of its member do. `None` where only the quotes say: the take was filed in the millisecond
+/// of the aggregation.
+pub fn counting_by_time(filed_at: Timestamp, figures: &Figures, counts: bool) -> Option<Counting> {
+    match filed_at.cmp(&figures.aggregated_at) {
+        Ordering::Greater => Some(Counting::Late),
+        Ordering::Equal => None,
+        Ordering::Less if counts => Some(Counting::Counted),
+        Ordering::Less => Some(Counting::NotExpected),
+    }
+}
+
+/// Returns whether a take counts in the snapshot of its session.
+pub fn counting(take: &PublicTake, snapshot: &Snapshot) -> Counting {
+    if snapshot.quotes.iter().any(|quote| quote.take_id == take.id()) {
+        Counting::Counted
+    } else if take.filed_at() >= snapshot.figures.aggregated_at {
+        Counting::Late
+    } else {
+        Counting::NotExpected
+    }
+}
+
+/// The division of the members with a known stance into the side of the score, the other side and neutral. A
+/// negative rank is one side, a positive rank the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// At least two thirds are on the side of the score.
+    Agree {
+        /// The members on that side.
+        members: usize,
+        /// All members with a known stance.
+        of: usize,
+    },
+    /// At least two thirds are neutral.
+    Neutral {
+        /// The neutral members.
+        members: usize,
+        /// All members with a known stance.
+        of: usize,
+    },
+    /// Neither.
+    Split {
+        /// The members on the side of the score; of a score of 0, those on the larger side.
+        with: usize,
+        /// The members on the other side.
+        against: usize,
+        /// The neutral members.
+        neutral: usize,
+    },
+}
+
+/// Returns the division of the members at this score; `None` without members of a known stance.
+pub fn agreement(stances: &Stances, score: f64) -> Option<Agreement> {
+    let down = stances.bearish + stances.cautious;
+    let up = stances.constructive + stances.bullish;
+    let neutral = stances.neutral;
+    let of = down + up + neutral;
+    let (with, against) =
+        if score > 0.0 || (score == 0.0 && up > down) { (up, down) } else { (down, up) };
+    let is_most = |members: usize| members.saturating_mul(3) >= of.saturating_mul(2);
+    Some(match of {
+        0 => return None,
+        _ if is_most(with) => Agreement::Agree { members: with, of },
+        _ if is_most(neutral) => Agreement::Neutral { members: neutral, of },
+        _ => Agreement::Split { with, against, neutral },
+    })
+}
+
+/// Returns the mean distance of the members' ranks from the score, 0 to 4; `None` without members of
+/// a known stance.
+pub fn dissent(stances: &Stances, score: f64) -> Option<f64> {
+    let Stances { bearish, cautious, neutral, constructive, bullish, .. } = *stances;
+    let counts = [bearish, cautious, neutral, constructive, bullish];
+    let members: usize = counts.iter().sum();
+    let ranks = [-2.0, -1.0, 0.0, 1.0, 2.0_f64];
+    let apart = ranks.iter().zip(counts).map(|(rank, count)| (rank - score).abs() * number(count));
+    (members > 0).then(|| apart.sum::<f64>() / number(members))
+}
+
+/// What changed from one session of a subject to the next. Both have a snapshot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Movement {
+    /// The score before and after; `None` if one of them has no consensus.
+    pub score: Option<(f64, f64)>,
+    /// The members that changed sides.
+    pub crossings: Vec<Crossing>,
+    /// The members that were expected and did not file. Without a roster: those that filed the time
+    /// before.
+    pub missing: Vec<MemberId>,
+}
+
+/// A member that changed sides: from a positive rank to a negative one, or the other way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// The member.
+    pub member: MemberId,
+    /// Its stance before.
+    pub from: String,
+    /// Its stance after.
+    pub to: String,
+}
+
+/// What changed; `None` unless both sessions have a snapshot.
+pub fn movement(before: &Session, after: &Session) -> Option<Movement> {
+    let (from, to) = (before.snapshot.as_deref()?, after.snapshot.as_deref()?);
+    let scores = from.figures.consensus.as_ref().zip(to.figures.consensus.as_ref());
+    let is_quoted = |member: &MemberId| to.quotes.iter().any(|quote| quote.member_id == *member);
+    let expected: Vec<_> = match &after.roster {
+        Some(roster) => {
+            let entries = roster.entries().iter().filter(|entry| !entry.excused);
+            entries.map(|entry| &entry.member_id).collect()
+        }
+        None => from.quotes.iter().map(|quote| &quote.member_id).collect(),
+    };
+    Some(Movement {
+        score: scores.map(|(from, to)| (from.score, to.score)),
+        crossings: to.quotes.iter().filter_map(|quote| crossing(&from.quotes, quote)).collect(),
+        missing: expected.into_iter().filter(|member| !is_quoted(member)).cloned().collect(),
+    })
+}
+
+fn crossing(before: &[Quote], after: &Quote) -> Option<Crossing> {
+    let before = before.iter().find(|quote| quote.member_id == after.member_id)?;
+    let (from, to) = (Position::of_quote(before)?, Position::of_quote(after)?);
+    (from.rank.signum() * to.rank.signum() < 0).then(|| Crossing {
+        member: after.member_id.clone(),
+        from: before.stance.as_str().to_owned(),
+        to: after.stance.as_str().to_owned(),
+    })
+}
+
+/// Figures about a member over some sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MemberFigures {
+    /// The mean [`distance_from_others`], regardless of its sign, over the sessions if there is one.
+    pub distance: Option<f64>,
+    /// The number of sessions in which [`is_against`] is `Some`.
+    pub decided: usize,
+    /// The number of those sessions in which it is `Some(true)`.
+    pub against: usize,
+}
+
+/// Returns the figures of a member, from its positions that count, each with the figures of its
+/// session.
+pub fn member_figures<'a>(
+    counted: impl IntoIterator<Item = (Position, &'a Figures)>,
+) -> MemberFigures {
+    let mut figures = MemberFigures::default();
+    let mut distances = Vec::new();
+    for (own, session) in counted {
+        distances.extend(distance_from_others(own, session).map(f64::abs));
+        let consensus = session.consensus.as_ref();
+        if let Some(against) = consensus.and_then(|it| is_against(own, it.stance)) {
+            figures.decided += 1;
+            figures.against += usize::from(against);
+        }
+    }
+    let mean = distances.iter().sum::<f64>() / number(distances.len());
+    MemberFigures { distance: (!distances.is_empty()).then_some(mean), ..figures }
+}
+
+/// Returns the distance of a position that counts in these figures from the score of the others: −4 to 4, positive where it is more
+/// bullish. `None` without others.
+///
+/// The score of the others follows from that of all: both are means weighted by confidence.
+pub fn distance_from_others(own: Position, figures: &Figures) -> Option<f64> {
+    /// The figures are rounded to 12 decimals: smaller sums of confidences are none, and smaller parts of the distance
+    /// mean nothing.
+    const PRECISION: f64 = 1e-9;
+    let consensus = figures.consensus.as_ref()?;
+    let stances = &figures.stances;
+    let counts = [
+        (-2.0, stances.bearish),
+        (-1.0, stances.cautious),
+        (0.0, stances.neutral),
+        (1.0, stances.constructive),
+        (2.0, stances.bullish),
+    ];
+    let members: usize = counts.iter().map(|(_, count)| count).sum();
+    let others = number(members.checked_sub(1).filter(|others| *others > 0)?);
+    let rank = f64::from(own.rank);
+    let total = consensus.confidence * number(members);
+    let of_others = total - own.confidence;
+    let score = if of_others > PRECISION * number(members) {
+        (consensus.score * total - rank * own.confidence) / of_others
+    } else {
+        // All of the others have a confidence of 0.
+        (counts.iter().map(|(rank, count)| rank * number(*count)).sum::<f64>() - rank) / others
+    };
+    Some(((rank - score) / PRECISION).round() * PRECISION)
+}
+
+/// Returns whether a position is on the other side of the consensus. `None` if the consensus is
+/// neutral: it has no other side. A neutral position is never against.
+pub fn is_against(own: Position, consensus: &str) -> Option<bool> {
+    match consensus {
+        "bearish" | "cautious" => Some(own.rank > 0),
+        "constructive" | "bullish" => Some(own.rank < 0),
+        _ => None,
+    }
+}
+
+/// Returns how often the stance differs from the one before. All stances are of one subject, oldest first.
+pub fn stance_changes<'a>(stances: impl IntoIterator<Item = &'a Stance>) -> usize {
+    let stances: Vec<_> = stances.into_iter().collect();
+    stances.windows(2).filter(|pair| matches!(pair, [before, after] if before != after)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stage_follows_from_state_and_deadline() {
+        use SessionState::{Aggregated, Collecting, Published, Scheduled, WindowClosed};
+        let at = |millis| Timestamp::from_millis(millis).unwrap();
+        for (state, ahead, passed) in [
+            (Scheduled, Stage::Scheduled, Stage::AwaitingResult),
+            (Collecting, Stage::Open, Stage::AwaitingResult),
+            (WindowClosed, Stage::Closing, Stage::AwaitingResult),
+            (Aggregated, Stage::Aggregated, Stage::Aggregated),
+            (Published, Stage::Published, Stage::Published),
+        ] {
+            assert_eq!(stage(state, None, at(5)), ahead, "{state}: no deadline");
+            assert_eq!(stage(state, Some(at(5)), at(5)), ahead, "{state}: at the deadline");
+            assert_eq!(stage(state, Some(at(4)), at(5)), passed, "{state}: after it");
+        }
+    }
+
+    fn stances([bearish, cautious, neutral, constructive, bullish]: [usize; 5]) -> Stances {
+        Stances { bearish, cautious, neutral, constructive, bullish, other: 3 }
+    }
+
+    #[test]
+    fn members_agree_from_two_thirds_on_or_are_split() {
+        use Agreement::{Agree, Neutral, Split};
+        for (counts, score, expected) in [
+            ([2, 7, 0, 2, 0], -0.44, Agree { members: 9, of: 11 }),
+            ([0, 4, 0, 3, 2], 0.15, Split { with: 5, against: 4, neutral: 0 }),
+            // A few confident members outweigh more members with less confidence.
+            ([0, 4, 0, 3, 2], -0.15, Split { with: 4, against: 5, neutral: 0 }),
+            ([0, 1, 4, 1, 0], 0.0, Neutral { members: 4, of: 6 }),
+            ([1, 0, 1, 1, 1], 0.0, Split { with: 2, against: 1, neutral: 1 }),
+            ([0, 0, 0, 2, 0], 1.0, Agree { members: 2, of: 2 }),
+            ([0, 0, 1, 2, 0], 0.7, Agree { members: 2, of: 3 }),
+        ] {
+            assert_eq!(agreement(&stances(counts), score), Some(expected), "{counts:?} {score}");
+        }
+        assert_eq!(agreement(&stances([0; 5]), 0.0), None);
+    }
+
+    #[test]
+    fn dissent_is_mean_distance_from_score() {
+        assert_eq!(dissent(&stances([0, 0, 0, 3, 0]), 1.0), Some(0.0));
+        assert_eq!(dissent(&stances([1, 0, 0, 0, 1]), 0.0), Some(2.0));
+        assert_eq!(dissent(&stances([0, 1, 0, 1, 0]), 0.5), Some(1.0));
+        assert_eq!(dissent(&stances([0; 5]), 0.0), None);
+    }
+
+    fn position(rank: i8, confidence: f64) -> Position {
+        Position { rank, confidence }
+    }
+
+    #[test]
+    fn neutral_is_never_against_and_has_no_other_side() {
+        for (rank, consensus, expected) in [
+            (2, "cautious", Some(true)),
+            (-1, "cautious", Some(false)),
+            (0, "bullish", Some(false)),
+            (-2, "constructive", Some(true)),
+            (2, "neutral", None),
+        ] {
+            assert_eq!(is_against(position(rank, 1.0), consensus), expected, "{rank} {consensus}");
+        }
+    }
+
+    #[test]
+    fn changes_of_stance_are_counted_within_a_subject() {
+        let stances = ["bullish", "bullish", "neutral", "bullish"];
+        let stances = stances.map(|stance| Stance::parse(stance).unwrap());
+        assert_eq!(stance_changes(&stances), 2);
+        assert_eq!(stance_changes(&stances[..1]), 0);
+        assert_eq!(stance_changes([]), 0);
+    }
+}

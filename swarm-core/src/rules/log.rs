@@ -1,0 +1,305 @@
+//! The log: the entry that each change carries (API.md, 11.2). It may contain values that only the commit assigns.
+
+use std::sync::Arc;
+
+use crate::domain::committee::CommitteeDay;
+use crate::domain::json::write;
+use crate::domain::{
+    Actor, Attribution, CommitteeDayEntry, DayAct, Digest, Excuse, LogBefore, LogEntry,
+    LoggedSession, Member, MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct,
+    MemoDraft, MemoEntry, MemoId, Operation, Regime, RunningDigest, Session, SessionAct,
+    SessionDraft, SessionEntry, SessionId, Signal, Subject, SubjectId, SubjectSnapshot,
+    SubjectSnapshotDraft, SubjectSnapshotId, Timestamp,
+};
+use crate::proof::note::VerifierKey;
+
+/// What a change appends to the log, made by the rules that judged it.
+///
+/// Most entries are [known](Self::known) before the commit. An entry that contains an id or a time which the
+/// commit assigns is made during the commit, by [`entry`](Self::entry), or for each possible time before it, by
+/// [`entry_at`](Self::entry_at). A store appends what that returns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Act(Kind);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    Known(Arc<LogEntry>),
+    Convened(SessionDraft, Attribution),
+    MemoPublished(MemberId, MemoDraft),
+    SnapshotAdded(SubjectId, SubjectSnapshotDraft, Actor),
+    StoreAccepted(LogBefore, Actor),
+}
+
+impl Act {
+    fn new(kind: Kind) -> Self {
+        Self(kind)
+    }
+
+    /// Returns the entry, if it contains nothing that the commit assigns.
+    pub fn known(&self) -> Option<&Arc<LogEntry>> {
+        match &self.0 {
+            Kind::Known(entry) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// Returns the entry of a commit at the time `at` that assigned the number `minted`: the id of a session
+    /// or of a document, or the number of a new log. A [known](Self::known) entry depends on neither.
+    pub fn entry(&self, minted: u64, at: Timestamp) -> Arc<LogEntry> {
+        self.entry_at(minted)(at)
+    }
+
+    /// Returns the [entry](Self::entry) as a function of the time. What the entries of all times have in common
+    /// is hashed once, because a store that proposes an entry for each millisecond must be done before they have
+    /// passed.
+    pub fn entry_at(&self, minted: u64) -> Box<dyn Fn(Timestamp) -> Arc<LogEntry> + '_> {
+        match &self.0 {
+            Kind::Known(entry) => Box::new(move |_| Arc::clone(entry)),
+            Kind::Convened(draft, by) => {
+                let session = logged(&draft.convened(SessionId(minted), Timestamp::EPOCH));
+                Box::new(move |at| Arc::new(convened_entry(&session, by, at)))
+            }
+            Kind::MemoPublished(author, draft) => {
+                let digest = digest_at(&write(&memo(author, draft, minted, Timestamp::EPOCH)));
+                Box::new(move |at| Arc::new(memo_published_entry(author, minted, digest(at))))
+            }
+            Kind::SnapshotAdded(subject, draft, by) => {
+                let digest = digest_at(&write(&snapshot(subject, draft, minted, Timestamp::EPOCH)));
+                Box::new(move |at| Arc::new(snapshot_added_entry(subject, by, minted, digest(at))))
+            }
+            Kind::StoreAccepted(before, by) => {
+                let (by, before) = (by.clone(), before.clone());
+                let accepted = Operation::StoreAccepted { by, log: minted, before };
+                let entry = Arc::new(LogEntry::Operation(accepted));
+                Box::new(move |_| Arc::clone(&entry))
+            }
+        }
+    }
+
+    /// Returns the JSON text whose digest is in the [entry](Self::entry), where that text has the id and
+    /// the time of the commit. A store whose commits assign both can complete text and entry by itself.
+    pub fn digested(&self, minted: u64, at: Timestamp) -> Option<String> {
+        match &self.0 {
+            Kind::MemoPublished(author, draft) => Some(write(&memo(author, draft, minted, at))),
+            Kind::SnapshotAdded(subject, draft, _) => {
+                Some(write(&snapshot(subject, draft, minted, at)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The session that is acted on, if it has an id already.
+    pub fn session(&self) -> Option<SessionId> {
+        self.known().and_then(|entry| entry.session())
+    }
+}
+
+impl From<LogEntry> for Act {
+    fn from(entry: LogEntry) -> Self {
+        Self(Kind::Known(Arc::new(entry)))
+    }
+}
+
+/// Returns the act: a session is convened.
+pub(super) fn convened(draft: &SessionDraft, by: &Attribution) -> Act {
+    Act::new(Kind::Convened(draft.clone(), by.clone()))
+}
+
+pub(super) fn session_changed(act: SessionAct, session: &Session, by: &Attribution) -> Act {
+    session_entry(act, session, by, None)
+}
+
+pub(super) fn excused(
+    session: &Session,
+    member: &MemberId,
+    excused: bool,
+    by: &Attribution,
+) -> Act {
+    let excuse = Excuse { member_id: member.clone(), excused };
+    session_entry(SessionAct::Excuse, session, by, Some(excuse))
+}
+
+/// Returns the act: the brief of a session is published.
+pub fn brief_published(session: &Session, by: &Attribution) -> Act {
+    session_entry(SessionAct::Brief, session, by, None)
+}
+
+fn session_entry(
+    act: SessionAct,
+    session: &Session,
+    by: &Attribution,
+    excuse: Option<Excuse>,
+) -> Act {
+    let Attribution { by, note } = by.clone();
+    let session = logged(session);
+    LogEntry::Session(Box::new(SessionEntry { act, by, note, session, excuse })).into()
+}
+
+/// Returns the act: a member is changed, by an operator or, if `by` is `None`, by itself.
+pub(super) fn member_changed(act: MemberAct, member: &Member, by: Option<&Actor>) -> Act {
+    let is_active = member.state.is_active();
+    LogEntry::Member(MemberEntry {
+        act,
+        by: by.cloned(),
+        id: member.id.clone(),
+        status: if is_active { MemberStatus::Active } else { MemberStatus::Inactive },
+        public_key: member.public_key.clone(),
+    })
+    .into()
+}
+
+/// Returns the act: a memo is published.
+pub fn memo_published(member: &MemberId, draft: &MemoDraft) -> Act {
+    Act::new(Kind::MemoPublished(member.clone(), draft.clone()))
+}
+
+/// Returns the act: a memo is shown that was held while its session was sealed.
+pub fn memo_shown(memo: &Memo) -> Act {
+    LogEntry::Memo(MemoEntry {
+        act: MemoAct::Published,
+        by: None,
+        id: memo.id,
+        member_id: memo.member_id.clone(),
+        digest: Digest::of_json(memo),
+    })
+    .into()
+}
+
+/// Returns the act: a memo is retracted.
+pub fn memo_retracted(memo: &Memo, by: &Actor) -> Act {
+    LogEntry::Memo(MemoEntry {
+        act: MemoAct::Retracted,
+        by: Some(by.clone()),
+        id: memo.id,
+        member_id: memo.member_id.clone(),
+        digest: Digest::of_json(memo),
+    })
+    .into()
+}
+
+/// Returns the act: a subject is created or replaced.
+pub fn subject_put(subject: &Subject, by: &Actor) -> Act {
+    let (id, digest) = (subject.id.clone(), Digest::of_json(subject));
+    LogEntry::Subject { by: by.clone(), id, digest }.into()
+}
+
+/// Returns the act: a snapshot of a subject is added.
+pub fn snapshot_added(subject: &SubjectId, draft: &SubjectSnapshotDraft, by: &Actor) -> Act {
+    Act::new(Kind::SnapshotAdded(subject.clone(), draft.clone(), by.clone()))
+}
+
+/// Returns the act: the regime of a day is recorded.
+pub fn regime_put(regime: &Regime, by: &Actor) -> Act {
+    let (date, digest) = (regime.date, Digest::of_json(regime));
+    LogEntry::Regime { by: by.clone(), date, digest }.into()
+}
+
+/// Returns the act: a research signal is recorded.
+pub fn signal_put(signal: &Signal, by: &Actor) -> Act {
+    let (signal_key, date) = (signal.signal_key.clone(), signal.date);
+    let digest = Digest::of_json(signal);
+    LogEntry::Signal { by: by.clone(), signal_key, date, digest }.into()
+}
+
+/// Returns the act: an operator accepts the store's clock as it is.
+pub fn clock_accepted(by: &Actor) -> Act {
+    LogEntry::Operation(Operation::ClockAccepted { by: by.clone() }).into()
+}
+
+/// Returns the act: an operator accepts the store as it is, and a new log begins. The commit assigns its number.
+/// `before` describes the previous log.
+pub fn store_accepted(before: LogBefore, by: &Actor) -> Act {
+    Act::new(Kind::StoreAccepted(before, by.clone()))
+}
+
+/// Returns the act: an operator accepts the key that signs the log from now on.
+pub fn key_accepted(key: &VerifierKey, by: &Actor) -> Act {
+    LogEntry::Operation(Operation::KeyAccepted { by: by.clone(), log_key: key.to_string() }).into()
+}
+
+/// Returns the act: a day of the committee is changed.
+pub(super) fn committee_day(act: DayAct, day: &CommitteeDay, by: &Actor) -> Act {
+    let generation = day.generation.as_ref();
+    let subject_id = match act {
+        DayAct::Subject => day.subject.as_ref(),
+        DayAct::Generated | DayAct::Synthesis | DayAct::Withdrawn => {
+            generation.map(|generation| &generation.subject_id)
+        }
+    };
+    LogEntry::CommitteeDay(CommitteeDayEntry {
+        act,
+        by: by.clone(),
+        date: day.date,
+        subject_id: subject_id.cloned(),
+        deadline_utc: generation.map(|generation| generation.deadline),
+    })
+    .into()
+}
+
+/// Returns the record of a session in the log, with digests in place of the fields that may be
+/// long.
+pub fn logged(session: &Session) -> LoggedSession {
+    LoggedSession {
+        id: session.id,
+        date: session.date,
+        subject_id: session.subject_id.clone(),
+        state: session.state,
+        window_closes_at: session.window_closes_at,
+        convened_at: session.convened_at,
+        quorum: session.quorum,
+        buckets_digest: session.buckets.as_ref().map(Digest::of_json),
+        roster_digest: session.roster.as_ref().map(Digest::of_json),
+        blind: session.blind,
+        opened_at: session.opened_at,
+        published_at: session.published_at,
+        snapshot_digest: session.snapshot.as_ref().map(Digest::of_json),
+    }
+}
+
+fn convened_entry(session: &LoggedSession, by: &Attribution, at: Timestamp) -> LogEntry {
+    LogEntry::Session(Box::new(SessionEntry {
+        act: SessionAct::Convened,
+        by: by.by.clone(),
+        note: by.note.clone(),
+        session: LoggedSession { convened_at: at, ..session.clone() },
+        excuse: None,
+    }))
+}
+
+fn memo(author: &MemberId, draft: &MemoDraft, id: u64, at: Timestamp) -> Memo {
+    let (id, member_id) = (MemoId(id), author.clone());
+    Memo { id, member_id, draft: draft.clone(), published_at: at }
+}
+
+fn memo_published_entry(author: &MemberId, id: u64, digest: Digest) -> LogEntry {
+    let (id, member_id) = (MemoId(id), author.clone());
+    LogEntry::Memo(MemoEntry { act: MemoAct::Published, by: None, id, digest, member_id })
+}
+
+fn snapshot(
+    subject: &SubjectId,
+    draft: &SubjectSnapshotDraft,
+    id: u64,
+    at: Timestamp,
+) -> SubjectSnapshot {
+    let (id, subject_id) = (SubjectSnapshotId(id), subject.clone());
+    SubjectSnapshot { id, subject_id, draft: draft.clone(), created_at: at }
+}
+
+fn snapshot_added_entry(subject: &SubjectId, by: &Actor, id: u64, digest: Digest) -> LogEntry {
+    let (id, subject_id) = (SubjectSnapshotId(id), subject.clone());
+    LogEntry::SubjectSnapshot { by: by.clone(), id, digest, subject_id }
+}
+
+/// The digest of a record's JSON text as a function of the time of its commit. `text` is that of
+/// [`Timestamp::EPOCH`]; the time is its last member.
+fn digest_at(text: &str) -> impl Fn(Timestamp) -> Digest + use<> {
+    let end_at = |at: Timestamp| write(&at) + "}";
+    let mut head = RunningDigest::default();
+    head.update(text.strip_suffix(&end_at(Timestamp::EPOCH)).unwrap_or(text).as_bytes());
+    move |at| {
+        let mut whole = head.clone();
+        whole.update(end_at(at).as_bytes());
+        whole.digest()
+    }
+}
