@@ -9,19 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::fairness::Client;
-
-/// The memory for all bodies in flight, in bytes.
-const BODIES: usize = 64 << 20;
-
-/// The memory for all answers in flight, in bytes. The cache has its own limit.
-const ANSWERS: usize = 128 << 20;
-
-/// The bytes of bodies and of answers that one client may have in flight.
-const CLIENT_BODIES: usize = BODIES / 4;
-const CLIENT_ANSWERS: usize = ANSWERS / 4;
-
-/// Bytes per permit.
-const UNIT: usize = 1 << 10;
+use crate::memory_share::{ANSWERS, BODIES, CLIENT_ANSWERS, UNIT, semaphore};
 
 /// Bodies and answers up to this size, in bytes, are not counted.
 pub(crate) const SMALL: usize = 64 << 10;
@@ -54,24 +42,6 @@ impl Default for Budget {
             answers: semaphore(ANSWERS),
         }
     }
-}
-
-/// The memory available to one client.
-#[derive(Debug)]
-pub(crate) struct Share {
-    pub(crate) bodies: Arc<Semaphore>,
-    pub(crate) answers: Arc<Semaphore>,
-}
-
-impl Default for Share {
-    fn default() -> Self {
-        Self { bodies: semaphore(CLIENT_BODIES), answers: semaphore(CLIENT_ANSWERS) }
-    }
-}
-
-/// Permits for this many bytes.
-fn semaphore(bytes: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(bytes / UNIT))
 }
 
 /// Memory for a body, reserved while it arrives.

@@ -45,7 +45,11 @@ pub mod fairness;
 mod applications;
 mod budget;
 mod cache;
+#[cfg(feature = "pages")]
+mod console;
 mod discovery;
+mod forwarded;
+mod memory_share;
 mod metrics;
 #[cfg(feature = "pages")]
 mod movements;

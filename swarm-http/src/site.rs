@@ -16,8 +16,8 @@ use crate::applications::ApplicationCounts;
 use crate::budget::Budget;
 use crate::cache::AnswerCache;
 use crate::fairness::{Client, Scheduler, processors};
+use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
-use crate::request::origin::forwarded_address;
 use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
@@ -41,7 +41,7 @@ pub struct Site {
     pub(crate) applications: ApplicationCounts,
     /// The state of the console: the sessions of operators.
     #[cfg(feature = "pages")]
-    pub(crate) console: crate::pages::console::Console,
+    pub(crate) console: crate::console::Console,
     /// The movements between results, for the home page.
     #[cfg(feature = "pages")]
     pub(crate) movements: crate::movements::MovementCache,
@@ -92,7 +92,7 @@ impl Site {
             clocks: Arc::default(),
             applications: ApplicationCounts::default(),
             #[cfg(feature = "pages")]
-            console: crate::pages::console::Console::default(),
+            console: crate::console::Console::default(),
             #[cfg(feature = "pages")]
             movements: crate::movements::MovementCache::default(),
             diagnoses: diagnosis_permits(),

@@ -23,7 +23,7 @@ use tokio::task::yield_now;
 use tokio::task_local;
 use tokio::time::Instant;
 
-use crate::budget::Share;
+use crate::memory_share::Share;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,4 @@
-//! The origin that a client used, scheme and host (API.md, 2), and the client's address behind a trusted proxy.
-
-use std::net::{IpAddr, SocketAddr};
+//! The origin that a client used: scheme and host (API.md, 2).
 
 use http::{HeaderMap, HeaderValue};
 
@@ -49,37 +47,4 @@ impl Origin {
 /// The first of several values: proxies append theirs, so it is the one that the client used.
 fn first(value: &HeaderValue) -> &[u8] {
     value.as_bytes().split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii()
-}
-
-/// The client's address: the one that the trusted proxy appended to `X-Forwarded-For`, with or without
-/// a port. Earlier values are under the client's control.
-pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
-    let last = last.rsplit(',').next()?.trim();
-    let with_port = || last.parse().map(|address: SocketAddr| address.ip());
-    last.parse().or_else(|_| with_port()).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn client_is_last_forwarded_address() {
-        let address = |values: &[&'static str]| {
-            let header = |value: &&'static str| {
-                ("x-forwarded-for".parse().unwrap(), HeaderValue::from_static(value))
-            };
-            forwarded_address(&values.iter().map(header).collect())
-        };
-        let is = |text: &str| Some(text.parse().unwrap());
-        assert_eq!(address(&["192.0.2.7"]), is("192.0.2.7"));
-        assert_eq!(address(&["203.0.113.1, 192.0.2.7"]), is("192.0.2.7"));
-        assert_eq!(address(&["203.0.113.1", "unknown,192.0.2.7:4711"]), is("192.0.2.7"));
-        assert_eq!(address(&["2001:db8::1"]), is("2001:db8::1"));
-        assert_eq!(address(&["[2001:db8::1]:80"]), is("2001:db8::1"));
-        for none in [&[][..], &[""], &["192.0.2.7, unknown"]] {
-            assert_eq!(address(none), None);
-        }
-    }
 }

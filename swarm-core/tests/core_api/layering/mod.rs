@@ -120,7 +120,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-http/src",
         &[
-            "applications forwarded memory_share movements number",
+            "applications forwarded memory_share movements",
             "fairness",
             "budget console workers",
             "tenants",
@@ -129,7 +129,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "cache",
             "site",
             "request",
-            "no_pages pages",
+            "pages",
             "discovery",
             "routes",
             ITSELF,
@@ -138,8 +138,8 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-server/src",
         &[
-            "activity framing host limits",
-            "socket tracked_body turns",
+            "activity limits request_head",
+            "socket tracked_body",
             "connections tls without_tls",
             ITSELF,
         ],
@@ -153,7 +153,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "mail signing_key without_mail",
             "command config",
             "admin member tls_files transfer without_tls witnesses",
-            "brief_files command_line in_force stored_tenants tenants",
+            "brief_files command_line effective_settings tenants",
             "open_site",
             "export serve",
             "check demo",

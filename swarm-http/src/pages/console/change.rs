@@ -8,7 +8,6 @@ use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
 use super::acts::Act;
-use super::attempts::client;
 use super::confirm;
 use super::context::{
     ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
@@ -21,7 +20,7 @@ use super::handlers::{
 use super::layout::{error_text, see_other, with_error};
 use super::pages;
 use super::pages::PageId;
-use super::sign_ins::{Secret, Submission};
+use crate::console::{Secret, Submission, client};
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
 

@@ -15,7 +15,7 @@ use super::form::{Field, FormData, FormView};
 use super::layout::Page;
 use super::pages::PageId;
 use super::same_origin::is_same_origin;
-use super::sign_ins::SignIn;
+use crate::console::SignIn;
 use crate::pages::links;
 use crate::pages::time_text::TimeFormatter;
 use crate::request::RequestContext;

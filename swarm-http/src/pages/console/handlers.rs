@@ -12,7 +12,6 @@ use swarm_core::{Error, Refusal};
 use tokio::time::Instant;
 
 use super::acts::Act;
-use super::attempts::client;
 use super::context::{
     ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
 };
@@ -23,7 +22,7 @@ use super::layout::{
 };
 use super::pages;
 use super::pages::PageId;
-use super::sign_ins::SignIn;
+use crate::console::{SignIn, client};
 use crate::pages::frame::time_formatter;
 use crate::pages::links::part;
 use crate::request::RequestContext;

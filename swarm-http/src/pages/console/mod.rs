@@ -4,7 +4,6 @@
 //! text of a refusal and the role that an act needs exist once, in the route table and below it.
 
 mod acts;
-mod attempts;
 mod body;
 mod change;
 mod confirm;
@@ -15,20 +14,9 @@ mod handlers;
 mod layout;
 mod pages;
 mod same_origin;
-mod sign_ins;
 
 pub(crate) use acts::ALL as ACTS;
 pub(crate) use change::change;
 pub(crate) use context::OperatorRoutes;
 pub(crate) use handlers::{secret, show, sign_in, sign_out, style};
 pub(crate) use pages::PageId;
-
-use attempts::Attempts;
-use sign_ins::SignIns;
-
-/// The state of the console: sessions, and waits after wrong tokens (API.md, 14.1).
-#[derive(Default)]
-pub(crate) struct Console {
-    sign_ins: SignIns,
-    attempts: Attempts,
-}
