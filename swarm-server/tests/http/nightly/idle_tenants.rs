@@ -29,14 +29,21 @@ fn idle_tenants_cost_redis_one_call_a_second() {
     let redis = Server::start(&["--appendonly", "no"]);
     let program = serve("idle-tenants.toml", &redis);
     program.client.at("desk-7.example").convene(DAY, "aurora");
-    // Each task has run at least once, and is waiting.
+    // Until each task has run once, and is waiting: on a busy machine later.
     sleep(Duration::from_secs(15));
-    let (begin, before) = (Instant::now(), commands(&redis));
-    sleep(Duration::from_secs(8));
-    let commands = commands(&redis) - before;
-    // The script of the change feed runs three commands. On a busy machine the sleep takes longer.
-    let seconds = begin.elapsed().as_secs() + 1;
-    assert!((20..=5 * seconds).contains(&commands), "{commands} in {seconds} s");
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        let (begin, before) = (Instant::now(), commands(&redis));
+        sleep(Duration::from_secs(8));
+        let commands = commands(&redis) - before;
+        // The script of the change feed runs three commands. The sleep may take longer.
+        let seconds = begin.elapsed().as_secs() + 1;
+        if (20..=5 * seconds).contains(&commands) {
+            return;
+        }
+        seen.push((commands, seconds));
+    }
+    panic!("commands in so many seconds: {seen:?}");
 }
 
 #[test]
