@@ -105,6 +105,15 @@ mod tests {
     }
 
     #[test]
+    fn number_of_values_is_bounded() {
+        // The list, the object in it, its member, and a number.
+        let text = br#"[{"a":1},2]"#;
+        assert!(Json::read_bounded(text, 4).is_ok());
+        let fault = Json::read_bounded(text, 3).map_err(|fault| fault.place);
+        assert_eq!(fault, Err(FaultPlace::TooManyValues));
+    }
+
+    #[test]
     fn parsed_value_is_written_back_unchanged() {
         for text in [
             r#"{"b":1.0,"a":[-0,1E3,0.10,{"z":1e-7,"y":123456789012345678901234567890}],"":5e-324}"#,
