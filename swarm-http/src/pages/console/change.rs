@@ -35,13 +35,15 @@ pub(crate) async fn change(
         Ok(name) => name,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
+    let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
+    // Taken here, because a job of the worker pool has none.
+    let client = client();
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        return sign_in_and_show_form(act, routes, request, name).await;
+        let form = sign_in_and_show_form(act, routes, request, (name, client));
+        return site.workers.run(served.jobs(), form).await;
     };
     // Forms of one session are processed one after another.
     let form_lock = Arc::clone(&sign_in.form_lock).lock_owned().await;
-    let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
-    let client = client();
     // A started job runs to its end, even if the browser has disconnected.
     let result = async move {
         let _form_lock = form_lock;

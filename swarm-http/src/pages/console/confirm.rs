@@ -37,7 +37,7 @@ pub(super) async fn page(
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
     let form = context.form(act, &parts, vec![Field::token()]);
     page.form(form.map(|form| FormView {
-        hidden: form.hidden.into_iter().chain(sent.typed()).collect(),
+        hidden: form.hidden.into_iter().chain(sent.typed(act)).collect(),
         fault: fault.clone(),
         is_inline: false,
         ..form

@@ -125,6 +125,7 @@ impl ConsoleContext {
             dry_run: is_dry_run.then(|| Box::new(DryRun::of(&request.served))),
             origin: request.origin.clone(),
             credential: Credential::Operator(self.operator.name.clone()),
+            is_head: false,
             headers: HeaderMap::new(),
             path,
             query: String::new(),

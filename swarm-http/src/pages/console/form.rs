@@ -1,5 +1,6 @@
 //! Forms: their data as a browser sends it, and their fields as a page shows them.
 
+use super::acts::Act;
 use super::layout::Table;
 use crate::pages::Markup;
 
@@ -34,10 +35,10 @@ impl FormData {
         self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// All fields but the token and the hidden fields that each form has.
-    pub(super) fn typed(&self) -> impl Iterator<Item = (String, String)> {
-        let own = |name: &str| matches!(name, "token" | "form" | "seen" | SIGNING_IN);
-        self.0.iter().filter(move |(name, _)| !own(name)).cloned()
+    /// The fields of the act, without the token and the hidden fields that each form has. Other fields are left out: a
+    /// stranger may send any number of them.
+    pub(super) fn typed(&self, act: &'static Act) -> impl Iterator<Item = (String, String)> {
+        self.0.iter().filter(|(name, _)| act.has_field(name)).cloned()
     }
 }
 

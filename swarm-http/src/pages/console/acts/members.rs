@@ -80,7 +80,8 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
     ("Replace the token", "New token"),
 )
 .warning("The token in use stops working at once. The new one is shown once, on the next page.")
-.with_secret("token");
+.with_secret("token")
+.with_fields(&["publicKey"]);
 
 pub(in crate::pages::console) static ERASE: Act = Act::post(
     "/operate/members/{id}/erase",
