@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK};
 use http::{HeaderMap, Method};
-use swarm_core::json::{Json, NotJson};
+use swarm_core::json::{FaultPlace, Json, NotJson};
 use swarm_core::wire::{Problem, RequestError};
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -23,14 +23,14 @@ use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
-use super::body::{self, BODY_DEADLINE, BodyError, BodyGate};
+use super::body::{self, BODY_DEADLINE, BodyError, BodyGate, MAX_PARSED_INLINE};
 use super::context::RequestContext;
 use super::credential::{Credential, authorize};
 use super::dry_run::{self, DryRun};
 use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
-use super::route::{BodyRule, Handler, Work};
+use super::route::{AsyncHandler, BodyRule, Handler, Work};
 use super::table::Endpoint;
 
 /// A request without its body.
@@ -234,16 +234,14 @@ where
     let dry_run =
         if route.is_operators_change() { DryRun::of_query(&query, &served)? } else { None };
     let is_dry_run = dry_run.is_some();
-    let (bytes, body) = match route.body {
-        None => (Bytes::new(), Json::Null),
+    let bytes = match route.body {
+        None => Bytes::new(),
         Some(rule) => {
             let gate = MemoryGate { site, served: &served, credential: &credential, held: None };
-            let bytes = read_body(gate, &headers, body, rule).await?;
-            let body = if rule.unread { Json::Null } else { Json::read(&bytes)? };
-            (bytes, body)
+            read_body(gate, &headers, body, rule).await?
         }
     };
-    let sent = bytes.clone();
+    let (sent, jobs) = (bytes.clone(), Arc::clone(&served));
     let is_cacheable = matches!(route.work, Work::CachedShort | Work::CachedLong);
     let is_public = matches!(credential, Credential::None);
     let cache_request = (is_cacheable && options.is_cached && is_public).then(|| CacheRequest {
@@ -258,33 +256,64 @@ where
         dry_run: dry_run.map(Box::new),
         origin,
         credential,
+        is_head: method == Method::HEAD,
         headers,
         path: parts,
         query,
         bytes,
-        body,
+        body: Json::Null,
     };
+    let max_values = route.parsed_values();
+    let is_long = matches!(route.work, Work::Long | Work::CachedLong)
+        || (max_values.is_some() && sent.len() > MAX_PARSED_INLINE);
+    let minted = is_dry_run.then_some(route.mints);
     let answer = match cache_request {
         Some(cache_request) => site.cache.answer(cache_request, || handler.answer(request)).await,
-        None if matches!(route.work, Work::Long | Work::CachedLong) => {
-            let (served, is_public) = (Arc::clone(&request.served), route.is_public_read());
-            let made = handler.answer(request);
+        None if is_long => {
+            let (handler, is_public) = (Arc::clone(handler), route.is_public_read());
             let work = async move {
-                let answer = made.await?;
+                let answer = parsed(&handler, request, max_values).await?;
+                let answer = marked(answer, minted)?;
                 Ok(if is_public { caching::prepared(answer, options.gzip) } else { answer })
             };
-            site.workers.run(served.jobs(), work).await
+            site.workers.run(jobs.jobs(), work).await
         }
-        None => handler.answer(request).await,
+        None => {
+            let answer = parsed(handler, request, max_values).await;
+            answer.and_then(|answer| marked(answer, minted))
+        }
     };
-    let answer = match answer {
-        Ok(answer) if is_dry_run => dry_run::mark_dry_run(answer, route.mints),
-        answer => answer,
-    };
-    Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
+    match answer {
+        Ok(answer) => Ok(answer),
+        // The hint quotes the body, which is parsed once more for it.
+        Err(error) if sent.len() > MAX_PARSED_INLINE => {
+            Ok(site.workers.run(jobs.jobs(), async move { error.answer_to(&sent) }).await)
+        }
+        Err(error) => Ok(error.answer_to(&sent)),
+    }
 }
 
-/// Reserves memory for a body as it arrives. Before more than [`SMALL`] bytes are read, a bearer token
+/// Parses the body, with at most this many values, and answers.
+async fn parsed(
+    handler: &Arc<dyn AsyncHandler<RequestContext>>,
+    mut request: RequestContext,
+    max_values: Option<usize>,
+) -> Reply {
+    if let Some(max_values) = max_values {
+        request.body = Json::read_bounded(&request.bytes, max_values)?;
+    }
+    handler.answer(request).await
+}
+
+/// Marks the answer of a dry run.
+fn marked(answer: Answer, minted: Option<Option<&str>>) -> Reply {
+    match minted {
+        Some(minted) => dry_run::mark_dry_run(answer, minted),
+        None => Ok(answer),
+    }
+}
+
+/// Reserves memory for a whole body once more than [`SMALL`] bytes of it have arrived. Before that, a bearer token
 /// must belong to a member.
 struct MemoryGate<'a> {
     site: &'a Site,
@@ -314,9 +343,9 @@ impl BodyGate<ApiError> for MemoryGate<'_> {
         Ok(())
     }
 
-    async fn arrived(&mut self, length: usize) -> Result<(), ApiError> {
+    async fn arrived(&mut self, length: usize, whole: usize) -> Result<(), ApiError> {
         if length > SMALL {
-            self.reservation().await?.grow(length).await?;
+            self.reservation().await?.reserve(whole).await?;
         }
         Ok(())
     }
@@ -366,7 +395,10 @@ fn is_of_type(headers: &HeaderMap, wanted: &str) -> bool {
 
 impl From<NotJson> for ApiError {
     fn from(fault: NotJson) -> Self {
-        RequestError::InvalidJson(fault).into()
+        match fault.place {
+            FaultPlace::TooManyValues => RequestError::BodyTooLarge.into(),
+            _ => RequestError::InvalidJson(fault).into(),
+        }
     }
 }
 
