@@ -32,6 +32,7 @@ pub(crate) struct RequestContext {
     pub(crate) origin: Origin,
     pub(crate) credential: Credential,
     /// Whether only the head of the answer is sent.
+    #[cfg(feature = "pages")]
     pub(crate) is_head: bool,
     pub(crate) headers: HeaderMap,
     /// The path parameters, percent-decoded.

@@ -256,6 +256,7 @@ where
         dry_run: dry_run.map(Box::new),
         origin,
         credential,
+        #[cfg(feature = "pages")]
         is_head: method == Method::HEAD,
         headers,
         path: parts,

@@ -36,10 +36,8 @@ pub(crate) async fn change(
         Err(error) => return Ok(refusal_page(&request, error)),
     };
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
-    // Taken here, because a job of the worker pool has none.
-    let client = client();
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        let form = sign_in_and_show_form(act, routes, request, (name, client));
+        let form = sign_in_and_show_form(act, routes, request, name);
         return site.workers.run(served.jobs(), form).await;
     };
     // Forms of one session are processed one after another.
@@ -48,12 +46,12 @@ pub(crate) async fn change(
     let result = async move {
         let _form_lock = form_lock;
         let context = console_context(request, routes, (sign_in, operator)).await?;
-        Ok(process(act, context, client).await)
+        Ok(process(act, context).await)
     };
     site.workers.run(served.jobs(), result).await
 }
 
-async fn process(act: &'static Act, mut context: ConsoleContext, client: u64) -> Answer {
+async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
     let sent = FormData::read(&context.request.bytes);
     if !context.may(act) {
         return error_answer(&context, swarm_core::Refusal::NotForRole.into());
@@ -75,7 +73,7 @@ async fn process(act: &'static Act, mut context: ConsoleContext, client: u64) ->
             return see_other(&page);
         }
     }
-    match apply(act, &mut context, &sent, client).await {
+    match apply(act, &mut context, &sent).await {
         Ok(Outcome::Done(location)) => {
             context.sign_in.form_done(&form, &location);
             see_other(&location)
@@ -111,7 +109,6 @@ async fn apply(
     act: &'static Act,
     context: &mut ConsoleContext,
     sent: &FormData,
-    client: u64,
 ) -> Result<Outcome, Box<Answer>> {
     let session = pages::session(act.page_id, context).await.map_err(refused)?;
     context.record_digest = pages::digest(act.page_id, context).await.map_err(refused)?;
@@ -135,7 +132,7 @@ async fn apply(
                 context.with_layout(page, Some(act.page_id)).answer(StatusCode::OK),
             ));
         }
-        if let Err(error) = check_token(context, sent, client).await {
+        if let Err(error) = check_token(context, sent).await {
             let fault = match &error {
                 RequestError::TooManyAttempts(left) => {
                     wait_text(std::time::Duration::from_secs((*left).into()))
@@ -203,14 +200,10 @@ fn secret_owner(mut body: swarm_core::json::Object) -> String {
 }
 
 /// Checks the token of the signed-in operator. A wrong token counts like one at the sign-in.
-async fn check_token(
-    context: &ConsoleContext,
-    sent: &FormData,
-    client: u64,
-) -> Result<(), RequestError> {
+async fn check_token(context: &ConsoleContext, sent: &FormData) -> Result<(), RequestError> {
     let request = &context.request;
     let attempt =
-        request.site.console.attempts.begin(client, Instant::now()).map_err(too_many_attempts)?;
+        request.site.console.attempts.begin(client(), Instant::now()).map_err(too_many_attempts)?;
     let operator = request.served.config().operators.with_token(&token_hash(sent)).await;
     if operator.is_none_or(|operator| operator != context.operator) {
         return Err(RequestError::WrongToken);

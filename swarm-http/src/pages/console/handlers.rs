@@ -139,7 +139,7 @@ pub(crate) async fn sign_in(request: RequestContext) -> Reply {
         Err(error) => return Ok(refusal_page(&request, error)),
     };
     let sent = FormData::read(&request.bytes);
-    match begin_session(&request, name, &sent, client()).await {
+    match begin_session(&request, name, &sent).await {
         Ok(entered) => {
             let to = Some(sent.text("to")).filter(|to| is_console_path(to)).unwrap_or("/operate");
             Ok(with_cookie(see_other(to), &entered.cookie))
@@ -164,10 +164,9 @@ pub(super) async fn begin_session(
     request: &RequestContext,
     name: &str,
     sent: &FormData,
-    client: u64,
 ) -> Result<NewSession, (ApiError, String)> {
     let (console, served) = (&request.site.console, &request.served);
-    let attempt = console.attempts.begin(client, Instant::now());
+    let attempt = console.attempts.begin(client(), Instant::now());
     let attempt = attempt.map_err(|left| (too_many_attempts(left).into(), wait_text(left)))?;
     let token = token_hash(sent);
     let Some(operator) = served.config().operators.with_token(&token).await else {
@@ -286,7 +285,7 @@ pub(super) async fn sign_in_and_show_form(
     act: &'static Act,
     routes: OperatorRoutes,
     request: RequestContext,
-    (cookie, client): (&str, u64),
+    cookie: &str,
 ) -> Reply {
     let sent = FormData::read(&request.bytes);
     let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
@@ -295,7 +294,7 @@ pub(super) async fn sign_in_and_show_form(
         let error = (RequestError::SignedOut.into(), None);
         return Ok(expired_session_page(act, &request, action, &sent, error));
     }
-    let entered = match begin_session(&request, cookie, &sent, client).await {
+    let entered = match begin_session(&request, cookie, &sent).await {
         Ok(entered) => entered,
         Err((error, fault)) => {
             let error = (error, Some(fault));
