@@ -262,6 +262,7 @@ fn numbers(size: usize) -> String {
 }
 
 /// Submits takes at a steady pace, and returns the 90th percentile of the times.
+#[allow(clippy::disallowed_methods, reason = "measures real time")]
 fn submit_times(
     fixture: &Fixture,
     author: &Author,
