@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK};
+use http::header::LINK;
 use http::{HeaderMap, Method};
 use swarm_core::json::{FaultPlace, Json, NotJson};
 use swarm_core::wire::{Problem, RequestError};
@@ -15,7 +15,7 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::Site;
-use crate::budget::{BodyReservation, BudgetExhausted, InFlight, SMALL};
+use crate::budget::{BudgetExhausted, InFlight};
 use crate::cache::{CacheKey, CacheRequest};
 use crate::fairness::Client;
 use crate::metrics::Submitted;
@@ -23,14 +23,15 @@ use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
-use super::body::{self, BODY_DEADLINE, BodyError, BodyGate, MAX_PARSED_INLINE};
+use super::body::MAX_PARSED_INLINE;
 use super::context::RequestContext;
 use super::credential::{Credential, authorize};
 use super::dry_run::{self, DryRun};
 use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
-use super::route::{AsyncHandler, BodyRule, Handler, Work};
+use super::reception::{MemoryGate, read_body};
+use super::route::{AsyncHandler, Handler, Work};
 use super::table::Endpoint;
 
 /// A request without its body.
@@ -237,8 +238,7 @@ where
     let bytes = match route.body {
         None => Bytes::new(),
         Some(rule) => {
-            let gate = MemoryGate { site, served: &served, credential: &credential, held: None };
-            read_body(gate, &headers, body, rule).await?
+            read_body(MemoryGate::new(site, &served, &credential), &headers, body, rule).await?
         }
     };
     let (sent, jobs) = (bytes.clone(), Arc::clone(&served));
@@ -314,107 +314,11 @@ fn marked(answer: Answer, minted: Option<Option<&str>>) -> Reply {
     }
 }
 
-/// Reserves memory for a whole body once more than [`SMALL`] bytes of it have arrived. Before that, a bearer token
-/// must belong to a member.
-struct MemoryGate<'a> {
-    site: &'a Site,
-    served: &'a ServedTenant,
-    credential: &'a Credential,
-    held: Option<BodyReservation>,
-}
-
-impl MemoryGate<'_> {
-    async fn reservation(&mut self) -> Result<&mut BodyReservation, ApiError> {
-        let is_known = match self.credential {
-            _ if self.held.is_some() => false,
-            Credential::Bearer(token) => self.served.tenant().bearer(token).await.map(|_| true)?,
-            Credential::Operator(_) => true,
-            _ => false,
-        };
-        let (client, budget) = (Client::current(), &self.site.budget);
-        Ok(self.held.get_or_insert_with(|| budget.body(client, is_known)))
-    }
-}
-
-impl BodyGate<ApiError> for MemoryGate<'_> {
-    async fn announced(&mut self, length: usize) -> Result<(), ApiError> {
-        if length > SMALL {
-            self.reservation().await?;
-        }
-        Ok(())
-    }
-
-    async fn arrived(&mut self, length: usize, whole: usize) -> Result<(), ApiError> {
-        if length > SMALL {
-            self.reservation().await?.reserve(whole).await?;
-        }
-        Ok(())
-    }
-}
-
-async fn read_body<S, B, E>(
-    mut gate: MemoryGate<'_>,
-    headers: &HeaderMap,
-    stream: S,
-    rule: BodyRule,
-) -> Result<Bytes, ApiError>
-where
-    S: Stream<Item = Result<B, E>>,
-    B: Buf,
-{
-    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if rule.is_form && !is_of_type(headers, "application/x-www-form-urlencoded") {
-        return Err(RequestError::NotFormType.into());
-    }
-    if !rule.is_form && !rule.optional && !is_json(headers) {
-        return Err(RequestError::NotJsonType.into());
-    }
-    let body = body::read_through(&mut gate, stream, length, rule.limit, BODY_DEADLINE).await?;
-    let body = match gate.held {
-        Some(reservation) => reservation.hold(body),
-        None => body,
-    };
-    if rule.optional && body.is_empty() {
-        return Ok(Bytes::from_static(b"{}"));
-    }
-    if !rule.is_form && !is_json(headers) {
-        return Err(RequestError::NotJsonType.into());
-    }
-    let is_null = rule.nullable && body.trim_ascii() == b"null";
-    Ok(if is_null { Bytes::from_static(b"{}") } else { body })
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    is_of_type(headers, "application/json")
-}
-
-fn is_of_type(headers: &HeaderMap, wanted: &str) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case(wanted)
-}
-
 impl From<NotJson> for ApiError {
     fn from(fault: NotJson) -> Self {
         match fault.place {
             FaultPlace::TooManyValues => RequestError::BodyTooLarge.into(),
             _ => RequestError::InvalidJson(fault).into(),
         }
-    }
-}
-
-impl From<BodyError> for ApiError {
-    fn from(error: BodyError) -> Self {
-        Self::Request(match error {
-            BodyError::TooLarge => RequestError::BodyTooLarge,
-            BodyError::TooSlow => RequestError::BodyTooSlow,
-            BodyError::Broken => RequestError::BodyIncomplete,
-        })
-    }
-}
-
-impl From<BudgetExhausted> for ApiError {
-    fn from(BudgetExhausted: BudgetExhausted) -> Self {
-        RequestError::Busy.into()
     }
 }
