@@ -18,17 +18,21 @@ pub enum Attack {
     LargeReads,
     SlowReads,
     LargeBodies,
+    Numbers,
+    SignedOutForms,
     Applications,
 }
 
 impl Attack {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::IdleConnections,
         Self::HalfSentHeads,
         Self::Challenges,
         Self::LargeReads,
         Self::SlowReads,
         Self::LargeBodies,
+        Self::Numbers,
+        Self::SignedOutForms,
         Self::Applications,
     ];
 
@@ -40,6 +44,8 @@ impl Attack {
             Self::LargeReads => "four readers of 4.5 MB",
             Self::SlowReads => "200 slow readers of 4.5 MB",
             Self::LargeBodies => "64 bodies of 2 MiB with a made-up token",
+            Self::Numbers => "16 bodies of 130,000 numbers to diagnose",
+            Self::SignedOutForms => "16 signed-out forms of 130,000 fields",
             Self::Applications => "applications of 8 kB on eight connections",
         }
     }
@@ -81,6 +87,20 @@ impl Attack {
                 let token = "Authorization: Bearer tok_made_up\r\nConnection: close\r\n";
                 let body = json!({ "title": "m", "body": "b".repeat(2_000_000) }).to_string();
                 (64, vec![post("/api/swarm/memos", token, &body)], Then::Read)
+            }
+            Self::Numbers => {
+                let body = format!("{{\"nonce\":[{}1]}}", "1,".repeat(130_000));
+                (16, vec![post("/api/swarm/diagnose", CLOSE, &body)], Then::Read)
+            }
+            Self::SignedOutForms => {
+                let body = "a&".repeat(130_000);
+                let form = format!(
+                    "POST /operate/subjects HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: same-origin\r\n\
+                     Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\
+                     {CLOSE}\r\n{body}",
+                    body.len()
+                );
+                (16, vec![form.into_bytes()], Then::Read)
             }
             Self::Applications => {
                 let apply = |_| post("/api/swarm/apply", CLOSE, &application());

@@ -44,14 +44,14 @@ impl Default for Budget {
     }
 }
 
-/// Memory for a body, reserved while it arrives.
+/// Memory for a body, reserved at once: a body that waits for memory holds none, and one that has memory never
+/// waits for more.
 pub(crate) struct BodyReservation {
     client: Option<Arc<Client>>,
     /// The semaphores to acquire from. The client's share comes first, so that a client over its share
     /// holds nothing that others need while it waits.
     from: Vec<Arc<Semaphore>>,
     permits: Vec<OwnedSemaphorePermit>,
-    bytes: usize,
 }
 
 impl Budget {
@@ -61,7 +61,7 @@ impl Budget {
         let share = client.as_ref().map(|client| Arc::clone(&client.memory().bodies));
         let anonymous = (!is_known).then(|| Arc::clone(&self.anonymous));
         let from = share.into_iter().chain(anonymous).chain([Arc::clone(&self.bodies)]).collect();
-        BodyReservation { client, from, permits: Vec::new(), bytes: 0 }
+        BodyReservation { client, from, permits: Vec::new() }
     }
 
     /// Counts an answer while its bytes are being sent to this client. An answer sent to many clients
@@ -106,32 +106,33 @@ impl Budget {
 }
 
 impl BodyReservation {
-    /// Waits until the reservation covers `bytes` in total.
+    /// Waits for memory for the whole body, of at most `bytes`. Later calls do nothing.
     ///
     /// # Errors
     /// [`BudgetExhausted`] after [`MAX_WAIT`].
-    pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
-        let more = units(bytes).saturating_sub(units(self.bytes));
+    pub(crate) async fn reserve(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
+        if !self.permits.is_empty() {
+            return Ok(());
+        }
         let acquired = async {
             let mut acquired = Vec::with_capacity(self.from.len());
             for semaphore in &self.from {
-                acquired.push(Arc::clone(semaphore).acquire_many_owned(more).await.ok()?);
+                acquired.push(Arc::clone(semaphore).acquire_many_owned(units(bytes)).await.ok()?);
             }
             Some(acquired)
         };
-        let acquired = timeout(MAX_WAIT, acquired).await.ok().flatten().ok_or(BudgetExhausted)?;
-        match self.permits.as_mut_slice() {
-            [] => self.permits = acquired,
-            held => held.iter_mut().zip(acquired).for_each(|(held, more)| held.merge(more)),
-        }
-        self.bytes = bytes;
+        self.permits = timeout(MAX_WAIT, acquired).await.ok().flatten().ok_or(BudgetExhausted)?;
         Ok(())
     }
 
-    /// Counts a body until the last clone of its bytes is dropped.
-    pub(crate) fn hold(self, bytes: Bytes) -> Bytes {
+    /// Counts a body until the last clone of its bytes is dropped, and releases what is reserved beyond it.
+    pub(crate) fn hold(mut self, bytes: Bytes) -> Bytes {
         if self.permits.is_empty() {
             return bytes;
+        }
+        let needed = units(bytes.len()) as usize;
+        for permit in &mut self.permits {
+            drop(permit.split(permit.num_permits().saturating_sub(needed)));
         }
         let permits = self.permits.into_iter().map(Arc::new).collect();
         Bytes::from_owner(BudgetedBytes { bytes, _permits: permits, _client: self.client })
@@ -181,6 +182,7 @@ fn units(bytes: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::fairness::Scheduler;
+    use crate::memory_share::CLIENT_BODIES;
 
     const KB: usize = 1 << 10;
 
@@ -224,17 +226,38 @@ mod tests {
     async fn client_share_of_bodies_is_limited() {
         let (budget, scheduler) = (Budget::default(), Scheduler::default());
         let mut first = budget.body(client(&scheduler, 1), false);
-        first.grow(CLIENT_BODIES - 64 * KB).await.unwrap();
+        first.reserve(CLIENT_BODIES - 64 * KB).await.unwrap();
         let mut second = budget.body(client(&scheduler, 1), false);
-        second.grow(64 * KB).await.unwrap();
-        assert!(second.grow(65 * KB).await.is_err());
-        budget.body(client(&scheduler, 2), false).grow(CLIENT_BODIES).await.unwrap();
-        // Bodies in flight still count after the client has reconnected.
+        assert!(second.reserve(65 * KB).await.is_err());
+        second.reserve(64 * KB).await.unwrap();
+        budget.body(client(&scheduler, 2), false).reserve(CLIENT_BODIES).await.unwrap();
+        // Bodies in flight still count after the client has reconnected, at their size.
         let body = first.hold(vec![0; 100 * KB].into());
         drop(second);
-        assert!(budget.body(client(&scheduler, 1), true).grow(CLIENT_BODIES).await.is_err());
+        let rest = CLIENT_BODIES - 100 * KB;
+        assert!(budget.body(client(&scheduler, 1), true).reserve(rest + KB).await.is_err());
+        budget.body(client(&scheduler, 1), true).reserve(rest).await.unwrap();
         drop(body);
-        budget.body(client(&scheduler, 1), true).grow(CLIENT_BODIES).await.unwrap();
+        budget.body(client(&scheduler, 1), true).reserve(CLIENT_BODIES).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_that_waits_holds_nothing() {
+        let (budget, scheduler) = (Budget::default(), Scheduler::default());
+        let mut arriving = budget.body(client(&scheduler, 1), false);
+        arriving.reserve(CLIENT_BODIES - 64 * KB).await.unwrap();
+        let mut waiting: Vec<_> =
+            (0..100).map(|_| budget.body(client(&scheduler, 1), false)).collect();
+        let all = waiting.iter_mut().map(|body| body.reserve(256 * KB));
+        let all = futures_util::future::join_all(all);
+        let release = async {
+            // It has all that it needs, whatever waits.
+            arriving.reserve(CLIENT_BODIES - 64 * KB).await.unwrap();
+            drop(arriving);
+        };
+        let (outcomes, ()) = tokio::join!(all, release);
+        let granted = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        assert_eq!(granted, CLIENT_BODIES / (256 * KB));
     }
 
     #[tokio::test(start_paused = true)]
@@ -243,10 +266,10 @@ mod tests {
         let mut held = Vec::new();
         for number in 0..2 {
             let mut body = budget.body(client(&scheduler, number), false);
-            body.grow(CLIENT_BODIES).await.unwrap();
+            body.reserve(CLIENT_BODIES).await.unwrap();
             held.push(body);
         }
-        assert!(budget.body(client(&scheduler, 9), false).grow(64 * KB).await.is_err());
-        budget.body(client(&scheduler, 9), true).grow(CLIENT_BODIES).await.unwrap();
+        assert!(budget.body(client(&scheduler, 9), false).reserve(64 * KB).await.is_err());
+        budget.body(client(&scheduler, 9), true).reserve(CLIENT_BODIES).await.unwrap();
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct WorkerPool {
 pub(crate) struct JobPermit {
     _permits: Vec<OwnedSemaphorePermit>,
     /// Kept alive, so that its share is not reset when it reconnects.
-    _client: Option<Arc<Client>>,
+    client: Option<Arc<Client>>,
 }
 
 impl Default for WorkerPool {
@@ -74,7 +74,7 @@ impl WorkerPool {
         for from in client.iter().map(|client| client.jobs()).chain([&of.0]) {
             permits.extend(Arc::clone(from).acquire_owned().await.ok());
         }
-        JobPermit { _permits: permits, _client: client }
+        JobPermit { _permits: permits, client }
     }
 
     /// Like [`permit`](Self::permit), but `None` instead of waiting.
@@ -83,7 +83,7 @@ impl WorkerPool {
         let from = client.iter().map(|client| client.jobs()).chain([&of.0]);
         let permits = from.map(|from| Arc::clone(from).try_acquire_owned().ok());
         let permits = permits.collect::<Option<_>>()?;
-        Some(JobPermit { _permits: permits, _client: client })
+        Some(JobPermit { _permits: permits, client })
     }
 
     /// Runs a job once there is a permit and a thread. A started job runs to its end even if the caller is
@@ -97,13 +97,14 @@ impl WorkerPool {
         self.run_with(permit, work).await
     }
 
-    /// Like [`run`](Self::run), with a permit.
+    /// Like [`run`](Self::run), with a permit. The job has its client as the current one.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         permit: JobPermit,
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let thread = Arc::clone(&self.jobs).acquire_owned().await;
+        let work = Client::scope(permit.client.clone(), work);
         let (runtime, work) = (Handle::current(), work.in_current_span());
         let threads = self.threads.as_ref().map_or(&runtime, Runtime::handle).clone();
         let done = threads.spawn_blocking(move || {

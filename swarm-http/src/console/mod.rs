@@ -5,7 +5,7 @@ mod attempts;
 mod sign_ins;
 
 pub(crate) use attempts::{Attempts, client};
-pub(crate) use sign_ins::{Secret, SignIn, SignIns, Submission};
+pub(crate) use sign_ins::{Secret, SecretState, SignIn, SignIns, Submission};
 
 /// The state of the console.
 #[derive(Default)]

@@ -19,7 +19,7 @@ const MAX_SESSIONS: usize = 20;
 /// Maximum number of forms of a session whose outcome is remembered.
 const MAX_FORMS: usize = 200;
 
-/// The SHA-256 of the cookie's secret.
+/// A SHA-256, of the cookie's secret or of a form's name: a browser may send a name of any length.
 type Key = [u8; 32];
 
 /// The sessions of the console.
@@ -40,8 +40,8 @@ pub(crate) struct SignIn {
 struct State {
     used: Instant,
     forms: u64,
-    /// The submitted forms, and where each one redirected; `None` while the form is processed.
-    sent: VecDeque<(String, Option<String>)>,
+    /// The submitted forms by name, and where each one redirected; `None` while the form is processed.
+    sent: VecDeque<(Key, Option<String>)>,
     /// A message for the next page.
     notice: Option<String>,
     secret: Option<Secret>,
@@ -51,6 +51,16 @@ struct State {
 pub(crate) struct Secret {
     pub(crate) of: String,
     pub(crate) text: String,
+}
+
+/// What a request gets of the secret of its session.
+pub(crate) enum SecretState {
+    /// There is no secret, or it was shown before.
+    None,
+    /// There is one, which this request may not show.
+    Kept,
+    /// The secret. It is forgotten.
+    Shown(Secret),
 }
 
 /// Whether a form is new or was submitted before.
@@ -132,26 +142,29 @@ impl SignIn {
         if form.is_empty() {
             return Submission::New;
         }
-        if let Some((_, redirect)) = state.sent.iter().find(|(sent, _)| sent == form) {
+        let form = key(form);
+        if let Some((_, redirect)) = state.sent.iter().find(|(sent, _)| *sent == form) {
             return Submission::Repeated(redirect.clone());
         }
         if state.sent.len() >= MAX_FORMS {
             state.sent.pop_front();
         }
-        state.sent.push_back((form.to_owned(), None));
+        state.sent.push_back((form, None));
         Submission::New
     }
 
     /// Records that the form took effect. A repeated submission redirects to `location`.
     pub(crate) fn form_done(&self, form: &str, location: &str) {
-        if let Some((_, redirect)) = self.state().sent.iter_mut().find(|(sent, _)| sent == form) {
+        let form = key(form);
+        if let Some((_, redirect)) = self.state().sent.iter_mut().find(|(sent, _)| *sent == form) {
             *redirect = Some(location.to_owned());
         }
     }
 
     /// Records that the form was refused, so that it may be submitted again.
     pub(crate) fn form_refused(&self, form: &str) {
-        self.state().sent.retain(|(sent, _)| sent != form);
+        let form = key(form);
+        self.state().sent.retain(|(sent, _)| *sent != form);
     }
 
     pub(crate) fn set_notice(&self, notice: String) {
@@ -166,9 +179,14 @@ impl SignIn {
         self.state().secret = Some(secret);
     }
 
-    /// Returns the secret, and forgets it.
-    pub(crate) fn take_secret(&self) -> Option<Secret> {
-        self.state().secret.take()
+    /// Returns the secret, and forgets it if `may_show`.
+    pub(crate) fn take_secret(&self, may_show: bool) -> SecretState {
+        let mut state = self.state();
+        match state.secret.take_if(|_| may_show) {
+            Some(secret) => SecretState::Shown(secret),
+            None if state.secret.is_some() => SecretState::Kept,
+            None => SecretState::None,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -176,8 +194,8 @@ impl SignIn {
     }
 }
 
-fn key(secret: &str) -> Key {
-    Sha256::digest(secret.as_bytes()).into()
+fn key(text: &str) -> Key {
+    Sha256::digest(text.as_bytes()).into()
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Diagnosis of signatures, and preflight of takes.
 
-use std::sync::Arc;
-
 use swarm_core::domain::PublicKey;
 use swarm_core::proof::diagnose::SignedBody;
 use swarm_core::rules::Draft;
@@ -11,22 +9,15 @@ use swarm_core::{Error, Refusal, proof};
 use crate::request::RequestContext;
 use crate::response::{ApiError, Reply, ok};
 
+/// Runs on the worker pool: it verifies many candidates.
 pub(crate) async fn diagnose(request: RequestContext) -> Reply {
-    let permit = Arc::clone(&request.site.diagnoses).try_acquire_owned();
-    let permit = permit.map_err(|_| RequestError::Busy)?;
+    let _permit = request.site.diagnoses.try_acquire().map_err(|_| RequestError::Busy)?;
     if let Some(diagnosis) = proof::diagnose::diagnose_incomplete_take(&request.bytes) {
         return ok(&diagnosis);
     }
     let body = SignedBody::read(&request.bytes).map_err(RequestError::InvalidDiagnosis)?;
     let registered = registered(&request, &body).await?;
-    let diagnosis = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        proof::diagnose(&body, registered.as_ref())
-    });
-    ok(&diagnosis
-        .await
-        .map_err(|_| RequestError::Internal)?
-        .map_err(RequestError::InvalidDiagnosis)?)
+    ok(&proof::diagnose(&body, registered.as_ref()).map_err(RequestError::InvalidDiagnosis)?)
 }
 
 /// The key on file of the member that the body names.

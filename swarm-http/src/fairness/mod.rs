@@ -147,6 +147,14 @@ impl Client {
         }
     }
 
+    /// Runs work with this client as the current one, if there is one.
+    pub(crate) async fn scope<T>(client: Option<Arc<Self>>, work: impl Future<Output = T>) -> T {
+        match client {
+            Some(client) => CLIENT.scope(client, work).await,
+            None => work.await,
+        }
+    }
+
     /// The client of the current task, if known.
     pub(crate) fn current() -> Option<Arc<Self>> {
         CLIENT.try_with(Arc::clone).ok()

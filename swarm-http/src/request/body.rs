@@ -5,10 +5,16 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_util::{Stream, StreamExt};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 /// Maximum time for a whole body to arrive.
 pub(super) const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// The largest body that is parsed on the thread of the request, in bytes. The worker pool parses larger ones.
+pub(crate) const MAX_PARSED_INLINE: usize = 8 << 10;
+
+/// The most JSON values in a body, except of operators: some more than a take with all of its weights has.
+pub(crate) const MAX_VALUES: usize = 4_096;
 
 /// Why a request body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,8 +57,13 @@ pub(crate) trait BodyGate<R>: Send {
     /// Called before anything is read, with the declared length in bytes.
     fn announced(&mut self, length: usize) -> impl Future<Output = Result<(), R>> + Send;
 
-    /// Called before more is read, with the length that has arrived, in bytes.
-    fn arrived(&mut self, length: usize) -> impl Future<Output = Result<(), R>> + Send;
+    /// Called before more is read, with the length that has arrived and the largest that the whole body may
+    /// have, in bytes.
+    fn arrived(
+        &mut self,
+        length: usize,
+        whole: usize,
+    ) -> impl Future<Output = Result<(), R>> + Send;
 }
 
 struct Open;
@@ -62,7 +73,7 @@ impl BodyGate<BodyError> for Open {
         Ok(())
     }
 
-    async fn arrived(&mut self, _: usize) -> Result<(), BodyError> {
+    async fn arrived(&mut self, _: usize, _: usize) -> Result<(), BodyError> {
         Ok(())
     }
 }
@@ -84,54 +95,71 @@ where
     if declared.is_some_and(|length| length > limit) {
         return Err(BodyError::TooLarge.into());
     }
-    match timeout(deadline, collect(gate, pin!(stream), declared, limit)).await {
-        Ok(body) => body,
-        Err(_elapsed) => Err(BodyError::TooSlow.into()),
-    }
+    let mut reading = Reading { gate, deadline: Instant::now() + deadline, stream: pin!(stream) };
+    reading.collect(declared, limit).await
 }
 
-/// Collects at most `limit` bytes: a single chunk as it is, several in one growing buffer.
-async fn collect<S, B, E, R>(
-    gate: &mut impl BodyGate<R>,
-    mut stream: Pin<&mut S>,
-    declared: Option<usize>,
-    limit: usize,
-) -> Result<Bytes, R>
-where
-    S: Stream<Item = Result<B, E>>,
-    B: Buf,
-    R: From<BodyError>,
-{
-    gate.announced(declared.unwrap_or_default()).await?;
-    let room = declared.unwrap_or(limit);
-    let first = next(&mut stream, room).await?;
-    gate.arrived(first.len()).await?;
-    let mut piece = next(&mut stream, room - first.len()).await?;
-    if piece.is_empty() {
-        return Ok(first);
-    }
-    let mut whole = Vec::from(first);
-    while !piece.is_empty() {
-        gate.arrived(whole.len() + piece.len()).await?;
-        whole.extend_from_slice(&piece);
-        piece = next(&mut stream, room - whole.len()).await?;
-    }
-    Ok(whole.into())
+/// A body being read. The deadline is for the client: the time that the gate takes is not part of it.
+struct Reading<'a, G, S> {
+    gate: &'a mut G,
+    deadline: Instant,
+    stream: Pin<&'a mut S>,
 }
 
-/// The next non-empty chunk, of at most `room` bytes; empty at the end of the body.
-async fn next<S, B, E>(stream: &mut Pin<&mut S>, room: usize) -> Result<Bytes, BodyError>
+impl<S, B, E, G> Reading<'_, G, S>
 where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    while let Some(piece) = stream.next().await {
-        let mut piece = piece.map_err(|_| BodyError::Broken)?;
-        match piece.remaining() {
-            0 => {}
-            length if length > room => return Err(BodyError::TooLarge),
-            length => return Ok(piece.copy_to_bytes(length)),
+    /// Collects at most `limit` bytes: a single chunk as it is, several in one growing buffer.
+    async fn collect<R>(&mut self, declared: Option<usize>, limit: usize) -> Result<Bytes, R>
+    where
+        G: BodyGate<R>,
+        R: From<BodyError>,
+    {
+        let began = Instant::now();
+        self.gate.announced(declared.unwrap_or_default()).await?;
+        self.deadline += began.elapsed();
+        let whole = declared.unwrap_or(limit);
+        let first = self.next(whole).await?;
+        self.pass(first.len(), whole).await?;
+        let mut piece = self.next(whole - first.len()).await?;
+        if piece.is_empty() {
+            return Ok(first);
+        }
+        let mut all = Vec::from(first);
+        while !piece.is_empty() {
+            self.pass(all.len() + piece.len(), whole).await?;
+            all.extend_from_slice(&piece);
+            piece = self.next(whole - all.len()).await?;
+        }
+        Ok(all.into())
+    }
+
+    /// Waits for the gate.
+    async fn pass<R>(&mut self, length: usize, whole: usize) -> Result<(), R>
+    where
+        G: BodyGate<R>,
+    {
+        let began = Instant::now();
+        self.gate.arrived(length, whole).await?;
+        self.deadline += began.elapsed();
+        Ok(())
+    }
+
+    /// The next non-empty chunk, of at most `room` bytes; empty at the end of the body.
+    async fn next(&mut self, room: usize) -> Result<Bytes, BodyError> {
+        loop {
+            let piece = timeout_at(self.deadline, self.stream.next()).await;
+            let Some(piece) = piece.map_err(|_elapsed| BodyError::TooSlow)? else {
+                return Ok(Bytes::new());
+            };
+            let mut piece = piece.map_err(|_| BodyError::Broken)?;
+            match piece.remaining() {
+                0 => {}
+                length if length > room => return Err(BodyError::TooLarge),
+                length => return Ok(piece.copy_to_bytes(length)),
+            }
         }
     }
-    Ok(Bytes::new())
 }

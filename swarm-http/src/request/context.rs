@@ -9,7 +9,7 @@ use swarm_core::domain::{
     Actor, Attribution, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId, TakeId,
     TokenHash,
 };
-use swarm_core::json::{Document, Json, Object};
+use swarm_core::json::{Json, Object};
 use swarm_core::proof::ApiKey;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
@@ -31,6 +31,9 @@ pub(crate) struct RequestContext {
     pub(crate) dry_run: Option<Box<DryRun>>,
     pub(crate) origin: Origin,
     pub(crate) credential: Credential,
+    /// Whether only the head of the answer is sent.
+    #[cfg(feature = "pages")]
+    pub(crate) is_head: bool,
     pub(crate) headers: HeaderMap,
     /// The path parameters, percent-decoded.
     pub(crate) path: Vec<String>,
@@ -53,6 +56,7 @@ impl RequestContext {
             credential: self
                 .bearer_if_any()
                 .map_or(Credential::None, |token| Credential::Bearer(*token)),
+            is_head: self.is_head,
             headers: self.headers.clone(),
             path: self.path.clone(),
             query: self.query.clone(),
@@ -115,11 +119,6 @@ impl RequestContext {
     pub(crate) fn public_origin(&self) -> String {
         let configured = self.served.config().public_origin.as_ref();
         configured.map_or_else(|| self.origin(), ToString::to_string)
-    }
-
-    /// Parses the body, on routes that leave it unparsed.
-    pub(crate) fn document(&self) -> Result<Document<'_>, ApiError> {
-        Ok(Document::read(&self.bytes)?)
     }
 
     /// The members of the body's object.

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LINK};
+use http::header::LINK;
 use http::{HeaderMap, Method};
-use swarm_core::json::{Json, NotJson};
+use swarm_core::json::{ErrorPosition, Json, NotJson};
 use swarm_core::wire::{Problem, RequestError};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::Site;
-use crate::budget::{BodyReservation, BudgetExhausted, InFlight, SMALL};
+use crate::budget::{BudgetExhausted, InFlight};
 use crate::cache::{CacheKey, CacheRequest};
 use crate::fairness::Client;
 use crate::metrics::Submitted;
@@ -23,14 +23,15 @@ use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
-use super::body::{self, BODY_DEADLINE, BodyError, BodyGate};
+use super::body::MAX_PARSED_INLINE;
 use super::context::RequestContext;
 use super::credential::{Credential, authorize};
 use super::dry_run::{self, DryRun};
 use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
-use super::route::{BodyRule, Handler, Work};
+use super::reception::{MemoryGate, read_body};
+use super::route::{AsyncHandler, Handler, Work};
 use super::table::Endpoint;
 
 /// A request without its body.
@@ -234,16 +235,13 @@ where
     let dry_run =
         if route.is_operators_change() { DryRun::of_query(&query, &served)? } else { None };
     let is_dry_run = dry_run.is_some();
-    let (bytes, body) = match route.body {
-        None => (Bytes::new(), Json::Null),
+    let bytes = match route.body {
+        None => Bytes::new(),
         Some(rule) => {
-            let gate = MemoryGate { site, served: &served, credential: &credential, held: None };
-            let bytes = read_body(gate, &headers, body, rule).await?;
-            let body = if rule.unread { Json::Null } else { Json::read(&bytes)? };
-            (bytes, body)
+            read_body(MemoryGate::new(site, &served, &credential), &headers, body, rule).await?
         }
     };
-    let sent = bytes.clone();
+    let (sent, jobs) = (bytes.clone(), Arc::clone(&served));
     let is_cacheable = matches!(route.work, Work::CachedShort | Work::CachedLong);
     let is_public = matches!(credential, Credential::None);
     let cache_request = (is_cacheable && options.is_cached && is_public).then(|| CacheRequest {
@@ -258,130 +256,69 @@ where
         dry_run: dry_run.map(Box::new),
         origin,
         credential,
+        #[cfg(feature = "pages")]
+        is_head: method == Method::HEAD,
         headers,
         path: parts,
         query,
         bytes,
-        body,
+        body: Json::Null,
     };
+    let max_values = route.parsed_values();
+    let is_long = matches!(route.work, Work::Long | Work::CachedLong)
+        || (max_values.is_some() && sent.len() > MAX_PARSED_INLINE);
+    let minted = is_dry_run.then_some(route.mints);
     let answer = match cache_request {
         Some(cache_request) => site.cache.answer(cache_request, || handler.answer(request)).await,
-        None if matches!(route.work, Work::Long | Work::CachedLong) => {
-            let (served, is_public) = (Arc::clone(&request.served), route.is_public_read());
-            let made = handler.answer(request);
+        None if is_long => {
+            let (handler, is_public) = (Arc::clone(handler), route.is_public_read());
             let work = async move {
-                let answer = made.await?;
+                let answer = parsed(&handler, request, max_values).await?;
+                let answer = marked(answer, minted)?;
                 Ok(if is_public { caching::prepared(answer, options.gzip) } else { answer })
             };
-            site.workers.run(served.jobs(), work).await
+            site.workers.run(jobs.jobs(), work).await
         }
-        None => handler.answer(request).await,
-    };
-    let answer = match answer {
-        Ok(answer) if is_dry_run => dry_run::mark_dry_run(answer, route.mints),
-        answer => answer,
-    };
-    Ok(answer.unwrap_or_else(|error| error.answer_to(&sent)))
-}
-
-/// Reserves memory for a body as it arrives. Before more than [`SMALL`] bytes are read, a bearer token
-/// must belong to a member.
-struct MemoryGate<'a> {
-    site: &'a Site,
-    served: &'a ServedTenant,
-    credential: &'a Credential,
-    held: Option<BodyReservation>,
-}
-
-impl MemoryGate<'_> {
-    async fn reservation(&mut self) -> Result<&mut BodyReservation, ApiError> {
-        let is_known = match self.credential {
-            _ if self.held.is_some() => false,
-            Credential::Bearer(token) => self.served.tenant().bearer(token).await.map(|_| true)?,
-            Credential::Operator(_) => true,
-            _ => false,
-        };
-        let (client, budget) = (Client::current(), &self.site.budget);
-        Ok(self.held.get_or_insert_with(|| budget.body(client, is_known)))
-    }
-}
-
-impl BodyGate<ApiError> for MemoryGate<'_> {
-    async fn announced(&mut self, length: usize) -> Result<(), ApiError> {
-        if length > SMALL {
-            self.reservation().await?;
+        None => {
+            let answer = parsed(handler, request, max_values).await;
+            answer.and_then(|answer| marked(answer, minted))
         }
-        Ok(())
-    }
-
-    async fn arrived(&mut self, length: usize) -> Result<(), ApiError> {
-        if length > SMALL {
-            self.reservation().await?.grow(length).await?;
-        }
-        Ok(())
-    }
-}
-
-async fn read_body<S, B, E>(
-    mut gate: MemoryGate<'_>,
-    headers: &HeaderMap,
-    stream: S,
-    rule: BodyRule,
-) -> Result<Bytes, ApiError>
-where
-    S: Stream<Item = Result<B, E>>,
-    B: Buf,
-{
-    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if rule.is_form && !is_of_type(headers, "application/x-www-form-urlencoded") {
-        return Err(RequestError::NotFormType.into());
-    }
-    if !rule.is_form && !rule.optional && !is_json(headers) {
-        return Err(RequestError::NotJsonType.into());
-    }
-    let body = body::read_through(&mut gate, stream, length, rule.limit, BODY_DEADLINE).await?;
-    let body = match gate.held {
-        Some(reservation) => reservation.hold(body),
-        None => body,
     };
-    if rule.optional && body.is_empty() {
-        return Ok(Bytes::from_static(b"{}"));
+    match answer {
+        Ok(answer) => Ok(answer),
+        // The hint quotes the body, which is parsed once more for it.
+        Err(error) if sent.len() > MAX_PARSED_INLINE => {
+            Ok(site.workers.run(jobs.jobs(), async move { error.answer_to(&sent) }).await)
+        }
+        Err(error) => Ok(error.answer_to(&sent)),
     }
-    if !rule.is_form && !is_json(headers) {
-        return Err(RequestError::NotJsonType.into());
-    }
-    let is_null = rule.nullable && body.trim_ascii() == b"null";
-    Ok(if is_null { Bytes::from_static(b"{}") } else { body })
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    is_of_type(headers, "application/json")
+/// Parses the body, with at most this many values, and answers.
+async fn parsed(
+    handler: &Arc<dyn AsyncHandler<RequestContext>>,
+    mut request: RequestContext,
+    max_values: Option<usize>,
+) -> Reply {
+    if let Some(max_values) = max_values {
+        request.body = Json::read_bounded(&request.bytes, max_values)?;
+    }
+    handler.answer(request).await
 }
 
-fn is_of_type(headers: &HeaderMap, wanted: &str) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case(wanted)
+/// Marks the answer of a dry run.
+fn marked(answer: Answer, minted: Option<Option<&str>>) -> Reply {
+    match minted {
+        Some(minted) => dry_run::mark_dry_run(answer, minted),
+        None => Ok(answer),
+    }
 }
 
 impl From<NotJson> for ApiError {
     fn from(fault: NotJson) -> Self {
-        RequestError::InvalidJson(fault).into()
-    }
-}
-
-impl From<BodyError> for ApiError {
-    fn from(error: BodyError) -> Self {
-        Self::Request(match error {
-            BodyError::TooLarge => RequestError::BodyTooLarge,
-            BodyError::TooSlow => RequestError::BodyTooSlow,
-            BodyError::Broken => RequestError::BodyIncomplete,
-        })
-    }
-}
-
-impl From<BudgetExhausted> for ApiError {
-    fn from(BudgetExhausted: BudgetExhausted) -> Self {
-        RequestError::Busy.into()
+        match fault.position {
+            ErrorPosition::TooManyValues => RequestError::BodyTooLarge.into(),
+            _ => RequestError::InvalidJson(fault).into(),
+        }
     }
 }

@@ -11,6 +11,7 @@ mod id;
 pub(crate) mod origin;
 pub(crate) mod parameters;
 mod receipt;
+mod reception;
 pub(crate) mod route;
 mod service;
 pub(crate) mod table;

@@ -11,10 +11,11 @@ use crate::Site;
 use crate::metrics::Submitted;
 use crate::response::Reply;
 
+use super::body::MAX_VALUES;
 use super::context::RequestContext;
 use super::credential::Access;
 
-/// The largest body of a request, in bytes (API.md, 1.1).
+/// The largest body of most routes, in bytes (API.md, 1.1).
 pub(crate) const BODY_LIMIT: usize = 256 << 10;
 
 /// One route.
@@ -104,7 +105,7 @@ pub(crate) struct BodyRule {
 /// The function that answers.
 pub(crate) enum Handler {
     /// Answers for a tenant.
-    Tenant(Box<dyn AsyncHandler<RequestContext>>),
+    Tenant(Arc<dyn AsyncHandler<RequestContext>>),
     /// Answers for the server, the same on every host.
     Server(Box<dyn AsyncHandler<Arc<Site>>>),
 }
@@ -140,7 +141,7 @@ pub(crate) fn read_as(
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
-    Route::new(Method::GET, access, path, Handler::Tenant(Box::new(handler)))
+    Route::new(Method::GET, access, path, Handler::Tenant(Arc::new(handler)))
 }
 
 /// A POST route.
@@ -149,7 +150,7 @@ pub(crate) fn post(
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
-    Route::new(Method::POST, access, path, Handler::Tenant(Box::new(handler)))
+    Route::new(Method::POST, access, path, Handler::Tenant(Arc::new(handler)))
 }
 
 /// A PATCH route.
@@ -158,7 +159,7 @@ pub(crate) fn patch(
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
 ) -> Route {
-    Route::new(Method::PATCH, access, path, Handler::Tenant(Box::new(handler)))
+    Route::new(Method::PATCH, access, path, Handler::Tenant(Arc::new(handler)))
 }
 
 /// A read of the server itself, not of a tenant.
@@ -272,6 +273,13 @@ impl Route {
     /// Sets the cost.
     pub(crate) fn with(self, work: Work) -> Self {
         Self { work, ..self }
+    }
+
+    /// The most values in the JSON body that is parsed before the handler is called; `None` if there is none to
+    /// parse. What operators send may have any number: a large document has many.
+    pub(crate) fn parsed_values(&self) -> Option<usize> {
+        let _parsed = self.body.filter(|rule| !rule.unread)?;
+        Some(if self.access.role().is_some() { usize::MAX } else { MAX_VALUES })
     }
 
     /// Whether this is a change by an operator, which takes `dry_run`.

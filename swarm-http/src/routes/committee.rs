@@ -1,5 +1,6 @@
 //! Routes of the daily committee, interface B (API.md, 8).
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
@@ -18,6 +19,7 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
 
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
+use crate::request::body::MAX_PARSED_INLINE;
 use crate::request::credential::Access::{CommitteeMember, CommitteeOperator};
 use crate::request::parameters::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, post, read, read_as};
@@ -131,8 +133,16 @@ fn http_date(moment: Timestamp) -> String {
     httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + since_1970)
 }
 
-/// Passes the body unparsed: the rules check the key before the body.
+/// Passes the body unparsed: the rules check the key before the body. The worker pool parses a large one.
 pub(crate) async fn submit(request: RequestContext) -> Reply {
+    if request.bytes.len() <= MAX_PARSED_INLINE {
+        return file(request).await;
+    }
+    let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
+    site.workers.run(served.jobs(), file(request)).await
+}
+
+async fn file(request: RequestContext) -> Reply {
     let filed = request.committee()?.submit(request.api_key()?, &request.bytes).await;
     Ok(wire::committee::filed(&filed.map_err(ApiError::Submission)?).into())
 }

@@ -6,13 +6,17 @@ use crate::request::credential::Access::{Console, Public};
 use crate::request::route::{Route, post, read_as};
 use crate::site::Parts;
 
+/// Maximum forms of a sign-in, with a token and a path, and of a sign-out, in bytes. Others are those of the API.
+const SIGN_IN_LIMIT: usize = 8 << 10;
+const SIGN_OUT_LIMIT: usize = 1 << 10;
+
 /// The routes; `api` are the routes of the operators' API, which the forms call.
 pub(super) fn routes(parts: Parts, api: OperatorRoutes) -> Vec<Route> {
     let mut routes = vec![
         read_as(Public, "/swarm/console.css", console::style),
         read_as(Console, "/operate/secret", move |request| console::secret(api, request)),
-        post(Console, PageId::Overview.path(), console::sign_in).form(),
-        post(Console, "/operate/sign-out", console::sign_out).form(),
+        post(Console, PageId::Overview.path(), console::sign_in).form().up_to(SIGN_IN_LIMIT),
+        post(Console, "/operate/sign-out", console::sign_out).form().up_to(SIGN_OUT_LIMIT),
     ];
     let is_served = |page_id: PageId| parts.committees || !page_id.needs_committee();
     let pages = PageId::ALL.into_iter().filter(|page_id| is_served(*page_id));

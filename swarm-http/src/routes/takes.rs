@@ -1,6 +1,7 @@
 //! Routes of takes: help with signing, filing, reading.
 
 use swarm_core::domain::TakeDraft;
+use swarm_core::json::Document;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound, NotOnRoster, TokenMismatch,
@@ -9,12 +10,14 @@ use swarm_core::wire::Problem::{
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Refusal, Submission};
 
+use crate::budget::SMALL;
 use crate::discovery::diagnosis;
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
+use crate::request::body::MAX_VALUES;
 use crate::request::credential::Access::{Member, Public};
 use crate::request::route::{Route, Section, Work, post, read};
-use crate::response::{Answer, Reply, ok};
+use crate::response::{Answer, ApiError, Reply, ok};
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -56,6 +59,7 @@ pub(super) fn routes() -> Vec<Route> {
         post(Public, "/api/swarm/diagnose", diagnosis::diagnose)
             .about("What is wrong with a signature")
             .body("Signed")
+            .with(Work::Long)
             .answers(200, &["Diagnosis"])
             .refuses(&[InvalidDiagnosis, Busy]),
         read("/api/swarm/takes/{id}", record)
@@ -69,13 +73,26 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 pub(crate) async fn submit(request: RequestContext) -> Reply {
-    let read = Submission::read(&mut request.document()?.members());
-    let submission = read.map_err(Refusal::InvalidSubmission)?;
+    let submission = match request.bytes.len() {
+        ..=SMALL => read_submission(&request.bytes)?,
+        _ => {
+            let bytes = request.bytes.clone();
+            let read = async move { read_submission(&bytes) };
+            request.site.workers.run(request.served.jobs(), read).await?
+        }
+    };
     name_in_log(submission.draft());
     let filed = request.tenant().submit_warned(request.bearer()?, &submission).await?;
     let answer = Answer::from(wire::takes::filed(&filed.take));
     let answer = answer.with_seal(filed.take.salt);
     Ok(answer.with_hint(wire::warning::hint(&filed.warnings)))
+}
+
+/// Parses a submission. The texts of a [`Document`] are borrowed, so that a take of any usual size is parsed on the
+/// thread of the request.
+fn read_submission(bytes: &[u8]) -> Result<Submission, ApiError> {
+    let mut document = Document::read_bounded(bytes, MAX_VALUES)?;
+    Ok(Submission::read(&mut document.members()).map_err(Refusal::InvalidSubmission)?)
 }
 
 /// Adds the member and session of a submission to the log line of the request, as quoted text.

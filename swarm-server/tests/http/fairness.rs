@@ -68,7 +68,7 @@ fn get(fixture: &Fixture, path: &str) -> Vec<u8> {
 }
 
 /// Submits a take with an additional header.
-fn submit(server: SocketAddr, author: &Author, header: &str, body: &str) -> Vec<u8> {
+pub fn submit(server: SocketAddr, author: &Author, header: &str, body: &str) -> Vec<u8> {
     let (bearer, length) = (author.bearer(), body.len());
     format!(
         "POST /api/swarm/submit HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n\
@@ -205,8 +205,8 @@ fn padded_take(author: &Author) -> String {
 /// Sends the head of a request of 256 KiB, and part of its body, which holds memory of the budget.
 fn stall(mut connection: Connection, server: SocketAddr, header: &str) -> Connection {
     let head = format!(
-        "POST /api/swarm/apply HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/json\r\n\
-         {header}Content-Length: 262144\r\n\r\n"
+        "POST /api/swarm/signing-payload HTTP/1.1\r\nHost: {server}\r\n\
+         Content-Type: application/json\r\n{header}Content-Length: 262144\r\n\r\n"
     );
     connection.send(head.as_bytes()).unwrap();
     // The server may refuse it and close the connection meanwhile.

@@ -34,6 +34,7 @@ mod guide;
 mod harness;
 mod histories;
 mod hostile;
+mod large_bodies;
 mod lifecycle;
 mod load;
 mod log;

@@ -97,6 +97,9 @@ fn applications_of_an_address_are_limited(backend: &Backend) {
     apply("192.0.2.1", &first).expect(409);
     apply("192.0.2.1", &new()).expect(201);
     reached(&apply("192.0.2.1", &new()), "applications from an address and day");
+    // One that is parsed on the worker pool counts too.
+    let large = new() + &" ".repeat(40_000);
+    reached(&apply("192.0.2.1", &large), "applications from an address and day");
     apply("192.0.2.1", "{}").refused(400, "invalid application");
     // Whatever else is wrong is reported before the quota.
     apply("192.0.2.1", &first).expect(409);

@@ -119,7 +119,7 @@ impl Attack {
         let mut attack = Self { is_over, rounds, limited, threads: Vec::new() };
         // Connections that are held, so many at a time.
         let read = request("GET", "/api/swarm/sessions/1", 0);
-        let body = request("POST", "/api/swarm/apply", 262_144) + &" ".repeat(200_000);
+        let body = request("POST", "/api/swarm/signing-payload", 262_144) + &" ".repeat(200_000);
         for (text, connections) in [(read, 60), (body, 60), ("GET / HTTP/1.1\r\nHost:".into(), 200)]
         {
             attack.spawn(move |_| hold(server, &text, connections));

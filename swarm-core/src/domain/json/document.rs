@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::iter::from_fn;
 use std::mem::take;
 
+use super::number::{Number, nearest};
 use super::object::{Fields, not_a_list, not_a_number, not_a_string};
 use super::value::Json;
-use super::value::Number;
 use crate::domain::Invalid;
 
 /// A parsed JSON text. All values are in one flat list, and strings without escapes borrow from the
@@ -28,7 +28,8 @@ struct Node<'a> {
 pub(super) enum Value<'a> {
     Null,
     Bool(bool),
-    Number { value: f64, text: &'a str },
+    /// A number, as written. It is converted when it is read.
+    Number(&'a str),
     Text(Cow<'a, str>),
     List,
     Object,
@@ -40,6 +41,11 @@ impl<'a> Document<'a> {
 
     pub(super) fn new() -> Self {
         Self(Vec::with_capacity(Self::CAPACITY))
+    }
+
+    /// The number of values so far.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Begins a value, and returns its index.
@@ -103,7 +109,7 @@ impl Fields for Members<'_, '_> {
     fn number_if_any(&mut self, field: &'static str) -> Result<Option<f64>, Invalid> {
         match self.member(field) {
             None => Ok(None),
-            Some([Node { value: Value::Number { value, .. }, .. }, ..]) => Ok(Some(*value)),
+            Some([Node { value: Value::Number(text), .. }, ..]) => Ok(Some(nearest(text))),
             Some(_) => Err(not_a_number(field)),
         }
     }
@@ -152,7 +158,7 @@ fn json(value: &mut [Node<'_>]) -> Json {
     match &mut first.value {
         Value::Null => Json::Null,
         Value::Bool(value) => Json::Bool(*value),
-        Value::Number { value, text } => Json::Number(Number::written(*value, text)),
+        Value::Number(text) => Json::Number(Number::written(text)),
         Value::Text(text) => Json::Text(take(text).into_owned()),
         Value::List => Json::List(values(inside).map(json).collect()),
         Value::Object => Json::Object(values(inside).map(member).collect()),

@@ -22,6 +22,8 @@ pub enum ErrorPosition {
     },
     /// An object has this key twice.
     DuplicateKey(String),
+    /// The text has more values than its reader takes.
+    TooManyValues,
 }
 
 impl NotJson {
@@ -41,6 +43,7 @@ impl fmt::Display for ErrorPosition {
         match self {
             Self::At { line, column } => write!(f, "line {line}, column {column}"),
             Self::DuplicateKey(key) => write!(f, "the key {key:?} stands twice"),
+            Self::TooManyValues => f.write_str("there are too many values"),
         }
     }
 }

@@ -9,6 +9,7 @@
 mod document;
 mod error;
 mod escapes;
+mod number;
 mod object;
 mod reader;
 mod value;
@@ -20,8 +21,9 @@ use serde::ser::Serialize;
 pub use document::{Document, Members};
 pub use error::{ErrorPosition, NotJson};
 pub use escapes::{printable, printable_json};
+pub use number::Number;
 pub use object::Fields;
-pub use value::{Json, Number, Object};
+pub use value::{Json, Object};
 
 /// Returns the JSON text of `value`, as `JSON.stringify` would write it.
 ///
@@ -98,6 +100,15 @@ mod tests {
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(Json::read(nested(100).as_bytes()).is_ok());
         assert!(Json::read(nested(200_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn number_of_values_is_bounded() {
+        // The list, the object in it, its member, and a number.
+        let text = br#"[{"a":1},2]"#;
+        assert!(Json::read_bounded(text, 4).is_ok());
+        let fault = Json::read_bounded(text, 3).map_err(|fault| fault.position);
+        assert_eq!(fault, Err(ErrorPosition::TooManyValues));
     }
 
     #[test]

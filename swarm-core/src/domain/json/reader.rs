@@ -7,6 +7,7 @@ use memchr::memchr2;
 use super::document::{Document, Value};
 use super::error::{ErrorPosition, NotJson, Stop};
 use super::escapes::unescape;
+use super::number::is_number;
 use super::value::Json;
 use crate::domain::distinct::{are_distinct, first_duplicate};
 
@@ -19,14 +20,24 @@ impl<'a> Document<'a> {
     /// # Errors
     /// [`NotJson`] when `bytes` are anything but one JSON text in UTF-8.
     pub fn read(bytes: &'a [u8]) -> Result<Self, NotJson> {
+        Self::read_bounded(bytes, usize::MAX)
+    }
+
+    /// Like [`read`](Self::read), for a text with at most `max_values` values: each list, object, element and
+    /// member counts. Parsing stops at the first value over the limit, so that a small text cannot occupy
+    /// much memory and time.
+    ///
+    /// # Errors
+    /// [`NotJson`], like [`read`](Self::read); with [`ErrorPosition::TooManyValues`] when there are more values.
+    pub fn read_bounded(bytes: &'a [u8], max_values: usize) -> Result<Self, NotJson> {
         let text =
             std::str::from_utf8(bytes).map_err(|error| NotJson::at(bytes, error.valid_up_to()))?;
-        let mut reader = Reader { text, at: 0, duplicate: None, document: Self::new() };
+        let mut reader = Reader { text, at: 0, fault: None, document: Self::new(), max_values };
         if reader.value(Cow::default(), MAX_DEPTH).is_ok() && reader.next().is_none() {
             return Ok(reader.document);
         }
-        Err(match reader.duplicate {
-            Some(key) => NotJson { position: ErrorPosition::DuplicateKey(key) },
+        Err(match reader.fault {
+            Some(position) => NotJson { position },
             None => NotJson::at(bytes, reader.at),
         })
     }
@@ -40,21 +51,34 @@ impl Json {
     pub fn read(bytes: &[u8]) -> Result<Self, NotJson> {
         Document::read(bytes).map(Document::into_json)
     }
+
+    /// Like [`read`](Self::read), for a text with at most `max_values` values; see [`Document::read_bounded`].
+    ///
+    /// # Errors
+    /// [`NotJson`], like [`Document::read_bounded`].
+    pub fn read_bounded(bytes: &[u8], max_values: usize) -> Result<Self, NotJson> {
+        Document::read_bounded(bytes, max_values).map(Document::into_json)
+    }
 }
 
 struct Reader<'a> {
     text: &'a str,
     /// The position, in bytes; where reading stopped, that of the fault.
     at: usize,
-    /// The key that an object has twice, if that is the fault.
-    duplicate: Option<String>,
+    /// The fault, if it is none of the text at this position.
+    fault: Option<ErrorPosition>,
     /// The values parsed so far.
     document: Document<'a>,
+    max_values: usize,
 }
 
 impl<'a> Reader<'a> {
     /// Parses the value of the member `key`. It may contain `depth` more levels of nesting.
     fn value(&mut self, key: Cow<'a, str>, depth: usize) -> Result<(), Stop> {
+        if self.document.len() >= self.max_values {
+            self.fault = Some(ErrorPosition::TooManyValues);
+            return Err(Stop);
+        }
         let place = self.document.begin(key);
         let value = match self.next().ok_or(Stop)? {
             b'{' => self.object(place, depth.checked_sub(1).ok_or(Stop)?)?,
@@ -84,7 +108,8 @@ impl<'a> Reader<'a> {
             self.value(key, depth)?;
             if self.is_end(b'}')? {
                 if !are_distinct(self.document.keys(place)) {
-                    self.duplicate = first_duplicate(self.document.keys(place)).map(str::to_owned);
+                    let key = first_duplicate(self.document.keys(place)).map(str::to_owned);
+                    self.fault = key.map(ErrorPosition::DuplicateKey);
                     return Err(Stop);
                 }
                 return Ok(Value::Object);
@@ -160,9 +185,11 @@ impl<'a> Reader<'a> {
         let is_part = |byte: u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let length = rest.bytes().take_while(|byte| is_part(*byte)).count();
         let text = rest.get(..length).ok_or(Stop)?;
-        let value = serde_json::from_str(text).map_err(|_| Stop)?;
+        if !is_number(text) {
+            return Err(Stop);
+        }
         self.at += length;
-        Ok(Value::Number { value, text })
+        Ok(Value::Number(text))
     }
 
     /// Skips white space, and returns the next byte without consuming it.

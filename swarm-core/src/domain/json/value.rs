@@ -1,8 +1,8 @@
 //! Owned JSON values. Numbers keep the digits that they were written with.
 
-use serde::ser::{Error as _, Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::ser::{Serialize, Serializer};
 
+use super::number::Number;
 use crate::domain::Invalid;
 
 /// A JSON value. Serializing it gives the JSON that it was parsed from.
@@ -26,14 +26,6 @@ pub enum Json {
 /// is `null` counts as absent, and unknown members are ignored (API.md, 1.1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object(pub(super) Vec<(String, Json)>);
-
-/// A number: the nearest double, and its original text if that differs from the text that
-/// ECMAScript gives the double.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Number {
-    value: f64,
-    text: Option<Box<str>>,
-}
 
 impl Json {
     /// Accepts a value of any shape for `field`, to be stored and shown inside another value.
@@ -109,37 +101,6 @@ impl Serialize for Json {
             Self::Text(value) => serializer.serialize_str(value),
             Self::List(items) => items.serialize(serializer),
             Self::Object(object) => object.serialize(serializer),
-        }
-    }
-}
-
-impl Number {
-    /// The number that was written as `text`.
-    pub(super) fn written(value: f64, text: &str) -> Self {
-        let is_usual = ryu_js::Buffer::new().format_finite(value) == text;
-        Self { value, text: (!is_usual).then(|| text.into()) }
-    }
-
-    /// Returns the double nearest to the number.
-    pub fn get(&self) -> f64 {
-        self.value
-    }
-}
-
-impl From<f64> for Number {
-    fn from(value: f64) -> Self {
-        Self { value, text: None }
-    }
-}
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.text {
-            None => serializer.serialize_f64(self.value),
-            Some(text) => {
-                let text = RawValue::from_string(text.to_string()).map_err(S::Error::custom)?;
-                text.serialize(serializer)
-            }
         }
     }
 }

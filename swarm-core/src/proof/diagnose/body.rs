@@ -44,11 +44,8 @@ impl SignedBody {
     /// that the body resembles.
     pub fn read(bytes: &[u8]) -> Result<Self, Invalid> {
         let none = || Invalid::new("body", "must be JSON: an object with its signature");
-        let fields = Json::read(bytes).map_err(|_| none())?.into_object();
-        let Some(Value::Object(members)) = std::str::from_utf8(bytes).ok().and_then(render::read)
-        else {
-            return Err(none());
-        };
+        let Ok(Json::Object(fields)) = Json::read(bytes) else { return Err(none()) };
+        let members = render::fields(&fields);
         let payload = read_payload(&fields)?;
         let public_key = fields.clone().text_if_any("publicKey")?;
         let kind = kind_of(&payload);

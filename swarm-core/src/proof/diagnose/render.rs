@@ -2,10 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use crate::domain::json;
+use crate::domain::json::{self, Json, Object};
 
 /// A JSON value that keeps the order of keys and the text of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,41 +19,23 @@ pub(super) enum Value {
 /// The members of an object, in order.
 pub(super) type Fields = Vec<(String, Value)>;
 
-/// Parses a text that is known to be valid JSON.
-pub(super) fn read(text: &str) -> Option<Value> {
-    Some(match text.trim_ascii_start().as_bytes().first()? {
-        b'{' => {
-            let members = serde_json::Deserializer::from_str(text).deserialize_map(Members).ok()?;
-            let members = members.into_iter().map(|(key, value)| Some((key, read(value.get())?)));
-            Value::Object(members.collect::<Option<_>>()?)
+impl From<&Json> for Value {
+    fn from(json: &Json) -> Self {
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(value) => Self::Bool(*value),
+            // Written with the digits that were sent.
+            Json::Number(number) => Self::Number(json::write(number)),
+            Json::Text(text) => Self::Text(text.clone()),
+            Json::List(items) => Self::List(items.iter().map(Self::from).collect()),
+            Json::Object(object) => Self::Object(fields(object)),
         }
-        b'[' => {
-            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-            Value::List(items.into_iter().map(|item| read(item.get())).collect::<Option<_>>()?)
-        }
-        b'"' => Value::Text(serde_json::from_str(text).ok()?),
-        b't' | b'f' => Value::Bool(serde_json::from_str(text).ok()?),
-        b'n' => Value::Null,
-        _ => Value::Number(text.trim_ascii().to_owned()),
-    })
+    }
 }
 
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Vec<(String, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(members)
-    }
+/// The members of an object.
+pub(super) fn fields(object: &Object) -> Fields {
+    object.members().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
 /// How a program writes JSON. The default is the canonical style.

@@ -18,8 +18,8 @@ use super::handlers::{
     too_many_attempts, wait_text,
 };
 use super::layout::{error_text, see_other, with_error};
+use super::page_id::PageId;
 use super::pages;
-use super::pages::PageId;
 use crate::console::{Secret, Submission, client};
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
@@ -34,23 +34,23 @@ pub(crate) async fn change(
         Ok(name) => name,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
+    let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        return sign_in_and_show_form(act, routes, request, name).await;
+        let form = sign_in_and_show_form(act, routes, request, name);
+        return site.workers.run(served.jobs(), form).await;
     };
     // Forms of one session are processed one after another.
     let form_lock = Arc::clone(&sign_in.form_lock).lock_owned().await;
-    let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
-    let client = client();
     // A started job runs to its end, even if the browser has disconnected.
     let result = async move {
         let _form_lock = form_lock;
         let context = console_context(request, routes, (sign_in, operator)).await?;
-        Ok(process(act, context, client).await)
+        Ok(process(act, context).await)
     };
     site.workers.run(served.jobs(), result).await
 }
 
-async fn process(act: &'static Act, mut context: ConsoleContext, client: u64) -> Answer {
+async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
     let sent = FormData::read(&context.request.bytes);
     if !context.may(act) {
         return error_answer(&context, swarm_core::Refusal::NotForRole.into());
@@ -72,7 +72,7 @@ async fn process(act: &'static Act, mut context: ConsoleContext, client: u64) ->
             return see_other(&page);
         }
     }
-    match apply(act, &mut context, &sent, client).await {
+    match apply(act, &mut context, &sent).await {
         Ok(Outcome::Done(location)) => {
             context.sign_in.form_done(&form, &location);
             see_other(&location)
@@ -108,7 +108,6 @@ async fn apply(
     act: &'static Act,
     context: &mut ConsoleContext,
     sent: &FormData,
-    client: u64,
 ) -> Result<Outcome, Box<Answer>> {
     let session = pages::session(act.page_id, context).await.map_err(refused)?;
     context.record_digest = pages::digest(act.page_id, context).await.map_err(refused)?;
@@ -132,7 +131,7 @@ async fn apply(
                 context.with_layout(page, Some(act.page_id)).answer(StatusCode::OK),
             ));
         }
-        if let Err(error) = check_token(context, sent, client).await {
+        if let Err(error) = check_token(context, sent).await {
             let fault = match &error {
                 RequestError::TooManyAttempts(left) => {
                     wait_text(std::time::Duration::from_secs((*left).into()))
@@ -200,14 +199,10 @@ fn secret_owner(mut body: swarm_core::json::Object) -> String {
 }
 
 /// Checks the token of the signed-in operator. A wrong token counts like one at the sign-in.
-async fn check_token(
-    context: &ConsoleContext,
-    sent: &FormData,
-    client: u64,
-) -> Result<(), RequestError> {
+async fn check_token(context: &ConsoleContext, sent: &FormData) -> Result<(), RequestError> {
     let request = &context.request;
     let attempt =
-        request.site.console.attempts.begin(client, Instant::now()).map_err(too_many_attempts)?;
+        request.site.console.attempts.begin(client(), Instant::now()).map_err(too_many_attempts)?;
     let operator = request.served.config().operators.with_token(&token_hash(sent)).await;
     if operator.is_none_or(|operator| operator != context.operator) {
         return Err(RequestError::WrongToken);

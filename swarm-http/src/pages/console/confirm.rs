@@ -10,7 +10,7 @@ use super::body::utc;
 use super::context::ConsoleContext;
 use super::form::{Field, FormData, FormView};
 use super::layout::{Block, Page, quoted};
-use super::pages::PageId;
+use super::page_id::PageId;
 use crate::pages::Markup;
 use crate::pages::lists;
 use crate::pages::people::People;
@@ -37,7 +37,7 @@ pub(super) async fn page(
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
     let form = context.form(act, &parts, vec![Field::token()]);
     page.form(form.map(|form| FormView {
-        hidden: form.hidden.into_iter().chain(sent.typed()).collect(),
+        hidden: form.hidden.into_iter().chain(act.fields_of(sent)).collect(),
         fault: fault.clone(),
         is_inline: false,
         ..form

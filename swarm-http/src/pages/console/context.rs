@@ -13,7 +13,7 @@ use super::acts::Act;
 use super::cookie;
 use super::form::{Field, FormData, FormView};
 use super::layout::Page;
-use super::pages::PageId;
+use super::page_id::PageId;
 use super::same_origin::is_same_origin;
 use crate::console::SignIn;
 use crate::pages::links;
@@ -125,6 +125,7 @@ impl ConsoleContext {
             dry_run: is_dry_run.then(|| Box::new(DryRun::of(&request.served))),
             origin: request.origin.clone(),
             credential: Credential::Operator(self.operator.name.clone()),
+            is_head: false,
             headers: HeaderMap::new(),
             path,
             query: String::new(),

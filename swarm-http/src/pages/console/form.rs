@@ -1,6 +1,6 @@
 //! Forms: their data as a browser sends it, and their fields as a page shows them.
 
-use super::layout::Table;
+use super::table::Table;
 use crate::pages::Markup;
 
 /// The field that marks a form whose token signs the operator in.
@@ -34,10 +34,9 @@ impl FormData {
         self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// All fields but the token and the hidden fields that each form has.
-    pub(super) fn typed(&self) -> impl Iterator<Item = (String, String)> {
-        let own = |name: &str| matches!(name, "token" | "form" | "seen" | SIGNING_IN);
-        self.0.iter().filter(move |(name, _)| !own(name)).cloned()
+    /// All fields with their values, in the order in which they were sent.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &(String, String)> {
+        self.0.iter()
     }
 }
 

@@ -18,16 +18,20 @@ use super::context::{
 use super::cookie;
 use super::form::{Field, FormData, FormView, SIGNING_IN};
 use super::layout::{
-    Block, Page, error_text, see_other, signed_out_error, signed_out_page, with_error,
+    Block, Page, anchor, error_text, see_other, signed_out_error, signed_out_page, with_error,
 };
+use super::page_id::PageId;
 use super::pages;
-use super::pages::PageId;
-use crate::console::{SignIn, client};
+use super::same_origin::is_own_navigation;
+use crate::console::{SecretState, SignIn, client};
 use crate::pages::frame::time_formatter;
 use crate::pages::links::part;
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Operator;
+
+/// The longest path that a sign-in leads to, in bytes. It fits in the form of the sign-in, percent-encoded.
+const MAX_TARGET: usize = 1_000;
 
 /// Shows a page.
 pub(crate) async fn show(
@@ -50,7 +54,9 @@ pub(crate) async fn show(
         let path = fill_path(page_id.path(), &parts);
         let query =
             if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
-        return Ok(see_other(&format!("/operate?to={}", part(&(path + &query)))));
+        let to = Some(path + &query).filter(|to| to.len() <= MAX_TARGET);
+        let to = to.map_or_else(String::new, |to| format!("?to={}", part(&to)));
+        return Ok(see_other(&format!("/operate{to}")));
     };
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
     let shown = async move {
@@ -94,7 +100,8 @@ pub(super) fn error_answer(context: &ConsoleContext, error: ApiError) -> Answer 
     with_error(error, context.with_layout(page, None))
 }
 
-/// Shows a minted secret, once.
+/// Shows a minted secret, once: to a browser that was led here by a page of the console. Any other request leaves it
+/// for later.
 pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> Reply {
     let name = match guard(&request, false) {
         Ok(name) => name,
@@ -103,15 +110,22 @@ pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> R
     let Some((sign_in, operator)) = signed_in(&request, name).await else {
         return Ok(see_other("/operate"));
     };
+    let may_show = !request.is_head && is_own_navigation(&request.headers, &request.origin);
     let context = console_context(request, routes, (sign_in, operator)).await?;
-    let page = match context.sign_in.take_secret() {
-        Some(secret) => {
+    let page = match context.sign_in.take_secret(may_show) {
+        SecretState::Shown(secret) => {
             let mut page = Page::new(secret.of)
                 .with_lead("Shown this once. Copy it now, and pass it on safely.");
             page.blocks.push(Block::Secret(secret.text));
             page
         }
-        None => Page::new("Secret")
+        SecretState::Kept => {
+            let mut page = Page::new("Secret")
+                .with_lead("A secret is shown once, and only to a link or form of the console.");
+            page.text(anchor("/operate/secret", "Show it now"));
+            page
+        }
+        SecretState::None => Page::new("Secret")
             .with_lead("A secret is shown once, and this one was. If it is lost, mint another."),
     };
     Ok(context.with_layout(page, None).answer(StatusCode::OK))
@@ -240,7 +254,7 @@ pub(super) fn token_form(
 fn is_console_path(to: &str) -> bool {
     let below = to.strip_prefix("/operate").unwrap_or("-");
     let is_plain = to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    is_plain && (below.is_empty() || below.starts_with(['/', '?']))
+    to.len() <= MAX_TARGET && is_plain && (below.is_empty() || below.starts_with(['/', '?']))
 }
 
 pub(super) fn too_many_attempts(left: Duration) -> RequestError {
@@ -265,7 +279,7 @@ pub(super) fn with_cookie(mut answer: Answer, cookie: &str) -> Answer {
 }
 
 /// Handles a form whose session has ended: asks for the token, or begins a session with the token and shows the form
-/// again. Changes nothing in either case.
+/// again. Changes nothing in either case. Runs on the worker pool: a stranger may send a large form.
 pub(super) async fn sign_in_and_show_form(
     act: &'static Act,
     routes: OperatorRoutes,
@@ -276,39 +290,34 @@ pub(super) async fn sign_in_and_show_form(
     let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
     let action = fill_path(act.path, &parts);
     if !sent.has(SIGNING_IN) {
-        return Ok(expired_session_page(
-            &request,
-            action,
-            &sent,
-            (RequestError::SignedOut.into(), None),
-        ));
+        let error = (RequestError::SignedOut.into(), None);
+        return Ok(expired_session_page(act, &request, action, &sent, error));
     }
     let entered = match begin_session(&request, cookie, &sent).await {
         Ok(entered) => entered,
         Err((error, fault)) => {
-            return Ok(expired_session_page(&request, action, &sent, (error, Some(fault))));
+            let error = (error, Some(fault));
+            return Ok(expired_session_page(act, &request, action, &sent, error));
         }
     };
     let fault =
         "Nothing was changed: your session had ended. Look at the form, then send it again.";
     let refused = Some(RefusedForm { action, sent, fault: fault.to_owned() });
-    let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
-    let form = async move {
-        let context = console_context(request, routes, (entered.sign_in, entered.operator)).await?;
-        Ok::<_, ApiError>(page_answer(act.page_id, ConsoleContext { refused, ..context }).await)
-    };
-    Ok(with_cookie(site.workers.run(served.jobs(), form).await?, &entered.cookie))
+    let context = console_context(request, routes, (entered.sign_in, entered.operator)).await?;
+    let answer = page_answer(act.page_id, ConsoleContext { refused, ..context }).await;
+    Ok(with_cookie(answer, &entered.cookie))
 }
 
 /// The page that asks for the token and keeps the submitted values.
 fn expired_session_page(
+    act: &'static Act,
     request: &RequestContext,
     action: String,
     sent: &FormData,
     (error, fault): (ApiError, Option<String>),
 ) -> Answer {
     let signing_in = (SIGNING_IN.to_owned(), "yes".to_owned());
-    let form = token_form(action, sent.typed().chain([signing_in]).collect(), fault.clone());
+    let form = token_form(action, act.fields_of(sent).chain([signing_in]).collect(), fault.clone());
     let page = Page::new("Signed out").with_lead(
         "Your session is over, and nothing was changed. Sign in, and the form comes back as you typed it.",
     );

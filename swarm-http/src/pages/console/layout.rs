@@ -6,6 +6,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use swarm_core::json::Json;
 
 use super::form::{FormView, Kind};
+use super::table::Table;
 use crate::pages::markup::escape;
 use crate::pages::{Markup, html};
 use crate::response::{Answer, ApiError};
@@ -46,14 +47,6 @@ pub(crate) enum Block {
     Row(Markup, Vec<FormView>),
     /// A text to be copied.
     Secret(String),
-}
-
-/// A table, or a sentence where it has no rows.
-pub(crate) struct Table {
-    pub(crate) label: &'static str,
-    pub(crate) head: Vec<&'static str>,
-    pub(crate) rows: Vec<Vec<Markup>>,
-    pub(crate) empty: &'static str,
 }
 
 impl Page {

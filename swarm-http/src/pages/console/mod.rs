@@ -12,11 +12,13 @@ mod cookie;
 mod form;
 mod handlers;
 mod layout;
+mod page_id;
 mod pages;
 mod same_origin;
+mod table;
 
 pub(crate) use acts::ALL as ACTS;
 pub(crate) use change::change;
 pub(crate) use context::OperatorRoutes;
 pub(crate) use handlers::{secret, show, sign_in, sign_out, style};
-pub(crate) use pages::PageId;
+pub(crate) use page_id::PageId;

@@ -1,7 +1,7 @@
-//! Checks that a form comes from a page of the console itself.
+//! Checks that a form or a navigation comes from a page of the console itself.
 
 use http::HeaderMap;
-use http::header::ORIGIN;
+use http::header::{ORIGIN, REFERER};
 
 use crate::request::origin::Origin;
 use crate::tenants::single_header;
@@ -14,6 +14,24 @@ pub(super) fn is_same_origin(headers: &HeaderMap, origin: &Origin) -> bool {
     }
     single_header(headers, ORIGIN)
         .is_some_and(|sent| sent.as_bytes() == as_sent(&origin.url()).as_bytes())
+}
+
+/// Whether a browser shows the answer because a link or form of this origin led to it. No page of another site has
+/// such a request, and no image or script of this one. Browsers that do not send `Sec-Fetch-Site` say in `Referer` where
+/// the navigation began.
+pub(super) fn is_own_navigation(headers: &HeaderMap, origin: &Origin) -> bool {
+    let is = |name: &str, wanted: &str| {
+        single_header(headers, name).is_some_and(|value| value == wanted)
+    };
+    if headers.contains_key("sec-fetch-site") {
+        return is("sec-fetch-site", "same-origin")
+            && is("sec-fetch-mode", "navigate")
+            && is("sec-fetch-dest", "document");
+    }
+    let page = single_header(headers, REFERER).and_then(|page| page.to_str().ok());
+    let origin = origin.url();
+    page.and_then(|page| page.strip_prefix(as_sent(&origin)))
+        .is_some_and(|path| path.starts_with("/operate"))
 }
 
 /// The origin as browsers write it: without the port that its scheme implies.

@@ -6,9 +6,10 @@ use serde_json::json;
 use swarm_http::Site;
 use swarm_store_memory::MemoryStore;
 
-use super::visitor::Visitor;
+use super::visitor::{OWN_NAVIGATION, Visitor};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
+use crate::program::Program;
 use crate::routes;
 
 /// Whether a subject with this id is on record.
@@ -309,12 +310,71 @@ fn minted_secret_is_shown_once() {
         visitor.submit(&form, &[("token", ADMIN)]).expect(303).header("location"),
         Some("/operate/secret")
     );
+    // An image of another site or of this one, a HEAD and a link of another site leave it for the operator.
+    let [site, mode, dest] = OWN_NAVIGATION;
+    let own = format!("http://{}", server.address);
+    let other_page = format!("{own}/swarm/memos/1");
+    for headers in [
+        &[][..],
+        &[("sec-fetch-site", "same-site"), mode, dest],
+        &[("sec-fetch-site", "none"), mode, dest],
+        &[site, ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")],
+        &[site, mode, ("sec-fetch-dest", "iframe")],
+        &[("referer", "http://evil.example/operate")],
+        &[("referer", &*other_page)],
+    ] {
+        visitor.send("GET", "/operate/secret", headers, "").expect(200).says("Show it now");
+    }
+    visitor.send("HEAD", "/operate/secret", &OWN_NAVIGATION, "").expect(200);
     let shown = visitor.follow(&seen);
     let token = shown.text.split("<code>").nth(1).unwrap().split('<').next().unwrap();
     assert_eq!((valid(token), valid(&author.token)), (200, 401));
-    visitor.get("/operate/secret").expect(200).is_silent_on(token);
+    visitor.follow(&seen).is_silent_on(token);
     // Another session never sees it.
-    Visitor::signed_in(&client).get("/operate/secret").expect(200).is_silent_on(token);
+    Visitor::signed_in(&client).follow(&seen).is_silent_on(token);
+    // An old browser names the page in place of the kind of request.
+    let asked = visitor.fill_in(&page, &path, &[]).expect(200);
+    let seen = visitor.submit(&asked.form(&path), &[("token", ADMIN)]).expect(303);
+    let referer = format!("{own}{page}");
+    let location = seen.header("location").unwrap();
+    visitor.send("GET", location, &[("referer", &referer)], "").expect(200).says("<code>");
+}
+
+#[test]
+fn form_of_a_stranger_is_not_kept() {
+    let server = Server::start();
+    let stranger = Visitor::new(&server.client());
+    let body = "unknown=x&".repeat(20_000) + "name=kept&" + &"a&".repeat(20_000);
+    let headers =
+        [("sec-fetch-site", "same-origin"), ("content-type", "application/x-www-form-urlencoded")];
+    let seen = stranger.send("POST", "/operate/subjects", &headers, &body).expect(401);
+    let form = seen.form("/operate/subjects");
+    let fields: Vec<_> = form.fields.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(fields, ["name", "signing-in", "token"]);
+}
+
+/// The memory of the names of 20 sessions, each with 200 forms of 250 kB, would be 1 GB.
+#[test]
+fn long_names_of_forms_are_not_kept() {
+    let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let sessions: Vec<_> = (0..3).map(|_| Visitor::signed_in(&program.client)).collect();
+    let before = program.memory();
+    for number in 0..600 {
+        let visitor = &sessions[number / 200];
+        let name = number.to_string() + &"n".repeat(250_000);
+        let id = format!("s{number}");
+        visitor
+            .post("/operate/subjects", &[("form", &name), ("id", &id), ("name", "a")])
+            .expect(303);
+    }
+    // It is one and the same form still.
+    let again = "599".to_owned() + &"n".repeat(250_000);
+    sessions[2]
+        .post("/operate/subjects", &[("form", &again), ("id", "b"), ("name", "a")])
+        .expect(303);
+    assert!(!exists(&program.client, "b"));
+    let grown = program.memory().saturating_sub(before);
+    assert!(grown < 80 << 20, "grown by {} MiB", grown >> 20);
 }
 
 #[test]

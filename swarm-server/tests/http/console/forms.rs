@@ -6,8 +6,10 @@ use swarm_http::Site;
 use swarm_store_memory::MemoryStore;
 
 use super::visitor::Visitor;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Server, fresh_key, services, tenant};
 use crate::quotas::application_of;
+use crate::routes;
 
 #[test]
 fn refused_form_comes_back_with_what_was_typed() {
@@ -146,6 +148,29 @@ fn applications_of_a_stranger_are_rejected_at_once() {
         let status = client.get(&format!("/api/swarm/apply/{}", id.as_str())).expect(200).json();
         assert_eq!(status["state"], "rejected");
     }
+}
+
+/// Of every form of the console, each field is one of its act.
+#[test]
+fn every_field_of_an_ended_session_is_kept() {
+    let (fixture, _) = Fixture::with_records();
+    let visitor = Visitor::signed_in(&fixture.client);
+    let signed_out = Visitor::new(&fixture.client);
+    let pages = routes::all().filter(|route| route.is_of_console() && route.is_read());
+    let mut kept = 0;
+    for form in pages.flat_map(|route| visitor.get(&route.path).forms()) {
+        let own = |name: &str| matches!(name, "form" | "seen" | "token" | "to");
+        if form.action == "/operate/sign-out" {
+            continue;
+        }
+        let fields: Vec<_> = form.fields.iter().filter(|(name, _)| !own(name)).collect();
+        let asked = signed_out.submit(&form, &[]).expect(401).form(&form.action);
+        for field in fields {
+            kept += 1;
+            assert!(asked.fields.contains(field), "{}: {field:?} in {asked:?}", form.action);
+        }
+    }
+    assert!(kept > 50, "{kept}");
 }
 
 #[test]

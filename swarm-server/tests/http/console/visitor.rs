@@ -6,6 +6,13 @@ use ureq::http::{HeaderMap, Request};
 
 use crate::harness::{ADMIN, Client};
 
+/// What a browser sends when a link or form of the console leads to a page.
+pub const OWN_NAVIGATION: [(&str, &str); 3] = [
+    ("sec-fetch-site", "same-origin"),
+    ("sec-fetch-mode", "navigate"),
+    ("sec-fetch-dest", "document"),
+];
+
 /// A browser at one host.
 #[derive(Clone)]
 pub struct Visitor {
@@ -119,7 +126,7 @@ impl Visitor {
     #[track_caller]
     pub fn follow(&self, seen: &Seen) -> Seen {
         assert_eq!(seen.status, 303, "{seen:?}");
-        self.get(seen.header("location").unwrap()).expect(200)
+        self.send("GET", seen.header("location").unwrap(), &OWN_NAVIGATION, "").expect(200)
     }
 
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Seen {
@@ -136,7 +143,7 @@ impl Visitor {
             request = request.header("cookie", cookie);
         }
         let sent = match method {
-            "GET" => self.agent.run(request.body(()).unwrap()),
+            "GET" | "HEAD" => self.agent.run(request.body(()).unwrap()),
             _ => self.agent.run(request.body(body).unwrap()),
         };
         let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));

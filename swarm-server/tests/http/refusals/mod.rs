@@ -9,6 +9,7 @@ mod reads;
 mod replays;
 mod requests;
 mod sessions;
+mod sizes;
 mod stale_judgements;
 mod withdrawals;
 

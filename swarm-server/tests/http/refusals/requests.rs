@@ -10,9 +10,7 @@ use crate::desk::Desk;
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Server, services, tenant};
 use crate::raw_http::{self, ONCE};
-use crate::routes::{self, Route};
-
-const LIMIT: usize = 256 << 10;
+use crate::routes;
 
 /// A fixture with a record of each kind.
 pub(super) fn with_records() -> Fixture {
@@ -150,65 +148,6 @@ fn optional_body_may_be_empty_with_any_content_type() {
                 assert!(matches!(answer.status, 200 | 201), "{method} {path}: {answer:?}");
             }
         }
-    }
-}
-
-/// `size` bytes of JSON in this framing.
-fn sized(route: &Route, headers: &str, size: usize, chunked: bool) -> Vec<u8> {
-    let (method, path) = (route.method(), &route.path);
-    let mut body = b"{}".to_vec();
-    body.resize(size, b' ');
-    let framing = if chunked {
-        "Transfer-Encoding: chunked".to_owned()
-    } else {
-        format!("Content-Length: {size}")
-    };
-    let mut request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{headers}{framing}\r\n\r\n"
-    )
-    .into_bytes();
-    if !chunked {
-        request.extend(body);
-        return request;
-    }
-    for piece in body.chunks(10_000) {
-        request.extend(format!("{:x}\r\n", piece.len()).into_bytes());
-        request.extend(piece);
-        request.extend(b"\r\n");
-    }
-    request.extend(b"0\r\n\r\n");
-    request
-}
-
-#[test]
-fn body_over_256_kib_is_413() {
-    let fixture = Desk::start().fixture;
-    let bearer = fixture.author().bearer();
-    let headers = format!(
-        "Authorization: {bearer}\r\nX-Admin-Token: {ADMIN}\r\nX-Ic-Key: {}\r\n",
-        committee_fixture::KEY
-    );
-    for (route, body) in routes::with_json_body() {
-        let (method, path) = (route.method(), &route.path);
-        // The limit of memos is higher.
-        let most = if path == "/api/swarm/memos" { 8 * LIMIT } else { LIMIT };
-        assert_eq!(body.limit, most, "{path}");
-        for chunked in [false, true] {
-            let over = sized(route, &headers, most + 1, chunked);
-            let answer = raw_http::exchange(fixture.server.address, &over);
-            is_error(&answer, 413);
-            let exact = sized(route, &headers, most, chunked);
-            let answer = raw_http::exchange(fixture.server.address, &exact);
-            // Where all fields are optional, the body is valid.
-            assert!(matches!(answer.status, 200 | 201 | 400 | 409), "{path}: {answer:?}");
-            assert_ne!(answer.json()["error"], "invalid json body", "{path}");
-        }
-        // Refused by its declared length; the body is never sent.
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{headers}\
-             Content-Length: 99999999999\r\n\r\n"
-        );
-        is_error(&raw_http::exchange(fixture.server.address, head.as_bytes()), 413);
     }
 }
 

@@ -3,7 +3,7 @@
 use swarm_core::json::Json;
 
 use super::super::body::{Body, nothing};
-use super::super::pages::PageId::Committee;
+use super::super::page_id::PageId::Committee;
 use super::Act;
 
 const STATUS_ROUTE: &str = "/api/ic/admin/members/{id}/status";
@@ -15,7 +15,8 @@ pub(in crate::pages::console) static ADD_COMMITTEE_MEMBER: Act = Act::post(
     Committee,
     ("Create the member", "Key"),
 )
-.with_secret("api_key");
+.with_secret("api_key")
+.with_fields(&["id", "name", "lens", "voice"]);
 
 pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     "/operate/committee/members/{id}/rotate-key",
@@ -49,7 +50,8 @@ pub(in crate::pages::console) static SET_DAY: Act = Act::post(
     |_, sent| Body::of(sent).texts(&["date", "subject_id"]).json(),
     Committee,
     ("Set the subject", "The subject of the day is set"),
-);
+)
+.with_fields(&["date", "subject_id"]);
 
 pub(in crate::pages::console) static GENERATE_BRIEFS: Act = Act::post(
     "/operate/committee/briefs",
@@ -57,7 +59,8 @@ pub(in crate::pages::console) static GENERATE_BRIEFS: Act = Act::post(
     |_, sent| Body::of(sent).text("subject_id").time("deadline_utc").json(),
     Committee,
     ("Generate the briefs", "The briefs are generated"),
-);
+)
+.with_fields(&["subject_id", "deadline_utc"]);
 
 pub(in crate::pages::console) static SET_SYNTHESIS: Act = Act::post(
     "/operate/committee/synthesis",
@@ -65,7 +68,8 @@ pub(in crate::pages::console) static SET_SYNTHESIS: Act = Act::post(
     |_, sent| Body::of(sent).texts(&["date", "synthesis"]).json(),
     Committee,
     ("Set the synthesis", "The synthesis is set"),
-);
+)
+.with_fields(&["date", "synthesis"]);
 
 pub(in crate::pages::console) static WITHDRAW_DAY: Act = Act::post(
     "/operate/committee/withdraw",
@@ -73,4 +77,5 @@ pub(in crate::pages::console) static WITHDRAW_DAY: Act = Act::post(
     |_, sent| Body::of(sent).text("date").json(),
     Committee,
     ("Withdraw the day", "The day is withdrawn"),
-);
+)
+.with_fields(&["date"]);

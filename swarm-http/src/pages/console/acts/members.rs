@@ -4,7 +4,7 @@ use swarm_core::json::Json;
 
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
-use super::super::pages::PageId::{Applications, Member, Outbox, Store};
+use super::super::page_id::PageId::{Applications, Member, Outbox, Store};
 use super::Act;
 
 const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
@@ -80,7 +80,8 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
     ("Replace the token", "New token"),
 )
 .warning("The token in use stops working at once. The new one is shown once, on the next page.")
-.with_secret("token");
+.with_secret("token")
+.with_fields(&["publicKey"]);
 
 pub(in crate::pages::console) static ERASE: Act = Act::post(
     "/operate/members/{id}/erase",

@@ -12,7 +12,7 @@ use swarm_core::{Session, Timestamp};
 
 use super::body::utc;
 use super::form::FormData;
-use super::pages::PageId;
+use super::page_id::PageId;
 use crate::request::route::Route;
 
 pub(super) use committee::*;
@@ -48,6 +48,8 @@ pub(crate) struct Act {
     pub(super) path_field: Option<&'static str>,
     /// The consequence, if the act cannot be undone.
     pub(super) warning: &'static str,
+    /// The names of the form's other fields.
+    fields: &'static [&'static str],
 }
 
 /// When an act needs confirmation: a page shows what would change, and asks for the token again.
@@ -82,7 +84,7 @@ impl Act {
         (button, done): (&'static str, &'static str),
     ) -> Self {
         let (next, confirmation, each, secret) = (None, Confirmation::Never, None, None);
-        let (path_field, warning) = (None, "");
+        let (path_field, warning, fields) = (None, "", &[] as &[_]);
         Self {
             path,
             api,
@@ -96,7 +98,23 @@ impl Act {
             secret,
             path_field,
             warning,
+            fields,
         }
+    }
+
+    pub(super) const fn with_fields(self, fields: &'static [&'static str]) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// The fields of the act that were sent, without the token and the hidden fields that each form has. Other fields are
+    /// left out: a stranger may send any number of them.
+    pub(super) fn fields_of(&self, sent: &FormData) -> impl Iterator<Item = (String, String)> {
+        sent.fields().filter(|(name, _)| self.has_field(name)).cloned()
+    }
+
+    /// Whether the form has a field of this name, besides those that each form has.
+    fn has_field(&self, name: &str) -> bool {
+        self.fields.contains(&name) || self.each == Some(name) || self.path_field == Some(name)
     }
 
     pub(super) const fn followed_by(self, page_id: PageId) -> Self {

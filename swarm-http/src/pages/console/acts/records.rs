@@ -4,8 +4,25 @@ use swarm_core::json::Json;
 
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
-use super::super::pages::PageId::{Records, Subject, Subjects};
+use super::super::page_id::PageId::{Records, Subject, Subjects};
 use super::Act;
+
+const SUBJECT_FIELDS: &[&str] = &[
+    "id",
+    "name",
+    "status",
+    "operator",
+    "homepage",
+    "xHandle",
+    "thesisBlurb",
+    "source",
+    "recommendationType",
+    "linkedMemberId",
+    "lastReviewed",
+    "structuralNotes",
+    "wallets",
+    "nftContracts",
+];
 
 fn subject(parts: &[String], sent: &FormData) -> Json {
     let body = Body::of(sent).text("id");
@@ -42,7 +59,8 @@ pub(in crate::pages::console) static CREATE_SUBJECT: Act = Act::post(
     subject,
     Subjects,
     ("Create the subject", "The subject is created"),
-);
+)
+.with_fields(SUBJECT_FIELDS);
 
 pub(in crate::pages::console) static REPLACE_SUBJECT: Act = Act::post(
     "/operate/subjects/{id}",
@@ -50,7 +68,8 @@ pub(in crate::pages::console) static REPLACE_SUBJECT: Act = Act::post(
     subject,
     Subject,
     ("Save the record", "The record is saved"),
-);
+)
+.with_fields(SUBJECT_FIELDS);
 
 pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
     "/operate/subjects/{id}/snapshots",
@@ -65,7 +84,8 @@ pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
     },
     Subject,
     ("Add the snapshot", "The snapshot is added"),
-);
+)
+.with_fields(&["date", "totalValueUsd", "notable", "positions"]);
 
 pub(in crate::pages::console) static PUT_REGIME: Act = Act::post(
     "/operate/records/regime",
@@ -73,7 +93,8 @@ pub(in crate::pages::console) static PUT_REGIME: Act = Act::post(
     regime,
     Records,
     ("Save the regime", "The regime is saved"),
-);
+)
+.with_fields(&["date", "composite", "regime", "macro_regime", "onchain_regime", "more"]);
 
 pub(in crate::pages::console) static PUT_SIGNAL: Act = Act::post(
     "/operate/records/signal",
@@ -81,7 +102,8 @@ pub(in crate::pages::console) static PUT_SIGNAL: Act = Act::post(
     |_, sent| Body::of(sent).texts(&["signal_key", "date"]).value("payload").json(),
     Records,
     ("Save the signal", "The signal is saved"),
-);
+)
+.with_fields(&["signal_key", "date", "payload"]);
 
 pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
     "/operate/records/retract",

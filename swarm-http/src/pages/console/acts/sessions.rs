@@ -4,7 +4,7 @@ use swarm_core::json::Json;
 
 use super::super::body::Body;
 use super::super::form::FormData;
-use super::super::pages::PageId::{self, Session, Sessions};
+use super::super::page_id::PageId::{self, Session, Sessions};
 use super::{Act, BodyFn, Confirmation};
 
 const SESSION_ROUTE: &str = "/api/swarm/admin/sessions/{id}";
@@ -59,7 +59,19 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     PageId::Convene,
     ("Convene", "The session is convened"),
 )
-.followed_by(Sessions);
+.followed_by(Sessions)
+.with_fields(&[
+    "note",
+    "date",
+    "subjectId",
+    "state",
+    "windowClosesAt",
+    "quorum",
+    "buckets",
+    "blind",
+    "rosterKind",
+    "roster",
+]);
 
 pub(in crate::pages::console) static OPEN: Act = Act::post(
     "/operate/sessions/{id}/open",
@@ -67,7 +79,8 @@ pub(in crate::pages::console) static OPEN: Act = Act::post(
     |_, sent| state(sent, "collecting"),
     Session,
     ("Open", "The session collects takes"),
-);
+)
+.with_fields(&["note"]);
 
 pub(in crate::pages::console) static CLOSE: Act = Act::post(
     "/operate/sessions/{id}/close",
@@ -75,7 +88,8 @@ pub(in crate::pages::console) static CLOSE: Act = Act::post(
     |_, sent| state(sent, "window_closed"),
     Session,
     ("Close", "The session is closed"),
-);
+)
+.with_fields(&["note"]);
 
 pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
     "/operate/sessions/{id}/aggregate",
@@ -84,7 +98,8 @@ pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
     Session,
     ("Aggregate", "The snapshot is written"),
 )
-.confirmed(Confirmation::EarlyResult);
+.confirmed(Confirmation::EarlyResult)
+.with_fields(&["note"]);
 
 pub(in crate::pages::console) static PUBLISH: Act = Act::post(
     "/operate/sessions/{id}/publish",
@@ -92,7 +107,8 @@ pub(in crate::pages::console) static PUBLISH: Act = Act::post(
     |_, sent| state(sent, "published"),
     Session,
     ("Publish", "The session is published"),
-);
+)
+.with_fields(&["note"]);
 
 pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
     "/operate/sessions/{id}/deadline",
@@ -106,19 +122,22 @@ pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
     },
     ("Move the deadline", "The deadline is moved"),
 )
-.confirmed(Confirmation::EarlierDeadline);
+.confirmed(Confirmation::EarlierDeadline)
+.with_fields(&["note", "windowClosesAt"]);
 
 pub(in crate::pages::console) static CLEAR_DEADLINE: Act = patch(
     "/operate/sessions/{id}/no-deadline",
     |_, sent| Body::noted(sent).set("windowClosesAt", Json::Null).json(),
     ("Lift the deadline", "The session has no deadline"),
-);
+)
+.with_fields(&["note"]);
 
 pub(in crate::pages::console) static SET_QUORUM: Act = patch(
     "/operate/sessions/{id}/quorum",
     |_, sent| Body::noted(sent).set("quorum", Json::Null).value("quorum").json(),
     ("Set the quorum", "The quorum is set"),
-);
+)
+.with_fields(&["note", "quorum"]);
 
 pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
     "/operate/sessions/{id}/roster",
@@ -126,7 +145,8 @@ pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
     |_, sent| Body::noted(sent).set("members", listed(sent)).json(),
     Session,
     ("Freeze the roster", "The roster is frozen"),
-);
+)
+.with_fields(&["note", "roster"]);
 
 pub(in crate::pages::console) static EXCUSE: Act = Act::post(
     "/operate/sessions/{id}/excuse",
@@ -134,7 +154,8 @@ pub(in crate::pages::console) static EXCUSE: Act = Act::post(
     |_, sent| excused(sent, true),
     Session,
     ("Excuse", "The member is excused"),
-);
+)
+.with_fields(&["note", "memberId"]);
 
 pub(in crate::pages::console) static UNEXCUSE: Act = Act::post(
     "/operate/sessions/{id}/expect",
@@ -142,7 +163,8 @@ pub(in crate::pages::console) static UNEXCUSE: Act = Act::post(
     |_, sent| excused(sent, false),
     Session,
     ("Expect again", "The member is expected again"),
-);
+)
+.with_fields(&["note", "memberId"]);
 
 pub(in crate::pages::console) static PUBLISH_BRIEF: Act = Act::post(
     "/operate/sessions/{id}/brief",
@@ -150,7 +172,8 @@ pub(in crate::pages::console) static PUBLISH_BRIEF: Act = Act::post(
     brief,
     Session,
     ("Publish the brief", "The brief is published"),
-);
+)
+.with_fields(&["note", "system", "user"]);
 
 pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     "/operate/sessions/{id}/withdraw",
@@ -159,4 +182,5 @@ pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     Session,
     ("Withdraw the session", "The session is withdrawn"),
 )
-.followed_by(Sessions);
+.followed_by(Sessions)
+.with_fields(&["note"]);

@@ -8,7 +8,8 @@ use super::super::acts::{
 };
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{Block, Page, Table, quoted};
+use super::super::layout::{Block, Page, quoted};
+use super::super::table::Table;
 use crate::pages::lists::Subjects;
 use crate::pages::{Markup, links};
 use crate::response::ApiError;

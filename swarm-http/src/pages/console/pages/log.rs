@@ -5,7 +5,8 @@ use swarm_core::service::PageEntry;
 
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{Page, Table};
+use super::super::layout::Page;
+use super::super::table::Table;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
 use crate::pages::{Markup, acts};

@@ -1,4 +1,4 @@
-//! The pages of the console: their paths and names, and a file that makes each.
+//! The pages of the console, a file each.
 
 mod applications;
 mod committee;
@@ -22,114 +22,9 @@ use swarm_core::{Error, Refusal, Session, SessionId};
 
 use super::context::ConsoleContext;
 use super::layout::Page;
+use super::page_id::PageId;
 use crate::request::parameters::number;
 use crate::response::ApiError;
-
-/// The identity of a page: its path, its name and its section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PageId {
-    Overview,
-    Sessions,
-    Session,
-    Convene,
-    Applications,
-    Members,
-    Member,
-    Subjects,
-    Subject,
-    Records,
-    Committee,
-    Outbox,
-    Acts,
-    Store,
-}
-
-impl PageId {
-    /// All pages.
-    pub(crate) const ALL: [Self; 14] = [
-        Self::Overview,
-        Self::Sessions,
-        Self::Session,
-        Self::Convene,
-        Self::Applications,
-        Self::Members,
-        Self::Member,
-        Self::Subjects,
-        Self::Subject,
-        Self::Records,
-        Self::Committee,
-        Self::Outbox,
-        Self::Acts,
-        Self::Store,
-    ];
-
-    /// The sections, which each page links to.
-    pub(super) const SECTIONS: [Self; 9] = [
-        Self::Overview,
-        Self::Sessions,
-        Self::Applications,
-        Self::Members,
-        Self::Subjects,
-        Self::Records,
-        Self::Committee,
-        Self::Outbox,
-        Self::Acts,
-    ];
-
-    pub(crate) fn path(self) -> &'static str {
-        match self {
-            Self::Overview => "/operate",
-            Self::Sessions => "/operate/sessions",
-            Self::Session => "/operate/sessions/{id}",
-            Self::Convene => "/operate/convene",
-            Self::Applications => "/operate/applications",
-            Self::Members => "/operate/members",
-            Self::Member => "/operate/members/{id}",
-            Self::Subjects => "/operate/subjects",
-            Self::Subject => "/operate/subjects/{id}",
-            Self::Records => "/operate/records",
-            Self::Committee => "/operate/committee",
-            Self::Outbox => "/operate/outbox",
-            Self::Acts => "/operate/acts",
-            Self::Store => "/operate/store",
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Overview => "Waiting",
-            Self::Sessions => "Sessions",
-            Self::Session => "Session",
-            Self::Convene => "Convene",
-            Self::Applications => "Applications",
-            Self::Members => "Members",
-            Self::Member => "Member",
-            Self::Subjects => "Subjects",
-            Self::Subject => "Subject",
-            Self::Records => "Records",
-            Self::Committee => "Committee",
-            Self::Outbox => "Outbox",
-            Self::Acts => "Acts",
-            Self::Store => "Store",
-        }
-    }
-
-    /// The section of the page.
-    pub(super) fn section(self) -> Self {
-        match self {
-            Self::Session | Self::Convene => Self::Sessions,
-            Self::Member => Self::Members,
-            Self::Subject => Self::Subjects,
-            Self::Store => Self::Overview,
-            other => other,
-        }
-    }
-
-    /// Whether only sites with a committee have the page.
-    pub(crate) fn needs_committee(self) -> bool {
-        self == Self::Committee
-    }
-}
 
 /// Makes a page.
 pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Result<Page, ApiError> {

@@ -8,7 +8,8 @@ use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Session, SessionId};
 
 use super::super::context::ConsoleContext;
-use super::super::layout::{Page, Table, anchor, count, quoted, two_lines};
+use super::super::layout::{Page, anchor, count, quoted, two_lines};
+use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::lists::Subjects;
 use crate::pages::people::People;

@@ -12,7 +12,8 @@ use super::super::acts::{
 use super::super::body::typed_time;
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView, Options};
-use super::super::layout::{Block, Page, Table, anchor, quoted};
+use super::super::layout::{Block, Page, anchor, quoted};
+use super::super::table::Table;
 use super::PageId;
 use super::{convene, overview};
 use crate::pages::people::People;

@@ -3,7 +3,8 @@
 use super::super::acts::{ACCEPT_CLOCK, ACCEPT_KEY, ACCEPT_STORE};
 use super::super::context::ConsoleContext;
 use super::super::form::FormView;
-use super::super::layout::{Page, Table};
+use super::super::layout::Page;
+use super::super::table::Table;
 use crate::pages::Markup;
 use crate::response::ApiError;
 

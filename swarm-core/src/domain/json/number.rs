@@ -1,0 +1,120 @@
+//! Numbers that keep the digits they were written with.
+
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// A number: the nearest double, and its original text if that differs from the text that
+/// ECMAScript gives the double.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    value: f64,
+    text: Option<Box<str>>,
+}
+
+impl Number {
+    /// The number that was written as `text`.
+    pub(super) fn written(text: &str) -> Self {
+        let value = nearest(text);
+        let is_usual = is_small_integer(text) || ryu_js::Buffer::new().format_finite(value) == text;
+        Self { value, text: (!is_usual).then(|| text.into()) }
+    }
+
+    /// The double nearest to the number.
+    pub fn get(&self) -> f64 {
+        self.value
+    }
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self { value, text: None }
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.text {
+            None => serializer.serialize_f64(self.value),
+            Some(text) => {
+                let text = RawValue::from_string(text.to_string()).map_err(S::Error::custom)?;
+                text.serialize(serializer)
+            }
+        }
+    }
+}
+
+/// Whether the text is a number of JSON, in the range of a double.
+pub(super) fn is_number(text: &str) -> bool {
+    /// A text that is shorter, and has no exponent, is in the range.
+    const MAX_SURE_LENGTH: usize = 300;
+    is_in_grammar(text.as_bytes()).is_some_and(|has_exponent| {
+        (!has_exponent && text.len() <= MAX_SURE_LENGTH) || nearest(text).is_finite()
+    })
+}
+
+/// The double nearest to a number of JSON; infinite if the number is out of range.
+pub(super) fn nearest(text: &str) -> f64 {
+    // The grammar of Rust contains that of JSON.
+    text.parse().unwrap_or(f64::NAN)
+}
+
+/// Whether ECMAScript writes the number like this: an integer of at most 15 digits without a sign.
+fn is_small_integer(text: &str) -> bool {
+    let is_canonical = text == "0" || !text.starts_with('0');
+    is_canonical && text.len() <= 15 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Checks the grammar of RFC 8259, section 6. Returns whether there is an exponent; `None` if the text is not a
+/// number.
+fn is_in_grammar(text: &[u8]) -> Option<bool> {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let (whole, mut rest) = digits(text)?;
+    if whole.len() > 1 && whole.starts_with(b"0") {
+        return None;
+    }
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        (_, rest) = digits(fraction)?;
+    }
+    let has_exponent = matches!(rest, [b'e' | b'E', ..]);
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        let exponent = match exponent {
+            [b'+' | b'-', exponent @ ..] => exponent,
+            exponent => exponent,
+        };
+        (_, rest) = digits(exponent)?;
+    }
+    rest.is_empty().then_some(has_exponent)
+}
+
+/// Splits the text after its first digits, of which there must be one.
+fn digits(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if length == 0 { None } else { text.split_at_checked(length) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails panics")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Json;
+
+    proptest! {
+        /// `serde_json` accepts the same numbers and gives the same doubles.
+        #[test]
+        fn numbers_are_those_of_serde_json(
+            text in prop_oneof![
+                "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?",
+                "[-+.eE0-9]{1,8}",
+                "[1-9][0-9]{290,400}(\\.[0-9]{1,20})?",
+            ],
+        ) {
+            let expected = serde_json::from_str::<f64>(&text).ok();
+            let read = match Json::read(text.as_bytes()) {
+                Ok(Json::Number(number)) => Some(number.get()),
+                _ => None,
+            };
+            prop_assert_eq!(read.map(f64::to_bits), expected.map(f64::to_bits));
+        }
+    }
+}
