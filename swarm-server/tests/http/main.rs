@@ -32,6 +32,7 @@ mod fairness;
 mod fixture;
 mod guide;
 mod harness;
+mod hints;
 mod histories;
 mod hostile;
 mod lifecycle;
