@@ -35,6 +35,7 @@ mod harness;
 mod hints;
 mod histories;
 mod hostile;
+mod index_files;
 mod lifecycle;
 mod load;
 mod log;
