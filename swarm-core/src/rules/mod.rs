@@ -4,6 +4,7 @@ pub mod committee;
 
 mod aggregate;
 mod analysis;
+mod body_shape;
 mod brief;
 mod challenge;
 mod erasure;
@@ -30,6 +31,7 @@ pub use analysis::{
     counting_by_time, dissent, distance_from_others, is_against, member_figures, movement, stage,
     stance_changes,
 };
+pub use body_shape::shape_fault;
 pub use brief::{BriefFacts, compose};
 pub use challenge::{
     CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,

@@ -32,7 +32,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     let basis = &without_replacements(basis, draft);
     let mut evaluation = Evaluation::new(basis, &draft.submission);
     let mut findings: Vec<_> =
-        draft.invalid.iter().cloned().map(Refusal::InvalidSubmission).collect();
+        draft.faults().iter().cloned().map(Refusal::InvalidSubmission).collect();
     for check in CHECKS {
         match check(&mut evaluation) {
             Err(Refusal::UnknownToken) => return Err(Refusal::UnknownToken),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::domain::json::{Document, Fields, Object};
+use super::body_shape::shape_fault;
+use crate::domain::json::{Document, Fields, Json, Object};
 use crate::domain::{Invalid, Signed, TakeDraft};
 
 /// A submitted take: its fields are valid, its signature is not yet verified.
@@ -79,6 +80,8 @@ pub struct Draft {
     pub submission: Submission,
     /// The errors of the invalid fields, in the order in which the fields are read.
     pub invalid: Vec<Invalid>,
+    /// Why the body lacks all fields, if it does.
+    shape: Option<Invalid>,
 }
 
 impl Draft {
@@ -89,7 +92,23 @@ impl Draft {
     pub fn read(fields: Object) -> Result<Self, Invalid> {
         let unknown_fields = fields.others(&Submission::FIELDS, Submission::MAX_UNKNOWN);
         let (signed, invalid) = Signed::<TakeDraft>::read_leniently(fields)?;
-        Ok(Self { submission: Submission { unknown_fields, ..Submission::new(signed) }, invalid })
+        let submission = Submission { unknown_fields, ..Submission::new(signed) };
+        Ok(Self { submission, invalid, shape: None })
+    }
+
+    /// Reads a submission from any JSON. If it is no object with the fields at its top level, that is its only
+    /// fault.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn of_body(body: Json) -> Result<Self, Invalid> {
+        let shape = shape_fault(&body, "memberId");
+        Ok(Self { shape, ..Self::read(body.into_object())? })
+    }
+
+    /// The faults to report.
+    pub(super) fn faults(&self) -> &[Invalid] {
+        self.shape.as_ref().map_or(&self.invalid, std::slice::from_ref)
     }
 
     /// Whether this field was replaced because its value was invalid.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::domain::json::{self, ErrorPosition, Json, NotJson};
 use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
-use crate::rules::{ClaimFault, QuotaReached, Refusal};
+use crate::rules::{ClaimFault, QuotaReached, Refusal, shape_fault};
 
 /// Maximum number of characters of the request that a hint quotes.
 const MAX_QUOTED: usize = 40;
@@ -110,15 +110,26 @@ pub(super) fn json_hint(fault: &NotJson) -> String {
         ErrorPosition::DuplicateKey(key) => {
             format!("the key {} occurs twice", quote(&Json::Text(key.clone())))
         }
+        ErrorPosition::ByteOrderMark => "begins with a byte order mark: send it without".to_owned(),
+        ErrorPosition::Utf16 => "is in UTF-16".to_owned(),
+        ErrorPosition::Invisible { character, .. } => format!(
+            "see {}: there is an invisible character, U+{:04X}",
+            fault.position,
+            u32::from(*character)
+        ),
         position => format!("see {position}"),
     };
     format!("body: must be one JSON text in UTF-8, {position}")
 }
 
-/// The field, its rule, and the value that was sent.
+/// The field, its rule, and the value that was sent; or why the body lacks all fields.
 pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
     let Invalid { field, rule } = invalid;
-    let sent = Json::read(body).ok().and_then(|json| json.into_object().take(field));
+    let json = Json::read(body).ok();
+    if let Some(fault) = json.as_ref().and_then(|json| shape_fault(json, field)) {
+        return printable(&format!("{}: {}", fault.field, fault.rule));
+    }
+    let sent = json.and_then(|json| json.into_object().take(field));
     let quoted = sent.filter(|_| rule != "is missing").map(|value| quote(&value));
     let quoted = quoted.map_or_else(String::new, |text| format!(", is {text}"));
     printable(&format!("{field}: {rule}")) + &quoted

@@ -97,9 +97,10 @@ impl RequestError {
     /// in `body`.
     pub fn hint(&self, body: &[u8]) -> Option<String> {
         match self {
-            Self::InvalidQuery(invalid)
-            | Self::InvalidDraft(invalid)
-            | Self::InvalidDiagnosis(invalid) => Some(hint::field_hint(invalid, body)),
+            Self::InvalidQuery(invalid) => Some(hint::field_hint(invalid, b"")),
+            Self::InvalidDraft(invalid) | Self::InvalidDiagnosis(invalid) => {
+                Some(hint::field_hint(invalid, body))
+            }
             Self::InvalidJson(fault) => Some(hint::json_hint(fault)),
             _ => None,
         }

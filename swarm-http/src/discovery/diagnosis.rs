@@ -1,6 +1,7 @@
 //! Diagnosis of signatures, and preflight of takes.
 
 use swarm_core::domain::PublicKey;
+use swarm_core::json::Json;
 use swarm_core::proof::diagnose::SignedBody;
 use swarm_core::rules::Draft;
 use swarm_core::wire::{self, RequestError};
@@ -34,7 +35,8 @@ async fn registered(
 }
 
 pub(crate) async fn preflight(mut request: RequestContext) -> Reply {
-    let draft = Draft::read(request.fields()).map_err(Refusal::InvalidSubmission)?;
+    let body = std::mem::replace(&mut request.body, Json::Null);
+    let draft = Draft::of_body(body).map_err(Refusal::InvalidSubmission)?;
     let preflight = request.tenant().preflight(request.bearer()?, &draft).await?;
     Ok(wire::takes::preflight(&preflight).into())
 }

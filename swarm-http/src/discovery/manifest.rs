@@ -31,7 +31,8 @@ pub(crate) async fn manifest(request: RequestContext) -> Reply {
             llms: at("/llms.txt"),
             openapi: at("/openapi.json"),
             docs: at("/docs"),
-            api: at("/api/swarm"),
+            sessions: at("/api/swarm/sessions"),
+            open_sessions: at("/api/swarm/open-sessions"),
         },
         signing_key: key.as_ref().map(VerifierKey::public_key).map(ToString::to_string),
         log_key: key.as_ref().map(ToString::to_string),
@@ -64,13 +65,15 @@ struct Manifest<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Links {
     home: String,
     guide: String,
     llms: String,
     openapi: String,
     docs: String,
-    api: String,
+    sessions: String,
+    open_sessions: String,
 }
 
 /// Limits in characters, unless the name says otherwise (API.md, 5.1).

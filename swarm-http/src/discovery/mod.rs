@@ -9,16 +9,18 @@ use http::HeaderValue;
 use http::header::VARY;
 
 use crate::request::RequestContext;
-use crate::request::accept::quality;
+use crate::request::accept::preference;
 use crate::response::Reply;
 
 /// `/`: the home page, the index for agents or the manifest, by `Accept`; without a preference, the page.
 pub(crate) async fn home(request: RequestContext) -> Reply {
     let accept = request.headers.get("accept").and_then(|accept| accept.to_str().ok());
-    let wants = |kind, subtype| quality(accept.unwrap_or_default(), kind, subtype);
-    let text = wants("text", "markdown").max(wants("text", "plain"));
+    let wants = |kind, subtype| preference(accept.unwrap_or_default(), kind, subtype);
+    let (markdown, plain) = (wants("text", "markdown"), wants("text", "plain"));
     let (html, json) = (wants("text", "html"), wants("application", "json"));
-    let mut answer = if text > html && text >= json {
+    // Clients of JSON often name plain text beside it.
+    let wants_text = (markdown > html && markdown >= json) || (plain > html && plain > json);
+    let mut answer = if wants_text {
         guide::llms(request).await?
     } else if json > html {
         manifest::manifest(request).await?

@@ -1,7 +1,8 @@
 //! Atom feeds: `/feed.xml` of published sessions; of a subject its sessions and takes; of a member its
 //! takes and memos.
 //!
-//! A take's entry keeps its id when the take is amended: it is the id of the member's take in the session.
+//! A take's entry keeps its id when the take is amended: it is the id of the member's take in the session. Ids
+//! begin with the configured public origin, so that they are the same whatever host and protocol a reader uses.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -99,7 +100,7 @@ fn answer(
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.updated));
     let feed = Feed {
         title: Text::plain(title),
-        id: format!("{}{path}", site.origin),
+        id: format!("{}{path}", site.id_origin),
         updated: entries.first().map_or_else(|| date(Timestamp::EPOCH), |entry| entry.updated),
         authors: vec![person(&site.name)],
         links: vec![link("self", site, path), link("alternate", site, page)],
@@ -123,7 +124,7 @@ fn of_session(
     let updated = session.published_at.or(aggregated).unwrap_or(session.convened_at);
     Entry {
         title: Text::plain(title),
-        id: format!("{}{path}", site.origin),
+        id: format!("{}{path}", site.id_origin),
         updated: date(updated),
         published: session.published_at.map(date),
         links: vec![link("alternate", site, &path)],
@@ -167,7 +168,7 @@ fn of_takes<'a>(
                 "{who} on {subject}, {}: {stance} {confidence:.2}",
                 draft.date
             )),
-            id: format!("{}{session}#{member}", site.origin),
+            id: format!("{}{session}#{member}", site.id_origin),
             updated: date(take.filed_at),
             authors: vec![person(&who)],
             links: vec![link("alternate", site, &links::take(take.id))],
@@ -181,7 +182,7 @@ fn of_memo(memo: &Memo, site: &SiteContext, people: &People) -> Entry {
     let path = links::memo(memo.id);
     Entry {
         title: Text::plain(format!("Memo: {}", memo_title(memo))),
-        id: format!("{}{path}", site.origin),
+        id: format!("{}{path}", site.id_origin),
         updated: date(memo.published_at),
         published: Some(date(memo.published_at)),
         authors: vec![person(&people.person(&memo.member_id).name)],

@@ -295,9 +295,33 @@ impl Cell {
 
 /// A text in quotes. An apostrophe comes before one that a spreadsheet would take for a formula.
 fn csv_text(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let guard = if is_formula { "'" } else { "" };
+    let guard = if may_be_formula(text) { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+/// Whether a spreadsheet may take a text for a formula. Some of them drop or trim what has no width before they look at
+/// the first character, and some read the wide, small and raised forms of the signs as the signs.
+fn may_be_formula(text: &str) -> bool {
+    const SIGNS: &[char] = &[
+        '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{fe66}', '\u{fe62}',
+        '\u{fe63}', '\u{fe6b}', '\u{207a}', '\u{207b}', '\u{207c}', '\u{208a}', '\u{208b}',
+        '\u{208c}', '\u{2212}',
+    ];
+    let dropped = |character: &char| is_blank(*character);
+    text.chars().take_while(dropped).any(|character| matches!(character, '\t' | '\r'))
+        || text.trim_start_matches(is_blank).starts_with(SIGNS)
+}
+
+/// Whether a character is a control character, white space, or shown as nothing.
+fn is_blank(character: char) -> bool {
+    let is_ignorable = matches!(
+        character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    is_ignorable || character.is_control() || character.is_whitespace()
 }
 
 #[cfg(test)]
@@ -315,6 +339,37 @@ mod tests {
     fn csv_is_quoted_and_holds_no_formulas() {
         let csv = "a,b,c,d,e,f,g\r\n\"a,\"\"b\"\"\n\",\"'=1+1\",\"\",0.5,3,true,\r\n";
         assert_eq!(table().csv(), csv);
+    }
+
+    #[test]
+    fn no_text_becomes_a_formula_when_a_spreadsheet_drops_its_beginning() {
+        for sign in ["=", "+", "-", "@", "\u{ff1d}", "\u{ff0b}", "\u{ff0d}", "\u{ff20}", "\t", "\r"]
+        {
+            for blank in [
+                "",
+                "\0",
+                "\u{1}",
+                "\u{7f}",
+                "\u{85}",
+                " ",
+                "\n",
+                "\u{a0}",
+                "\u{3000}",
+                "\u{2003}",
+                "\u{feff}",
+                "\u{200b}",
+                "\u{2060}",
+                "\u{ad}",
+                "\u{fe0f}",
+                "\0\u{feff} \u{200b}",
+            ] {
+                let text = format!("{blank}{sign}1+1");
+                assert_eq!(csv_text(&text), format!("\"'{text}\""));
+            }
+        }
+        for plain in ["", " ", "1=1", "\0a=1", " a", "\u{200b}(=1)", "'=1", "\u{e9}"] {
+            assert_eq!(csv_text(plain), format!("\"{plain}\""));
+        }
     }
 
     #[test]

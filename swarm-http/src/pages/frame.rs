@@ -30,6 +30,8 @@ pub(crate) struct SiteContext {
     pub(crate) about: String,
     /// The origin in use: `https://acme.example`.
     pub(crate) origin: String,
+    /// The origin in ids that outlive a move: the configured one, else the origin in use.
+    pub(crate) id_origin: String,
     /// Whether the tenant has a committee.
     pub(crate) committee: bool,
     /// Whether the log is signed, so that there are proofs and bundles.
@@ -46,6 +48,10 @@ impl SiteContext {
         Self {
             name: config.name.clone(),
             about: config.about.clone(),
+            id_origin: config
+                .public_origin
+                .as_ref()
+                .map_or_else(|| origin.clone(), ToString::to_string),
             origin,
             committee: served.committee().is_some(),
             is_signed: served.signed_log().is_some(),

@@ -48,7 +48,7 @@ use crate::tenants::ServedTenant;
 
 pub(crate) use frame::{Frame, SiteContext, html};
 pub(crate) use markup::Markup;
-pub(crate) use negotiation::page;
+pub(crate) use negotiation::{page, page_alone, with_error_pages};
 
 use negotiation::{prefers_html, read_consistently};
 

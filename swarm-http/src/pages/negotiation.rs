@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue};
 use super::error_page;
 use super::frame::SiteContext;
 use crate::request::RequestContext;
-use crate::request::accept::quality;
+use crate::request::accept::preference;
 use crate::request::route::{AsyncHandler, Route, Work, read};
 use crate::response::{ApiError, Reply};
 
@@ -25,6 +25,34 @@ pub(crate) fn page(
         async move { answer(&either.0, &either.1, request).await }
     });
     route.with(Work::Long).answers(200, &["text/html", schema])
+}
+
+/// A route that answers only a page. Its errors are pages too, if the client prefers HTML.
+pub(crate) fn page_alone(path: &'static str, page: impl AsyncHandler<RequestContext>) -> Route {
+    read(path, with_error_pages(page)).with(Work::Long).answers(200, &["text/html"])
+}
+
+/// The same handler, with pages for its errors if the client prefers HTML.
+pub(crate) fn with_error_pages(
+    handler: impl AsyncHandler<RequestContext>,
+) -> impl AsyncHandler<RequestContext> {
+    let handler = Arc::new(handler);
+    move |request: RequestContext| {
+        let handler = Arc::clone(&handler);
+        async move {
+            let site = prefers_html(&request.headers).then(|| SiteContext::of(&request));
+            let error = match handler.answer(request).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let mut answer = match site {
+                Some(site) => error_page::page(site, error),
+                None => error.into_answer(),
+            };
+            answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
+            Ok(answer)
+        }
+    }
 }
 
 async fn answer(
@@ -77,13 +105,13 @@ fn accept(headers: &HeaderMap) -> &str {
 
 /// Whether an `Accept` header prefers JSON to HTML. Without a preference the client gets the page.
 fn prefers_json(accept: &str) -> bool {
-    quality(accept, "application", "json") > quality(accept, "text", "html")
+    preference(accept, "application", "json") > preference(accept, "text", "html")
 }
 
 /// Whether an `Accept` header prefers HTML to JSON. A client without a preference gets JSON.
 pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accept = accept(headers);
-    quality(accept, "text", "html") > quality(accept, "application", "json")
+    preference(accept, "text", "html") > preference(accept, "application", "json")
 }
 
 #[cfg(test)]
@@ -93,15 +121,36 @@ mod tests {
     #[test]
     fn accept_selects_html_or_json() {
         let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-        for html in ["", "*/*", "text/html", browser, "application/json;q=0.5, text/html"] {
+        let java = "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2";
+        for html in [
+            "",
+            "*/*",
+            "text/html",
+            browser,
+            java,
+            "application/json;q=0.5, text/html",
+            "application/json;Q=0.5, text/html",
+            "application/json;q=0, */*",
+            "text/html, application/json",
+        ] {
             assert!(!prefers_json(html), "{html}");
         }
-        for json in
-            ["application/json", "application/*", "text/html;q=0.1, */*", "Application/JSON"]
-        {
+        for json in [
+            "application/json",
+            "application/*",
+            "text/html;q=0.1, */*",
+            "Application/JSON",
+            // axios and Angular, jQuery.
+            "application/json, text/plain, */*",
+            "application/json, text/javascript, */*; q=0.01",
+            "*/*, application/json",
+        ] {
             assert!(prefers_json(json), "{json}");
         }
-        for (accept, html) in [(browser, true), ("*/*", false), ("", false)] {
+        let axios = "application/json, text/plain, */*";
+        for (accept, html) in
+            [(browser, true), ("text/html, */*", true), ("*/*", false), ("", false), (axios, false)]
+        {
             let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
             assert_eq!(prefers_html(&headers), html, "{accept}");
         }

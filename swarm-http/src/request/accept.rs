@@ -1,7 +1,11 @@
 //! The `Accept` header.
 
-/// The quality that `accept` gives a media type: the quality of the most specific range that contains the type.
-pub(crate) fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
+/// How much a client wants a media type: by quality, then by how specific the range is that names it. So
+/// `application/json, */*` wants JSON more than anything else, although the quality of all is 1.
+pub(crate) type Preference = (f32, u8);
+
+/// The preference that `accept` gives a media type: that of the most specific range that contains the type.
+pub(crate) fn preference(accept: &str, kind: &str, subtype: &str) -> Preference {
     accept
         .split(',')
         .filter_map(|range| {
@@ -17,9 +21,13 @@ pub(crate) fn quality(accept: &str, kind: &str, subtype: &str) -> f32 {
                 }
                 _ => return None,
             };
-            let given = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
-            Some((specific, given.unwrap_or(1.0)))
+            let given = parts.find_map(|part| {
+                let (name, quality) = part.split_once('=')?;
+                name.trim().eq_ignore_ascii_case("q").then(|| quality.trim().parse::<f32>().ok())?
+            });
+            Some((given.unwrap_or(1.0), specific))
         })
-        .max_by_key(|(specific, _)| *specific)
-        .map_or(0.0, |(_, quality)| quality)
+        .max_by_key(|(_, specific)| *specific)
+        .filter(|(quality, _)| *quality > 0.0)
+        .unwrap_or((0.0, 0))
 }

@@ -1,7 +1,7 @@
 //! Credentials: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use swarm_core::domain::{Actor, TokenHash};
 use swarm_core::proof::ApiKey;
 use swarm_core::{CommitteeRefusal, Refusal};
@@ -82,6 +82,28 @@ pub(crate) async fn authorize(
             Ok(known.ok_or(CommitteeRefusal::NotForRole)?)
         }
     }
+}
+
+/// The hint for a member whose request has no bearer token. It quotes nothing, because a token in a wrong form is a
+/// secret all the same.
+pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
+    if access != Access::Member {
+        return None;
+    }
+    let mut sent = headers.get_all(AUTHORIZATION).iter().map(HeaderValue::as_bytes);
+    let fault = match (sent.next(), sent.next()) {
+        (None, _) => "is missing",
+        (Some(_), Some(_)) => "is sent more than once",
+        (Some(value), None) if value.trim_ascii().is_empty() => "is empty",
+        (Some(value), None) if value.trim_ascii().eq_ignore_ascii_case(b"bearer") => {
+            "has no token after Bearer"
+        }
+        (Some(value), None) if value.trim_ascii().contains(&b' ') => {
+            "has another scheme than Bearer"
+        }
+        (Some(_), None) => "does not begin with the word Bearer and a space",
+    };
+    Some(format!("Authorization: must be Bearer <token>, {fault}"))
 }
 
 /// The token of the one `Authorization` header.

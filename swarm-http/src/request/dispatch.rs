@@ -25,7 +25,7 @@ use crate::tenants::{Host, ServedTenant, TenantRequest};
 
 use super::body::MAX_PARSED_INLINE;
 use super::context::RequestContext;
-use super::credential::{Credential, authorize};
+use super::credential::{self, Credential, authorize};
 use super::dry_run::{self, DryRun};
 use super::id::RequestId;
 use super::origin::Origin;
@@ -231,7 +231,12 @@ where
     };
     let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
-    let credential = authorize(route.access, &headers, &served).await?;
+    let credential = match authorize(route.access, &headers, &served).await {
+        Ok(credential) => credential,
+        Err(error) => {
+            return Ok(error.into_answer().with_hint(credential::hint(route.access, &headers)));
+        }
+    };
     let dry_run =
         if route.is_operators_change() { DryRun::of_query(&query, &served)? } else { None };
     let is_dry_run = dry_run.is_some();

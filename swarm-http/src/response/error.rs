@@ -1,7 +1,7 @@
 //! Errors as HTTP answers (API.md, 1.2).
 
 use http::HeaderValue;
-use http::header::{ALLOW, LINK, RETRY_AFTER};
+use http::header::{ALLOW, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use swarm_core::service::with_causes;
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{
@@ -47,6 +47,9 @@ impl ApiError {
         if let Some(link) = self.original() {
             answer.headers.insert(LINK, link);
         }
+        if let Some(challenge) = self.bearer_challenge() {
+            answer.headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
         if let Self::Method(allow) = self {
             answer.headers.insert(ALLOW, allow);
         }
@@ -71,6 +74,16 @@ impl ApiError {
             Self::Committee(Error::Refused(refusal))
             | Self::Submission(Error::Refused(refusal)) => wire::committee_hint(refusal, body),
             Self::Request(error) => error.hint(body),
+            _ => None,
+        }
+    }
+
+    /// The value of `WWW-Authenticate` (RFC 6750), where a bearer token is required.
+    fn bearer_challenge(&self) -> Option<&'static str> {
+        let Self::Core(Error::Refused(rejection)) = self else { return None };
+        match &rejection.reason {
+            Refusal::MissingBearer => Some("Bearer"),
+            Refusal::UnknownToken => Some("Bearer error=\"invalid_token\""),
             _ => None,
         }
     }

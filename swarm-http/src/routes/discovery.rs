@@ -8,6 +8,8 @@ use swarm_core::wire::{Problem, RequestError};
 use crate::Site;
 use crate::discovery::reference::Reference;
 use crate::discovery::{self, guide, manifest};
+#[cfg(feature = "pages")]
+use crate::pages::page_alone;
 use crate::request::RequestContext;
 use crate::request::route::{Route, Section, Work, read};
 use crate::response::Reply;
@@ -36,16 +38,12 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
             .about("This description")
             .answers(200, &["OpenApi"]),
         #[cfg(feature = "pages")]
-        read("/docs", move |request| docs(table, request))
-            .with(Work::Long)
-            .about("This description as pages, and the conventions")
-            .answers(200, &["text/html"]),
+        page_alone("/docs", move |request| docs(table, request))
+            .about("This description as pages, and the conventions"),
         #[cfg(feature = "pages")]
-        read("/docs/{chapter}", move |request| chapter(table, request))
-            .with(Work::Long)
+        page_alone("/docs/{chapter}", move |request| chapter(table, request))
             .about("A chapter of this description")
             .part("Chapter")
-            .answers(200, &["text/html"])
             .refuses(&[Problem::UnknownPath]),
         read("/.well-known/swarm.json", manifest::manifest)
             .with(Work::Long)

@@ -1,5 +1,7 @@
 //! Routes of subjects and their snapshots, memos and briefs, and of the regime and signals in briefs.
 
+use http::HeaderValue;
+use http::header::LOCATION;
 use swarm_core::domain::{
     Day, MemoDraft, Prompt, Regime, SessionState, Signal, Subject, SubjectId, SubjectSnapshotDraft,
 };
@@ -12,7 +14,7 @@ use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, cached, post};
-use crate::response::{ApiError, Reply, ok};
+use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;
 
 /// Maximum body of a memo, in bytes. Every valid memo fits, however its JSON is escaped (API.md, 1.1).
@@ -141,7 +143,11 @@ pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
     let draft = MemoDraft::read(&mut request.fields()).map_err(Refusal::InvalidMemo)?;
     let memo = request.tenant().publish_memo(request.bearer()?, draft).await?;
     let url = format!("/swarm/memos/{}", memo.id);
-    Ok(wire::documents::memo_published(&memo, &url).into())
+    let mut answer = Answer::from(wire::documents::memo_published(&memo, &url));
+    if let Ok(url) = HeaderValue::try_from(url) {
+        answer.headers.insert(LOCATION, url);
+    }
+    Ok(answer)
 }
 
 pub(crate) async fn memo(request: RequestContext) -> Reply {

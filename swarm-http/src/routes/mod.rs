@@ -114,6 +114,50 @@ mod tests {
     }
 
     #[test]
+    fn every_operation_has_an_id_of_its_own() {
+        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
+        let document = Json::read(&document).unwrap().into_object().take("paths").unwrap();
+        let mut ids = HashSet::new();
+        for (path, methods) in document.into_object().members() {
+            for (method, operation) in methods.clone().into_object().members() {
+                let id = operation.clone().into_object().text("operationId").unwrap();
+                let is_camel_case = id.starts_with(|first: char| first.is_ascii_lowercase())
+                    && id.chars().all(|letter| letter.is_ascii_alphanumeric());
+                assert!(is_camel_case, "{method} {path}: {id}");
+                assert!(ids.insert(id.clone()), "{method} {path}: {id} is another's");
+            }
+        }
+        for id in ["getHome", "postSubmit", "getTakesById", "getSwarmSessionsByIdCsv"] {
+            assert!(ids.contains(id), "{id} is not among {ids:?}");
+        }
+    }
+
+    #[test]
+    fn every_path_parameter_is_declared() {
+        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
+        let document = Json::read(&document).unwrap().into_object().take("paths").unwrap();
+        for (path, methods) in document.into_object().members() {
+            let named: Vec<_> =
+                path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();
+            for (method, operation) in methods.clone().into_object().members() {
+                let parameters = operation.clone().into_object().take("parameters");
+                let Some(Json::List(parameters)) = parameters.or(Some(Json::List(Vec::new())))
+                else {
+                    panic!("{method} {path}: parameters are a list");
+                };
+                let declared: Vec<_> = parameters
+                    .into_iter()
+                    .map(Json::into_object)
+                    .filter_map(|mut it| Some((it.text("in").ok()?, it.text("name").ok()?)))
+                    .filter(|(place, _)| place == "path")
+                    .map(|(_, name)| name)
+                    .collect();
+                assert_eq!(declared, named, "{method} {path}");
+            }
+        }
+    }
+
+    #[test]
     fn schemas_are_defined_if_and_only_if_referenced() {
         let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
         let text = std::str::from_utf8(&document).unwrap();

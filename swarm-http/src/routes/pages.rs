@@ -3,7 +3,7 @@
 use swarm_core::wire::Problem::{MemoRetracted, NotFound};
 
 use super::{committee, documents, log, members, sessions, takes};
-use crate::pages::{self, page};
+use crate::pages::{self, page, page_alone, with_error_pages};
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Section, Work, read};
 
@@ -39,32 +39,28 @@ pub(super) fn routes() -> Vec<Route> {
             .part("SubjectId")
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
-        read("/swarm/takes", pages::takes::page)
+        page_alone("/swarm/takes", pages::takes::page)
             .about("The newest takes, found by text, subject, member and stance")
-            .with(Work::Long)
             .query(&[
                 ("q", "SearchText"),
                 ("subject", "SubjectId"),
                 ("member", "MemberId"),
                 ("stance", "Stance"),
                 ("before", "Id"),
-            ])
-            .answers(200, &["text/html"]),
+            ]),
         page("/swarm/takes/{id}", "PublicTake", takes::record, pages::take::page)
             .or_member()
             .about("A take, its revisions, and how to verify it")
             .part("Id")
             .refuses(&[NotFound]),
-        read("/swarm/memos", pages::memos::page)
+        page_alone("/swarm/memos", pages::memos::page)
             .about("The memos, found by text, subject and member")
-            .with(Work::Long)
             .query(&[
                 ("q", "SearchText"),
                 ("subject", "SubjectId"),
                 ("member", "MemberId"),
                 ("before", "Id"),
-            ])
-            .answers(200, &["text/html"]),
+            ]),
         page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
             .or_member()
             .about("A memo; a page says if it was retracted")
@@ -119,7 +115,7 @@ fn file(
     handler: impl AsyncHandler<RequestContext>,
     kinds: &[&'static str],
 ) -> Route {
-    read(path, handler).with(Work::Long).answers(200, kinds).refuses(&[NotFound])
+    read(path, with_error_pages(handler)).with(Work::Long).answers(200, kinds).refuses(&[NotFound])
 }
 
 /// The pages of interface B.

@@ -9,12 +9,12 @@ const OPEN: &str = "open now: 2026-11-21/aurora";
 
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
-fn hint(answer: &Answer) -> &str {
+pub fn hint(answer: &Answer) -> &str {
     answer.header("swarm-hint").unwrap_or_else(|| panic!("no hint: {answer:?}"))
 }
 
 /// A member, an open session, and the body of a valid take for it.
-fn scene() -> (Server, Author, Value) {
+pub fn scene() -> (Server, Author, Value) {
     let server = Server::start();
     let client = server.client();
     client.convene("2026-11-21", "aurora");
@@ -24,7 +24,7 @@ fn scene() -> (Server, Author, Value) {
     (server, author, body)
 }
 
-fn with(body: &Value, field: &str, value: Value) -> String {
+pub fn with(body: &Value, field: &str, value: Value) -> String {
     let mut body = body.clone();
     body[field] = value;
     body.to_string()
@@ -360,4 +360,32 @@ fn trailing_slash_hint() {
         assert!(hint(&answer).starts_with("path: ends with a slash"), "{answer:?}");
     }
     assert_eq!(client.get("/api/swarm/session").expect(404).header("swarm-hint"), None);
+}
+
+#[test]
+fn published_memo_has_a_location() {
+    let (server, author, _) = scene();
+    let client = server.client();
+    let memo = json!({ "title": "t", "body": "b" }).to_string();
+    let answer = client.post("/api/swarm/memos", &[("authorization", &author.bearer())], &memo);
+    let answer = answer.expect(201);
+    assert_eq!(answer.header("location"), answer.json()["url"].as_str());
+    client.get(answer.header("location").unwrap()).expect(200);
+}
+
+#[test]
+fn diagnosis_states_nothing_that_is_not_proved() {
+    let server = Server::start();
+    let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    let signature = format!("{}==", "A".repeat(86));
+    let application = json!({
+        "name": "A", "contact": "a", "lens": "", "publicKey": key, "signature": signature,
+    });
+    let answer = server.client().post("/api/swarm/diagnose", &[], &application.to_string());
+    let diagnosis = answer.expect(200).json();
+    assert_eq!(diagnosis["findings"].as_array().unwrap().len(), 1, "{diagnosis}");
+    assert_eq!(diagnosis["findings"][0]["code"], "invalid-field");
+    let message = diagnosis["findings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("no valid point of Ed25519"), "{message}");
+    assert!(diagnosis["canonical"].as_str().unwrap().contains(key), "{diagnosis}");
 }

@@ -1,15 +1,19 @@
 //! Validates every answer in these tests against `/openapi.json`.
 
 use std::collections::HashMap;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
+use crate::clients::python;
 use crate::committee_fixture::{chair, submit};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Server};
+use crate::schema::verdicts;
 
 /// The ids of the document for the validator: as served for requests, closed for answers.
 const SENT: &str = "http://sent.example/openapi.json";
@@ -180,6 +184,65 @@ fn close(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(close),
         _ => {}
     }
+}
+
+/// Reads a description on standard input, and fails if it is not valid.
+const VALIDATE: &str = r#"
+import json, sys
+from openapi_spec_validator import validate
+validate(json.load(sys.stdin))
+"#;
+
+#[test]
+fn document_is_valid_by_an_independent_validator() {
+    let mut child = Command::new(python())
+        .args(["-c", VALIDATE])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{} does not run: {error}", python()));
+    let document = description().document.to_string();
+    child.stdin.take().unwrap().write_all(document.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What is no error of the service is none of the description either.
+#[test]
+fn schema_of_errors_refuses_nonsense() {
+    let described = description();
+    let schema = json!({
+        "$ref": "#/components/schemas/Error",
+        "components": described.document["components"],
+    });
+    let conflict = json!({
+        "ok": false, "status": 409, "error": "public key already registered", "memberId": "ada",
+    });
+    let unsigned = json!({
+        "ok": false, "status": 400, "error": "signature verification failed", "expectedPayload": "{}",
+    });
+    let good = [conflict.clone(), unsigned, json!({ "error": "invalid json body" })];
+    let with = |field: &str, value: Value| {
+        let mut error = conflict.clone();
+        error[field] = value;
+        error
+    };
+    let bad = [
+        json!({}),
+        json!({ "ok": {} }),
+        json!({ "ok": {}, "error": "x" }),
+        json!({ "ok": true, "status": 409, "error": "x" }),
+        json!({ "error": "" }),
+        json!({ "error": 7 }),
+        with("ok", json!({})),
+        with("status", json!(200)),
+        with("status", Value::Null),
+        with("memberId", json!(7)),
+        with("expectedPayload", json!({})),
+        with("recommendationId", json!("1")),
+    ];
+    assert_eq!(verdicts(&schema, &good), vec![true; good.len()]);
+    assert_eq!(verdicts(&schema, &bad), vec![false; bad.len()]);
 }
 
 /// The example of a schema, as the document has it.

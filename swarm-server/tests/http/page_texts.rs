@@ -1,9 +1,11 @@
 //! What pages say: results, stages, what changed, lists with filters, retracted memos (API.md, 10).
 
 use serde_json::json;
+use swarm_http::{PublicOrigin, Site};
+use swarm_store_memory::MemoryStore;
 
 use crate::console::visitor::unescaped;
-use crate::harness::{Author, Client, Server};
+use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 
 const DAY: &str = "2026-11-21";
 
@@ -246,4 +248,111 @@ fn take_is_verified_by_the_commands_that_its_page_shows() {
     };
     assert!(verify(&commands), "{commands}");
     assert!(!verify(&commands.replace("so", "no")), "{commands}");
+}
+
+/// The first character that counts for a spreadsheet is not always the first one of the text.
+#[test]
+fn no_text_of_a_file_becomes_a_formula() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "\u{feff}=Ada");
+    client.convene(DAY, "aurora");
+    for start in ["\0=", "\u{200b}+", "\u{a0}-", "\u{1b}@", "\u{ff1d}"] {
+        let take = json!({
+            "date": DAY, "subjectId": "aurora", "stance": format!("{start}s"), "confidence": 0.5,
+            "body": format!("{start}1+1"),
+        });
+        client.submit(&ada, ada.draft_of(take)).expect(201);
+        for path in ["/swarm/sessions/1.csv".to_owned(), format!("/swarm/members/{}.csv", ada.id)] {
+            let csv = client.get(&path).expect(200).text;
+            assert!(csv.contains(&format!("\"'{start}s\"")), "{start:?} {path}: {csv}");
+            let has_body = path.contains("sessions");
+            assert!(!has_body || csv.contains(&format!("\"'{start}1+1\"")), "{start:?}: {csv}");
+            assert!(!has_body || csv.contains("\"'\u{feff}=Ada\""), "{csv}");
+        }
+    }
+}
+
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const AXIOS: &str = "application/json, text/plain, */*";
+
+#[test]
+fn errors_of_pages_are_pages_for_browsers() {
+    let server = Server::start();
+    let client = server.client();
+    for (path, status) in [
+        ("/docs/nope", 404),
+        ("/swarm/takes?before=abc", 400),
+        ("/swarm/memos?before=abc", 400),
+        ("/swarm/sessions?before=abc", 400),
+        ("/swarm/sessions/9", 404),
+        ("/swarm/sessions/9.csv", 404),
+        ("/swarm/members/nobody.json", 404),
+        ("/swarm/members/nobody/feed.xml", 404),
+        ("/nope", 404),
+    ] {
+        let answer = client.send("GET", path, &[("accept", BROWSER)], b"").expect(status);
+        let kind = answer.header("content-type").unwrap();
+        assert!(kind.starts_with("text/html"), "{path}: {answer:?}");
+        assert!(answer.text.contains("href=\"/\""), "{path}: {answer:?}");
+        assert!(answer.header("swarm-error").is_some(), "{path}");
+        assert_eq!(answer.header("vary"), Some("Accept"), "{path}");
+        let answer = client.send("GET", path, &[("accept", AXIOS)], b"").expect(status);
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{path}");
+    }
+    // Without a preference, a page that has no JSON beside it answers the error as ever.
+    for path in ["/docs/nope", "/swarm/sessions/9.csv", "/nope"] {
+        let answer = client.send("GET", path, &[("accept", "*/*")], b"").expect(404);
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{path}");
+    }
+}
+
+#[test]
+fn clients_that_name_json_first_get_json() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    client.convene(DAY, "aurora");
+    file(&client, &ada, "aurora", "bullish");
+    for path in ["/", "/swarm/takes/1", "/swarm/sessions", "/swarm/sessions/1", "/swarm/members"] {
+        let kind = |accept: &str| {
+            let answer = client.send("GET", path, &[("accept", accept)], b"").expect(200);
+            answer.header("content-type").unwrap().split(';').next().unwrap().to_owned()
+        };
+        for json in [AXIOS, "application/json, */*;q=0.1", "*/*, application/json"] {
+            assert_eq!(kind(json), "application/json", "{path} for {json}");
+        }
+        for html in [BROWSER, "*/*", "text/html, */*", "text/html, application/json"] {
+            assert_eq!(kind(html), "text/html", "{path} for {html}");
+        }
+    }
+}
+
+/// The ids of a feed, of which readers remember what they have shown.
+#[test]
+fn ids_of_feeds_are_of_the_public_origin() {
+    let mut acme = tenant("default", ADMIN, &[]);
+    acme.public_origin = Some(PublicOrigin::parse("https://acme.example").unwrap());
+    let site = Site::single(services(&MemoryStore::new()), acme).trust_forwarded(true);
+    let server = Server::of(site);
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    client.convene(DAY, "aurora");
+    file(&client, &ada, "aurora", "bullish");
+    advance(&client, 1, &["window_closed", "aggregated", "published"]);
+    let memo = json!({ "title": "t", "body": "b" }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &ada.bearer())], &memo).expect(201);
+    let member = format!("/swarm/members/{}/feed.xml", ada.id);
+    for path in ["/feed.xml", "/swarm/subjects/aurora/feed.xml", &member] {
+        let ids = |headers: &[(&str, &str)]| {
+            let text = client.send("GET", path, headers, b"").expect(200).text;
+            let ids = text.split("<id>").skip(1).map(|rest| rest.split('<').next().unwrap());
+            ids.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let plain = ids(&[]);
+        assert!(plain.len() >= 2, "{path}: {plain:?}");
+        assert!(plain.iter().all(|id| id.starts_with("https://acme.example/")), "{plain:?}");
+        let other = [("x-forwarded-host", "other.example"), ("x-forwarded-proto", "https")];
+        assert_eq!(ids(&other), plain, "{path}");
+    }
 }

@@ -20,6 +20,19 @@ pub enum ErrorPosition {
         /// The column, counted from 1.
         column: usize,
     },
+    /// Before the text, which begins with the byte order mark of UTF-8.
+    ByteOrderMark,
+    /// At its beginning: it is in UTF-16.
+    Utf16,
+    /// As `At`, at a character that most programs do not show.
+    Invisible {
+        /// The line, counted from 1.
+        line: usize,
+        /// The column, counted from 1.
+        column: usize,
+        /// The character.
+        character: char,
+    },
     /// An object has this key twice.
     DuplicateKey(String),
     /// The text has more values than its reader takes.
@@ -29,19 +42,47 @@ pub enum ErrorPosition {
 impl NotJson {
     /// The fault at this byte of the text.
     pub(super) fn at(bytes: &[u8], at: usize) -> Self {
+        if bytes.starts_with(b"\xef\xbb\xbf") && at == 0 {
+            return Self { place: ErrorPosition::ByteOrderMark };
+        }
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            return Self { place: ErrorPosition::Utf16 };
+        }
         let before = bytes.get(..at).unwrap_or(bytes);
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         let in_line = before.get(line_start..).unwrap_or_default();
         let column = String::from_utf8_lossy(in_line).chars().count() + 1;
-        Self { position: ErrorPosition::At { line, column } }
+        let rest = bytes.get(at..).and_then(|rest| std::str::from_utf8(rest).ok());
+        let place = match rest.and_then(|rest| rest.chars().next()) {
+            Some(character) if is_invisible(character) => {
+                ErrorPosition::Invisible { line, column, character }
+            }
+            _ => ErrorPosition::At { line, column },
+        };
+        Self { position: place }
     }
+}
+
+/// Whether most programs show nothing for a character that JSON does not allow between its tokens.
+fn is_invisible(character: char) -> bool {
+    let is_json_space = matches!(character, ' ' | '\t' | '\n' | '\r');
+    let has_no_width = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    has_no_width || (!is_json_space && (character.is_control() || character.is_whitespace()))
 }
 
 impl fmt::Display for ErrorPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::At { line, column } => write!(f, "line {line}, column {column}"),
+            Self::At { line, column } | Self::Invisible { line, column, .. } => {
+                write!(f, "line {line}, column {column}")
+            }
+            Self::ByteOrderMark => f.write_str("a byte order mark"),
+            Self::Utf16 => f.write_str("UTF-16"),
             Self::DuplicateKey(key) => write!(f, "the key {key:?} stands twice"),
             Self::TooManyValues => f.write_str("there are too many values"),
         }

@@ -60,7 +60,7 @@ impl Style {
     /// The possible mistakes of this style, each with the style without that mistake.
     fn parts(self) -> impl Iterator<Item = (Code, Self)> {
         let layout = match self.layout {
-            Layout::Pretty(_) => Code::Pretty,
+            Layout::Pretty(_) | Layout::PrettyWindows(_) | Layout::PowerShell => Code::Pretty,
             Layout::Compact | Layout::Spaced => Code::Whitespace,
         };
         [
@@ -110,6 +110,11 @@ const MAX_OTHERS: usize = 6;
 const PLAIN: Style =
     Style { layout: Layout::Compact, escapes: Escapes::Least, numbers: Numbers::EcmaScript };
 
+/// The canonical style with other escapes.
+const fn with(escapes: Escapes) -> Style {
+    Style { escapes, ..PLAIN }
+}
+
 fn shapes() -> impl Iterator<Item = Candidate> {
     const SHAPES: &[Shape] = &[
         Shape::AsSent,
@@ -144,10 +149,18 @@ fn styles() -> impl Iterator<Item = Candidate> {
         Style { layout: Layout::Pretty("  "), ..PLAIN },
         Style { layout: Layout::Pretty("    "), ..PLAIN },
         Style { layout: Layout::Pretty("\t"), ..PLAIN },
-        Style { escapes: Escapes::Ascii, ..PLAIN },
-        Style { escapes: Escapes::AsciiUpper, ..PLAIN },
-        Style { escapes: Escapes::Slash, ..PLAIN },
-        Style { escapes: Escapes::Html, ..PLAIN },
+        with(Escapes::Html),
+        with(Escapes::Python),
+        with(Escapes::Php),
+        with(Escapes::Slash),
+        with(Escapes::DotNet),
+        with(Escapes::PowerShell),
+        with(Escapes::Gson),
+        with(Escapes::Ascii),
+        with(Escapes::AsciiUpper),
+        with(Escapes::Newtonsoft),
+        with(Escapes::Jackson),
+        with(Escapes::DotNetRelaxed),
         Style { numbers: Numbers::AsSent, ..PLAIN },
         Style { numbers: Numbers::Point, ..PLAIN },
         Style { numbers: Numbers::Cents, ..PLAIN },
@@ -167,24 +180,67 @@ fn finishes() -> impl Iterator<Item = Candidate> {
     FINISHES.iter().map(|finish| Candidate::Object(Shape::Payload, PLAIN, *finish))
 }
 
-/// The default output of the JSON writers of common languages.
+/// The default output of the JSON writers of common languages and tools, as it is and as a line.
+/// Those that differ in one thing only are tried before.
 fn combinations() -> impl Iterator<Item = Candidate> {
     const PYTHON: Style =
-        Style { layout: Layout::Spaced, escapes: Escapes::Ascii, numbers: Numbers::AsSent };
-    const STYLES: &[Style] = &[
-        PYTHON,
-        Style { layout: Layout::Compact, ..PYTHON },
-        Style { escapes: Escapes::Least, ..PYTHON },
-        Style { escapes: Escapes::AsciiSlash, ..PLAIN },
-        Style { numbers: Numbers::Point, layout: Layout::Spaced, escapes: Escapes::Ascii },
-        Style { layout: Layout::Pretty("  "), escapes: Escapes::Ascii, numbers: Numbers::AsSent },
+        Style { layout: Layout::Spaced, escapes: Escapes::Python, numbers: Numbers::AsSent };
+    const COMPACT_PYTHON: Style = Style { layout: Layout::Compact, ..PYTHON };
+    const POWERSHELL: Style =
+        Style { layout: Layout::PowerShell, escapes: Escapes::PowerShell, ..PLAIN };
+    const LINE: Finish = Finish::Newline("\n");
+    const WINDOWS_LINE: Finish = Finish::Newline("\r\n");
+    const WRITERS: &[(Style, Finish)] = &[
+        // The encoder of Go, which ends with a line feed.
+        (with(Escapes::Html), LINE),
+        (with(Escapes::Html), Finish::Nothing),
+        (PYTHON, Finish::Nothing),
+        (COMPACT_PYTHON, Finish::Nothing),
+        (PYTHON, LINE),
+        (POWERSHELL, Finish::Nothing),
+        (Style { escapes: Escapes::Least, ..PYTHON }, Finish::Nothing),
+        (with(Escapes::Php), Finish::Nothing),
+        (with(Escapes::DotNet), Finish::Nothing),
+        (PLAIN, LINE),
+        (Style { numbers: Numbers::Point, ..PYTHON }, Finish::Nothing),
+        (Style { layout: Layout::Pretty("  "), ..PYTHON }, Finish::Nothing),
+        (with(Escapes::PowerShell), LINE),
+        (COMPACT_PYTHON, LINE),
+        (with(Escapes::Php), LINE),
+        (with(Escapes::DotNet), LINE),
+        // jq.
+        (Style { layout: Layout::Pretty("  "), ..PLAIN }, LINE),
+        (Style { layout: Layout::Spaced, ..PLAIN }, LINE),
+        (with(Escapes::PowerShell), WINDOWS_LINE),
+        (POWERSHELL, WINDOWS_LINE),
+        (with(Escapes::Gson), LINE),
+        (with(Escapes::Slash), LINE),
+        (with(Escapes::DotNet), WINDOWS_LINE),
+        (Style { layout: Layout::PrettyWindows("  "), ..PLAIN }, Finish::Nothing),
+        (Style { layout: Layout::PrettyWindows("  "), ..with(Escapes::DotNet) }, Finish::Nothing),
+        (Style { layout: Layout::Pretty("  "), ..with(Escapes::DotNet) }, Finish::Nothing),
+        (Style { layout: Layout::Pretty("    "), ..with(Escapes::Php) }, Finish::Nothing),
+        (Style { layout: Layout::Pretty("  "), ..with(Escapes::Html) }, Finish::Nothing),
+        (Style { layout: Layout::PrettyWindows("    "), ..PLAIN }, Finish::Nothing),
     ];
-    let shapes = [Shape::AsSent, Shape::Payload, Shape::Sorted];
-    let styled = shapes.into_iter().flat_map(|shape| {
-        STYLES.iter().map(move |style| Candidate::Object(shape, *style, Finish::Nothing))
+    // What was sent has the same text as the payload, unless fields are missing or in another order.
+    let written = WRITERS.iter().flat_map(|(style, finish)| {
+        [Shape::AsSent, Shape::Payload].map(|shape| Candidate::Object(shape, *style, *finish))
     });
-    let line = [Shape::AsSent, Shape::Payload].into_iter().flat_map(|shape| {
-        [PYTHON, PLAIN].map(|style| Candidate::Object(shape, style, Finish::Newline("\n")))
-    });
-    styled.chain(line)
+    // Maps of Go are sorted; so are those of Python and jq on demand.
+    const SORTED: &[(Style, Finish)] = &[
+        (with(Escapes::Html), LINE),
+        (with(Escapes::Html), Finish::Nothing),
+        (PYTHON, Finish::Nothing),
+        (COMPACT_PYTHON, Finish::Nothing),
+        (PLAIN, LINE),
+        (Style { escapes: Escapes::Least, ..PYTHON }, Finish::Nothing),
+        (Style { numbers: Numbers::Point, ..PYTHON }, Finish::Nothing),
+        (with(Escapes::Php), Finish::Nothing),
+    ];
+    let sorted =
+        SORTED.iter().map(|(style, finish)| Candidate::Object(Shape::Sorted, *style, *finish));
+    // The rarest writers come last.
+    let (first, last) = (written.clone().take(24), written.skip(24));
+    first.chain(sorted).chain(last)
 }

@@ -32,11 +32,11 @@ codes! {
     KeyOrder = "key-order", "the keys were signed in another order: sign them in the order of canonical";
     Whitespace = "whitespace", "the text was signed with spaces after commas or colons: sign it without white space";
     Pretty = "pretty", "the text was signed on several lines: sign it on one, without white space";
-    Escapes = "escapes", "characters were escaped unnecessarily: escape only quotes, backslashes and U+0000 to U+001F";
+    Escapes = "escapes", "characters were not escaped as JSON.stringify does: escape only quotes, backslashes and U+0000 to U+001F, with lower-case digits";
     NumberText = "number-text", "a number has another form: write it as JSON.stringify does, 0.7 for 0.70, 1 for 1.0";
-    MissingBody = "missing-body", "body is missing in the signed text: sign it as an empty string when it is absent";
-    MissingMemoUrl = "missing-memo-url", "memoUrl is missing in the signed text: sign it as an empty string when it is absent";
-    MissingLens = "missing-lens", "lens is missing in the signed text: sign it as an empty string when it is absent";
+    MissingBody = "missing-body", "body is missing or null in the signed text: sign it as an empty string when it is absent";
+    MissingMemoUrl = "missing-memo-url", "memoUrl is missing or null in the signed text: sign it as an empty string when it is absent";
+    MissingLens = "missing-lens", "lens is missing or null in the signed text: sign it as an empty string when it is absent";
     WeightsNull = "weights-null", "weights was signed as null: without weights the text has no such key";
     WeightsOrder = "weights-order", "the weights were signed in another order than sent: send and sign them in the same order";
     SignatureIncluded = "signature-included", "the signed text contains a signature: sign it without that key";

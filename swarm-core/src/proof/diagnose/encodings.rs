@@ -16,6 +16,13 @@ pub(super) struct Decoded<T> {
     pub(super) value: T,
 }
 
+impl Decoded<PublicKey> {
+    /// Whether this is the public key of what was sent, read as a private key.
+    pub(super) fn is_private(&self) -> bool {
+        self.codes.contains(&Code::KeyIsPrivate)
+    }
+}
+
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
@@ -79,6 +86,24 @@ fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<Pub
         ],
     };
     found.into_iter().flatten().collect()
+}
+
+/// What is wrong with a text that encodes no public key.
+pub(super) fn key_fault(text: &str) -> &'static str {
+    let dense: String = text.split_whitespace().collect();
+    let bytes = match armoured(text) {
+        Some(inside) => STANDARD.decode(inside).unwrap_or_default(),
+        None => bytes(&dense).map(|(_, bytes)| bytes).unwrap_or_default(),
+    };
+    if bytes.len() == 32 || bytes.starts_with(SPKI) {
+        "publicKey: its 32 bytes are no valid point of Ed25519, or a weak one (of small order): no signature can be \
+         verified with it"
+    } else if bytes.starts_with(PKCS8) {
+        "publicKey: has the form of a private key, which must never be sent: send base64 of the 32 raw bytes of the \
+         public key, and of another pair if this key is in use"
+    } else {
+        "publicKey: must be base64 of the 32 raw bytes of a strong Ed25519 key"
+    }
 }
 
 enum Form {

@@ -83,13 +83,12 @@ pub fn diagnose(body: &SignedBody, registered: Option<&PublicKey>) -> Result<Dia
     }
     let keys = keys(registered, encodings::keys(body.public_key()));
     let verified = body.holds(registered);
-    let (key, codes) = if verified { (0, Vec::new()) } else { mistakes(body, &keys) };
-    let findings = codes.into_iter().map(|code| Finding { code, message: code.message().into() });
+    let (key, findings) = if verified { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
     Ok(Diagnosis {
         kind: body.kind(),
         verified,
-        canonical: Some(body.canonical(keys.get(key).map(|key| &key.value))),
-        findings: findings.collect(),
+        canonical: Some(body.canonical(key.map(|key| &key.value))),
+        findings,
     })
 }
 
@@ -107,16 +106,38 @@ fn keys(
     sent
 }
 
-/// The index of the key that explains the signature, and all mistakes. Mistakes in the encoding of
-/// signature and key are reported in any case, whatever was signed.
-fn mistakes(body: &SignedBody, keys: &[Decoded<PublicKey>]) -> (usize, Vec<Code>) {
+/// The key that explains the signature, and all mistakes. Mistakes in the encoding of signature and
+/// key are reported in any case, whatever was signed.
+///
+/// Any 32 bytes are the seed of a key pair. So a sent key is reported as a private key only if the
+/// signature proves it. Without that proof, bytes that are no public key are an invalid field.
+fn mistakes<'a>(
+    body: &SignedBody,
+    keys: &'a [Decoded<PublicKey>],
+) -> (Option<&'a Decoded<PublicKey>>, Vec<Finding>) {
     let signature = encodings::signature(body.signature());
     let mut codes = signature.as_ref().map_or_else(Vec::new, |found| found.codes.clone());
     let found = signature.and_then(|found| Verifications::new(found.value).find(body, keys));
-    let (key, reading) = found.unwrap_or((0, vec![Code::Unknown]));
-    codes.extend(keys.get(key).into_iter().flat_map(|key| key.codes.clone()));
-    codes.extend(reading);
-    (key, codes)
+    let (key, reading) = match found {
+        Some((at, reading)) => (keys.get(at), reading),
+        None => (keys.first().filter(|key| !key.is_private()), vec![Code::Unknown]),
+    };
+    let Some(key) = key else {
+        let mut findings: Vec<_> = codes.into_iter().map(Finding::of).collect();
+        findings.push(Finding {
+            code: Code::InvalidField,
+            message: encodings::key_fault(body.public_key().unwrap_or_default()).into(),
+        });
+        return (None, findings);
+    };
+    codes.extend(key.codes.iter().copied().chain(reading));
+    (Some(key), codes.into_iter().map(Finding::of).collect())
+}
+
+impl Finding {
+    fn of(code: Code) -> Self {
+        Self { code, message: code.message().into() }
+    }
 }
 
 /// The verifications of one diagnosis: at most [`MAX_VERIFICATIONS`], without repetitions.
@@ -148,10 +169,16 @@ impl Verifications {
             }
         }
         let Decoded { value: first, .. } = keys.first()?;
-        candidates::all().find_map(|candidate| {
-            let message = candidate.message(body.sent())?;
-            self.holds(0, first, message).then(|| (0, candidate.codes(body.sent())))
-        })
+        for candidate in candidates::all() {
+            if self.made.len() == MAX_VERIFICATIONS {
+                return None;
+            }
+            let Some(message) = candidate.message(body.sent()) else { continue };
+            if self.holds(0, first, message) {
+                return Some((0, candidate.codes(body.sent())));
+            }
+        }
+        None
     }
 
     fn holds(&mut self, at: usize, key: &PublicKey, message: Vec<u8>) -> bool {

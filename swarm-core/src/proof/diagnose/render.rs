@@ -54,6 +54,30 @@ pub(super) enum Layout {
     Spaced,
     /// One member per line, each level indented by this string.
     Pretty(&'static str),
+    /// The same, with the line breaks of Windows.
+    PrettyWindows(&'static str),
+    /// As PowerShell 5.1: the line breaks of Windows, and two spaces after a colon.
+    PowerShell,
+}
+
+impl Layout {
+    /// The line break and the indentation of a level; `None` on one line.
+    fn lines(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Compact | Self::Spaced => None,
+            Self::Pretty(indent) => Some(("\n", indent)),
+            Self::PrettyWindows(indent) => Some(("\r\n", indent)),
+            Self::PowerShell => Some(("\r\n", "    ")),
+        }
+    }
+
+    fn colon(self) -> &'static str {
+        match self {
+            Self::Compact => ":",
+            Self::Spaced | Self::Pretty(_) | Self::PrettyWindows(_) => ": ",
+            Self::PowerShell => ":  ",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,12 +88,64 @@ pub(super) enum Escapes {
     Ascii,
     /// All characters outside ASCII, with upper-case digits.
     AsciiUpper,
+    /// `Ascii` and U+007F, as Python.
+    Python,
     /// `\/`.
     Slash,
-    /// `Ascii` and `Slash` together.
-    AsciiSlash,
-    /// `<`, `>`, `&`, U+2028 and U+2029.
+    /// `Ascii` and `Slash` together, as PHP.
+    Php,
+    /// `<`, `>`, `&`, U+2028 and U+2029, as Go and Rails.
     Html,
+    /// `Html`, `'` and U+0085, as PowerShell 5.1.
+    PowerShell,
+    /// `Html`, `'` and `=`, as Gson.
+    Gson,
+    /// All outside ASCII, `Html` and `"`, `'`, `+`, a backtick and U+007F with upper-case digits, as
+    /// System.Text.Json.
+    DotNet,
+    /// What System.Text.Json escapes with its relaxed encoder.
+    DotNetRelaxed,
+    /// The mandatory ones with upper-case digits, as Jackson.
+    Jackson,
+    /// U+0085, U+2028 and U+2029, as Newtonsoft.
+    Newtonsoft,
+}
+
+impl Escapes {
+    /// Whether the style escapes a character without need, as `\uXXXX`.
+    fn includes(self, character: char) -> bool {
+        let is_line = matches!(character, '\u{2028}' | '\u{2029}');
+        let is_html = is_line || matches!(character, '<' | '>' | '&');
+        match self {
+            Self::Least | Self::Slash | Self::Jackson => false,
+            Self::Ascii | Self::AsciiUpper | Self::Php => !character.is_ascii(),
+            Self::Python => !character.is_ascii() || character == '\u{7f}',
+            Self::Html => is_html,
+            Self::PowerShell => is_html || matches!(character, '\'' | '\u{85}'),
+            Self::Gson => is_html || matches!(character, '\'' | '='),
+            Self::DotNet => {
+                let is_other = matches!(character, '"' | '\'' | '+' | '`' | '\u{7f}');
+                !character.is_ascii() || is_html || is_other
+            }
+            Self::DotNetRelaxed => {
+                is_line || matches!(character, '\u{7f}'..='\u{9f}' | '\u{10000}'..)
+            }
+            Self::Newtonsoft => is_line || character == '\u{85}',
+        }
+    }
+
+    fn escapes_slash(self) -> bool {
+        matches!(self, Self::Slash | Self::Php)
+    }
+
+    /// Whether hexadecimal digits are in upper case: of all characters, or of those that need no escape.
+    fn is_upper(self, is_control: bool) -> bool {
+        match self {
+            Self::DotNet | Self::DotNetRelaxed | Self::Jackson => true,
+            Self::AsciiUpper => !is_control,
+            _ => false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -113,7 +189,7 @@ impl Writer<'_> {
     fn object(&mut self, fields: &Fields, depth: usize) {
         self.listed('{', '}', fields, depth, |this, (key, value)| {
             this.string(key);
-            this.text.push_str(if this.style.layout == Layout::Compact { ":" } else { ": " });
+            this.text.push_str(this.style.layout.colon());
             this.value(value, depth + 1);
         });
     }
@@ -141,8 +217,8 @@ impl Writer<'_> {
     }
 
     fn line(&mut self, depth: usize) {
-        if let Layout::Pretty(indent) = self.style.layout {
-            self.text.push('\n');
+        if let Some((line_break, indent)) = self.style.layout.lines() {
+            self.text.push_str(line_break);
             for _ in 0..depth {
                 self.text.push_str(indent);
             }
@@ -166,33 +242,37 @@ impl Writer<'_> {
     }
 
     fn string(&mut self, text: &str) {
-        let plain = json::write(text);
-        match self.style.escapes {
-            Escapes::Least => self.text.push_str(&plain),
-            style => plain.chars().for_each(|character| self.escape(character, style)),
+        self.text.push('"');
+        text.chars().for_each(|character| self.character(character));
+        self.text.push('"');
+    }
+
+    fn character(&mut self, character: char) {
+        let escapes = self.style.escapes;
+        let is_control = character < ' ';
+        match character {
+            _ if escapes.includes(character) => self.unicode(character, escapes.is_upper(false)),
+            '/' if escapes.escapes_slash() => self.text.push_str("\\/"),
+            '"' => self.text.push_str("\\\""),
+            '\\' => self.text.push_str("\\\\"),
+            '\u{8}' => self.text.push_str("\\b"),
+            '\t' => self.text.push_str("\\t"),
+            '\n' => self.text.push_str("\\n"),
+            '\u{c}' => self.text.push_str("\\f"),
+            '\r' => self.text.push_str("\\r"),
+            _ if is_control => self.unicode(character, escapes.is_upper(true)),
+            _ => self.text.push(character),
         }
     }
 
-    /// Writes a character of a string that already has the mandatory escapes.
-    fn escape(&mut self, character: char, style: Escapes) {
-        let slash = matches!(style, Escapes::Slash | Escapes::AsciiSlash) && character == '/';
-        let unicode = match style {
-            Escapes::Html => matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}'),
-            Escapes::Ascii | Escapes::AsciiUpper | Escapes::AsciiSlash => !character.is_ascii(),
-            Escapes::Least | Escapes::Slash => false,
-        };
-        if slash {
-            self.text.push_str("\\/");
-        } else if unicode {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                // Writing to a string does not fail.
-                let _ = match style {
-                    Escapes::AsciiUpper => write!(self.text, "\\u{unit:04X}"),
-                    _ => write!(self.text, "\\u{unit:04x}"),
-                };
-            }
-        } else {
-            self.text.push(character);
+    /// Writes the code units of a character as `\uXXXX`.
+    fn unicode(&mut self, character: char, is_upper: bool) {
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            // Writing to a string does not fail.
+            let _ = match is_upper {
+                true => write!(self.text, "\\u{unit:04X}"),
+                false => write!(self.text, "\\u{unit:04x}"),
+            };
         }
     }
 }

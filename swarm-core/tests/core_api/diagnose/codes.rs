@@ -17,7 +17,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::diagnose::{Case, Fields, application, claim, object, take, writers};
 
 /// The codes of the diagnosis for this request.
-fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
+pub(crate) fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
     let registered = registered
         .map(|key| PublicKey::parse(&STANDARD.encode(key.verifying_key().as_bytes())).unwrap());
     let read = SignedBody::read(object(body).as_bytes()).unwrap();
@@ -262,6 +262,52 @@ fn keys_in_other_forms() {
                 .unwrap();
         }
     }
+}
+
+/// What nothing proves is not reported: any 32 bytes can be read as a private key.
+#[test]
+fn key_is_private_only_if_the_signature_proves_it() {
+    const PKCS8: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+    let pem = |bytes: &[u8]| {
+        let inside = STANDARD.encode(bytes);
+        format!("-----BEGIN PRIVATE KEY-----\n{inside}\n-----END PRIVATE KEY-----\n")
+    };
+    let mut identity = [0; 32];
+    identity[0] = 1;
+    let points = [[0; 32], [0xff; 32], identity];
+    let points = points.map(|raw| [STANDARD.encode(raw), hex(&raw), pem(&raw)]);
+    let of_points = points.into_iter().flatten().map(|text| (text, "no valid point"));
+    let wrapped = [PKCS8, &[0; 32]].concat();
+    let others = [
+        (STANDARD.encode(&wrapped), "the form of a private key"),
+        (pem(&wrapped), "the form of a private key"),
+        (STANDARD.encode([7; 64]), "must be base64 of the 32 raw bytes"),
+        (STANDARD.encode([7; 31]), "must be base64 of the 32 raw bytes"),
+        ("my key".to_owned(), "must be base64 of the 32 raw bytes"),
+    ];
+    for (text, fault) in of_points.chain(others) {
+        let ran = hundred().run(&application(), |mut case| {
+            *case.field("publicKey") = json::write(&text);
+            // Signed with a key that has nothing to do with these bytes.
+            let body = object(&case.signing(case.canonical()));
+            let diagnosis = diagnose(&SignedBody::read(body.as_bytes()).unwrap(), None).unwrap();
+            prop_assert_eq!(diagnosis.canonical, Some(case.canonical()));
+            let codes: Vec<_> = diagnosis.findings.iter().map(|it| it.code).collect();
+            prop_assert_eq!(codes, [Code::InvalidField], "{}", text);
+            let message = &diagnosis.findings[0].message;
+            let is_named = message.starts_with("publicKey: ") && message.contains(fault);
+            prop_assert!(is_named, "{}", message);
+            Ok(())
+        });
+        ran.unwrap();
+    }
+    // Neither is a key that is a point.
+    names(&[Code::Unknown], application(), |mut case| {
+        let other = SigningKey::from_bytes(&[9; 32]);
+        let key = STANDARD.encode(other.verifying_key().as_bytes());
+        *case.field("publicKey") = json::write(&key);
+        Some((case.signing(case.canonical()), other))
+    });
 }
 
 #[test]

@@ -6,7 +6,7 @@ use swarm_core::proof::hex;
 
 use crate::diagnose::codes::{any_kind, append, names};
 use crate::diagnose::take;
-use crate::diagnose::writers::{ascii, pretty, spaced};
+use crate::diagnose::writers::{ascii, pretty, python, spaced};
 
 #[test]
 fn combined_mistakes_are_all_reported() {
@@ -18,7 +18,7 @@ fn combined_mistakes_are_all_reported() {
             case.fields.retain(|(key, _)| !["body", "memoUrl", "weights"].contains(key));
             *case.field("confidence") = "0.5".to_owned();
             append(&mut case, "\u{e9}");
-            let message = ascii(&spaced(&case.canonical()), false);
+            let message = python(&spaced(&case.canonical()));
             Some((case.signing(message), case.key))
         },
     );
@@ -39,12 +39,12 @@ fn each_style_difference_is_reported() {
         (&[Escapes], "0.70", "0.7", lower),
         // PHP.
         (&[Escapes], "0.70", "0.7", |text| ascii(text, false).replace('/', "\\/")),
-        (&[Escapes, NumberText], "0.70", "0.70", lower),
+        (&[Escapes, NumberText], "0.70", "0.70", python),
         (&[Whitespace, NumberText], "0.70", "0.70", spaced),
         // Python.
-        (&[Whitespace, Escapes, NumberText], "0.70", "0.70", |text| ascii(&spaced(text), false)),
-        (&[Whitespace, Escapes, NumberText], "1", "1.0", |text| ascii(&spaced(text), false)),
-        (&[Pretty, Escapes, NumberText], "1.0", "1.0", |text| ascii(&pretty(text, "  "), false)),
+        (&[Whitespace, Escapes, NumberText], "0.70", "0.70", |text| python(&spaced(text))),
+        (&[Whitespace, Escapes, NumberText], "1", "1.0", |text| python(&spaced(text))),
+        (&[Pretty, Escapes, NumberText], "1.0", "1.0", |text| python(&pretty(text, "  "))),
     ];
     for (codes, sent, signed, write) in writers {
         names(codes, take(), |mut case| {

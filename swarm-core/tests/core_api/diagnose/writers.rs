@@ -58,6 +58,11 @@ pub(crate) fn ascii(compact: &str, upper: bool) -> String {
     text
 }
 
+/// As Python, which escapes U+007F too.
+pub(crate) fn python(compact: &str) -> String {
+    ascii(compact, false).replace('\u{7f}', "\\u007f")
+}
+
 /// With the HTML escapes of Go.
 pub(crate) fn html(compact: &str) -> String {
     let mut text = compact.to_owned();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use swarm_core::json::{Json, write};
 use swarm_core::wire::Problem;
 
-use super::route_properties::{is_page, parts, problems, template};
+use super::route_properties::{is_page, operation_id, parts, problems, template};
 use super::schemas::{self, reference};
 use crate::request::credential::Access;
 use crate::request::route::Route;
@@ -70,6 +70,7 @@ fn described(route: &Route, responses: &mut Responses) -> Json {
     let mut fields = vec![
         ("tags", [Json::from(route.section.heading())].into_iter().collect()),
         ("summary", route.about.summary.into()),
+        ("operationId", Json::Text(operation_id(route))),
     ];
     if let Some(scheme) = scheme(route.access) {
         let role = route.access.role().map(|role| role.as_str().into());

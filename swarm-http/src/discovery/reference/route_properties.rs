@@ -3,7 +3,7 @@
 use swarm_core::wire::Problem;
 
 use crate::request::credential::Access;
-use crate::request::route::{Handler, Route};
+use crate::request::route::{Handler, Route, Section};
 use crate::tenants::Role;
 
 /// The path as a template of OpenAPI, in which a parameter may be of several segments too.
@@ -14,15 +14,31 @@ pub(super) fn template(route: &Route) -> String {
 /// The path parameters: name and schema.
 pub(super) fn parts(route: &Route) -> impl Iterator<Item = (&'static str, &'static str)> {
     let open = |part: &'static str| {
-        let name = part.strip_prefix('{')?.strip_suffix('}')?;
+        // A suffix may follow: `{id}.csv`.
+        let (name, _) = part.strip_prefix('{')?.split_once('}')?;
         Some(name.strip_prefix('*').unwrap_or(name))
     };
     route.path.split('/').filter_map(open).zip(route.about.parts.iter().copied())
 }
 
-/// Whether the route also answers a page.
+/// The `operationId`: method and path in camel case, `getTakesById` for `GET /api/swarm/takes/{id}`.
+pub(super) fn operation_id(route: &Route) -> String {
+    let path = ["/api/swarm/", "/api/"].iter().find_map(|base| route.path.strip_prefix(base));
+    let path = path.unwrap_or(route.path).replace('{', "/by-");
+    let mut id = route.method.as_str().to_ascii_lowercase();
+    let words = path.split(|letter: char| !letter.is_ascii_alphanumeric());
+    for word in words.filter(|word| !word.is_empty()) {
+        let (first, rest) = word.split_at(1);
+        id.push_str(&first.to_ascii_uppercase());
+        id.push_str(rest);
+    }
+    if path == "/" { id + "Home" } else { id }
+}
+
+/// Whether the errors of the route are pages for clients that prefer HTML.
 pub(super) fn is_page(route: &Route) -> bool {
-    route.about.answers.iter().any(|(_, forms)| forms.len() > 1 && forms.contains(&"text/html"))
+    let answers_page = route.about.answers.iter().any(|(_, forms)| forms.contains(&"text/html"));
+    cfg!(feature = "pages") && (answers_page || route.section == Section::Pages)
 }
 
 /// The errors of a route: its own, and those of host, credential and body; sorted by status.

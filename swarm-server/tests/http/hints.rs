@@ -1,0 +1,126 @@
+//! Hints about requests that no field explains: their bytes, their shape, their credential (API.md, 1.2).
+
+use serde_json::json;
+
+use crate::diagnosis::{hint, scene, with};
+
+#[test]
+fn hint_names_invisible_bytes_around_a_body() {
+    let (server, author, body) = scene();
+    let client = server.client();
+    let text = body.to_string();
+    let rule = "body: must be one JSON text in UTF-8, ";
+    let last = text.chars().count() + 1;
+    for (bytes, place) in [
+        (["\u{feff}", &text].concat().into_bytes(), "begins with a byte order mark".to_owned()),
+        (
+            text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            "see line 1, column 2: there is an invisible character, U+0000".to_owned(),
+        ),
+        (
+            [&b"\xff\xfe"[..], &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()]
+                .concat(),
+            "is in UTF-16".to_owned(),
+        ),
+        (
+            [&text, "\0"].concat().into_bytes(),
+            format!("see line 1, column {last}: there is an invisible character, U+0000"),
+        ),
+        (
+            [&text, "\u{feff}"].concat().into_bytes(),
+            format!("see line 1, column {last}: there is an invisible character, U+FEFF"),
+        ),
+        (
+            ["\u{a0}", &text].concat().into_bytes(),
+            "see line 1, column 1: there is an invisible character, U+00A0".to_owned(),
+        ),
+    ] {
+        let bearer = author.bearer();
+        for (path, of_member) in [
+            ("/api/swarm/submit", true),
+            ("/api/swarm/memos", true),
+            ("/api/swarm/apply", false),
+            ("/api/swarm/token-claim", false),
+            ("/api/swarm/signing-payload", false),
+            ("/api/swarm/diagnose", false),
+        ] {
+            let mut headers = vec![("content-type", "application/json")];
+            if of_member {
+                headers.push(("authorization", &bearer));
+            }
+            let answer = client.send("POST", path, &headers, &bytes).expect(400);
+            assert!(hint(&answer).starts_with(&[rule, &place].concat()), "{path}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn hint_names_an_array_or_a_wrapper_and_not_its_fields() {
+    let (server, author, body) = scene();
+    let client = server.client();
+    let bearer = author.bearer();
+    let member = [("authorization", bearer.as_str())];
+    let array = "body: must be one JSON object, is an array";
+    let wrapped = "body: must have the fields at the top level, has them inside \"take\"";
+    let twice = "body: must be one JSON object, is a string with an object in it: encode it once";
+    for (sent, told) in [
+        (json!([body]), array),
+        (json!([]), array),
+        (json!({ "take": body }), wrapped),
+        (json!({ "signature": body["signature"], "take": body }), wrapped),
+        (json!(body.to_string()), twice),
+        (json!({ "take": body.to_string() }), wrapped),
+    ] {
+        let text = sent.to_string();
+        let submit = client.submit_text(&author, &text).expect(400);
+        assert_eq!(hint(&submit), told, "{text}");
+        submit.refused(400, "invalid submission");
+        for path in ["/api/swarm/signing-payload", "/api/swarm/token-claim", "/api/swarm/diagnose"]
+        {
+            let answer = client.post(path, &[], &text).expect(400);
+            assert_eq!(hint(&answer), told, "{path}: {text}");
+        }
+        let preflight = client.post("/api/swarm/preflight", &member, &text).expect(200).json();
+        let findings = preflight["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{preflight}");
+        assert_eq!(findings[0]["detail"].as_str().unwrap(), told.replacen(": ", " ", 1));
+    }
+    let application = json!({ "data": { "name": "A", "contact": "a" } }).to_string();
+    let apply = client.post("/api/swarm/apply", &[], &application).expect(400);
+    assert!(hint(&apply).ends_with("has them inside \"data\""), "{apply:?}");
+    let memo = json!([{ "title": "t", "body": "b" }]).to_string();
+    assert_eq!(hint(&client.post("/api/swarm/memos", &member, &memo).expect(400)), array);
+    // A field with an object in it is no wrapper.
+    let nested = with(&body, "stance", json!({ "memberId": "m" }));
+    assert!(hint(&client.submit_text(&author, &nested).expect(400)).starts_with("stance: "));
+}
+
+#[test]
+fn missing_bearer_is_explained_without_its_secret() {
+    let (server, author, body) = scene();
+    let client = server.client();
+    let token = author.bearer().replace("Bearer ", "");
+    let json = ("content-type", "application/json");
+    let basic = format!("Basic {token}");
+    for (sent, fault) in [
+        (vec![], "is missing"),
+        (vec![token.as_str()], "does not begin with the word Bearer and a space"),
+        (vec![basic.as_str()], "has another scheme than Bearer"),
+        (vec!["Bearer"], "has no token after Bearer"),
+    ] {
+        let mut headers: Vec<_> = sent.iter().map(|value| ("authorization", *value)).collect();
+        headers.push(json);
+        for path in ["/api/swarm/submit", "/api/swarm/preflight", "/api/swarm/memos"] {
+            let answer = client.send("POST", path, &headers, body.to_string().as_bytes());
+            let answer = answer.expect(401);
+            let told = format!("Authorization: must be Bearer <token>, {fault}");
+            assert_eq!(hint(&answer), told, "{path}");
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+            assert!(!format!("{answer:?}").contains(&token), "{answer:?}");
+            answer.refused(401, "missing bearer token");
+        }
+    }
+    let unknown = [("authorization", "Bearer tok_nobody"), json];
+    let unknown = client.send("GET", "/api/swarm/verify-token", &unknown, b"").expect(401);
+    assert_eq!(unknown.header("www-authenticate"), Some("Bearer error=\"invalid_token\""));
+}
