@@ -24,7 +24,7 @@ pub use document::{Document, Members};
 pub use error::{FaultPlace, NotJson};
 pub use fields::Fields;
 pub use number::Number;
-pub use printable::{printable, printable_json};
+pub use printable::{printable, printable_json, printable_lines};
 pub use value::{Json, Object};
 
 /// The JSON text of `value`, as `JSON.stringify` would write it.
