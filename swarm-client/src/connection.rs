@@ -7,10 +7,14 @@ use std::time::Duration;
 use serde::Serialize;
 use swarm_core::Invalid;
 use swarm_core::json::{self, Json, Object};
+use ureq::config::ConfigBuilder;
 use ureq::http::request::Builder;
 use ureq::http::{Request, Response, Uri};
+use ureq::typestate::AgentScope;
 use ureq::{Agent, Body};
 
+#[cfg(feature = "tls")]
+use crate::authorities::Authorities;
 use crate::error::{Error, InvalidUrl, Refused};
 use swarm_core::json::printable;
 
@@ -42,6 +46,8 @@ pub struct Client {
     retry_delays: &'static [Duration],
 }
 
+type AgentConfig = ConfigBuilder<AgentScope>;
+
 /// The credential of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Credential<'a> {
@@ -57,6 +63,23 @@ impl Client {
     /// # Errors
     /// [`InvalidUrl`] unless it has the scheme `http` or `https`, a host, and no user, query or fragment.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        Self::configured(url, trusting_the_system)
+    }
+
+    /// A client like that of [`new`](Self::new) that trusts these authorities besides those of the system.
+    ///
+    /// # Errors
+    /// Like [`new`](Self::new).
+    #[cfg(feature = "tls")]
+    pub fn trusting(url: &str, authorities: &Authorities) -> Result<Self, InvalidUrl> {
+        Self::configured(url, |config, scheme| trusting(config, scheme, authorities))
+    }
+
+    /// A client whose connections `configure` configures, by the scheme of the URL.
+    fn configured(
+        url: &str,
+        configure: impl FnOnce(AgentConfig, &str) -> AgentConfig,
+    ) -> Result<Self, InvalidUrl> {
         let uri: Uri = url.parse().map_err(|_| InvalidUrl)?;
         let scheme = uri.scheme_str().unwrap_or_default();
         if !matches!(scheme, "http" | "https") || uri.host().is_none_or(str::is_empty) {
@@ -74,6 +97,7 @@ impl Client {
         if is_local_host(uri.host().unwrap_or_default()) {
             config = config.proxy(None);
         }
+        let config = configure(config, scheme);
         let base = url.trim_end_matches('/').to_owned();
         let service = origin(url).ok_or(InvalidUrl)?;
         Ok(Self { agent: config.build().into(), base, service, retry_delays: &RETRY_DELAYS })
@@ -253,6 +277,26 @@ impl Client {
         let uri = format!("{}{path}", self.base);
         Ok(Request::builder().method(method).uri(uri).header("accept", accept))
     }
+}
+
+/// The configuration for a URL of this scheme that trusts these authorities besides those of the system, which are read
+/// for `https` alone.
+#[cfg(feature = "tls")]
+fn trusting(config: AgentConfig, scheme: &str, authorities: &Authorities) -> AgentConfig {
+    match scheme {
+        "https" => config.tls_config(authorities.config()),
+        _ => config,
+    }
+}
+
+#[cfg(feature = "tls")]
+fn trusting_the_system(config: AgentConfig, scheme: &str) -> AgentConfig {
+    trusting(config, scheme, &Authorities::default())
+}
+
+#[cfg(not(feature = "tls"))]
+fn trusting_the_system(config: AgentConfig, _: &str) -> AgentConfig {
+    config
 }
 
 /// A token with a line end, for example.

@@ -29,6 +29,8 @@
 //! [`submit`](Client::submit) returns; [`take_for`](Client::take_for) reads the member's own takes whole.
 
 mod answers;
+#[cfg(feature = "tls")]
+mod authorities;
 mod committee;
 mod connection;
 mod error;
@@ -48,6 +50,8 @@ pub use answers::{
     ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, PublicTake, SealedTake,
     SessionPage,
 };
+#[cfg(feature = "tls")]
+pub use authorities::{Authorities, InvalidAuthorities};
 pub use committee::{CommitteeReceipt, CommitteeTakeFields};
 pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};

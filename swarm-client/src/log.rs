@@ -27,6 +27,17 @@ impl LogTiles {
     /// # Errors
     /// [`InvalidUrl`] unless it is an `http` or `https` URL.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        Self::through(url, Client::new)
+    }
+
+    /// The log at `url`, by the client that `connect` makes of its origin.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] like [`new`](Self::new), or as `connect` returns it.
+    pub fn through(
+        url: &str,
+        connect: impl FnOnce(&str) -> Result<Client, InvalidUrl>,
+    ) -> Result<Self, InvalidUrl> {
         let url = url.trim_end_matches('/');
         let authority = url.find("://").map_or(0, |at| at + 3);
         let path = url.get(authority..).and_then(|rest| rest.find('/')).map(|at| authority + at);
@@ -35,7 +46,7 @@ impl LogTiles {
             true => path.to_owned(),
             false => format!("{path}/swarm/log"),
         };
-        Ok(Self { client: Client::new(origin)?, path, size: 0, read: HashMap::new() })
+        Ok(Self { client: connect(origin)?, path, size: 0, read: HashMap::new() })
     }
 
     /// Returns the latest signed checkpoint.

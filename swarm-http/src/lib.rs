@@ -45,6 +45,7 @@ pub mod fairness;
 mod applications;
 mod budget;
 mod cache;
+mod certificate;
 #[cfg(feature = "pages")]
 mod console;
 mod discovery;
@@ -74,6 +75,7 @@ use request::filter;
 use request::table::Table;
 use response::Answer;
 
+pub use certificate::expiry_warning;
 pub use request::credential::Access;
 pub use request::{SiteService, body};
 pub use routes::{BodyFormat, RequestBody, RouteInfo};

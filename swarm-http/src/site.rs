@@ -8,13 +8,14 @@ use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::{Damage, SignedLog};
 use swarm_core::store::{ChangeFeed, Readiness, StoreError, StoreErrorKind};
-use swarm_core::{CommitteeTenant, Error, Tenant, TenantId};
+use swarm_core::{CommitteeTenant, Error, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
 
 use crate::applications::ApplicationCounts;
 use crate::budget::Budget;
 use crate::cache::AnswerCache;
+use crate::certificate::CertificateExpiry;
 use crate::fairness::{Client, Scheduler, processors};
 use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
@@ -31,6 +32,7 @@ pub struct Site {
     pub(crate) origins: Origins,
     pub(crate) metrics: Metrics,
     operations_apart: bool,
+    certificate: Option<CertificateExpiry>,
     /// Limits the memory for bodies and answers in flight.
     pub(crate) budget: Budget,
     /// The clients behind a trusted proxy.
@@ -85,6 +87,7 @@ impl Site {
             origins: Origins::default(),
             metrics: Metrics::default(),
             operations_apart: false,
+            certificate: None,
             budget: Budget::default(),
             scheduler: Scheduler::default(),
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
@@ -163,6 +166,19 @@ impl Site {
         self
     }
 
+    /// Warns in `/readyz` of a certificate that has expired, or will within 14 days, and exposes
+    /// `swarm_tls_not_after_seconds`. `not_after` returns when the certificate in use expires, if that is known.
+    #[must_use]
+    pub fn with_certificate_expiry(
+        mut self,
+        not_after: impl Fn() -> Option<Timestamp> + Send + Sync + 'static,
+    ) -> Self {
+        let expiry = CertificateExpiry::new(not_after);
+        self.metrics.show_certificate_expiry(expiry.clone());
+        self.certificate = Some(expiry);
+        self
+    }
+
     /// The gauge `swarm_connections` of `/metrics`, to be set by the accept loop.
     pub fn connections(&self) -> Gauge {
         self.metrics.connections()
@@ -219,6 +235,9 @@ impl Site {
         }
         if let Ok(readiness) = &mut ready {
             readiness.warnings.extend(self.clocks.warning());
+            readiness
+                .warnings
+                .extend(self.certificate.as_ref().and_then(CertificateExpiry::warning));
         }
         self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
         ready

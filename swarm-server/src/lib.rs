@@ -107,7 +107,7 @@ impl From<TcpListener> for Listener {
 ///
 /// Then it refuses new connections, answers the requests in flight, and drops the connections that are
 /// still open after [`Limits::drain`]. A request without exactly one valid Host header is answered with
-/// 400 before the service sees it.
+/// 400 before the service sees it, except `/healthz`, `/readyz` and `/metrics` in HTTP/1.0, which may have none.
 ///
 /// # Errors
 ///

@@ -33,7 +33,8 @@ pub struct Limits {
     pub linger: Duration,
     /// Maximum number of bytes that are read and discarded in that time. Default: 8 MiB.
     pub linger_bytes: usize,
-    /// Time for connections to finish after `stop`. At most a day. Default: 10 s.
+    /// Time for connections to finish after `stop`. At most a day. Default: 8 s, less than the 10 s after which
+    /// container platforms kill a process.
     pub drain: Duration,
 }
 
@@ -48,7 +49,7 @@ impl Default for Limits {
             write_rate: 16 << 10,
             linger: Duration::from_secs(2),
             linger_bytes: 8 << 20,
-            drain: Duration::from_secs(10),
+            drain: Duration::from_secs(8),
         }
     }
 }

@@ -2,15 +2,20 @@
 
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue, TRANSFER_ENCODING};
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request, Response, Version};
 use swarm_core::wire::{self, RequestError};
 use swarm_http::Host;
 
 /// Refuses a target without a path (as in CONNECT), and a request without exactly one valid Host header.
-/// The host of an absolute target replaces that of the header (RFC 9112, section 3.2.2).
+/// The host of an absolute target replaces that of the header (RFC 9112, section 3.2.2). A probe in HTTP/1.0 needs no
+/// Host.
 pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
     let mut hosts = request.headers().get_all(HOST).iter();
-    let named = hosts.next().ok_or(RequestError::MissingHost)?;
+    let named = match hosts.next() {
+        Some(named) => named,
+        None if is_probe(request) => return Ok(()),
+        None => return Err(RequestError::MissingHost),
+    };
     if request.uri().path_and_query().is_none() {
         return Err(RequestError::InvalidTarget);
     }
@@ -23,6 +28,14 @@ pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestE
         request.headers_mut().insert(HOST, target.map_err(|_| RequestError::InvalidHost)?);
     }
     Ok(())
+}
+
+/// Whether a request is what load balancers send by default to learn of the health of a server: in HTTP/1.0, which has
+/// no Host, to a path that is the same on every host.
+fn is_probe<B>(request: &Request<B>) -> bool {
+    request.version() == Version::HTTP_10
+        && request.uri().authority().is_none()
+        && matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics")
 }
 
 /// Refuses a body with several transfer encodings or one other than chunked, because a proxy might see a

@@ -5,6 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(crate) use tokio_rustls::TlsAcceptor;
@@ -15,6 +16,8 @@ use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{self, ServerConfig};
 use tokio_rustls::server::TlsStream;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 use crate::socket::Socket;
 
@@ -55,6 +58,13 @@ impl TlsCertificate {
         let new = certified(chain, key)?;
         *self.0.0.write().unwrap_or_else(PoisonError::into_inner) = new;
         Ok(())
+    }
+
+    /// When the server's own certificate expires, since the beginning of 1970; `None` if the certificate cannot be read.
+    pub fn not_after(&self) -> Option<Duration> {
+        let current = self.0.0.read().unwrap_or_else(PoisonError::into_inner);
+        let certificate = Certificate::from_der(current.cert.first()?).ok()?;
+        Some(certificate.tbs_certificate.validity.not_after.to_unix_duration())
     }
 
     /// The acceptor of handshakes: TLS 1.2 and 1.3, HTTP/1.1.

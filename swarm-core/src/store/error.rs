@@ -82,8 +82,8 @@ impl StoreError {
     /// The operation named `op` found a log that does not continue the one seen before:
     /// [`StoreErrorKind::WentBack`].
     pub fn went_back(op: &'static str) -> Self {
-        let text = "the log is not the one that was seen before: \
-                    the store was wiped, restored or failed over";
+        let text = "the log is not the one that was seen before: the store was wiped, restored or failed over; \
+                    to go on with what it has now: swarm admin accept store";
         Self::new(StoreErrorKind::WentBack, op, text)
     }
 

@@ -16,6 +16,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use swarm_core::wire::Problem;
 
+use crate::certificate::CertificateExpiry;
 use figures::AllFigures;
 pub(crate) use figures::{CountRecords, TenantFigures};
 
@@ -154,6 +155,11 @@ impl Metrics {
     pub(crate) fn show_build_info(&mut self, version: &'static str, commit: &'static str) {
         let info = Info::new([("version", version), ("commit", commit)]);
         self.registry.register("build", "Version and commit of the program", info);
+    }
+
+    /// Exposes when the certificate expires.
+    pub(crate) fn show_certificate_expiry(&mut self, expiry: CertificateExpiry) {
+        self.registry.register_collector(Box::new(expiry));
     }
 
     /// Exposes a counter that the caller keeps.

@@ -52,6 +52,10 @@ impl User {
         self.with(&arguments, &[("SWARM_URL", &self.url), ("SWARM_ADMIN_TOKEN", ADMIN)])
     }
 
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.home.path().join(name);
         fs::write(&path, text).unwrap();
@@ -232,7 +236,7 @@ fn contexts_and_profiles_are_private_files() {
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", file.display());
     }
-    fs::set_permissions(user.profile("key"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(user.profile("key"), fs::Permissions::from_mode(0o604)).unwrap();
     user.member("claim").fails(1, "chmod 600");
 }
 

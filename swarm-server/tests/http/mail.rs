@@ -1,6 +1,7 @@
 //! Approval mail, sent to a real SMTP server.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,15 +17,17 @@ use crate::clients::python;
 use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
 use crate::program::{Program, configuration};
 use crate::tenant_configuration;
+use crate::tls::make_certificate;
 
 nightly!(
     silent_mail_server_times_out,
     without_a_mail_server_messages_stay_queued_and_logged_without_text
 );
 
-/// An SMTP server that prints each message as a line of JSON; its first line is its port.
+/// An SMTP server that prints each message as a line of JSON; its first line is its port. Its arguments are certificate and
+/// key, if it speaks TLS.
 const SMTP: &str = r#"
-import asyncio, json
+import asyncio, json, ssl, sys
 from aiosmtpd.smtp import SMTP
 
 def say(value):
@@ -44,7 +47,11 @@ class Handler:
 
 async def serve():
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: SMTP(Handler(), loop=loop), "127.0.0.1", 0)
+    tls = None
+    if sys.argv[1:]:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(*sys.argv[1:])
+    server = await loop.create_server(lambda: SMTP(Handler(), loop=loop), "127.0.0.1", 0, ssl=tls)
     say(server.sockets[0].getsockname()[1])
     await asyncio.sleep(60)
 
@@ -59,8 +66,13 @@ struct SmtpServer {
 
 impl SmtpServer {
     fn start() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(certificate: &[&Path]) -> Self {
         let mut child = Command::new(python())
             .args(["-c", SMTP])
+            .args(certificate)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{} does not run: {error}", python()));
@@ -151,6 +163,33 @@ fn approval_mail_is_sent_once_and_bad_addresses_are_marked() {
     for message in &messages[1..] {
         assert_eq!(message["lastError"], "contact is no e-mail address");
     }
+}
+
+/// By its own authority, which `SSL_CERT_FILE` names.
+#[test]
+fn certificate_of_the_mail_server_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "mail");
+    let [certificate, key] =
+        ["pem", "key"].map(|end| folder.path().join("mail").with_extension(end));
+    let mut smtp = SmtpServer::with(&[&certificate, &key]);
+    let url = format!("smtps://localhost:{}", smtp.port);
+    let environment = [
+        ("SWARM_ADMIN_TOKEN", ADMIN),
+        ("SWARM_SMTP_URL", &url),
+        ("SWARM_MAIL_FROM", "Swarm <swarm@test.example>"),
+        ("SSL_CERT_FILE", certificate.to_str().unwrap()),
+    ];
+    let untrusting = Program::start(&["serve"], &environment[..3]);
+    activated(&untrusting.client, "zoe@test.example");
+    wait_until("the mail failed", || {
+        let headers = [("x-admin-token", ADMIN)];
+        let outbox = untrusting.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
+        outbox.json()["messages"][0]["lastError"].to_string().contains("UnknownIssuer")
+    });
+    let trusting = Program::start(&["serve"], &environment);
+    activated(&trusting.client, "zoe@test.example");
+    assert_eq!(smtp.next()["to"], json!(["zoe@test.example"]));
 }
 
 /// It is not retried.

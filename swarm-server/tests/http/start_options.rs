@@ -49,7 +49,14 @@ fn the_admin_token_comes_from_a_private_file() {
     let refused = refusal(&start, &[("SWARM_ADMIN_TOKEN_FILE", name)]);
     assert!(refused.contains(&format!("chmod 600 {name}")), "{refused}");
 
+    fs::write(&file, "\u{feff}\r\n").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let refused = refusal(&start, &[("SWARM_ADMIN_TOKEN_FILE", name)]);
+    assert!(refused.contains(&format!("SWARM_ADMIN_TOKEN_FILE: {name} is empty")), "{refused}");
+
+    // As platforms hand over secrets: readable by the group of the service.
+    fs::write(&file, format!("\u{feff}{ADMIN}\r\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
     let both = [("SWARM_ADMIN_TOKEN_FILE", name), ("SWARM_ADMIN_TOKEN", ADMIN)];
     assert!(refusal(&start, &both).contains("set one"));
     let program = Program::start_in(Arc::clone(&folder), &start, &both[..1]);
@@ -75,14 +82,102 @@ fn metrics_listen_moves_the_operations_to_their_own_address() {
     let counted = "route=\"/api/swarm/members\"";
     assert!(get(apart, "/metrics").contains(counted), "the public address is counted");
 
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        let probe = format!("GET {path} HTTP/1.0\r\n\r\n");
+        assert!(talk(apart, &probe).starts_with("HTTP/1.0 200"), "{path} without a Host");
+        assert!(talk(public, &probe).starts_with("HTTP/1.0 404"), "{path} without a Host");
+    }
+
     let refused = refusal(&["serve", "--store=memory", "--metrics-listen=nowhere"], &[]);
     assert!(refused.contains("metrics_listen: must be HOST:PORT"), "{refused}");
 }
 
+/// Load balancers probe in HTTP/1.0, without a Host.
+#[test]
+fn probes_need_no_host() {
+    let file = crate::program::configuration(
+        "probes.toml",
+        &format!(
+            "[[tenants]]\nid = \"acme\"\nhosts = [\"acme.example\"]\nadmin_token_hash = \"sha256:{:064}\"\n",
+            0
+        ),
+    );
+    let tenants = format!("--config={}", file.display());
+    for arguments in [&["serve", "--store=memory"][..], &["serve", "--store=memory", &tenants]] {
+        let program = Program::start(arguments, &[]);
+        let address = program.client.address;
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            for method in ["GET", "HEAD"] {
+                let answer = talk(address, &format!("{method} {path} HTTP/1.0\r\n\r\n"));
+                assert!(answer.starts_with("HTTP/1.0 200"), "{method} {path}: {answer}");
+            }
+        }
+        for request in
+            ["GET /healthz HTTP/1.1", "GET / HTTP/1.0", "GET /api/swarm/members HTTP/1.0"]
+        {
+            let answer = talk(address, &format!("{request}\r\nconnection: close\r\n\r\n"));
+            assert!(
+                answer.contains(" 400 ") && answer.contains("missing host"),
+                "{request}: {answer}"
+            );
+        }
+    }
+}
+
+/// A variable that is empty is not given, as compose files have them.
+#[test]
+fn empty_variables_are_not_given() {
+    let variables = [
+        "SWARM_STORE",
+        "SWARM_CONFIG",
+        "SWARM_SIGNING_KEY",
+        "SWARM_ADMIN_TOKEN_FILE",
+        "SWARM_TLS_CERT",
+        "SWARM_TLS_KEY",
+        "SWARM_METRICS_LISTEN",
+        "SWARM_TRUST_FORWARDED",
+        "SWARM_SMTP_URL",
+        "SWARM_MAIL_FROM",
+        "SWARM_LOG_FORMAT",
+        "SWARM_URL",
+        "SWARM_PROFILE",
+        "RUST_LOG",
+    ];
+    let mut environment: Vec<_> = variables.iter().map(|name| (*name, "")).collect();
+    let program =
+        Program::start(&["serve"], &[&environment[..], &[("SWARM_ADMIN_TOKEN", "")]].concat());
+    let (_, log) = program.stop("TERM");
+    assert!(log.contains("admin token: adm_") && log.contains("created swarm.db"), "{log}");
+    environment.push(("SWARM_ADMIN_TOKEN", ADMIN));
+    let program = Program::start(&["serve"], &environment);
+    let subject = json!({ "id": "aurora", "name": "Aurora" });
+    assert_eq!(program.client.operate("/subjects", &subject).status, 201);
+}
+
+/// Before the 10 s after which container platforms kill a process.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "measures")]
+fn stop_does_not_wait_long_for_a_client_that_stalls() {
+    let program = Program::start(&["serve", "--store=memory"], &[]);
+    let mut stalling = TcpStream::connect(program.client.address).unwrap();
+    let head = "POST /api/swarm/apply HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
+    write!(stalling, "{head}content-length: 9\r\n\r\n{{").unwrap();
+    program.client.get("/healthz").expect(200);
+    let began = std::time::Instant::now();
+    let (status, log) = program.stop("TERM");
+    let took = began.elapsed().as_secs_f64();
+    assert!(status.success() && (7.0..9.5).contains(&took), "{took} s: {log}");
+}
+
 /// The whole answer, as it came.
 fn get(address: SocketAddr, path: &str) -> String {
+    talk(address, &format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"))
+}
+
+/// All that the server sends after this request.
+fn talk(address: SocketAddr, request: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
-    write!(socket, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+    socket.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).unwrap();
     answer

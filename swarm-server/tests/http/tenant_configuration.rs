@@ -275,17 +275,27 @@ fn operators_are_logged_by_name() {
 }
 
 #[test]
-fn token_is_hashed_without_its_line_end() {
+fn token_is_hashed_without_its_line_end_and_byte_order_mark() {
     let hashed = |text: &str| {
         let mut child = swarm(&["hash-token"], &[]).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
     };
-    for text in [ADMIN.to_owned(), format!("{ADMIN}\n"), format!("{ADMIN}\r\n")] {
-        assert_eq!(hashed(&text), Some(hash(ADMIN) + "\n"));
+    for [before, after] in [
+        ["", ""],
+        ["", "\n"],
+        ["", "\r\n"],
+        ["\u{feff}", "\n"],
+        ["\u{feff}", ""],
+        ["", "\u{feff}"],
+        ["\n", "\r"],
+    ] {
+        assert_eq!(hashed(&format!("{before}{ADMIN}{after}")), Some(hash(ADMIN) + "\n"));
     }
-    for text in ["", "\n", "fifteen_letters\n", " adm_of_the_tests", "two lines of\nthe tests"] {
+    for text in
+        ["", "\n", "\u{feff}", "fifteen_letters\n", " adm_of_the_tests", "two lines of\nthe tests"]
+    {
         assert_eq!(hashed(text), None, "{text:?}");
     }
     let minted = swarm(&["hash-token", "--new"], &[]).output().unwrap();

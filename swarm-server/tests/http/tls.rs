@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use swarm_redis_testing::wait_until;
 
-use crate::program::{refusal, swarm};
+use crate::program::{Program, refusal, swarm};
 
 /// A server with TLS; killed when dropped.
 struct TlsServer {
@@ -64,10 +64,10 @@ impl Drop for TlsServer {
 }
 
 /// Makes `NAME.pem` and `NAME.key` for `localhost`.
-fn make_certificate(folder: &Path, name: &str) {
+pub fn make_certificate(folder: &Path, name: &str) {
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
-        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
+        .args(["-subj", "/CN=swarm.test.example", "-addext", "subjectAltName=DNS:localhost"])
         .args(["-addext", "basicConstraints=critical,CA:FALSE", "-days", "2"])
         .args(["-keyout", &format!("{name}.key"), "-out", &format!("{name}.pem")])
         .current_dir(folder)
@@ -130,11 +130,109 @@ fn unusable_certificates_fail_the_start() {
             [("cert", cert), ("key", key)].map(|(flag, name)| format!("--tls-{flag}={}", at(name)));
         refusal(&["serve", "--store=memory", &cert, &key], &[])
     };
-    assert!(start("one.pem", "two.key").contains("cannot be used together"));
-    assert!(start("one.key", "one.key").contains("no certificate"));
-    assert!(start("one.pem", "one.pem").contains("no private key"));
-    assert!(start("none.pem", "one.key").contains("tls_cert"));
+    fs::write(at("text.pem"), "no PEM\n").unwrap();
+    let wrong = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    fs::write(at("wrong.pem"), wrong).unwrap();
+    for (cert, key, words, flags) in [
+        ("one.pem", "two.key", "cannot be used together", &["--tls-cert", "--tls-key"][..]),
+        ("wrong.pem", "one.key", "cannot be used together", &["--tls-cert"]),
+        ("one.key", "one.key", "no certificate", &["--tls-cert"]),
+        ("text.pem", "one.key", "no certificate", &["--tls-cert"]),
+        ("one.pem", "one.pem", "no private key", &["--tls-key"]),
+        ("one.pem", "text.pem", "no private key", &["--tls-key"]),
+        ("none.pem", "one.key", "No such file", &["--tls-cert"]),
+        ("one.pem", "none.key", "No such file", &["--tls-key"]),
+    ] {
+        let refused = start(cert, key);
+        assert!(refused.contains(words), "{cert} {key}: {refused}");
+        for flag in flags {
+            let file = at(if *flag == "--tls-cert" { cert } else { key });
+            assert!(refused.contains(&format!("({flag}): {file}")), "{cert} {key}: {refused}");
+        }
+    }
     let alone =
         refusal(&["serve", "--store=memory", &format!("--tls-cert={}", at("one.pem"))], &[]);
     assert!(alone.contains("tls_cert needs tls_key"), "{alone}");
+}
+
+/// The certificates of these tests are valid for two days.
+#[test]
+fn certificate_that_expires_soon_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "tls");
+    let server = TlsServer::start(folder.path());
+    let trusted = folder.path().join("tls.pem");
+    let ready = server.get("/readyz", &trusted);
+    assert!(ready.starts_with("HTTP/1.1 200"), "{ready}");
+    assert!(ready.contains("the TLS certificate expires at 20"), "{ready}");
+    let metrics = server.get("/metrics", &trusted);
+    let line =
+        metrics.lines().find(|line| line.starts_with("swarm_tls_not_after_seconds ")).unwrap();
+    let seconds: u64 = line.split(' ').nth(1).unwrap().parse().unwrap();
+    let dates = Command::new("openssl")
+        .args(["x509", "-noout", "-enddate", "-dateopt", "iso_8601", "-in"])
+        .arg(&trusted)
+        .output()
+        .unwrap();
+    let end = String::from_utf8(dates.stdout).unwrap().replace("notAfter=", "").replace(' ', "T");
+    let end = swarm_core::Timestamp::parse("notAfter", end.trim()).unwrap();
+    assert_eq!(seconds, end.millis() as u64 / 1_000);
+    let [cert, key] = [("cert", "pem"), ("key", "key")]
+        .map(|(flag, end)| format!("--tls-{flag}={}", trusted.with_extension(end).display()));
+    let checked = swarm(&["check", "--store=memory", &cert, &key], &[]).output().unwrap();
+    let text = String::from_utf8(checked.stdout).unwrap();
+    assert!(text.contains(&format!("certificate: until {end}")), "{text}");
+    assert!(text.contains("certificate: warning: the TLS certificate expires at"), "{text}");
+
+    let plain = Program::start(&["serve", "--store=memory"], &[]);
+    assert!(!plain.client.get("/metrics").text.contains("swarm_tls_not_after"));
+}
+
+/// The roots of the system do not include the server's certificate, and the flag or the variables do.
+#[test]
+fn commands_trust_the_authorities_that_they_are_given() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "tls");
+    let server = TlsServer::start(folder.path());
+    let (_, port) = server.address.rsplit_once(':').unwrap();
+    let url = &*format!("https://localhost:{port}");
+    let ca = folder.path().join("tls.pem");
+    let certificates = folder.path().join("certificates");
+    fs::create_dir(&certificates).unwrap();
+    fs::copy(&ca, certificates.join("00000000.0")).unwrap();
+    let (ca, certificates) = (ca.to_str().unwrap(), certificates.to_str().unwrap());
+    let home = folder.path().to_str().unwrap();
+    let state = &*folder.path().join("state").display().to_string();
+    let openapi = &*format!("{url}/openapi.json");
+    let run = |arguments: &[&str], environment: &[(&str, &str)]| {
+        let own = [("HOME", home), ("SWARM_ADMIN_TOKEN", crate::harness::ADMIN)];
+        let output = swarm(arguments, &[&own, environment].concat()).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    for command in [
+        &["admin", "--url", url, "members"][..],
+        &["member", "--url", url, "sessions"],
+        &["watch", url, "--state", state, "--once"],
+        &["verify", openapi],
+    ] {
+        let (_, refused) = run(command, &[]);
+        assert!(refused.contains("UnknownIssuer"), "{command:?}: {refused}");
+        let with_flag = [command, &["--ca-file", ca]].concat();
+        for (code, said) in [
+            run(&with_flag, &[]),
+            run(command, &[("SSL_CERT_FILE", ca)]),
+            run(command, &[("SSL_CERT_DIR", certificates)]),
+            run(&with_flag, &[("SSL_CERT_FILE", "/dev/null")]),
+        ] {
+            assert!(!said.contains("UnknownIssuer") && code != Some(3), "{command:?}: {said}");
+            assert!(
+                code == Some(0) || matches!(command[0], "verify" | "watch"),
+                "{command:?}: {said}"
+            );
+        }
+    }
+    let none = ["admin", "--url", url, "--ca-file", "/dev/null", "members"];
+    let (code, refused) = run(&none, &[]);
+    assert!(refused.contains("--ca-file") && refused.contains("/dev/null"), "{code:?} {refused}");
 }

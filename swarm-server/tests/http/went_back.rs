@@ -266,7 +266,8 @@ fn refused(client: &Client, author: &Author) {
 fn not_ready(client: &Client) {
     let ready = client.get("/readyz").expect(503).json();
     let detail = "the log is not the one that was seen before: \
-                  the store was wiped, restored or failed over";
+                  the store was wiped, restored or failed over; \
+                  to go on with what it has now: swarm admin accept store";
     assert_eq!((&ready["error"], &ready["detail"]), (&json!("store unavailable"), &json!(detail)));
 }
 
@@ -284,4 +285,34 @@ fn accept(client: &Client) -> Value {
 fn entries(client: &Client) -> Vec<Value> {
     let log = client.get("/api/swarm/log").expect(200).json();
     log["entries"].as_array().unwrap().clone()
+}
+
+/// What a newcomer does to start over: removes the store, and not what the server remembers of its log.
+#[test]
+fn start_with_another_store_says_what_happened_and_what_goes_on() {
+    let program = Program::start(&["serve"], TOKEN);
+    let folder = Arc::clone(&program.folder);
+    let ada = desk(&program.client);
+    file(&program.client, &ada);
+    let remembered = folder.path().join("swarm.key.checkpoints");
+    wait_until("the log is signed", || remembered.exists());
+    program.stop("TERM");
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_str().unwrap().starts_with("swarm.db") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    for store in ["sqlite:swarm.db", "sqlite:other.db"] {
+        let program = Program::start_in(Arc::clone(&folder), &["serve", "--store", store], TOKEN);
+        not_ready(&program.client);
+        let (_, log) = program.stop("TERM");
+        for words in ["swarm.key.checkpoints remembers a log", "swarm admin accept store"] {
+            assert!(log.contains(words), "{store}: {words}: {log}");
+        }
+    }
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    program.client.operate("/accept", &json!({ "what": "store" })).expect(200);
+    program.client.get("/readyz").expect(200);
+    program.client.convene(DAY, "aurora");
 }

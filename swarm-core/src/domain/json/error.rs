@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::printable::is_unprintable;
+
 /// The bytes are not one JSON text. `Display` is the text on the wire, which does not say where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid json body")]
@@ -43,10 +45,10 @@ impl NotJson {
     /// The fault at this byte of the text.
     pub(super) fn at(bytes: &[u8], at: usize) -> Self {
         if bytes.starts_with(b"\xef\xbb\xbf") && at == 0 {
-            return Self { place: ErrorPosition::ByteOrderMark };
+            return Self { position: ErrorPosition::ByteOrderMark };
         }
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-            return Self { place: ErrorPosition::Utf16 };
+            return Self { position: ErrorPosition::Utf16 };
         }
         let before = bytes.get(..at).unwrap_or(bytes);
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -67,12 +69,8 @@ impl NotJson {
 /// Whether most programs show nothing for a character that JSON does not allow between its tokens.
 fn is_invisible(character: char) -> bool {
     let is_json_space = matches!(character, ' ' | '\t' | '\n' | '\r');
-    let has_no_width = matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}'
-    );
-    has_no_width || (!is_json_space && (character.is_control() || character.is_whitespace()))
+    is_unprintable(character)
+        || (!is_json_space && (character.is_control() || character.is_whitespace()))
 }
 
 impl fmt::Display for ErrorPosition {

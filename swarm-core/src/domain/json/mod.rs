@@ -11,6 +11,7 @@ mod error;
 mod escapes;
 mod number;
 mod object;
+mod printable;
 mod reader;
 mod value;
 
@@ -20,9 +21,9 @@ use serde::ser::Serialize;
 
 pub use document::{Document, Members};
 pub use error::{ErrorPosition, NotJson};
-pub use escapes::{printable, printable_json};
 pub use number::Number;
 pub use object::Fields;
+pub use printable::{printable, printable_json, printable_lines};
 pub use value::{Json, Object};
 
 /// Returns the JSON text of `value`, as `JSON.stringify` would write it.

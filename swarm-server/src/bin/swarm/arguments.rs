@@ -80,6 +80,15 @@ pub(crate) struct HashTokenOptions {
     pub(crate) new: bool,
 }
 
+/// Which certificates of services a command trusts.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Trust {
+    /// A PEM file with certificate authorities to trust besides those of the system [the environment variables
+    /// SSL_CERT_FILE and SSL_CERT_DIR name others in place of those of the system]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
 #[derive(Args)]
 #[command(override_usage = "swarm verify TAKE [--key MEMBER-KEY]
        swarm verify TAKE PROOF --key LOG-KEY [--member-key MEMBER-KEY]
@@ -99,6 +108,8 @@ pub(crate) struct VerifyOptions {
     /// Method and path of the request that a receipt answers
     #[arg(long, value_name = "METHOD PATH")]
     pub(crate) request: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }
 
 #[derive(Args)]
@@ -120,6 +131,8 @@ pub(crate) struct WatchOptions {
     /// Look again after this time (60s, 5m, 1h), until the log does not continue
     #[arg(long, value_name = "TIME", value_parser = pause)]
     pub(crate) every: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }
 
 /// A number with s, m, h or d.

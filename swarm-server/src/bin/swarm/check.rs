@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use swarm_core::CommitteeSettings;
-use swarm_http::{Site, TenantConfig};
+use swarm_http::{Site, TenantConfig, expiry_warning};
 
 use crate::arguments::CheckOptions;
+use crate::command::now;
 use crate::config::MailConfig;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::check_token;
@@ -19,17 +20,23 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     let config = options.options.resolve()?;
     let checked = CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     config.mail.as_ref().map(MailConfig::smtp).transpose()?;
-    config.tls.clone().map(TlsFiles::read).transpose()?;
+    let tls = config.tls.clone().map(TlsFiles::read).transpose()?;
     if !config.read_only && (config.signing_key.is_some() || !store::is_memory(&config.store)) {
         signing_key::check(config.signing_key.as_deref())?;
     }
     store::check(&config.store)?;
     let is_single = checked.tenants.is_empty();
-    if let Some(token) = serve::admin_token()?.filter(|_| is_single) {
-        check_token("SWARM_ADMIN_TOKEN", &token)?;
+    if let Some(given) = serve::admin_token()?.filter(|_| is_single) {
+        check_token(&given.source, &given.token)?;
     }
     for line in effective_settings::server_lines(&config) {
         console::print(&line)?;
+    }
+    if let Some(not_after) = tls.and_then(|tls| tls.expiry()()) {
+        console::print(&format!("certificate: until {not_after}"))?;
+        if let Some(warning) = expiry_warning(not_after, now()) {
+            console::print(&format!("certificate: warning: {warning}"))?;
+        }
     }
     if is_single {
         console::print("default: one tenant, on every host")?;
@@ -61,7 +68,7 @@ async fn connect(store: &str, served: &ServedIds) -> Result<(), Failure> {
         return Ok(console::print("store: memory is empty at each start")?);
     }
     let Opened { services, tenants } = store::open_read_only(store).await?;
-    let site = Site::single(services, default_tenant(&"-".repeat(16))?);
+    let site = Site::single(services, default_tenant("", &"-".repeat(16))?);
     let ready = site.ready().await.map_err(|error| failure::with_causes("store", &error))?;
     console::print("store: answers")?;
     for warning in ready.warnings.into_iter().chain(served.warning(&*tenants).await) {

@@ -1,6 +1,6 @@
 //! The command line as a whole (API.md, 13.3).
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::admin::AdminOptions;
@@ -17,6 +17,27 @@ use crate::{Failure, console};
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl CommandLine {
+    /// Reads the arguments and the environment. Ends the program where they are wrong, or ask for help.
+    pub(crate) fn read() -> Self {
+        let matches = without_empty_variables(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// The command without the environment variables that are empty: those are not given, as the tools that start programs
+/// set them (`SWARM_TLS_CERT=` in a compose file).
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|argument| {
+        let is_empty = |name| std::env::var_os(name).is_some_and(|value| value.is_empty());
+        match argument.get_env().is_some_and(is_empty) {
+            true => argument.env(None::<&'static str>),
+            false => argument,
+        }
+    });
+    command.mut_subcommands(without_empty_variables)
 }
 
 #[derive(Subcommand)]

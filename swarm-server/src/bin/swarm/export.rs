@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
+use swarm_core::Timestamp;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Source;
@@ -17,7 +18,8 @@ pub(crate) async fn run(source: Source) -> Result<(), Failure> {
     if brief_files::folders(&config.tenants)?.is_empty() {
         return Err("export: no tenant has committee.export_to".into());
     }
-    let open = open_site::open(config, None, store::open_existing).await?;
+    let no_certificate = None::<fn() -> Option<Timestamp>>;
+    let open = open_site::open(config, None, no_certificate, store::open_existing).await?;
     let exports = open.exports.read().unwrap_or_else(PoisonError::into_inner).clone();
     let mut printed = Ok(());
     for (id, export) in exports.into_iter().collect::<BTreeMap<_, _>>() {

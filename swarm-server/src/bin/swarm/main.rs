@@ -27,13 +27,12 @@ mod tenants;
 #[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls_files;
 mod transfer;
+mod trust;
 mod verify;
 mod watch;
 mod witnesses;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use command_line::{Command, CommandLine};
 use failure::{CommandError, Failure};
@@ -44,7 +43,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let ended = match CommandLine::parse().command {
+    let ended = match CommandLine::read().command {
         Command::Serve(options) => serve::run(options).await,
         Command::Demo(options) => demo::run(options).await,
         Command::Check(options) => check::run(options).await,

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use swarm_core::Timestamp;
 use swarm_http::{HostTable, ServedTenant, Services, Site, TenantConfig};
 use swarm_maintenance::{DeliverMail, LogQueuedMail, Maintenance, OfferCheckpoints};
 
@@ -10,6 +11,7 @@ use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
 use crate::secrets::mint_token;
+use crate::serve::GivenToken;
 use crate::{Failure, console, tenants, witnesses};
 
 /// The consequence of a changed `key_prefix`.
@@ -51,10 +53,11 @@ pub(crate) struct OpenSite {
 }
 
 /// Opens the site of a configuration. Everything is checked before `open_store` connects to the store.
-/// `admin_token` is for a single tenant.
+/// `admin_token` is for a single tenant; `expiry` returns when the certificate in use expires.
 pub(crate) async fn open(
     config: Config,
-    admin_token: Option<String>,
+    admin_token: Option<GivenToken>,
+    expiry: Option<impl Fn() -> Option<Timestamp> + Send + Sync + 'static>,
     open_store: impl AsyncFnOnce(&str) -> Result<Services, Failure>,
 ) -> Result<OpenSite, Failure> {
     let CheckedTenants { tenants, exports } =
@@ -63,15 +66,16 @@ pub(crate) async fn open(
     let smtp = config.mail.as_ref().map(MailConfig::smtp).transpose()?;
     let mut minted_token = None;
     let (site, hosts) = if tenants.is_empty() {
-        let token = match &admin_token {
-            Some(token) => token,
-            None => &*minted_token.insert(mint_token()?),
+        let tenant = match &admin_token {
+            Some(given) => tenants::default_tenant(&given.source, &given.token)?,
+            None => tenants::default_tenant("admin token", minted_token.insert(mint_token()?))?,
         };
-        let tenant = tenants::default_tenant(token)?;
         (Site::single(open_store(&config.store).await?, tenant), None)
     } else {
         if admin_token.is_some() {
-            tracing::warn!("SWARM_ADMIN_TOKEN is ignored: each tenant has its own tokens");
+            tracing::warn!(
+                "the token of SWARM_ADMIN_TOKEN is ignored: each tenant has its own tokens"
+            );
         }
         let hosts = HostTable::new();
         hosts.replace(tenants)?;
@@ -82,6 +86,10 @@ pub(crate) async fn open(
         .over_tls(over_tls)
         .operations_apart(operations_apart)
         .with_build_info(env!("CARGO_PKG_VERSION"), env!("SWARM_BUILD_COMMIT"));
+    let site = match expiry {
+        Some(expiry) => site.with_certificate_expiry(expiry),
+        None => site,
+    };
     Ok(OpenSite {
         site: Arc::new(site.with_dropped_log_lines(console::lines_dropped)),
         exports: Arc::new(RwLock::new(exports)),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use swarm_core::domain::AdminTokenHash;
@@ -35,32 +35,44 @@ pub(crate) fn hash_token(options: &HashTokenOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The token on standard input, without the line end.
+/// The token on standard input.
 fn token_from_input() -> Result<String, Failure> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input: {error}"))?;
-    Ok(without_line_end(&text).to_owned())
+    Ok(trimmed_secret(&text).to_owned())
 }
 
-/// The secret in a file, without its line end.
+/// The secret in a file.
 ///
 /// # Errors
-/// If the file cannot be read, or users other than its owner may read it.
+/// If the file cannot be read, or users may read it who may not know the secret.
 pub(crate) fn read_secret(path: &Path) -> Result<String, Failure> {
     let name = path.display();
     let fault = |error: io::Error| format!("{name}: {error}");
     let file = File::open(path).map_err(fault)?;
-    let mode = file.metadata().map_err(fault)?.permissions().mode();
-    if mode & 0o077 != 0 {
+    let metadata = file.metadata().map_err(fault)?;
+    if !is_private(metadata.mode(), metadata.uid()) {
         return Err(format!("{name}: readable by other users: chmod 600 {name}").into());
     }
     let text = io::read_to_string(file).map_err(fault)?;
-    Ok(without_line_end(&text).to_owned())
+    Ok(trimmed_secret(&text).to_owned())
 }
 
-fn without_line_end(text: &str) -> &str {
-    let line = text.strip_suffix('\n').unwrap_or(text);
-    line.strip_suffix('\r').unwrap_or(line)
+/// Whether a file of this mode and owner is read by those alone who may know what is in it: by its owner; or, where it
+/// belongs to root or to this user, by its group too. So platforms hand over secrets (Kubernetes, systemd).
+fn is_private(mode: u32, owner: u32) -> bool {
+    const ALL_BUT_OWNER: u32 = 0o077;
+    const READ_BY_GROUP: u32 = 0o040;
+    match mode & ALL_BUT_OWNER {
+        0 => true,
+        READ_BY_GROUP => owner == 0 || owner == rustix::process::geteuid().as_raw(),
+        _ => false,
+    }
+}
+
+/// A secret without the line ends and byte order marks at its ends, which editors and shells leave there.
+pub(crate) fn trimmed_secret(text: &str) -> &str {
+    text.trim_matches(['\n', '\r', '\u{feff}'])
 }
 
 /// Checks that a token can be sent in a header, and is long enough not to be guessed.
@@ -78,4 +90,39 @@ pub(crate) fn check_token(name: &str, token: &str) -> Result<(), Failure> {
         return Ok(());
     };
     Err(format!("{name} {fault}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_root_and_of_this_user_may_be_read_by_their_group() {
+        let me = rustix::process::geteuid().as_raw();
+        for (mode, owner, is) in [
+            (0o100_600, me, true),
+            (0o400, me + 1, true),
+            (0o440, me, true),
+            (0o640, me, true),
+            (0o440, 0, true),
+            (0o640, me + 1, false),
+            (0o444, 0, false),
+            (0o644, me, false),
+            (0o604, me, false),
+            (0o660, me, false),
+            (0o620, 0, false),
+            (0o450, 0, false),
+        ] {
+            assert_eq!(is_private(mode, owner), is, "{mode:o} of {owner}");
+        }
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_marks_are_no_part_of_a_secret() {
+        for text in ["a b", "a b\n", "a b\r\n", "\u{feff}a b", "\u{feff}a b\u{feff}\r\n\n"] {
+            assert_eq!(trimmed_secret(text), "a b", "{text:?}");
+        }
+        assert_eq!(trimmed_secret("a\nb\n"), "a\nb");
+        assert_eq!(trimmed_secret(" a\n"), " a");
+    }
 }

@@ -45,6 +45,11 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let tls = config.tls.clone().map(TlsFiles::read).transpose()?;
     let (read_only, over_tls) = (config.read_only, tls.is_some());
     let key = config.signing_key.take();
+    let (signing_key, is_memory) = (key.clone(), store::is_memory(&config.store));
+    let checkpoints = move || match read_only {
+        true => None,
+        false => signing_key::kept_checkpoints(signing_key.as_deref(), is_memory),
+    };
     let mut stored = None;
     let open_store = async |store: &str| {
         let signer = match read_only {
@@ -59,11 +64,12 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         stored = Some(tenants);
         Ok(Services { signer: Some(signer), ..services })
     };
-    let open = open_site::open(config, admin_token()?, open_store).await?;
+    let expiry = tls.as_ref().map(TlsFiles::expiry);
+    let open = open_site::open(config, admin_token()?, expiry, open_store).await?;
     if !read_only {
         check_logs(&open.site).await;
     }
-    count_warnings(&open.site).await?;
+    count_warnings(&open.site, checkpoints).await?;
     if let Some(stored) = stored {
         warn_of_unserved(&served, &*stored).await;
     }
@@ -116,14 +122,27 @@ async fn check_logs(site: &Site) {
 
 /// Counts the warnings of the store; opening it has logged them. A store that opened but is
 /// misconfigured or full now, or went back, is served nevertheless: `/readyz` has the reason, and reads may work.
-async fn count_warnings(site: &Site) -> Result<(), Failure> {
+async fn count_warnings(
+    site: &Site,
+    checkpoints: impl FnOnce() -> Option<PathBuf>,
+) -> Result<(), Failure> {
     match site.ready().await {
+        Err(Error::Store(error)) if error.kind() == StoreErrorKind::WentBack => {
+            tracing::error!("{}", with_causes("store", &error));
+            if let Some(file) = checkpoints() {
+                tracing::error!(
+                    "no commit is accepted: {} remembers a log that the store does not have. If the store was replaced \
+                     or emptied on purpose, run for each tenant: swarm admin accept store. Else put back the store that \
+                     belongs to this file",
+                    file.display()
+                );
+            }
+            Ok(())
+        }
         Err(Error::Store(error))
             if matches!(
                 error.kind(),
-                StoreErrorKind::Misconfigured
-                    | StoreErrorKind::WentBack
-                    | StoreErrorKind::ClockBehind
+                StoreErrorKind::Misconfigured | StoreErrorKind::ClockBehind
             ) =>
         {
             tracing::error!("{}", with_causes("store", &error));
@@ -204,20 +223,36 @@ impl Reloaded {
     }
 }
 
-/// The operator's token of a single tenant, from the environment or the file that it names.
-pub(crate) fn admin_token() -> Result<Option<String>, Failure> {
-    let token = match env::var("SWARM_ADMIN_TOKEN") {
-        Ok(token) => Some(token),
+/// The operator's token of a single tenant, and where it was given.
+pub(crate) struct GivenToken {
+    pub(crate) source: String,
+    pub(crate) token: String,
+}
+
+/// The operator's token of a single tenant, from the environment or the file that it names, not yet checked. A variable
+/// that is empty is not given.
+pub(crate) fn admin_token() -> Result<Option<GivenToken>, Failure> {
+    const TOKEN: &str = "SWARM_ADMIN_TOKEN";
+    const FILE: &str = "SWARM_ADMIN_TOKEN_FILE";
+    let token = match env::var(TOKEN) {
+        Ok(token) => Some(token).filter(|token| !token.is_empty()),
         Err(VarError::NotPresent) => None,
-        Err(VarError::NotUnicode(_)) => return Err("SWARM_ADMIN_TOKEN is not UTF-8".into()),
+        Err(VarError::NotUnicode(_)) => return Err(format!("{TOKEN} is not UTF-8").into()),
     };
-    match (token, env::var_os("SWARM_ADMIN_TOKEN_FILE")) {
+    let file = env::var_os(FILE).filter(|file| !file.is_empty());
+    let (source, token) = match (token, file) {
         (Some(_), Some(_)) => {
-            Err("SWARM_ADMIN_TOKEN and SWARM_ADMIN_TOKEN_FILE are both set: set one".into())
+            return Err(format!("{TOKEN} and {FILE} are both set: set one").into());
         }
-        (None, Some(file)) => secrets::read_secret(Path::new(&file)).map(Some),
-        (token, None) => Ok(token),
-    }
+        (Some(token), None) => (TOKEN.to_owned(), secrets::trimmed_secret(&token).to_owned()),
+        (None, Some(file)) => {
+            let path = Path::new(&file);
+            let token = secrets::read_secret(path).map_err(|error| format!("{FILE}: {error}"))?;
+            (format!("{FILE}: {}", path.display()), token)
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(GivenToken { source, token }))
 }
 
 /// Binds the address. Connections wait in the backlog until the server accepts them.

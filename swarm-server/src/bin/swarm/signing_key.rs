@@ -1,6 +1,7 @@
 //! The file with the server's signing key, and beside it the last checkpoint of each log (API.md, 13.1).
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -30,11 +31,37 @@ pub(crate) fn signer(path: Option<&Path>, is_memory: bool) -> Result<LogSigner, 
         Some(path) if is_memory => Ok(LogSigner::without_memory(secret(path)?)),
         path => {
             let path = path.unwrap_or(Path::new(DEFAULT));
-            let mut beside = path.as_os_str().to_owned();
-            beside.push(".checkpoints");
-            Ok(LogSigner::new(secret(path)?, Checkpoints::new(beside.into())))
+            let secret = secret(path)?;
+            Ok(LogSigner::new(secret, Checkpoints::new(checkpoints_path(path))))
         }
     }
+}
+
+/// The file with the checkpoints: beside the key; in the working directory where the key's folder cannot be written, as
+/// one in which a platform hands over secrets.
+fn checkpoints_path(key: &Path) -> PathBuf {
+    let mut name = key.file_name().unwrap_or(OsStr::new(DEFAULT)).to_owned();
+    name.push(".checkpoints");
+    let Some(folder) = key.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return name.into();
+    };
+    let beside = folder.join(&name);
+    // To know whether a file can be made, one is made: modes do not tell of a file system that is read-only.
+    let draft = draft_of(&beside);
+    match File::create(&draft).and_then(|_| std::fs::remove_file(&draft)) {
+        Ok(()) => beside,
+        Err(_) => name.into(),
+    }
+}
+
+/// The file in which the next content of a file is written. Two processes with one key do not write the same file.
+fn draft_of(path: &Path) -> PathBuf {
+    path.with_extension(format!("checkpoints.{}", std::process::id()))
+}
+
+/// The file with the checkpoints of the logs that this key signs; `None` where they are not kept.
+pub(crate) fn kept_checkpoints(path: Option<&Path>, is_memory: bool) -> Option<PathBuf> {
+    (!is_memory).then(|| checkpoints_path(path.unwrap_or(Path::new(DEFAULT))))
 }
 
 /// The line of `swarm check` about the key.
@@ -165,8 +192,7 @@ impl CheckpointMemory for Checkpoints {
             format!("{origin} {log} {size} {root}\n")
         };
         let text: String = checkpoints.iter().map(line).collect();
-        // Two processes with one key do not write the same file.
-        let new = self.path.with_extension(format!("checkpoints.{}", std::process::id()));
+        let new = draft_of(&self.path);
         let mut file = File::create(&new)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
@@ -208,12 +234,38 @@ mod tests {
     }
 
     #[test]
+    fn checkpoints_are_beside_the_key_where_they_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("swarm.pem");
+        assert_eq!(checkpoints_path(&key), folder.path().join("swarm.pem.checkpoints"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(checkpoints_path(Path::new("swarm.key")), Path::new("swarm.key.checkpoints"));
+        // Nobody makes a file there.
+        assert_eq!(checkpoints_path(Path::new("/proc/key")), Path::new("key.checkpoints"));
+    }
+
+    #[test]
+    fn key_as_a_platform_hands_it_over_is_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("swarm.key");
+        signer(Some(&path), false).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let secret =
+            || secret(&path).unwrap().log_key("a").unwrap().verifier().public_key().clone();
+        let first = secret();
+        std::fs::write(&path, format!("\u{feff}{}\r\n", text.replace('\n', "\r\n"))).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o440)).unwrap();
+        assert_eq!(secret(), first);
+    }
+
+    #[test]
     fn key_that_others_may_read_or_that_is_none_is_refused() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("swarm.key");
         std::fs::write(&path, "no key").unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
         let refused = |words: &str| {
             let said = signer(Some(&path), false).unwrap_err().to_string();
             assert!(said.contains(words), "{said}");

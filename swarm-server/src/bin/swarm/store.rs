@@ -142,10 +142,37 @@ impl Kind {
     }
 }
 
-/// Names the store in the error.
+/// Names the store in the error, and says so where its address has a character that is to be percent-encoded.
 #[cfg(any(feature = "postgres", feature = "redis"))]
 fn connected<T>(store: &str, connected: Result<T, swarm_core::StoreError>) -> Result<T, Failure> {
-    Ok(connected.map_err(|error| with_causes(&format!("store: {}", shown(store)), &error))?)
+    let described = |error| {
+        let text = with_causes(&format!("store: {}", shown(store)), &error);
+        if has_unencoded_credentials(store) { format!("{text}; {PERCENT_ENCODE}") } else { text }
+    };
+    Ok(connected.map_err(described)?)
+}
+
+#[cfg(any(feature = "postgres", feature = "redis"))]
+const PERCENT_ENCODE: &str = "user and password of an address are to be percent-encoded: % as %25, @ as %40, / as %2F, \
+                              # as %23, ? as %3F, : as %3A";
+
+/// Whether the user or the password in an address has a character that ends them there, or a percent sign that encodes
+/// nothing.
+#[cfg(any(feature = "postgres", feature = "redis"))]
+fn has_unencoded_credentials(store: &str) -> bool {
+    let Some((_, rest)) = store.split_once("://") else { return false };
+    let before_settings = rest.split('?').next().unwrap_or_default();
+    let end = before_settings.rfind('@').or_else(|| {
+        // An @ in the value of a parameter ends no password.
+        let at = rest.find('@')?;
+        (!rest.get(..at)?.contains('=')).then_some(at)
+    });
+    let Some(credentials) = end.and_then(|end| rest.get(..end)) else { return false };
+    let is_encoded = |digits: &str| {
+        digits.get(..2).is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    credentials.contains(['@', '/', '#', '?', '[', ']', ' '])
+        || credentials.split('%').skip(1).any(|after| !is_encoded(after))
 }
 
 /// Both interfaces of an existing store.
@@ -258,4 +285,33 @@ fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> 
     let committees = Committees::new(store.clone(), SystemEntropy);
     let services = Services::from((Swarm::new(store, SystemEntropy), committees));
     Services { changes: Some(changes), ..services }
+}
+
+#[cfg(all(test, any(feature = "postgres", feature = "redis")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_end_a_password_are_found() {
+        for bad in ["p@ss", "p/ss", "p#ss", "p?ss", "100%", "%zz", "%4", "a b", "p[ss"] {
+            for url in [
+                format!("redis://:{bad}@h:1"),
+                format!("postgres://u:{bad}@h/d"),
+                format!("postgres://u:{bad}@h/d?pool=4"),
+            ] {
+                assert!(has_unencoded_credentials(&url), "{url}");
+            }
+        }
+        for good in [
+            "redis://h:1",
+            "redis://:p%40%2F%23%25@h:1",
+            "redis-sentinel://:pw@a:1,b:2/name?strict=true",
+            "postgres://h/d?user=a@b",
+            "postgres://u:p:w@h/d?application_name=a@b",
+            "postgres:///d?host=/run/postgresql",
+            "memory",
+        ] {
+            assert!(!has_unencoded_credentials(good), "{good}");
+        }
+    }
 }

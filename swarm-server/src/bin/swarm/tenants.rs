@@ -16,9 +16,10 @@ use crate::schedule::schedule;
 use crate::secrets::check_token;
 use crate::{Failure, witnesses};
 
-/// The only tenant of a server without configured tenants, on every host.
-pub(crate) fn default_tenant(admin_token: &str) -> Result<TenantConfig, Failure> {
-    check_token("SWARM_ADMIN_TOKEN", admin_token)?;
+/// The only tenant of a server without configured tenants, on every host. `source` names the place of the token in
+/// errors.
+pub(crate) fn default_tenant(source: &str, admin_token: &str) -> Result<TenantConfig, Failure> {
+    check_token(source, admin_token)?;
     let operators = AdminTokens::single(AdminTokenHash::of(admin_token.as_bytes()));
     Ok(TenantConfig::new(TenantId::parse("default")?, operators))
 }

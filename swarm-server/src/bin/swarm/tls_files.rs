@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use swarm_server::{Listener, TlsCertificate};
+use swarm_core::Timestamp;
+use swarm_core::service::with_causes;
+use swarm_server::{Listener, TlsCertificate, TlsError};
 use tokio::net::TcpListener;
 
 use crate::Failure;
-use crate::failure::with_causes;
 
 /// The two files, and the certificate and key last read from them.
 pub(crate) struct TlsFiles {
@@ -19,9 +20,9 @@ pub(crate) struct TlsFiles {
 impl TlsFiles {
     /// Reads both files, PEM.
     pub(crate) fn read((cert, key): (PathBuf, PathBuf)) -> Result<Self, Failure> {
-        let certificate =
-            TlsCertificate::from_pem(&bytes("tls_cert", &cert)?, &bytes("tls_key", &key)?)
-                .map_err(|error| with_causes("tls", &error))?;
+        let (chain, secret) = bytes(&cert, &key)?;
+        let certificate = TlsCertificate::from_pem(&chain, &secret)
+            .map_err(|error| described(&cert, &key, &error))?;
         Ok(Self { cert, key, certificate })
     }
 
@@ -30,11 +31,20 @@ impl TlsFiles {
         Listener::with_tls(tcp, self.certificate.clone())
     }
 
+    /// Returns when the certificate in use expires, each time that it is called.
+    pub(crate) fn expiry(&self) -> impl Fn() -> Option<Timestamp> + Send + Sync + use<> {
+        let certificate = self.certificate.clone();
+        move || {
+            let millis = certificate.not_after()?.as_millis().try_into().ok()?;
+            Some(Timestamp::EPOCH.plus_millis(millis))
+        }
+    }
+
     /// Reads the files again. An error is logged, and the old pair stays in use.
     pub(crate) fn reload(&self) {
-        let replaced = bytes("tls_cert", &self.cert).and_then(|cert| {
-            let key = bytes("tls_key", &self.key)?;
-            self.certificate.replace(&cert, &key).map_err(|error| with_causes("tls", &error).into())
+        let replaced = bytes(&self.cert, &self.key).and_then(|(chain, secret)| {
+            let replaced = self.certificate.replace(&chain, &secret);
+            Ok(replaced.map_err(|error| described(&self.cert, &self.key, &error))?)
         });
         match replaced {
             Ok(()) => tracing::info!("TLS certificate reloaded"),
@@ -43,6 +53,24 @@ impl TlsFiles {
     }
 }
 
-fn bytes(key: &str, path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| format!("{key}: {}: {error}", path.display()).into())
+/// The error with the setting and the file that it is about.
+fn described(cert: &Path, key: &Path, error: &TlsError) -> String {
+    let causes = with_causes(error);
+    match error {
+        TlsError::Certificate(_) => format!("tls_cert (--tls-cert): {}: {causes}", cert.display()),
+        TlsError::Key(_) => format!("tls_key (--tls-key): {}: {causes}", key.display()),
+        _ => format!(
+            "tls_cert (--tls-cert): {}, tls_key (--tls-key): {}: {causes}",
+            cert.display(),
+            key.display()
+        ),
+    }
+}
+
+/// The bytes of both files.
+fn bytes(cert: &Path, key: &Path) -> Result<(Vec<u8>, Vec<u8>), Failure> {
+    let read = |name: &str, path: &Path| {
+        fs::read(path).map_err(|error| format!("{name}: {}: {error}", path.display()))
+    };
+    Ok((read("tls_cert (--tls-cert)", cert)?, read("tls_key (--tls-key)", key)?))
 }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::process::ExitCode;
 
 use percent_encoding::percent_decode_str;
-use swarm_client::{Client, Error, LogTiles, verify};
+use swarm_client::{Error, verify};
 use swarm_core::TakeId;
 use swarm_core::audit::{
     Bundle, Finding, KeySource, LogKey, ReceivedAnswer, SentRequest, Verdict, audit,
@@ -17,7 +17,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 use swarm_core::proof::tlog_proof::TlogProof;
 
-use crate::arguments::VerifyOptions;
+use crate::arguments::{Trust, VerifyOptions};
 use crate::{Failure, console};
 
 /// Prints what is proven, and what is not. Exit status: 0 all of it holds, 1 something does not, 2 there is nothing
@@ -54,7 +54,7 @@ fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
     match (&options.request, things.as_slice()) {
         (Some(request), [receipt]) => verify_receipt(options, request, receipt, None),
         (Some(request), [receipt, body]) => verify_receipt(options, request, receipt, Some(body)),
-        (None, [thing]) => verify_alone(options, &Source::read(thing)?),
+        (None, [thing]) => verify_alone(options, &Source::read(thing, &options.trust)?),
         (None, [take, proof]) => verify_proof(options, take, proof),
         (None, [old, new, url]) => verify_checkpoints(options, old, new, url),
         _ => Err("--request is for a receipt, and perhaps the body of the request".into()),
@@ -90,7 +90,7 @@ fn verify_bundle(
     let bundle = Bundle::read(fields)?;
     let key = match &options.key {
         Some(key) => Some(LogKey::parse(key, KeySource::Given)?),
-        None => source.log_key(),
+        None => source.log_key(&options.trust),
     };
     let mut lines = Lines::from(audit(&bundle, key.as_ref()));
     lines.text.push(if lines.holds { HOLDS.to_owned() } else { FAILS.to_owned() });
@@ -101,8 +101,8 @@ const HOLDS: &str = "the bundle holds";
 const FAILS: &str = "the bundle does not hold";
 
 fn verify_proof(options: &VerifyOptions, take: &str, proof: &str) -> Result<Lines, Failure> {
-    let take = object(&Source::read(take)?.bytes)?;
-    let proof = TlogProof::parse(&Source::read(proof)?.into_text()?)?;
+    let take = object(&Source::read(take, &options.trust)?.bytes)?;
+    let proof = TlogProof::parse(&Source::read(proof, &options.trust)?.into_text()?)?;
     let member_key = options.member_key.as_deref().map(PublicKey::parse).transpose()?;
     Ok(audit_take(&take, &proof, &log_key(options)?, member_key.as_ref()).into())
 }
@@ -114,8 +114,11 @@ fn verify_checkpoints(
     url: &str,
 ) -> Result<Lines, Failure> {
     let key = log_key(options)?;
-    let (old, new) = (Source::read(old)?.into_text()?, Source::read(new)?.into_text()?);
-    let mut tiles = LogTiles::new(url)?;
+    let (old, new) = (
+        Source::read(old, &options.trust)?.into_text()?,
+        Source::read(new, &options.trust)?.into_text()?,
+    );
+    let mut tiles = options.trust.log(url)?;
     tiles.of_size(Checkpoint::parse(Note::parse(&new)?.text())?.size);
     Checkpoint::parse(Note::parse(&old)?.text())?;
     Ok(audit_checkpoints(&old, &new, Some(&key), |node| tiles.hash(node))?.into())
@@ -127,8 +130,9 @@ fn verify_receipt(
     receipt: &str,
     body: Option<&str>,
 ) -> Result<Lines, Failure> {
-    let answer = ReceivedAnswer::parse(&Source::read(receipt)?.bytes)?;
-    let body = body.map(Source::read).transpose()?.map(|body| body.bytes);
+    let answer = ReceivedAnswer::parse(&Source::read(receipt, &options.trust)?.bytes)?;
+    let body =
+        body.map(|body| Source::read(body, &options.trust)).transpose()?.map(|body| body.bytes);
     let request = SentRequest::parse(request, body)?;
     Ok(audit_receipt(&answer, &request, &log_key(options)?).into())
 }
@@ -161,7 +165,7 @@ impl Source {
     ///
     /// # Errors
     /// If it cannot be read.
-    fn read(name: &str) -> Result<Self, Failure> {
+    fn read(name: &str, trust: &Trust) -> Result<Self, Failure> {
         if !name.starts_with("http://") && !name.starts_with("https://") {
             let mut bytes = Vec::new();
             let read = File::open(name).and_then(|it| it.take(MAX_FILE).read_to_end(&mut bytes));
@@ -173,7 +177,7 @@ impl Source {
         let path = path.split('#').next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
         let origin = format!("{scheme}://{host}");
-        let client = Client::new(&origin)?;
+        let client = trust.client(&origin)?;
         let bytes = match client.clone().without_retries().get_bytes(path, ACCEPT) {
             // Perhaps the next checkpoint is not there yet.
             Err(Error::NoAnswer(why)) if why.starts_with("503") => {
@@ -200,9 +204,9 @@ impl Source {
     }
 
     /// The key that the server at the URL names as its log's.
-    fn log_key(&self) -> Option<LogKey> {
+    fn log_key(&self, trust: &Trust) -> Option<LogKey> {
         let (origin, _) = self.address.as_ref()?;
-        let client = Client::new(origin).ok()?.without_retries();
+        let client = trust.client(origin).ok()?.without_retries();
         let manifest = client.get("/.well-known/swarm.json").ok()?;
         let key = manifest.into_object().text("logKey").ok()?;
         LogKey::parse(&key, KeySource::Served).ok()

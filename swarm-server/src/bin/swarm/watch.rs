@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::thread::sleep;
 
 use serde::{Deserialize, Serialize};
-use swarm_client::{Client, Error, LogTiles};
+use swarm_client::Error;
 use swarm_core::audit::{KeySource, LogKey, Watch, WatchState};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
@@ -48,12 +48,12 @@ fn check_once(options: &WatchOptions) -> Result<Result<Vec<String>, String>, Fai
         Err(fault) => return Ok(Err(fault)),
         Ok(Some(key)) => (key, Vec::new()),
         Ok(None) => {
-            let key = served_key(&options.url)?;
+            let key = served_key(options)?;
             let line = format!("unproven: the log's key came from the server itself: {key}");
             (key, vec![line])
         }
     };
-    let mut tiles = LogTiles::new(&options.url)?;
+    let mut tiles = options.trust.log(&options.url)?;
     let note = tiles.checkpoint()?;
     if let Ok(checkpoint) = Note::parse(&note).and_then(|note| Checkpoint::parse(note.text())) {
         tiles.of_size(checkpoint.size);
@@ -124,9 +124,9 @@ fn is_same(one: &str, other: &str) -> bool {
     }
 }
 
-fn served_key(url: &str) -> Result<String, Failure> {
-    let service = url.split_once("/swarm/log").map_or(url, |(service, _)| service);
-    let manifest = Client::new(service)?.get("/.well-known/swarm.json")?;
+fn served_key(WatchOptions { url, trust, .. }: &WatchOptions) -> Result<String, Failure> {
+    let service = url.split_once("/swarm/log").map_or(&**url, |(service, _)| service);
+    let manifest = trust.client(service)?.get("/.well-known/swarm.json")?;
     Ok(manifest.into_object().text("logKey")?)
 }
 

@@ -16,6 +16,10 @@ impl TlsFiles {
         match *self {}
     }
 
+    pub(crate) fn expiry(&self) -> fn() -> Option<swarm_core::Timestamp> {
+        match *self {}
+    }
+
     pub(crate) fn reload(&self) {
         match *self {}
     }

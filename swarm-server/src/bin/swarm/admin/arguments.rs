@@ -7,6 +7,7 @@ use swarm_core::domain::MemberState;
 
 use super::committee::CommitteeVerb;
 use super::sessions::SessionOptions;
+use crate::arguments::Trust;
 
 #[derive(Args)]
 #[command(
@@ -43,6 +44,8 @@ pub(super) struct Access {
     /// A context, with URL and token [default: the one in use]
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) context: Option<String>,
+    #[command(flatten)]
+    pub(super) trust: Trust,
 }
 
 #[derive(Subcommand)]

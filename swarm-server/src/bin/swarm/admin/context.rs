@@ -1,5 +1,6 @@
 //! Contexts: services and their tokens by name, in the file `contexts.json` (mode 0600) of the user's
-//! configuration folder. A flag beats the environment, which beats the context in use.
+//! configuration folder. A flag beats the environment, which beats the context in use. The token of a context goes to
+//! the address of that context alone, and that address gets no other token.
 
 use swarm_client::Client;
 use swarm_core::json::{self, Json, Object};
@@ -9,7 +10,7 @@ use crate::command::{
     Output, check_name, configuration_folder, note, read_private, replace_private,
 };
 use crate::failure::CommandError;
-use crate::secrets::read_secret;
+use crate::secrets::{read_secret, trimmed_secret};
 
 /// The contexts, and the name of the one in use.
 struct Contexts {
@@ -49,46 +50,85 @@ impl Contexts {
     }
 }
 
-/// The service and the token of a command. The token of a context goes to the service of that context
-/// alone, whatever URL a flag or a variable names.
+/// The service and the token of a command. Both come from a context, or both are given by flags or variables: a token
+/// of one source is never sent to an address of another.
 pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError> {
     let named = access.context.as_deref();
-    let url = access.url.clone().or_else(|| variable("SWARM_URL").filter(|_| named.is_none()));
-    let token = given_token(access)?.filter(|_| named.is_none() || access.token_file.is_some());
-    let (url, token) = match (url, token) {
-        (Some(url), Some(token)) => (url, token),
-        (url, token) => {
-            let contexts = Contexts::read()?;
-            let context = named.or(contexts.in_use.as_deref());
-            let context = context.map(|name| contexts.get(name)).transpose()?;
-            match (url, token, context) {
-                (None, token, Some((url, stored))) => (url, token.unwrap_or(stored)),
-                (Some(url), None, Some((its, stored))) if url == its => (url, stored),
-                (Some(_), None, _) => {
-                    let text = "no token: set SWARM_ADMIN_TOKEN or give --token-file";
-                    return Err(CommandError::Credential(text.to_owned()));
-                }
-                _ => {
-                    let text = "no service: give --url URL, set SWARM_URL, or run swarm admin context add NAME";
-                    return Err(CommandError::Usage(text.to_owned()));
-                }
-            }
-        }
+    // A named context is a flag, which beats the environment.
+    let url = given_url(access).filter(|_| named.is_none() || access.url.is_some());
+    let token = match (&access.token_file, named) {
+        (None, Some(_)) => None,
+        _ => given_token(access)?,
     };
-    Ok((client(&url)?, token))
+    if let (Some(url), Some(token), None) = (&url, &token, named) {
+        return Ok((client(access, url)?, token.clone()));
+    }
+    let contexts = Contexts::read()?;
+    let stored = named.or(contexts.in_use.as_deref());
+    let stored =
+        stored.map(|name| Ok::<_, CommandError>((name, contexts.get(name)?))).transpose()?;
+    let Some((name, (its_url, its_token))) = stored else {
+        return Err(match url {
+            Some(_) => no_token("no token"),
+            None => CommandError::Usage(format!(
+                "no service: {BOTH_GIVEN}, or run swarm admin context add NAME"
+            )),
+        });
+    };
+    let service = client(access, &its_url)?;
+    if let Some(url) =
+        url.filter(|url| !client(access, url).is_ok_and(|it| it.url() == service.url()))
+    {
+        let source = url_source(access);
+        return Err(no_token(&format!(
+            "no token for {url} of {source}: the token of context {name} is for {its_url} alone"
+        )));
+    }
+    if let Some(source) = token.filter(|token| *token != its_token).map(|_| token_source(access)) {
+        return Err(CommandError::Usage(format!(
+            "no service for the token of {source}: it is not sent to {its_url}, the address of context {name}; \
+             {BOTH_GIVEN}, or neither"
+        )));
+    }
+    Ok((service, its_token))
 }
 
-fn client(url: &str) -> Result<Client, CommandError> {
-    Client::new(url).map_err(|error| CommandError::Usage(format!("{url}: {error}")))
+/// How address and token are given without a context.
+const BOTH_GIVEN: &str = "give both, --url and --token-file or SWARM_URL and SWARM_ADMIN_TOKEN";
+
+fn no_token(what: &str) -> CommandError {
+    CommandError::Credential(format!("{what}; {BOTH_GIVEN}"))
+}
+
+fn given_url(access: &Access) -> Option<String> {
+    access.url.clone().or_else(|| variable("SWARM_URL"))
+}
+
+fn url_source(access: &Access) -> &'static str {
+    if access.url.is_some() { "--url" } else { "SWARM_URL" }
+}
+
+fn token_source(access: &Access) -> &'static str {
+    if access.token_file.is_some() { "--token-file" } else { "SWARM_ADMIN_TOKEN" }
+}
+
+fn client(access: &Access, url: &str) -> Result<Client, CommandError> {
+    access.trust.client(url).map_err(|error| CommandError::Usage(format!("{url}: {error}")))
 }
 
 fn given_token(access: &Access) -> Result<Option<String>, CommandError> {
     match &access.token_file {
         Some(file) => match read_secret(file) {
+            Ok(token) if token.is_empty() => {
+                Err(CommandError::Credential(format!("--token-file: {} is empty", file.display())))
+            }
             Ok(token) => Ok(Some(token)),
             Err(failure) => Err(CommandError::Credential(failure.to_string())),
         },
-        None => Ok(variable("SWARM_ADMIN_TOKEN")),
+        None => {
+            let token = variable("SWARM_ADMIN_TOKEN");
+            Ok(token.map(|token| trimmed_secret(&token).to_owned()))
+        }
     }
 }
 
@@ -102,11 +142,11 @@ pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<
     match verb {
         ContextVerb::Add { name } => {
             check_name(&name)?;
-            let url = access.url.clone().or_else(|| variable("SWARM_URL"));
+            let url = given_url(access);
             let url = url.ok_or_else(|| CommandError::Usage("give --url URL".to_owned()))?;
             let absent = || CommandError::Credential("give --token-file FILE".to_owned());
             let token = given_token(access)?.ok_or_else(absent)?;
-            let url = client(&url)?.url().to_owned();
+            let url = client(access, &url)?.url().to_owned();
             let context = Json::from([("url", Json::Text(url)), ("token", Json::Text(token))]);
             contexts.by_name.set(&name, context);
             let is_in_use = *contexts.in_use.get_or_insert_with(|| name.clone()) == name;

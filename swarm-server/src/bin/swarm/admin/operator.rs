@@ -5,7 +5,9 @@ use std::path::Path;
 use swarm_client::{Client, path_segment};
 use swarm_core::json::{self, Json};
 
-use crate::command::{Output, Progress, cell, confirm, note, read_input, shown, text_of};
+use crate::command::{
+    Output, Progress, cell, confirm, note, printable_line, read_input, shown, text_of,
+};
 use crate::failure::CommandError;
 
 /// The longest page of a list.
@@ -124,7 +126,7 @@ impl Member {
 
 impl std::fmt::Display for Member {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.name, self.id)
+        write!(f, "{} ({})", self.name, printable_line(&self.id))
     }
 }
 
@@ -139,7 +141,8 @@ fn find(known: &[Json], member: &str) -> Result<Member, CommandError> {
         (None, _) => Err(no_member(member)),
         (Some(found), []) => Ok(found),
         (Some(last), others) => {
-            let ids: Vec<_> = others.iter().chain([&last]).map(|it| it.id.as_str()).collect();
+            let ids: Vec<_> =
+                others.iter().chain([&last]).map(|it| printable_line(&it.id)).collect();
             let text = format!("{member:?} is the name of several: {}", ids.join(", "));
             Err(CommandError::Usage(text))
         }

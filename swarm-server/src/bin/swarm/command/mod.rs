@@ -5,7 +5,9 @@ mod private_files;
 mod progress;
 mod times;
 
-pub(crate) use output::{Output, cell, confirm, note, read_input, shown, text_of};
+pub(crate) use output::{
+    Output, cell, confirm, note, print_json, printable_line, read_input, shown, text_of,
+};
 pub(crate) use private_files::{
     check_name, configuration_folder, create_private, read_private, replace_private,
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use comfy_table::{Table, presets};
 use swarm_client::printable;
-use swarm_core::json::{self, Json};
+use swarm_core::json::{self, Json, printable_json};
 
 use crate::console;
 use crate::failure::CommandError;
@@ -27,7 +27,7 @@ impl Output {
         answer: &Json,
         show: impl FnOnce(&Json) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
-        if self.json { Ok(console::print(&json::write(answer))?) } else { show(answer) }
+        if self.json { print_json(answer) } else { show(answer) }
     }
 
     /// Prints the rows of an answer: a table on a terminal, else a line a row, separated by tabs.
@@ -60,7 +60,7 @@ impl Output {
         if !self.json && !answers.is_empty() {
             return print_rows(answers, columns);
         }
-        answers.iter().try_for_each(|answer| Ok(console::print(&json::write(answer))?))
+        answers.iter().try_for_each(print_json)
     }
 
     /// Prints the members of an object, a line each.
@@ -92,6 +92,15 @@ impl Output {
     }
 }
 
+/// Prints an answer of the service as JSON, on one line. What a terminal would interpret or not show is escaped, which
+/// changes no value.
+///
+/// # Errors
+/// [`CommandError::Refused`] when standard output cannot be written.
+pub(crate) fn print_json(answer: &Json) -> Result<(), CommandError> {
+    Ok(console::print(&printable_json(&json::write(answer)))?)
+}
+
 fn print_rows(rows: &[Json], columns: &[&str]) -> Result<(), CommandError> {
     let cells = |row: &Json| columns.iter().map(|column| cell(row, column)).collect::<Vec<_>>();
     let rows: Vec<_> = rows.iter().map(cells).collect();
@@ -107,7 +116,7 @@ fn fields(object: &Json) -> Vec<[String; 2]> {
         return lines;
     }
     let members = object.clone().into_object();
-    members.members().map(|(name, _)| [name.to_owned(), cell(object, name)]).collect()
+    members.members().map(|(name, _)| [printable_line(name), cell(object, name)]).collect()
 }
 
 fn nested(prefix: &str, object: &Json, lines: &mut Vec<[String; 2]>) {
@@ -163,7 +172,8 @@ pub(crate) fn cell(row: &Json, field: &str) -> String {
     printable_line(&text_of(row, field))
 }
 
-fn printable_line(text: &str) -> String {
+/// A text as one line without control characters and invisible ones.
+pub(crate) fn printable_line(text: &str) -> String {
     let quoted = printable(text);
     quoted[1..quoted.len() - 1].replace("\\\"", "\"")
 }

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use background::BackgroundWriter;
+use swarm_core::json::printable_lines;
 
 /// Maximum time that the program waits at its end for pending output, for each of the two.
 const MAX_FLUSH: Duration = Duration::from_secs(1);
@@ -23,14 +24,14 @@ pub(crate) fn say(text: &str) {
     OUTPUT.put(format!("{text}\n").as_bytes());
 }
 
-/// Writes lines to standard output and waits: for the result of a command. A reader that wants no more, as `head`, is
-/// no failure.
+/// Writes lines to standard output and waits: for the result of a command, in which a terminal finds nothing to
+/// interpret. A reader that wants no more, as `head`, is no failure.
 ///
 /// # Errors
 /// If they cannot be written.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
-    let written = writeln!(output, "{text}").and_then(|()| output.flush());
+    let written = writeln!(output, "{}", printable_lines(text)).and_then(|()| output.flush());
     let written = match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
@@ -38,9 +39,9 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     written.map_err(|error| io::Error::new(error.kind(), format!("standard output: {error}")))
 }
 
-/// Writes a line to standard error.
+/// Writes a line to standard error, in which a terminal finds nothing to interpret.
 pub(crate) fn warn(text: &str) {
-    LOG.put(format!("{text}\n").as_bytes());
+    LOG.put(format!("{}\n", printable_lines(text)).as_bytes());
 }
 
 /// The writer of the log. Each line must be one call of `write`.

@@ -22,6 +22,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::DemoOptions;
 use crate::secrets::mint_token;
+use crate::serve::GivenToken;
 use crate::{Failure, console, log, serve, signing_key, tenants};
 
 use author::Author;
@@ -30,10 +31,11 @@ use desk::{Desk, StoryClock};
 pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     log::start(options.log_format, LevelFilter::ERROR)?;
     let admin_token = match serve::admin_token()? {
-        Some(token) => token,
-        None => mint_token()?,
+        Some(given) => given,
+        None => GivenToken { source: "admin token".to_owned(), token: mint_token()? },
     };
-    let mut tenant = tenants::default_tenant(&admin_token)?;
+    let GivenToken { source, token: admin_token } = admin_token;
+    let mut tenant = tenants::default_tenant(&source, &admin_token)?;
     tenant.name = "Demo desk".to_owned();
     let clock = StoryClock::new();
     let time = clock.clone();

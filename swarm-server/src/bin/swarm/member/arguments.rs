@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::arguments::Trust;
+
 #[derive(Args)]
 #[command(
     after_help = "Example: swarm member key new && swarm member --url https://acme.example apply \
@@ -23,6 +25,8 @@ pub(crate) struct MemberOptions {
     /// The service; the profile remembers that of the application
     #[arg(long, global = true, env = "SWARM_URL", value_name = "URL")]
     pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,

@@ -16,7 +16,7 @@ pub(crate) use arguments::MemberOptions;
 use arguments::{KeyVerb, Verb};
 use profile::Profile;
 
-use crate::command::{Output, Progress, note, read_input, text_of};
+use crate::command::{Output, Progress, cell, note, print_json, read_input, text_of};
 use crate::console;
 use crate::failure::CommandError;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
         note("next: swarm member --url URL apply --name NAME --contact TEXT");
         return Ok(());
     }
-    let client = profile.client(options.url.as_deref())?;
+    let client = profile.client(options.url.as_deref(), &options.trust)?;
     match options.verb {
         Verb::Key { .. } => Ok(()),
         Verb::Apply { name, contact, lens } => {
@@ -66,6 +66,7 @@ fn apply(
     [name, contact, lens]: [&str; 3],
 ) -> Result<(), CommandError> {
     let key = profile.key()?;
+    profile.check_application(client)?;
     let member = match client.apply(&key, name, contact, lens) {
         Ok(member) => member,
         // The answer to an earlier application was lost.
@@ -84,7 +85,7 @@ fn apply(
 
 fn status(client: &Client, output: Output, member: &MemberId) -> Result<(), CommandError> {
     let answer = client.get(&format!("/api/swarm/apply/{member}"))?;
-    output.answer(&answer, |answer| Ok(console::print(&text_of(answer, "state"))?))?;
+    output.answer(&answer, |answer| Ok(console::print(&cell(answer, "state"))?))?;
     match &*text_of(&answer, "state") {
         "applied" => note("an operator has not decided yet"),
         "approved" => note("next: swarm member claim"),
@@ -96,6 +97,7 @@ fn status(client: &Client, output: Output, member: &MemberId) -> Result<(), Comm
 
 fn claim(profile: &Profile, client: &Client) -> Result<(), CommandError> {
     let (key, member) = (profile.key()?, profile.member()?);
+    profile.check_address(client)?;
     // The refusal of a claim is not about a token.
     let refused = |error| match error {
         Error::Refused(refused) => {
@@ -113,7 +115,7 @@ fn brief(client: &Client, session: Option<u64>) -> Result<(), CommandError> {
     let session = submit::session(client, session)?.id;
     match client.get(&format!("/api/swarm/brief?session={session}"))? {
         Json::Null => Err(CommandError::Refused(format!("session {session} has no brief"))),
-        brief => Ok(console::print(&swarm_core::json::write(&brief))?),
+        brief => print_json(&brief),
     }
 }
 
@@ -139,7 +141,7 @@ fn takes(
     for take in &mut own {
         if !text_of(take, "sealed").is_empty() && text_of(take, "signature").is_empty() {
             let path = format!("/api/swarm/takes/{}", text_of(take, "id"));
-            *take = client.get_for(&profile.token()?, &path)?;
+            *take = client.get_for(&profile.token(client)?, &path)?;
         }
     }
     drop(progress);
@@ -165,7 +167,7 @@ fn memo(
     (subject, session): (Option<SubjectId>, Option<SessionId>),
     file: &Path,
 ) -> Result<(), CommandError> {
-    let (token, body) = (profile.token()?, read_input(file)?);
+    let (token, body) = (profile.token(client)?, read_input(file)?);
     let id = client.publish_memo(&token, title, &body, subject.as_ref(), session)?;
     let answer = Json::from([("memoId", Json::from(id.0 as f64))]);
     output.answer(&answer, |_| Ok(console::print(&id.0.to_string())?))?;

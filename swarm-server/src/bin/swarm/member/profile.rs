@@ -11,6 +11,7 @@ use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{MemberId, TakeId};
 
+use crate::arguments::Trust;
 use crate::command::{
     check_name, configuration_folder, create_private, note, read_private, replace_private,
 };
@@ -38,11 +39,11 @@ impl Profile {
     }
 
     /// The service: the URL of the flag or the environment, else the URL of the application.
-    pub(super) fn client(&self, url: Option<&str>) -> Result<Client, CommandError> {
+    pub(super) fn client(&self, url: Option<&str>, trust: &Trust) -> Result<Client, CommandError> {
         let stored = self.settings.clone().text_if_any("url")?;
         let url = url.map(str::to_owned).or(stored);
         let url = url.ok_or_else(|| CommandError::Usage("no service: add --url URL".to_owned()))?;
-        Client::new(&url).map_err(|error| CommandError::Usage(format!("--url: {error}")))
+        trust.client(&url).map_err(|error| CommandError::Usage(format!("{url}: {error}")))
     }
 
     pub(super) fn member(&self) -> Result<MemberId, CommandError> {
@@ -76,9 +77,40 @@ impl Profile {
         Ok(KeyPair::from_seed(&seed(&text).ok_or_else(broken)?))
     }
 
-    pub(super) fn token(&self) -> Result<String, CommandError> {
+    /// The token, to be sent to the address that the profile keeps alone.
+    pub(super) fn token(&self, client: &Client) -> Result<String, CommandError> {
         let absent = || CommandError::Credential(self.absent("no token", "claim").to_string());
-        read_private(&self.token_path())?.ok_or_else(absent)
+        let token = read_private(&self.token_path())?.ok_or_else(absent)?;
+        self.check_address(client)?;
+        Ok(token)
+    }
+
+    /// Checks that the service is the one that the profile keeps, whose token and whose member these are.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`] for another service.
+    pub(super) fn check_address(&self, client: &Client) -> Result<(), CommandError> {
+        let stored = self.settings.clone().text_if_any("url")?;
+        if stored.as_deref().is_some_and(|stored| stored.trim_end_matches('/') == client.url()) {
+            return Ok(());
+        }
+        let (name, url) = (&self.name, client.url());
+        let belongs = match stored {
+            Some(stored) => format!("belongs to {stored}"),
+            None => "keeps no address".to_owned(),
+        };
+        Err(CommandError::Usage(format!(
+            "profile {name} {belongs}: its credentials are not sent to {url}, which --url or SWARM_URL names; \
+             leave the address out, or give the service a profile of its own: --profile NAME"
+        )))
+    }
+
+    /// Checks that an application to this service does not take a token along that another service gave.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`] where there is a token of another service.
+    pub(super) fn check_application(&self, client: &Client) -> Result<(), CommandError> {
+        if self.token_path().try_exists()? { self.check_address(client) } else { Ok(()) }
     }
 
     /// Claims a token into the profile. Its file is made first: the service shows a token only once.

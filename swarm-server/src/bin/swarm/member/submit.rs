@@ -20,7 +20,7 @@ pub(super) fn run(
     output: Output,
     options: &SubmitOptions,
 ) -> Result<(), CommandError> {
-    let (key, member, token) = (profile.key()?, profile.member()?, profile.token()?);
+    let (key, member, token) = (profile.key()?, profile.member()?, profile.token(client)?);
     let session = session(client, options.session)?;
     let take = sign_take(client.service(), &key, &member, &session, &fields(options)?)?;
     if options.dry_run {

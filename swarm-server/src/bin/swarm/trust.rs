@@ -1,0 +1,56 @@
+//! Clients of the commands, which trust the authorities of `--ca-file` too.
+
+use swarm_client::{Client, InvalidUrl, LogTiles};
+
+use crate::Failure;
+use crate::arguments::Trust;
+
+#[cfg(feature = "tls")]
+impl Trust {
+    /// A connector that trusts the authorities in the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has no certificate.
+    fn connector(&self) -> Result<impl Fn(&str) -> Result<Client, InvalidUrl> + use<>, Failure> {
+        use swarm_client::Authorities;
+        let authorities = match &self.ca_file {
+            Some(file) => {
+                let fault = |error: &dyn std::fmt::Display| {
+                    format!("ca_file (--ca-file): {}: {error}", file.display())
+                };
+                let pem = std::fs::read(file).map_err(|error| fault(&error))?;
+                Authorities::from_pem(&pem).map_err(|error| fault(&error))?
+            }
+            None => Authorities::default(),
+        };
+        Ok(move |url: &str| Client::trusting(url, &authorities))
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+impl Trust {
+    fn connector(&self) -> Result<impl Fn(&str) -> Result<Client, InvalidUrl> + use<>, Failure> {
+        match self.ca_file {
+            Some(_) => Err("--ca-file: this build of swarm has no TLS (feature `tls`)".into()),
+            None => Ok(Client::new),
+        }
+    }
+}
+
+impl Trust {
+    /// A client of the service at this address.
+    ///
+    /// # Errors
+    /// If the address is none, or the file cannot be used.
+    pub(crate) fn client(&self, url: &str) -> Result<Client, Failure> {
+        Ok(self.connector()?(url)?)
+    }
+
+    /// The log at this address.
+    ///
+    /// # Errors
+    /// Like [`client`](Self::client).
+    pub(crate) fn log(&self, url: &str) -> Result<LogTiles, Failure> {
+        Ok(LogTiles::through(url, self.connector()?)?)
+    }
+}

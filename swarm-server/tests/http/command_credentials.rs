@@ -1,0 +1,112 @@
+//! Where `swarm member` and `swarm admin` send credentials (API.md, 13.3): to the address of the same source alone.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::commands::{User, desk};
+use crate::harness::ADMIN;
+use crate::scripted_service::ScriptedService;
+
+/// A context of `user`'s service, in use.
+fn with_context(user: &User) {
+    let token = user.file("token", ADMIN);
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let url = user.url();
+    user.with(&["admin", "--url", url, "--token-file", "token", "context", "add", "desk"], &[])
+        .ok();
+}
+
+#[test]
+fn token_of_a_context_goes_to_its_address_alone() {
+    let (_program, user) = desk();
+    with_context(&user);
+    let other = ScriptedService::answering(r#"{"members":[],"entries":[]}"#);
+    let url = &*other.url;
+    for (arguments, environment) in [
+        (&["admin", "--url", url, "members"][..], &[][..]),
+        (&["admin", "members"], &[("SWARM_URL", url)]),
+        (&["admin", "--context", "desk", "--url", url, "members"], &[]),
+        (&["admin", "--context", "desk", "--url", url, "members"], &[("SWARM_ADMIN_TOKEN", ADMIN)]),
+    ] {
+        let ended = user.with(arguments, environment);
+        let source = if arguments.contains(&"--url") { "--url" } else { "SWARM_URL" };
+        for words in [source, "context desk", user.url(), "SWARM_URL and SWARM_ADMIN_TOKEN"] {
+            assert!(ended.err.contains(words), "{arguments:?}: {words}: {}", ended.err);
+        }
+        ended.fails(4, "no token");
+    }
+    assert_eq!(other.requests(), Vec::<String>::new());
+
+    // The same address in two places is one source.
+    user.with(&["admin", "applications"], &[("SWARM_URL", user.url())]).ok();
+    user.with(&["admin", "--url", &format!("{}/", user.url()), "applications"], &[]).ok();
+}
+
+#[test]
+fn token_that_is_given_does_not_go_to_the_address_of_a_context() {
+    let (_program, user) = desk();
+    with_context(&user);
+    let other = user.file("other", "adm_of_another_desk");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
+    let variable = [("SWARM_ADMIN_TOKEN", "adm_of_another_desk")];
+    for (arguments, environment, source) in [
+        (&["admin", "applications"][..], &variable[..], "SWARM_ADMIN_TOKEN"),
+        (&["admin", "--token-file", "other", "applications"], &[], "--token-file"),
+        (
+            &["admin", "--context", "desk", "--token-file", "other", "applications"],
+            &[],
+            "--token-file",
+        ),
+    ] {
+        let ended = user.with(arguments, environment);
+        for words in [source, "context desk", user.url(), "--url and --token-file"] {
+            assert!(ended.err.contains(words), "{arguments:?}: {words}: {}", ended.err);
+        }
+        ended.fails(2, "no service for the token");
+    }
+    // A context that is named is a flag, which beats the environment; the same token is no other.
+    user.with(&["admin", "--context", "desk", "applications"], &variable).ok();
+    user.with(&["admin", "applications"], &[("SWARM_ADMIN_TOKEN", ADMIN)]).ok();
+    let both = [("SWARM_URL", user.url()), ("SWARM_ADMIN_TOKEN", "adm_of_another_desk")];
+    user.with(&["admin", "applications"], &both).fails(4, "401");
+}
+
+#[test]
+fn credentials_of_a_profile_go_to_its_address_alone() {
+    let (_program, user) = desk();
+    user.admin("subject put aurora.json").ok();
+    user.admin("session convene --subject aurora --closes +3h").ok();
+    user.member("key new").ok();
+    user.member("apply --name Zoë --contact zoe@test.example").ok();
+    user.admin("activate zoë").ok();
+    let other = ScriptedService::answering(r#"{"sessions":[],"memberId":"zoe"}"#);
+    let claim = user.with(&["member", "claim"], &[("SWARM_URL", &other.url)]);
+    claim.fails(2, "profile default belongs to");
+    user.member("claim").ok();
+
+    user.file("memo.md", "Long.");
+    let (submit, memo, apply) = (
+        ["submit", "--stance", "cautious", "--confidence", "0.5"],
+        ["memo", "--title", "Aurora", "memo.md"],
+        ["apply", "--name", "Zoë", "--contact", "zoe@test.example"],
+    );
+    for verb in [&submit[..], &memo, &apply] {
+        let by_flag = [&["member", "--url", &other.url], verb].concat();
+        let by_variable = [&["member"], verb].concat();
+        for (arguments, environment) in
+            [(by_flag, &[][..]), (by_variable, &[("SWARM_URL", &*other.url)][..])]
+        {
+            let ended = user.with(&arguments, environment);
+            for words in [user.url(), &other.url, "--profile NAME", "SWARM_URL"] {
+                assert!(ended.err.contains(words), "{arguments:?}: {words}: {}", ended.err);
+            }
+            ended.fails(2, "profile default belongs to");
+        }
+    }
+    assert_eq!(other.requests(), Vec::<String>::new());
+    // Without an address, that of the profile.
+    user.with(&[&["member"], &submit[..]].concat(), &[]).ok();
+    // What needs no credential may be read anywhere.
+    user.with(&["member", "sessions"], &[("SWARM_URL", &other.url)]).ok();
+    assert!(other.requests().iter().all(|it| !it.to_lowercase().contains("authorization")));
+}
