@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::fault::check;
 use super::totals::{Totals, number, read_number, whole};
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::json::{self, Json, Object};
@@ -16,6 +17,39 @@ use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
 
 /// The name and version of the format. A change of the format changes the version.
 pub(super) const FORMAT: &str = "swarm-dump/1";
+
+/// How the line of a session begins.
+const SESSION: &[u8] = b"{\"session\":";
+
+/// The longest line of a session, in bytes. Its snapshot is as long as its takes are many.
+const MAX_SESSION: usize = 512 << 20;
+
+/// The longest other line. What the record is made of came in bodies of requests, which are shorter.
+const MAX_OTHER: usize = 16 << 20;
+
+/// The most values in the JSON of a line. While it is read, each takes some hundred bytes of memory, which is as much as
+/// the longest lines do.
+const MAX_VALUES: usize = 5_000_000;
+
+/// The number of bytes that a line which begins like this may have.
+pub fn longest_line(begin: &[u8]) -> usize {
+    if begin.starts_with(SESSION) { MAX_SESSION } else { MAX_OTHER }
+}
+
+/// The number of values in a JSON text, without reading it: those in lists and objects are separated by commas.
+fn count_values(text: &[u8]) -> usize {
+    let (mut count, mut is_text, mut is_escaped) = (1_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => count = count.saturating_add(1),
+            _ => {}
+        }
+    }
+    count
+}
 
 /// A line of a dump.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +95,9 @@ impl Line {
     /// # Errors
     /// What is wrong with it. It must be exactly what this version writes, so that reading loses nothing.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
+        let longest = longest_line(text);
+        check(text.len() <= longest, || format!("is longer than {longest} bytes"))?;
+        check(count_values(text) <= MAX_VALUES, || format!("has more than {MAX_VALUES} values"))?;
         let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.place))?;
         let line = read(json.into_object())?;
         if line.text().as_bytes() == text {
@@ -227,4 +264,37 @@ fn log(entry: Object, mut fields: Object) -> Result<Line, String> {
     };
     let row = LogRow { seq: line.seq, at: line.at, logged };
     Ok(Line::Record(Stored::Log(row), Some(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_texts() {
+        for (text, count) in [
+            (&br#"{"a":1}"#[..], 2),
+            (br#"[0,0,"a,[{",[]]"#, 6),
+            (br#"["\\",0,"\"",0]"#, 5),
+            (br#""a\"[,""#, 1),
+        ] {
+            assert_eq!(count_values(text), count, "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn line_that_would_take_much_memory_is_refused_unread() {
+        let list =
+            |begin: &str, count: usize| format!("{begin}{}", "0,".repeat(count)).into_bytes();
+        for (line, fault) in [
+            (list("{\"session\":[", MAX_VALUES), "values"),
+            (list("{\"member\":[", MAX_VALUES), "values"),
+            (vec![b'-'; MAX_OTHER + 1], "longer than 16777216 bytes"),
+        ] {
+            let refused = Line::read(&line).unwrap_err();
+            assert!(refused.contains(fault), "{refused}");
+        }
+        let session = list("{\"session\":\"", MAX_OTHER);
+        assert!(Line::read(&session).unwrap_err().contains("is not JSON"));
+    }
 }

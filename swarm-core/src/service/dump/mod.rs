@@ -16,6 +16,7 @@ mod writer;
 
 pub use fault::Fault;
 pub use index::{DumpIndex, IndexKey};
+pub use line::longest_line;
 pub use reader::{DumpReader, Restorable};
 pub use totals::Totals;
 pub use writer::DumpWriter;
