@@ -264,9 +264,12 @@ where
         bytes,
         body,
     };
+    let is_long = matches!(route.work, Work::Long | Work::CachedLong);
+    // Long ones have a share of the worker pool.
+    let _turn = if is_long { None } else { Client::turn().await };
     let answer = match cache_request {
         Some(cache_request) => site.cache.answer(cache_request, || handler.answer(request)).await,
-        None if matches!(route.work, Work::Long | Work::CachedLong) => {
+        None if is_long => {
             let (served, is_public) = (Arc::clone(&request.served), route.is_public_read());
             let made = handler.answer(request);
             let work = async move {
