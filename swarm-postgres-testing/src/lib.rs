@@ -39,6 +39,7 @@ const WATCH: &str = r#"
         chown -R postgres "$folder"
     fi
     cd "$folder"
+    [ -d socket ] || $as mkdir socket
     [ -z "$SMALL_DISK" ] || { mkdir small && mount -t tmpfs \
         -o "size=$SMALL_DISK,uid=$(id -u postgres),mode=700" none small || exit; }
     [ -d data ] || $as "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync \
@@ -123,7 +124,12 @@ impl Server {
         }
         shell.args(["-c", WATCH, "sh"]).arg(programs()).arg(&self.folder);
         shell.args(["-p", &self.port.to_string(), "-h", "127.0.0.1"]);
-        let set = ["max_connections=300", "shared_buffers=32MB", "unix_socket_directories="];
+        let set = [
+            "max_connections=300",
+            "shared_buffers=32MB",
+            // Below its data folder.
+            "unix_socket_directories=../socket",
+        ];
         for option in set.into_iter().chain(self.options.iter().map(String::as_str)) {
             shell.args(["-c", option]);
         }
@@ -180,6 +186,11 @@ impl Server {
         static SCHEMAS: AtomicU32 = AtomicU32::new(0);
         let schema = SCHEMAS.fetch_add(1, Ordering::Relaxed);
         format!("{}?schema=test_{schema}", self.address())
+    }
+
+    /// The folder of its Unix socket, which anyone may connect to.
+    pub fn socket_folder(&self) -> PathBuf {
+        self.folder.join("socket")
     }
 
     /// The address of its database.

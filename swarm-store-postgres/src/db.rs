@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use futures_util::future::join3;
 use serde_json::Value;
 use swarm_core::Timestamp;
 use swarm_core::domain::{Seq, TenantId, Version};
@@ -109,6 +110,23 @@ impl<'a> Db<'a> {
     pub(crate) async fn rows(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<Vec<Row>> {
         let (sql, tenant) = (self.schema.qualify(sql), self.tenant.as_str());
         Ok(self.client.query_typed(&sql, &bound(&tenant, args)).await?)
+    }
+
+    /// The same, in a transaction under READ COMMITTED that is begun and committed by statements of its own. All three
+    /// are sent at once.
+    pub(crate) async fn rows_of_transaction(
+        &self,
+        sql: &str,
+        args: &[Arg<'_>],
+    ) -> Outcome<Vec<Row>> {
+        let begin = self.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED");
+        // After an error of the statement it rolls back.
+        let commit = self.client.batch_execute("COMMIT");
+        let (begun, rows, committed) = join3(begin, self.rows(sql, args), commit).await;
+        begun?;
+        let rows = rows?;
+        committed?;
+        Ok(rows)
     }
 
     /// The row that a statement finds, if any.

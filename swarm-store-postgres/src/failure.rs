@@ -14,6 +14,10 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 /// The code of the error that the functions of the store raise under another isolation level.
 const WRONG_ISOLATION: &str = "SW001";
 
+/// Said of a server that takes no writes.
+pub(crate) const NO_WRITES: &str =
+    "the database takes no writes: it is a standby, or default_transaction_read_only is on";
+
 /// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
@@ -25,6 +29,8 @@ pub(crate) struct Failure {
     pub(crate) breaks_connection: bool,
     /// Whether nothing was committed, and the call may be repeated.
     pub(crate) may_repeat: bool,
+    /// Whether no server answered.
+    is_outage: bool,
 }
 
 impl Failure {
@@ -45,11 +51,30 @@ impl Failure {
 
     /// The call took too long.
     pub(crate) fn timeout() -> Self {
-        Self::unavailable("the database did not answer in time")
+        Self::unavailable("the database did not answer in time").outage()
     }
 
     fn new(kind: StoreErrorKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), code: None, breaks_connection: false, may_repeat: false }
+        Self {
+            kind,
+            text: text.into(),
+            code: None,
+            breaks_connection: false,
+            may_repeat: false,
+            is_outage: false,
+        }
+    }
+
+    fn outage(self) -> Self {
+        Self { is_outage: true, ..self }
+    }
+
+    /// This failure; if no server answered, with the names of the servers.
+    pub(crate) fn at(self, servers: &str) -> Self {
+        match self.is_outage {
+            true => Self { text: format!("postgres at {servers}: {}", self.text), ..self },
+            false => self,
+        }
     }
 
     /// This failure, of the operation named `op`.
@@ -62,6 +87,16 @@ impl Failure {
         self.code.as_ref() == Some(code)
     }
 
+    /// Whether a function of the store refused the isolation level, before it wrote anything.
+    pub(crate) fn is_of_isolation(&self) -> bool {
+        self.code.as_ref().is_some_and(|code| code.code() == WRONG_ISOLATION)
+    }
+
+    /// This failure, of a call that may be repeated: nothing was committed.
+    pub(crate) fn repeatable(self) -> Self {
+        Self { may_repeat: true, ..self }
+    }
+
     /// This failure, of a call that may be repeated although it may have been committed: if the connection was lost, it
     /// is tried over another.
     pub(crate) fn or_again(self) -> Self {
@@ -71,11 +106,15 @@ impl Failure {
 
 impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
+        if takes_no_writes(&error) {
+            let lost = Self::unavailable(NO_WRITES);
+            return Self { breaks_connection: true, ..lost.outage() };
+        }
         let Some(code) = error.code().cloned() else {
             // Its source says what happened to the connection.
             let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
             let lost = Self::unavailable(format!("{error}{cause}"));
-            return Self { breaks_connection: true, ..lost };
+            return Self { breaks_connection: true, ..lost.outage() };
         };
         let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().into());
         let mut failure = Self::new(kind(&code), said);
@@ -88,6 +127,15 @@ impl From<tokio_postgres::Error> for Failure {
         failure.code = Some(code);
         failure
     }
+}
+
+/// Returns whether a server was not connected to because it takes no writes.
+pub(crate) fn takes_no_writes(error: &tokio_postgres::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    cause.is_some_and(|cause| {
+        cause.kind() == std::io::ErrorKind::PermissionDenied
+            && cause.to_string() == "database does not allow writes"
+    })
 }
 
 fn kind(code: &SqlState) -> StoreErrorKind {

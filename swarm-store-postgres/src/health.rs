@@ -3,9 +3,10 @@
 use swarm_core::store::{Readiness, Result};
 use tokio_postgres::Row;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, NO_WRITES, Outcome};
 use crate::pool::Pool;
 use crate::schema::Schema;
+use crate::settings::Access;
 
 /// Warn from this many transactions before the ids of transactions run out and the server stops writes.
 const TRANSACTIONS_LEFT: i64 = 100_000_000;
@@ -16,6 +17,8 @@ const CONNECTIONS_WARNING: i64 = 90;
 /// The settings and figures of the server.
 struct Server {
     is_standby: bool,
+    /// Whether it takes no writes: it is a standby, or its default is to take none.
+    is_read_only: bool,
     synchronous_commit: String,
     fsync: String,
     full_page_writes: String,
@@ -30,13 +33,13 @@ struct Server {
     has_full_disk: bool,
 }
 
-/// Checks that the server takes writes, and has no other layout. Warns of what may lose acknowledged
-/// commits; in strict mode that is an error.
+/// Checks that the server takes writes, unless it is only read, and has no other layout. Warns of what may lose
+/// acknowledged commits; in strict mode that is an error.
 pub(crate) async fn check(
     pool: &Pool,
     schema: &Schema,
     op: &'static str,
-    strict: bool,
+    (access, strict): (Access, bool),
 ) -> Result<Readiness> {
     const SERVER: &str = include_str!("queries/server.sql");
     let found = pool.call(async |client| {
@@ -46,12 +49,13 @@ pub(crate) async fn check(
         server(row, pool.has_full_disk())
     });
     let server = pool.bounded(found).await.map_err(|failure| failure.of(op))?;
-    server.judge(strict).map_err(|failure| failure.of(op))
+    server.judge(access, strict).map_err(|failure| failure.of(op))
 }
 
 fn server(row: &Row, has_full_disk: bool) -> Outcome<Server> {
     Ok(Server {
         is_standby: row.try_get(0)?,
+        is_read_only: row.try_get(9)?,
         synchronous_commit: row.try_get(1)?,
         fsync: row.try_get(2)?,
         full_page_writes: row.try_get(3)?,
@@ -65,9 +69,12 @@ fn server(row: &Row, has_full_disk: bool) -> Outcome<Server> {
 }
 
 impl Server {
-    fn judge(&self, strict: bool) -> Outcome<Readiness> {
-        if self.is_standby {
-            return Err(Failure::misconfigured("the server is a standby, and takes no writes"));
+    fn judge(&self, access: Access, strict: bool) -> Outcome<Readiness> {
+        if self.is_standby || self.is_read_only {
+            return match access {
+                Access::ReadWrite => Err(Failure::misconfigured(NO_WRITES)),
+                Access::ReadOnly => Ok(Readiness { warnings: vec![NO_WRITES.to_owned()] }),
+            };
         }
         let mut warnings = self.losses();
         if strict && !warnings.is_empty() {
@@ -152,6 +159,7 @@ mod tests {
     fn transaction_ids_that_run_out_are_warned_of() {
         let server = |transaction_age| Server {
             is_standby: false,
+            is_read_only: false,
             synchronous_commit: "on".to_owned(),
             fsync: "on".to_owned(),
             full_page_writes: "on".to_owned(),
@@ -163,8 +171,8 @@ mod tests {
             has_full_disk: false,
         };
         let safe = (1 << 31) - TRANSACTIONS_LEFT;
-        assert_eq!(server(safe).judge(true).unwrap().warnings, [""; 0]);
-        let warnings = server(safe + 1).judge(true).unwrap().warnings;
+        assert_eq!(server(safe).judge(Access::ReadWrite, true).unwrap().warnings, [""; 0]);
+        let warnings = server(safe + 1).judge(Access::ReadWrite, true).unwrap().warnings;
         assert!(warnings[0].contains("let VACUUM run"), "{warnings:?}");
     }
 }

@@ -25,6 +25,7 @@ struct Readme;
 mod changes;
 mod commit;
 mod committee;
+mod connector;
 mod counts;
 mod db;
 mod documents;
@@ -58,7 +59,7 @@ use swarm_core::store::{
 use changes::LastCommits;
 use pool::Pool;
 use schema::Schema;
-use settings::Settings;
+use settings::{Access, Settings};
 use tenant::{SharedByTenant, TenantStore};
 
 /// All tenants, in one schema of a database. Cloning shares the connections.
@@ -69,6 +70,7 @@ pub struct PostgresStore {
     seen: Arc<SeenLogs>,
     shared: Arc<SharedByTenant>,
     commits: Arc<LastCommits>,
+    access: Access,
     strict: bool,
 }
 
@@ -81,7 +83,8 @@ impl std::fmt::Debug for PostgresStore {
 impl PostgresStore {
     /// Connects to the database at this address, as libpq writes it:
     /// `postgres://[user[:password]@][host[:port],…][/database][?parameters]`. Of several hosts, the first that
-    /// takes writes is used. What the address leaves out is taken from `PGHOST`, `PGPORT`, `PGDATABASE`, `PGUSER`,
+    /// takes writes is used. A host that begins with `/`, percent-encoded or as the parameter `host`, is the folder
+    /// of a Unix socket. What the address leaves out is taken from `PGHOST`, `PGHOSTADDR`, `PGPORT`, `PGDATABASE`, `PGUSER`,
     /// `PGPASSWORD`, `PGPASSFILE`, `PGAPPNAME`, `PGOPTIONS`, `PGSSLMODE`, `PGSSLROOTCERT` and
     /// `PGCONNECT_TIMEOUT`; the password also from `~/.pgpass`.
     ///
@@ -103,17 +106,34 @@ impl PostgresStore {
     /// there, the schema has another layout, or the server is not strict enough. Its source says which,
     /// without the password.
     pub async fn connect(url: &str) -> Result<Self> {
+        Self::connect_for(Access::ReadWrite, url).await
+    }
+
+    /// Connects as [`connect`](Self::connect) does, to a database that is only read: where no server takes writes, to the
+    /// first that answers, as a standby does. `ready` warns of such a server.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect); and when the schema is not created yet, and the server takes no writes.
+    pub async fn connect_read_only(url: &str) -> Result<Self> {
+        Self::connect_for(Access::ReadOnly, url).await
+    }
+
+    async fn connect_for(access: Access, url: &str) -> Result<Self> {
         const OP: &str = "connect";
         let settings = parse(url)?;
-        let pool = Pool::new(&settings).map_err(|failure| failure.of(OP))?;
+        let pool = Pool::new(&settings, access).map_err(|failure| failure.of(OP))?;
         let (schema, strict) = (Arc::new(settings.schema), settings.strict);
         let (seen, shared, commits) = Default::default();
-        let store = Self { pool, schema, seen, shared, commits, strict };
+        let store = Self { pool, schema, seen, shared, commits, access, strict };
         store.create_if_missing().await.map_err(|failure| failure.of(OP))?;
-        for warning in health::check(&store.pool, &store.schema, OP, strict).await?.warnings {
+        for warning in store.check(OP).await?.warnings {
             tracing::warn!("{warning}");
         }
         Ok(store)
+    }
+
+    async fn check(&self, op: &'static str) -> Result<Readiness> {
+        health::check(&self.pool, &self.schema, op, (self.access, self.strict)).await
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -152,12 +172,12 @@ impl Tenants for PostgresStore {
         Arc::new(self.tenant(tenant))
     }
 
-    /// Checks that the server answers and takes writes, has no other layout, and that no tenant's
+    /// Checks that the server answers, takes writes unless it is only read, has no other layout, and that no tenant's
     /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
     /// lose acknowledged records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
         self.seen.check(|tenant| async move { self.tenant(&tenant).may_commit().await }).await?;
-        health::check(&self.pool, &self.schema, "ready", self.strict).await
+        self.check("ready").await
     }
 }
 

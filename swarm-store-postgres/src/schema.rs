@@ -9,7 +9,7 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, NO_WRITES, Outcome};
 
 /// The statements that create the layout in an empty schema.
 const CREATE: &str =
@@ -58,6 +58,9 @@ impl Schema {
             return Ok(());
         }
         self.create(client, CREATE).await.map_err(|failure| match failure {
+            refused if refused.is(&SqlState::READ_ONLY_SQL_TRANSACTION) => Failure::misconfigured(
+                format!("the schema {} is not created yet, and {NO_WRITES}", self.name),
+            ),
             refused if refused.is(&SqlState::INSUFFICIENT_PRIVILEGE) => Failure::misconfigured(format!(
                 "the schema {} is not created yet, and this role may not create it ({refused}): connect once as its \
                  owner",

@@ -61,11 +61,33 @@ pub(crate) struct TenantStore {
 }
 
 impl TenantStore {
-    /// Calls the database once. The call may be repeated if its connection is lost: it reads, or its attempt is recognized.
-    pub(crate) async fn call(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<Vec<Row>> {
-        let connection = self.pool.get().await?;
+    /// Calls the database once to read. The call may be repeated if its connection is lost.
+    async fn read(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<Vec<Row>> {
+        let connection = self.pool.get_to_read().await?;
         let rows = Db::new(connection.client()?, &self.schema, &self.tenant).rows(sql, args).await;
         connection.end(rows.map_err(Failure::or_again))
+    }
+
+    /// Calls the database once to write, under READ COMMITTED. The call may be repeated if its connection is lost: its
+    /// attempt is recognized.
+    ///
+    /// The server begins the transaction under its default isolation level, which usually is that one. Only once
+    /// it was another, the transaction is begun by statements of its own, which cost more.
+    pub(crate) async fn call(&self, sql: &str, args: &[Arg<'_>]) -> Outcome<Vec<Row>> {
+        let connection = self.pool.get().await?;
+        let db = Db::new(connection.client()?, &self.schema, &self.tenant);
+        let rows = match self.pool.begins_transactions() {
+            true => db.rows_of_transaction(sql, args).await,
+            false => db.rows(sql, args).await,
+        };
+        let rows = rows.map_err(|failure| match failure.is_of_isolation() {
+            true => {
+                self.pool.begin_transactions();
+                failure.repeatable()
+            }
+            false => failure.or_again(),
+        });
+        connection.end(rows)
     }
 
     /// The rows that one statement finds, in one snapshot.
@@ -75,7 +97,7 @@ impl TenantStore {
         sql: &str,
         args: &[Arg<'_>],
     ) -> Result<Vec<Row>> {
-        self.retried(|| self.call(sql, args)).await.map_err(|failure| failure.of(op))
+        self.retried(|| self.read(sql, args)).await.map_err(|failure| failure.of(op))
     }
 
     /// The rows that one statement finds, each as `read` reads it.

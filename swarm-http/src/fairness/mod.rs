@@ -1,8 +1,8 @@
 //! Fair scheduling, per client address.
 //!
 //! Each client has a share of every contended resource. Threads: the futures of a client are polled for
-//! a time slice, after which all other clients go first. The worker pool, and the memory for bodies and
-//! answers: a client gets permits for a share of each. There is no rate limit, and no processor is idle
+//! a time slice, after which all other clients go first. The worker pool, the calls of the store, and the memory for
+//! bodies and answers: a client gets permits for a share of each. There is no rate limit, and no processor is idle
 //! while there is work.
 //!
 //! A client is identified by the address of its connection; behind a trusted proxy, by the forwarded
@@ -18,10 +18,10 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::task::yield_now;
 use tokio::task_local;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::memory_share::Share;
 
@@ -33,6 +33,14 @@ const SLICE: Duration = Duration::from_micros(200);
 
 /// Time slice of a client that is alone; longer, because yielding has a cost.
 const SLICE_ALONE: Duration = Duration::from_millis(5);
+
+/// Answers of a client that are made at the same time, and may call the store, while there are other clients. The
+/// connections of a store are given out first come, first served, and a pool has ten by default: so the calls of one client do
+/// not occupy it.
+const TURNS: usize = 8;
+
+/// How long an answer waits for its turn: a store that does not answer must not make it wait for all others before it.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Idle time of all other clients after which a client counts as alone.
 const ALONE_AFTER: Duration = Duration::from_secs(1);
@@ -86,6 +94,7 @@ impl Scheduler {
             polls: Semaphore::new(Handle::current().metrics().num_workers()),
             busy: AtomicU64::new(0),
             jobs: Arc::new(Semaphore::new(processors())),
+            turns: Arc::new(Semaphore::new(TURNS)),
             memory: Share::default(),
             scheduler: self.clone(),
         });
@@ -125,6 +134,7 @@ pub struct Client {
     busy: AtomicU64,
     /// Half of the worker pool.
     jobs: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
     memory: Share,
     scheduler: Scheduler,
 }
@@ -171,6 +181,16 @@ impl Client {
             Ok(bits) => Ipv4Addr::from_bits(bits).to_string(),
             Err(_) => format!("{}/64", Ipv6Addr::from_bits(u128::from(self.key) << 64)),
         }
+    }
+
+    /// Waits until fewer than [`TURNS`] answers of the current client are made, unless it is alone. The turn ends when what is
+    /// returned is dropped.
+    pub(crate) async fn turn() -> Option<OwnedSemaphorePermit> {
+        let client = Self::current()?;
+        if client.scheduler.has_one_client() {
+            return None;
+        }
+        timeout(MAX_WAIT, Arc::clone(&client.turns).acquire_owned()).await.ok()?.ok()
     }
 
     pub(crate) fn jobs(&self) -> &Arc<Semaphore> {

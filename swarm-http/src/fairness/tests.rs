@@ -121,3 +121,26 @@ fn ipv6_network_of_64_bits_is_one_client() {
     assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
     assert_ne!(key("192.0.2.1"), key("192.0.2.2"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn client_beside_others_has_a_share_of_the_calls_of_the_store() {
+    let scheduler = Scheduler::default();
+    let (one, other) = (client(&scheduler, 1), client(&scheduler, 2));
+    let begun = Arc::<AtomicU64>::default();
+    let mut tasks = JoinSet::new();
+    for _ in 0..2 * TURNS {
+        let begun = Arc::clone(&begun);
+        tasks.spawn(one.clone().run(async move {
+            let _turn = Client::turn().await;
+            begun.fetch_add(1, Ordering::Relaxed);
+            pending::<()>().await;
+        }));
+    }
+    yield_now().await;
+    assert_eq!(begun.load(Ordering::Relaxed), TURNS as u64);
+    // Those of the other client do not wait for them.
+    assert!(timeout(MAX_WAIT / 2, other.run(Client::turn())).await.is_ok());
+    advance(MAX_WAIT).await;
+    yield_now().await;
+    assert_eq!(begun.load(Ordering::Relaxed), 2 * TURNS as u64, "none waits for long");
+}

@@ -272,6 +272,8 @@ where
     let max_values = route.parsed_values();
     let is_long = matches!(route.work, Work::Long | Work::CachedLong)
         || (max_values.is_some() && sent.len() > MAX_PARSED_INLINE);
+    // Long ones have a share of the worker pool.
+    let _turn = if is_long { None } else { Client::turn().await };
     let minted = is_dry_run.then_some(route.mints);
     let answer = match cache_request {
         Some(cache_request) => site.cache.answer(cache_request, || handler.answer(request)).await,

@@ -1,9 +1,11 @@
 //! `swarm member` and `swarm admin`, run against a server (API.md, 13.3).
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::thread;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -160,6 +162,47 @@ fn exit_statuses_tell_refusal_use_outage_and_credential_apart() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nowhere = [("SWARM_URL", &*format!("http://{closed}")), ("SWARM_ADMIN_TOKEN", ADMIN)];
     user.with(&["admin", "session", "open", "1"], &nowhere).fails(3, "no answer");
+}
+
+/// A service whose answers are made of their number. Returns its address.
+fn answering(answer: impl Fn(usize) -> String + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for (number, connection) in listener.incoming().enumerate() {
+            let mut connection = BufReader::new(connection.unwrap());
+            let mut line = String::new();
+            while connection.read_line(&mut line).unwrap() > 2 {
+                line.clear();
+            }
+            let body = answer(number);
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+            let answer = format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            // The command may have ended.
+            let _ = connection.get_mut().write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn list_that_never_ends_is_not_followed() {
+    let (_program, user) = desk();
+    let long = "x".repeat(4 << 20);
+    let page = |items: &str, next: usize| {
+        format!(
+            "{{\"applications\":[{items}],\"sessions\":[{items}],\"nextAfter\":\"{next}\",\"nextBefore\":{next}}}"
+        )
+    };
+    let repeated = answering(move |_| page("{\"id\":1}", 7));
+    let empty = answering(move |number| page("", number + 1));
+    let endless = answering(move |number| page(&format!("{{\"id\":\"{long}\"}}"), number + 1));
+    for (url, why) in [(repeated, "advance"), (empty, "advance"), (endless, "64 MiB")] {
+        let there = [("SWARM_URL", &*url), ("SWARM_ADMIN_TOKEN", ADMIN)];
+        user.with(&["admin", "applications"], &there).fails(1, why);
+        // What is not shown counts too.
+        user.with(&["admin", "session", "list", "--state", "scheduled"], &there).fails(1, why);
+    }
 }
 
 #[test]

@@ -190,6 +190,7 @@ fn tampered_dump_leaves_nothing_behind() {
         (dump.replace("swarm-dump/1", "swarm-dump/9"), "line 1: the format is"),
         (dump.lines().next().unwrap().to_owned(), "it is not complete"),
         (String::new(), "it is not complete"),
+        ("-".repeat(17 << 20), "is longer than 16777216 bytes"),
     ];
     for (tampered, text) in cases {
         fs::write(desk.path("tampered.dump"), tampered).unwrap();

@@ -5,4 +5,5 @@ SELECT pg_is_in_recovery(),
     (SELECT count(*) FROM pg_stat_replication),
     (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
     (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database),
-    current_setting('max_connections')::bigint
+    current_setting('max_connections')::bigint,
+    current_setting('transaction_read_only') = 'on'

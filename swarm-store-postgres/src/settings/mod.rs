@@ -1,17 +1,22 @@
 //! Parses the address of a database, as libpq does, and the environment variables that complete it.
 
+mod address;
 mod passfile;
+mod servers;
 
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio_postgres::Config;
-use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+use tokio_postgres::config::SslMode;
 
 use crate::failure::{Failure, Outcome};
 use crate::schema::Schema;
+
+use servers::Places;
+pub(crate) use servers::Server;
 
 /// The number of connections unless the address says another: more hardly help on one database.
 const POOL_SIZE: usize = 10;
@@ -23,8 +28,9 @@ const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The environment variables that stand in for a parameter that the address does not have.
-const VARIABLES: [(&str, &str); 11] = [
+const VARIABLES: [(&str, &str); 12] = [
     ("PGHOST", "host"),
+    ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
     ("PGDATABASE", "dbname"),
     ("PGUSER", "user"),
@@ -37,10 +43,20 @@ const VARIABLES: [(&str, &str); 11] = [
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
 ];
 
-/// An address, parsed. Its configuration may hold a password.
+/// What a database is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    ReadWrite,
+    /// Reads alone, so that a server that takes no writes will do.
+    ReadOnly,
+}
+
+/// An address, parsed. The configuration of its servers may hold a password.
 #[derive(Clone)]
 pub(crate) struct Settings {
+    /// The settings that all servers have in common.
     pub(crate) config: Config,
+    pub(crate) servers: Vec<Server>,
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "only TLS reads it"))]
     pub(crate) tls: Tls,
     pub(crate) schema: Schema,
@@ -69,20 +85,18 @@ impl Settings {
     /// Parses `postgres://[user[:password]@][host[:port],…][/database][?parameters]`. `variable` reads an
     /// environment variable. Errors name the parameter, never the address.
     pub(crate) fn parse(url: &str, variable: impl Fn(&str) -> Option<String>) -> Outcome<Self> {
-        let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
-        let mut parsed = Parsed { address: config(address)?, ..Parsed::default() };
-        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
-            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let value = percent_decode_str(value).decode_utf8();
-            parsed.set(name, &value.map_err(|_| invalid(name, "UTF-8"))?)?;
+        let mut parsed = Parsed::default();
+        let given = address::parameters(url)?;
+        for (name, value) in &given {
+            parsed.set(name, value)?;
         }
         for (name, parameter) in VARIABLES {
             let value = variable(name).filter(|value| !value.is_empty());
-            if let Some(value) = value.filter(|_| !parsed.has(parameter)) {
+            if let Some(value) = value.filter(|_| !given.contains_key(parameter)) {
                 parsed.set(parameter, &value)?;
             }
         }
-        parsed.complete(address, variable)
+        parsed.complete(variable)
     }
 }
 
@@ -96,8 +110,7 @@ fn config(address: &str) -> Outcome<Config> {
 /// The parameters read so far.
 #[derive(Default)]
 struct Parsed {
-    /// What the address has before its parameters.
-    address: Config,
+    places: Places,
     /// The parameters that the client library reads.
     passed: Vec<(String, String)>,
     ssl_mode: Option<String>,
@@ -116,10 +129,17 @@ impl Parsed {
                 self.strict = value.parse().map_err(|_| invalid(name, "true or false"))?;
             }
             "schema" => {
-                let fits = (1..=63).contains(&value.len()) && !value.contains('\0');
+                // Statements quote the name; some are within the body of a function, or have a comment before them.
+                let fits = (1..=63).contains(&value.len())
+                    && !value.contains("$$")
+                    && !value.chars().any(char::is_control);
                 let schema = fits.then(|| Schema::named(value));
-                self.schema = Some(schema.ok_or_else(|| invalid(name, "1 to 63 bytes"))?);
+                let rule = "1 to 63 bytes, without $$ and control characters";
+                self.schema = Some(schema.ok_or_else(|| invalid(name, rule))?);
             }
+            "host" => value.clone_into(&mut self.places.hosts),
+            "hostaddr" => value.clone_into(&mut self.places.addresses),
+            "port" => value.clone_into(&mut self.places.ports),
             "pool" => {
                 let size = value.parse().ok().filter(|size| (1..=1_000).contains(size));
                 self.pool_size = Some(size.ok_or_else(|| invalid(name, "from 1 to 1000"))?);
@@ -134,38 +154,25 @@ impl Parsed {
             "passfile" => self.passfile = Some(PathBuf::from(value)),
             "target_session_attrs" if matches!(value, "read-write" | "primary") => {}
             "target_session_attrs" => return Err(invalid(name, "read-write: Swarm writes")),
-            _ => self.passed.push((name.to_owned(), value.to_owned())),
+            // The client library has another name for it.
+            "keepalives_count" => self.pass("keepalives_retries", value),
+            // An empty one is as good as none.
+            "user" | "password" | "dbname" if value.is_empty() => {}
+            _ => self.pass(name, value),
         }
         Ok(())
     }
 
-    /// Whether the address has this parameter.
-    fn has(&self, name: &str) -> bool {
-        let address = &self.address;
-        self.passed.iter().any(|(passed, _)| passed == name)
-            || match name {
-                "host" => !address.get_hosts().is_empty(),
-                "port" => !address.get_ports().is_empty(),
-                "dbname" => address.get_dbname().is_some(),
-                "user" => address.get_user().is_some(),
-                "password" => address.get_password().is_some(),
-                "passfile" => self.passfile.is_some(),
-                "sslmode" => self.ssl_mode.is_some(),
-                "sslrootcert" => self.root_certificate.is_some(),
-                _ => false,
-            }
+    fn pass(&mut self, name: &str, value: &str) {
+        self.passed.push((name.to_owned(), value.to_owned()));
     }
 
-    fn complete(
-        self,
-        address: &str,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Outcome<Settings> {
+    fn complete(self, variable: impl Fn(&str) -> Option<String>) -> Outcome<Settings> {
         let encoded = |(name, value): &(String, String)| {
             format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC))
         };
         let passed: Vec<_> = self.passed.iter().map(encoded).collect();
-        let mut config = config(&format!("{address}?{}", passed.join("&")))?;
+        let mut config = config(&format!("postgres://?{}", passed.join("&")))?;
         let (mode, verify) = match self.ssl_mode.as_deref().unwrap_or("prefer") {
             "disable" => (SslMode::Disable, Verify::Nothing),
             "allow" | "prefer" => (SslMode::Prefer, Verify::Nothing),
@@ -183,10 +190,7 @@ impl Parsed {
                 return Err(invalid("sslmode", modes));
             }
         };
-        config.ssl_mode(mode).target_session_attrs(TargetSessionAttrs::ReadWrite);
-        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            config.host("localhost");
-        }
+        config.ssl_mode(mode);
         if config.get_application_name().is_none() {
             config.application_name("swarm");
         }
@@ -194,14 +198,16 @@ impl Parsed {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
         config.tcp_user_timeout(STATEMENT_TIMEOUT);
+        let mut servers = self.places.servers(&config)?;
         if config.get_password().is_none() {
             let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
             if let Some(file) = self.passfile.or_else(home) {
-                passfile::apply(&file, &mut config)?;
+                passfile::apply(&file, &mut servers)?;
             }
         }
         Ok(Settings {
             config,
+            servers,
             tls: Tls { verify, root_certificate: self.root_certificate },
             schema: self.schema.unwrap_or_else(|| Schema::named(Schema::DEFAULT)),
             pool_size: self.pool_size.unwrap_or(POOL_SIZE),
@@ -228,14 +234,17 @@ mod tests {
         Settings::parse(url, variable)
     }
 
+    fn names(settings: &Settings) -> Vec<&str> {
+        settings.servers.iter().map(|server| &*server.name).collect()
+    }
+
     #[test]
     fn parameters_of_libpq_are_understood() {
         let url = "postgres://ada:pw@a:1,b:2/desk?sslmode=verify-full&sslrootcert=%2Fca.pem&schema=s\
                    &pool=3&connect_timeout=2&statement_timeout=9&application_name=x%20y&strict=true\
                    &target_session_attrs=read-write";
         let read = parse(url, &[("PGHOST", "ignored"), ("PGPASSWORD", "ignored")]).unwrap();
-        assert_eq!(read.config.get_hosts().len(), 2);
-        assert_eq!(read.config.get_ports(), [1, 2]);
+        assert_eq!(names(&read), ["a:1", "b:2"]);
         assert_eq!(read.config.get_dbname(), Some("desk"));
         assert_eq!(read.config.get_password(), Some(&b"pw"[..]));
         assert_eq!(read.config.get_application_name(), Some("x y"));
@@ -251,10 +260,61 @@ mod tests {
         let environment =
             [("PGHOST", "db"), ("PGPORT", "6432"), ("PGDATABASE", "d e"), ("PGUSER", "ada")];
         let read = parse("postgres://", &environment).unwrap();
-        assert_eq!(read.config.get_hosts(), [tokio_postgres::config::Host::Tcp("db".to_owned())]);
-        assert_eq!((read.config.get_ports(), read.config.get_dbname()), (&[6432][..], Some("d e")));
+        assert_eq!(names(&read), ["db:6432"]);
+        assert_eq!(read.config.get_dbname(), Some("d e"));
         assert_eq!(read.config.get_user(), Some("ada"));
-        assert_eq!(read.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    /// `psql` of PostgreSQL 15 connects to the same, but not to `localhost` where no host is given.
+    #[test]
+    fn servers_are_those_that_libpq_connects_to() {
+        let port = [("PGPORT", "6432")];
+        let host = [("PGHOST", "/run/a,db"), ("PGPORT", "1,2")];
+        for (url, environment, servers) in [
+            ("postgres:///desk?host=/run/pg", &[][..], &["/run/pg:5432"][..]),
+            ("postgresql://%2Frun%2Fpg/desk", &[], &["/run/pg:5432"]),
+            ("postgres://%2Frun%2Fpg:6432/desk", &[], &["/run/pg:6432"]),
+            (
+                "postgres:///desk?host=/run/a,b,/run/c&port=1,,3",
+                &[],
+                &["/run/a:1", "b:5432", "/run/c:3"],
+            ),
+            ("postgres://a,%2Frun%2Fpg:2/desk", &[], &["a:5432", "/run/pg:2"]),
+            ("postgres://a:1/desk?host=/run/pg&port=2", &[], &["/run/pg:2"]),
+            ("postgres://:6432/desk?host=/run/pg", &[], &["/run/pg:6432"]),
+            ("postgres://db/desk", &port, &["db:6432"]),
+            ("postgres://db:1/desk", &port, &["db:1"]),
+            ("postgres:///desk", &host, &["/run/a:1", "db:2"]),
+            ("postgres://[::1]:1,[::2]/desk", &[], &["[::1]:1", "[::2]:5432"]),
+            ("postgres:///desk?hostaddr=127.0.0.1", &[], &["127.0.0.1:5432"]),
+            ("postgres://ada@:6432", &[], &["/var/run/postgresql:6432", "localhost:6432"]),
+        ] {
+            let read = parse(url, environment).unwrap();
+            assert_eq!(names(&read), servers, "{url}");
+        }
+    }
+
+    #[test]
+    fn sockets_have_no_tls_whatever_sslmode_says() {
+        let url = "postgres:///desk?host=/run/pg,db&sslmode=verify-full";
+        let read = parse(url, &[]).unwrap();
+        let modes: Vec<_> = read.servers.iter().map(|it| it.config.get_ssl_mode()).collect();
+        assert_eq!(modes, [SslMode::Disable, SslMode::Require]);
+        // With an address it is no socket.
+        let read = parse("postgres:///desk?host=/run/pg&hostaddr=127.0.0.1", &[]).unwrap();
+        assert!(!read.servers[0].is_socket);
+    }
+
+    #[test]
+    fn each_server_has_its_own_password_of_the_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let lines = "/run/pg:*:*:*:a\nlocalhost:*:*:*:b\ndb:2:*:*:c\n";
+        std::fs::write(file.path(), lines).unwrap();
+        let environment = [("PGPASSFILE", file.path().to_str().unwrap())];
+        let url = "postgres://ada@%2Frun%2Fpg,%2Fvar%2Frun%2Fpostgresql,db:1,db:2/desk";
+        let read = parse(url, &environment).unwrap();
+        let passwords: Vec<_> = read.servers.iter().map(|it| it.config.get_password()).collect();
+        assert_eq!(passwords, [Some(&b"a"[..]), Some(b"b"), None, Some(b"c")]);
     }
 
     #[cfg(unix)]
@@ -272,7 +332,7 @@ mod tests {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
             for environment in environments {
                 let read = parse("postgres://ada@db/desk", &[environment]).ok();
-                let read = read.as_ref().and_then(|read| read.config.get_password());
+                let read = read.as_ref().and_then(|read| read.servers[0].config.get_password());
                 assert_eq!(read, password, "{mode:o}, {environment:?}");
             }
         }
@@ -283,6 +343,11 @@ mod tests {
         for (parameter, named) in [
             ("strict=yes", "strict"),
             ("schema=", "schema"),
+            ("schema=a$$b", "schema"),
+            ("schema=a%0Ab", "schema"),
+            ("port=0", "port"),
+            ("port=1,2,3", "port"),
+            ("hostaddr=name", "hostaddr"),
             ("pool=0", "pool"),
             ("pool=many", "pool"),
             ("statement_timeout=0", "statement_timeout"),
@@ -295,5 +360,8 @@ mod tests {
             let why = error.map(|failure| failure.to_string()).unwrap_or_default();
             assert!(why.contains(named) && !why.contains("secret"), "{parameter}: {why}");
         }
+        let error = parse("postgres://ada:se@cret@host/desk", &[]).err();
+        let why = error.map(|failure| failure.to_string()).unwrap_or_default();
+        assert!(why.contains("%40") && !why.contains("cret"), "{why}");
     }
 }

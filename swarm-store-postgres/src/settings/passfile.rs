@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use tokio_postgres::Config;
-use tokio_postgres::config::Host;
-
+use super::Server;
 use crate::failure::{Failure, Outcome};
 
-/// Sets the password of the first line that fits. A file that does not exist has none; one that others may
+/// Sets the password of each server, of the first line that fits. A file that does not exist has none; one that others may
 /// read is an error.
-pub(super) fn apply(file: &Path, config: &mut Config) -> Outcome<()> {
+pub(super) fn apply(file: &Path, servers: &mut [Server]) -> Outcome<()> {
     let Ok(found) = std::fs::metadata(file) else { return Ok(()) };
     #[cfg(unix)]
     if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o077 != 0 {
@@ -23,24 +21,21 @@ pub(super) fn apply(file: &Path, config: &mut Config) -> Outcome<()> {
     let lines = std::fs::read_to_string(file);
     let lines = lines
         .map_err(|error| Failure::misconfigured(format!("the file with passwords: {error}")))?;
-    let wanted = wanted(config);
-    let password = lines.lines().find_map(|line| password(line, &wanted));
-    password.map(|password| config.password(password));
+    for server in servers {
+        let user = server.config.get_user().unwrap_or_default().to_owned();
+        let database = server.config.get_dbname().unwrap_or(&user).to_owned();
+        let wanted =
+            |host: &String| [host.clone(), server.port.to_string(), database.clone(), user.clone()];
+        let wanted: Vec<_> = server.hosts.iter().map(wanted).collect();
+        let of_line = |line| wanted.iter().find_map(|wanted| password(line, wanted));
+        if let Some(password) = lines.lines().find_map(of_line) {
+            server.config.password(password);
+        }
+    }
     Ok(())
 }
 
-/// The host, port, database and user of the connection; of several hosts the first.
-fn wanted(config: &Config) -> [String; 4] {
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(host)) => host.clone(),
-        _ => "localhost".to_owned(),
-    };
-    let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
-    let user = config.get_user().unwrap_or_default().to_owned();
-    let database = config.get_dbname().unwrap_or(&user).to_owned();
-    [host, port, database, user]
-}
-
+/// The password of a line, if it is about this host, port, database and user.
 fn password(line: &str, wanted: &[String; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;

@@ -4,3 +4,4 @@ mod before_the_lock;
 mod conformance;
 mod nightly;
 mod plans;
+mod pool;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::check;
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
-use crate::domain::json::{self, Json, Object};
+use crate::domain::json::{self, ErrorPosition, Json, Object};
 use crate::domain::{
     Day, Digest, Invalid, LogLine, LogRow, Logged, Member, Message, MessageId, Seq, Session,
     SessionId, Take, TenantId, Timestamp,
@@ -15,6 +16,24 @@ use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
 
 /// The name and version of the format. A change of the format changes the version.
 const FORMAT: &str = "swarm-dump/1";
+
+/// How the line of a session begins.
+const SESSION: &[u8] = b"{\"session\":";
+
+/// The longest line of a session, in bytes. Its snapshot is as long as its takes are many.
+const MAX_SESSION: usize = 512 << 20;
+
+/// The longest other line. What the record is made of came in bodies of requests, which are shorter.
+const MAX_OTHER: usize = 16 << 20;
+
+/// The most values in the JSON of a line. While it is read, each takes some hundred bytes of memory, which is as much as
+/// the longest lines do.
+const MAX_VALUES: usize = 5_000_000;
+
+/// The number of bytes that a line which begins like this may have.
+pub fn longest_line(begin: &[u8]) -> usize {
+    if begin.starts_with(SESSION) { MAX_SESSION } else { MAX_OTHER }
+}
 
 /// A line of a dump.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +90,12 @@ impl Line {
     /// # Errors
     /// What is wrong with it. It must be exactly what this version writes, so that reading loses nothing.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
-        let json = Json::read(text).map_err(|error| format!("is not JSON: {}", error.position))?;
+        let longest = longest_line(text);
+        check(text.len() <= longest, || format!("is longer than {longest} bytes"))?;
+        let json = Json::read_bounded(text, MAX_VALUES).map_err(|error| match error.position {
+            ErrorPosition::TooManyValues => format!("has more than {MAX_VALUES} values"),
+            position => format!("is not JSON: {position}"),
+        })?;
         let line = read(json.into_object())?;
         if line.text().as_bytes() == text {
             return Ok(line);
@@ -282,4 +306,25 @@ fn read_number(json: &Json) -> Result<u64, Invalid> {
 /// A required integer.
 fn whole(fields: &mut Object, field: &'static str) -> Result<u64, Invalid> {
     fields.whole_if_any(field)?.ok_or_else(|| Invalid::missing(field))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_that_would_take_much_memory_is_refused() {
+        let list =
+            |begin: &str, count: usize| format!("{begin}{}", "0,".repeat(count)).into_bytes();
+        for (line, fault) in [
+            (list("{\"session\":[", MAX_VALUES), "values"),
+            (list("{\"member\":[", MAX_VALUES), "values"),
+            (vec![b'-'; MAX_OTHER + 1], "longer than 16777216 bytes"),
+        ] {
+            let refused = Line::read(&line).unwrap_err();
+            assert!(refused.contains(fault), "{refused}");
+        }
+        let session = list("{\"session\":\"", MAX_OTHER);
+        assert!(Line::read(&session).unwrap_err().contains("is not JSON"));
+    }
 }

@@ -12,7 +12,7 @@ mod tenant;
 mod writer;
 
 pub use index::{DumpIndex, IndexKey};
-pub use line::Totals;
+pub use line::{Totals, longest_line};
 pub use reader::{DumpReader, Restorable};
 pub use writer::DumpWriter;
 

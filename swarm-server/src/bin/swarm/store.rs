@@ -84,7 +84,11 @@ async fn open_for(used: Use, store: &str) -> Result<Opened, Failure> {
         Kind::Sqlite => Ok(opened(used, sqlite(sqlite_file(store)).await?, true)),
         #[cfg(feature = "postgres")]
         Kind::Postgres => {
-            Ok(opened(used, connected(store, PostgresStore::connect(store).await)?, true))
+            let connecting = match used {
+                Use::Serve => PostgresStore::connect(store).await,
+                Use::Read => PostgresStore::connect_read_only(store).await,
+            };
+            Ok(opened(used, connected(store, connecting)?, true))
         }
         #[cfg(feature = "redis")]
         Kind::Redis => Ok(opened(used, connected(store, RedisStore::connect(store).await)?, true)),

@@ -8,9 +8,9 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use swarm_core::domain::Attribution;
+use swarm_core::domain::{Attribution, SessionId};
 use swarm_core::rules::convene;
-use swarm_core::store::{StoreErrorKind, other_layout};
+use swarm_core::store::{Filed, MemberSaved, StoreErrorKind, other_layout};
 use swarm_core::{StoreError, TenantId, Tenants as _};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
@@ -93,25 +93,89 @@ async fn host_that_takes_writes_is_found() {
     let url = SERVER.url().replace(&format!("127.0.0.1:{}", SERVER.port), &hosts);
     can_convene(&url).await;
     // A server that takes no writes is as good as none.
-    let read_only = format!("{}&options=-c%20default_transaction_read_only%3Don", SERVER.url());
-    assert_eq!(refused(&read_only).await.0, StoreErrorKind::Unavailable);
+    let url = SERVER.url();
+    let read_only = format!("{url}&options=-c%20default_transaction_read_only%3Don");
+    let (kind, why) = refused(&read_only).await;
+    assert_eq!(kind, StoreErrorKind::Unavailable);
+    assert!(why.contains("takes no writes"), "{why}");
+    // Nothing can be read of it either, until it has the tables.
+    let error = PostgresStore::connect_read_only(&read_only).await.unwrap_err();
+    assert!(kind_and_reason(&error).1.contains("not created yet"), "{error:?}");
+
+    can_convene(&url).await;
+    let store = PostgresStore::connect_read_only(&read_only).await.unwrap();
+    let warnings = store.ready().await.unwrap().warnings;
+    assert!(warnings[0].contains("takes no writes"), "{warnings:?}");
+    let acme = store.open(&TenantId::parse("acme").unwrap());
+    assert!(acme.session(SessionId(1)).await.unwrap().is_some());
 }
 
 #[tokio::test]
-async fn other_isolation_level_is_not_committed_under() {
+async fn standby_is_only_read() {
+    let server = Server::start(&[]);
+    let url = server.url();
+    can_convene(&url).await;
+    let standby = server.with_standby();
+    let standby = url.replace(&server.port.to_string(), &standby.port.to_string());
+    assert!(refused(&standby).await.1.contains("takes no writes"));
+    let store = PostgresStore::connect_read_only(&standby).await.unwrap();
+    let acme = store.open(&TenantId::parse("acme").unwrap());
+    for _ in 0..200 {
+        if acme.session(SessionId(1)).await.unwrap().is_some() {
+            return;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the standby does not follow");
+}
+
+#[tokio::test]
+async fn outage_names_the_servers_and_no_password() {
+    let url = "postgres://ada:secret@127.0.0.1:1,127.0.0.1:2/desk";
+    let (kind, why) = refused(url).await;
+    assert_eq!(kind, StoreErrorKind::Unavailable);
+    assert!(why.contains("127.0.0.1:1, 127.0.0.1:2") && !why.contains("secret"), "{why}");
+}
+
+#[tokio::test]
+async fn sockets_are_connected_to_without_tls() {
+    let (port, folder) = (SERVER.port, SERVER.socket_folder().display().to_string());
+    let encoded = folder.replace('/', "%2F");
     let url = SERVER.url();
-    let world = async |url: &str| {
-        let store = Arc::new(PostgresStore::connect(url).await.unwrap());
-        TestTenant::open(store, TenantId::parse("acme").unwrap())
-    };
-    let usual = world(&url).await;
-    let (author, session) = (usual.author("ada").await, usual.convened("aurora").await);
-    let options = "&options=-c%20default_transaction_isolation%3Dserializable";
-    let other = world(&format!("{url}{options}")).await;
-    let filing = other.judged(&author, &author.submission(&session, "nonce")).await;
-    let filed = other.store().file(&filing).await.unwrap_err();
-    let saved = other.store().save_member(&Author::named("bob").creation()).await.unwrap_err();
-    assert_eq!([filed.kind(), saved.kind()], [StoreErrorKind::Misconfigured; 2]);
+    let schema = schema(&url);
+    for address in [
+        format!("postgres://postgres@:{port}/postgres?host={folder}"),
+        format!("postgres://postgres@/postgres?port={port}&host={encoded}"),
+        format!("postgres://postgres@{encoded}:{port}/postgres?sslmode=prefer"),
+        format!("postgres://postgres@{encoded}:{port}/postgres?sslmode=verify-full"),
+        format!("postgres://postgres@127.0.0.1:1,{encoded}:{port}/postgres?sslmode=require"),
+        format!("postgres://postgres@/postgres?host=/missing,{folder}&port={port}"),
+    ] {
+        let store = PostgresStore::connect(&format!("{address}&schema={schema}")).await;
+        store.unwrap_or_else(|error| panic!("{address}: {error:?}")).ready().await.unwrap();
+    }
+    can_convene(&format!("postgres://postgres@{encoded}:{port}/postgres?schema={schema}")).await;
+}
+
+#[tokio::test]
+async fn commits_are_made_under_any_default_isolation_level() {
+    for level in ["serializable", "repeatable%20read", "read%20uncommitted"] {
+        let url = SERVER.url();
+        let level = level.replace("%20", "%5C%20");
+        let url = format!("{url}&options=-c%20default_transaction_isolation%3D{level}");
+        let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+        let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+        let (author, session) = (world.author("ada").await, world.convened("aurora").await);
+        let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
+        let filed = world.store().file(&filing).await.unwrap();
+        assert!(matches!(filed, Filed::Filed(_)), "{level}: {filed:?}");
+        let saved = world.store().save_member(&Author::named("bob").creation()).await.unwrap();
+        assert_eq!(saved, MemberSaved::Saved);
+        // A commit that is refused is undone.
+        let again = world.store().save_member(&Author::named("bob").creation()).await.unwrap();
+        assert_eq!(again, MemberSaved::Stale);
+        store.ready().await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -252,6 +316,9 @@ async fn certificate_is_verified_as_sslmode_says() {
     can_convene(&format!("{by_address}&sslmode=require")).await;
     can_convene(&format!("{by_name}&sslmode=verify-full&sslrootcert={certificate}")).await;
     can_convene(&format!("{by_address}&sslmode=verify-ca&sslrootcert={certificate}")).await;
+    // TLS needs a name, which an address alone has not.
+    let addressed = by_address.replace("127.0.0.1", "");
+    can_convene(&format!("{addressed}&hostaddr=127.0.0.1&sslmode=require")).await;
     for wrong in [
         format!("{by_address}&sslmode=verify-full&sslrootcert={certificate}"),
         format!("{by_name}&sslmode=verify-full&sslrootcert={other}"),

@@ -13,6 +13,16 @@ use crate::failure::CommandError;
 /// The longest page of a list.
 const PAGE_LIMIT: usize = 500;
 
+/// The longest list that is kept in memory, as JSON text: some 100,000 members or sessions. Its values take several times
+/// as much.
+const MAX_LIST_BYTES: usize = 64 << 20;
+
+/// The answers of a service cannot be the pages of a list.
+fn endless(path: &str, why: &str) -> CommandError {
+    let path = path.split('?').next().unwrap_or_default();
+    CommandError::Refused(format!("the list at {path} cannot be read: {why}"))
+}
+
 /// The client of a command: its service, its token and its options.
 pub(super) struct Operator {
     pub(super) client: Client,
@@ -27,23 +37,54 @@ impl Operator {
         Ok(self.client.operator_get(&self.token, path)?)
     }
 
-    /// All pages of a list, as one answer.
+    /// All pages of a list that is continued by `after`, as one answer.
     pub(super) fn pages(&self, path: &str, list: &str) -> Result<Json, CommandError> {
-        let mut items = Vec::new();
-        let mut after = String::new();
+        self.pages_by("after", path, list, |_| true)
+    }
+
+    /// All pages of a list, as one answer with the items that are kept. `cursor` is the parameter that continues it: a page
+    /// names its next value, `nextAfter` or `nextBefore`.
+    ///
+    /// # Errors
+    /// Also when the pages cannot be those of a list: one is empty, or continued from where it began; or
+    /// they are more than [`MAX_LIST_BYTES`].
+    pub(super) fn pages_by(
+        &self,
+        cursor: &str,
+        path: &str,
+        list: &str,
+        is_kept: impl Fn(&Json) -> bool,
+    ) -> Result<Json, CommandError> {
+        let field = match cursor {
+            "before" => "nextBefore",
+            _ => "nextAfter",
+        };
+        let (mut items, mut last, mut bytes) = (Vec::new(), String::new(), 0);
         let progress = Progress::of_requests();
         loop {
             progress.add(1);
             let mark = if path.contains('?') { '&' } else { '?' };
-            let page = self.get(&format!("{path}{mark}limit={PAGE_LIMIT}{after}"))?;
-            let next = text_of(&page, "nextAfter");
-            if let Some(Json::List(page)) = page.into_object().take(list) {
-                items.extend(page);
+            let from = match last.is_empty() {
+                true => String::new(),
+                false => format!("&{cursor}={}", path_segment(&last)),
+            };
+            let page = self.get(&format!("{path}{mark}limit={PAGE_LIMIT}{from}"))?;
+            let next = text_of(&page, field);
+            let Some(Json::List(page)) = page.into_object().take(list) else {
+                return Err(endless(path, "a page has no list"));
+            };
+            if !next.is_empty() && (page.is_empty() || next == last) {
+                return Err(endless(path, "its pages do not advance"));
+            }
+            bytes += page.iter().map(|item| json::write(item).len()).sum::<usize>();
+            items.extend(page.into_iter().filter(&is_kept));
+            if bytes > MAX_LIST_BYTES {
+                return Err(endless(path, "it is longer than 64 MiB"));
             }
             if next.is_empty() {
                 return Ok(Json::from([(list, Json::List(items))]));
             }
-            after = format!("&after={}", path_segment(&next));
+            last = next;
         }
     }
 

@@ -7,7 +7,7 @@ use swarm_core::Timestamp;
 use swarm_core::json::Json;
 
 use super::operator::{Operator, read_json};
-use crate::command::{Progress, cell, now, parse_time, text_of};
+use crate::command::{cell, now, parse_time, text_of};
 use crate::failure::CommandError;
 
 #[derive(Args)]
@@ -219,25 +219,8 @@ impl Change<'_> {
 
 /// A page of sessions is ordered by id, descending, and continued by `before`.
 fn list(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
-    let mut sessions = Vec::new();
-    let mut before = String::new();
-    let progress = Progress::of_requests();
-    loop {
-        progress.add(1);
-        let page = operator.get(&format!("/api/swarm/sessions?limit=500{before}"))?;
-        let next = text_of(&page, "nextBefore");
-        if let Some(Json::List(page)) = page.into_object().take("sessions") {
-            let is_in =
-                |session: &Json| state.is_none_or(|state| text_of(session, "state") == state);
-            sessions.extend(page.into_iter().filter(is_in));
-        }
-        if next.is_empty() {
-            break;
-        }
-        before = format!("&before={next}");
-    }
-    drop(progress);
-    let answer = Json::from([("sessions", Json::List(sessions))]);
+    let is_in = |session: &Json| state.is_none_or(|state| text_of(session, "state") == state);
+    let answer = operator.pages_by("before", "/api/swarm/sessions", "sessions", is_in)?;
     operator.output.rows(&answer, "sessions", &COLUMNS)
 }
 

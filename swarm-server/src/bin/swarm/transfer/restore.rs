@@ -11,10 +11,7 @@ use super::opened::{OpenedTarget, usage};
 use super::target::Target;
 use crate::command::{Progress, note};
 use crate::failure::CommandError;
-use swarm_core::service::dump::Totals;
-
-/// The longest line that is read, in bytes: that of a session with a very long snapshot.
-const MAX_LINE: u64 = 512 * 1024 * 1024;
+use swarm_core::service::dump::{Totals, longest_line};
 
 /// Checks a dump, and writes it unless only asked to check.
 ///
@@ -87,14 +84,27 @@ impl Input {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let read = self.lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
-            let read = read.map_err(|error| unreadable(Path::new("the dump"), &error))?;
+            // How long it may be depends on how it begins. A longer one is refused without its rest.
+            let mut read = self.read_part(longest_line(&[]), &mut line)?;
+            let longest = longest_line(&line);
+            if read > longest_line(&[]) && read <= longest {
+                read += self.read_part(longest - read, &mut line)?;
+            }
             if read == 0 {
                 return Ok(());
             }
             self.progress.add(read as u64);
             target.line(&line).await?;
         }
+    }
+
+    /// Appends the next bytes to a line, at most `limit` and a line feed.
+    fn read_part(&mut self, limit: usize, line: &mut Vec<u8>) -> Result<usize, CommandError> {
+        if line.ends_with(b"\n") {
+            return Ok(0);
+        }
+        let read = self.lines.by_ref().take(limit as u64 + 1).read_until(b'\n', line);
+        read.map_err(|error| unreadable(Path::new("the dump"), &error))
     }
 }
 
