@@ -44,6 +44,11 @@ impl Failure {
         Self::new(StoreErrorKind::Misconfigured, text)
     }
 
+    /// A setting of the address that breaks this rule.
+    pub(crate) fn invalid(name: &str, rule: &str) -> Self {
+        Self::misconfigured(format!("{name} must be {rule}"))
+    }
+
     /// The database gave no answer.
     pub(crate) fn unavailable(text: impl Into<String>) -> Self {
         Self::new(StoreErrorKind::Unavailable, text)

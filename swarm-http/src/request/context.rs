@@ -16,7 +16,6 @@ use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
-use crate::request::parameters::number;
 use crate::response::ApiError;
 use crate::tenants::ServedTenant;
 
@@ -218,4 +217,9 @@ impl RequestContext {
 /// The error for a query parameter that breaks a rule.
 pub(crate) fn invalid_query(name: &'static str, rule: impl Into<String>) -> ApiError {
     RequestError::InvalidQuery(Invalid::new(name, rule)).into()
+}
+
+/// Parses a number in its canonical form: digits only, without leading zeros.
+pub(crate) fn number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }

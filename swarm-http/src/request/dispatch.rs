@@ -27,21 +27,13 @@ use super::body::MAX_PARSED_INLINE;
 use super::context::RequestContext;
 use super::credential::{self, Credential, authorize};
 use super::dry_run::{self, DryRun};
+use super::head::RequestHead;
 use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
 use super::reception::{MemoryGate, read_body};
 use super::route::{AsyncHandler, Handler, Work};
 use super::table::Endpoint;
-
-/// A request without its body.
-pub(crate) struct RequestHead {
-    pub(crate) method: Method,
-    pub(crate) host: Option<Host>,
-    pub(crate) path: String,
-    pub(crate) query: String,
-    pub(crate) headers: HeaderMap,
-}
 
 /// The endpoint of a request, and its path parameters.
 pub(crate) type RouteMatch = (Arc<Endpoint>, Vec<String>);

@@ -12,7 +12,8 @@ use warp::{Filter, reject};
 use crate::Site;
 use crate::tenants::Host;
 
-use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
+use super::dispatch::{UnknownPath, respond, respond_unknown};
+use super::head::RequestHead;
 use super::table::Table;
 
 /// The filter of these routes; it rejects other paths as not found.

@@ -7,6 +7,7 @@ pub(crate) mod credential;
 pub(crate) mod dispatch;
 pub(crate) mod dry_run;
 pub(crate) mod filter;
+mod head;
 mod id;
 pub(crate) mod origin;
 pub(crate) mod parameters;

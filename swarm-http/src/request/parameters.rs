@@ -1,5 +1,6 @@
 //! Parameters of paths and queries: numbers, and the pages of lists.
 
+pub(crate) use super::context::number;
 use super::context::{RequestContext, invalid_query};
 use crate::response::ApiError;
 
@@ -47,9 +48,4 @@ impl RequestContext {
 /// The error for a query parameter that is not a position in the list.
 pub(crate) fn no_position(name: &'static str) -> ApiError {
     invalid_query(name, "must be a position that the list gave")
-}
-
-/// Parses a number in its canonical form: digits only, without leading zeros.
-pub(crate) fn number(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }

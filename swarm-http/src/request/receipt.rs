@@ -17,7 +17,7 @@ use crate::response::receipt::{Exchange, RequestedSignatures, signed};
 use crate::tenants::{ServedTenant, TenantRequest};
 
 use super::body::BODY_DEADLINE;
-use super::dispatch::RequestHead;
+use super::head::RequestHead;
 use super::origin::Origin;
 
 /// The largest body that is read only for its digest, in bytes: the largest that any route takes.

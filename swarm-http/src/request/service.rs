@@ -17,7 +17,8 @@ use tower_service::Service;
 use crate::Site;
 use crate::tenants::Host;
 
-use super::dispatch::{RequestHead, UnknownPath, respond, respond_unknown};
+use super::dispatch::{UnknownPath, respond, respond_unknown};
+use super::head::RequestHead;
 use super::table::Table;
 
 /// Answers every request for a site; see [`service`](crate::service). Clones are cheap and share all state.

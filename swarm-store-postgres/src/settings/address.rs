@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
 
-use super::invalid;
 use crate::failure::{Failure, Outcome};
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
@@ -57,7 +56,12 @@ fn hosts_and_ports(hosts: &str) -> Outcome<(String, String)> {
         let (name, port) = match host.strip_prefix('[').map(|host| host.split_once(']')) {
             Some(Some((name, ""))) => (name, ""),
             Some(Some((name, rest))) if rest.starts_with(':') => (name, &rest[1..]),
-            Some(_) => return Err(invalid("host", "a name, an address, or an IPv6 address in []")),
+            Some(_) => {
+                return Err(Failure::invalid(
+                    "host",
+                    "a name, an address, or an IPv6 address in []",
+                ));
+            }
             None => host.split_once(':').unwrap_or((host, "")),
         };
         names.push(name);
@@ -69,5 +73,5 @@ fn hosts_and_ports(hosts: &str) -> Outcome<(String, String)> {
 }
 
 fn decoded<'a>(name: &str, value: &'a str) -> Outcome<Cow<'a, str>> {
-    percent_decode_str(value).decode_utf8().map_err(|_| invalid(name, "UTF-8"))
+    percent_decode_str(value).decode_utf8().map_err(|_| Failure::invalid(name, "UTF-8"))
 }

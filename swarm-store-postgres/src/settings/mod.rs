@@ -126,7 +126,7 @@ impl Parsed {
     fn set(&mut self, name: &str, value: &str) -> Outcome<()> {
         match name {
             "strict" => {
-                self.strict = value.parse().map_err(|_| invalid(name, "true or false"))?;
+                self.strict = value.parse().map_err(|_| Failure::invalid(name, "true or false"))?;
             }
             "schema" => {
                 // Statements quote the name; some are within the body of a function, or have a comment before them.
@@ -135,25 +135,29 @@ impl Parsed {
                     && !value.chars().any(char::is_control);
                 let schema = fits.then(|| Schema::named(value));
                 let rule = "1 to 63 bytes, without $$ and control characters";
-                self.schema = Some(schema.ok_or_else(|| invalid(name, rule))?);
+                self.schema = Some(schema.ok_or_else(|| Failure::invalid(name, rule))?);
             }
             "host" => value.clone_into(&mut self.places.hosts),
             "hostaddr" => value.clone_into(&mut self.places.addresses),
             "port" => value.clone_into(&mut self.places.ports),
             "pool" => {
                 let size = value.parse().ok().filter(|size| (1..=1_000).contains(size));
-                self.pool_size = Some(size.ok_or_else(|| invalid(name, "from 1 to 1000"))?);
+                self.pool_size =
+                    Some(size.ok_or_else(|| Failure::invalid(name, "from 1 to 1000"))?);
             }
             "statement_timeout" => {
                 let seconds = value.parse().ok().filter(|seconds| (1..=60).contains(seconds));
-                let seconds = seconds.ok_or_else(|| invalid(name, "from 1 to 60 seconds"))?;
+                let seconds =
+                    seconds.ok_or_else(|| Failure::invalid(name, "from 1 to 60 seconds"))?;
                 self.statement_timeout = Some(seconds);
             }
             "sslmode" => self.ssl_mode = Some(value.to_owned()),
             "sslrootcert" => self.root_certificate = Some(PathBuf::from(value)),
             "passfile" => self.passfile = Some(PathBuf::from(value)),
             "target_session_attrs" if matches!(value, "read-write" | "primary") => {}
-            "target_session_attrs" => return Err(invalid(name, "read-write: Swarm writes")),
+            "target_session_attrs" => {
+                return Err(Failure::invalid(name, "read-write: Swarm writes"));
+            }
             // The client library has another name for it.
             "keepalives_count" => self.pass("keepalives_retries", value),
             // An empty one is as good as none.
@@ -178,7 +182,7 @@ impl Parsed {
             "allow" | "prefer" => (SslMode::Prefer, Verify::Nothing),
             "require" | "verify-ca" | "verify-full" if !cfg!(feature = "tls") => {
                 let modes = "disable, allow or prefer: this build has no TLS (feature `tls`)";
-                return Err(invalid("sslmode", modes));
+                return Err(Failure::invalid("sslmode", modes));
             }
             // As libpq: with a root certificate it is verify-ca.
             "require" if self.root_certificate.is_some() => (SslMode::Require, Verify::Authority),
@@ -187,7 +191,7 @@ impl Parsed {
             "verify-full" => (SslMode::Require, Verify::AuthorityAndName),
             _ => {
                 let modes = "disable, allow, prefer, require, verify-ca or verify-full";
-                return Err(invalid("sslmode", modes));
+                return Err(Failure::invalid("sslmode", modes));
             }
         };
         config.ssl_mode(mode);
@@ -217,10 +221,6 @@ impl Parsed {
             strict: self.strict,
         })
     }
-}
-
-fn invalid(name: &str, rule: &str) -> Failure {
-    Failure::misconfigured(format!("{name} must be {rule}"))
 }
 
 #[cfg(test)]

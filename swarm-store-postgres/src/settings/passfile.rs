@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Server;
+use super::servers::Server;
 use crate::failure::{Failure, Outcome};
 
 /// Sets the password of each server, of the first line that fits. A file that does not exist has none; one that others may

@@ -6,8 +6,7 @@ use std::path::Path;
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
-use super::invalid;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 
 const PORT: u16 = 5432;
 
@@ -49,11 +48,11 @@ impl Places {
         let hosts = list(if is_default { DEFAULT_HOSTS } else { &self.hosts });
         let (addresses, ports) = (list(&self.addresses), list(&self.ports));
         if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
-            return Err(invalid("hostaddr", "as many as host"));
+            return Err(Failure::invalid("hostaddr", "as many as host"));
         }
         let count = hosts.len().max(addresses.len());
         if ports.len() > 1 && (is_default || ports.len() != count) {
-            return Err(invalid("port", "one, or as many as host"));
+            return Err(Failure::invalid("port", "one, or as many as host"));
         }
         let mut servers = Vec::new();
         for index in 0..count {
@@ -73,7 +72,8 @@ fn server(settings: &Config, host: &str, address: &str, port: u16) -> Outcome<Se
     let mut config = settings.clone();
     config.port(port);
     if !address.is_empty() {
-        let parsed: IpAddr = address.parse().map_err(|_| invalid("hostaddr", "an IP address"))?;
+        let parsed: IpAddr =
+            address.parse().map_err(|_| Failure::invalid("hostaddr", "an IP address"))?;
         config.hostaddr(parsed);
     }
     let shown = match (host, address) {
@@ -110,5 +110,5 @@ fn port_number(port: &str) -> Outcome<u16> {
         return Ok(PORT);
     }
     let number = port.parse().ok().filter(|port| *port != 0);
-    number.ok_or_else(|| invalid("port", "from 1 to 65535"))
+    number.ok_or_else(|| Failure::invalid("port", "from 1 to 65535"))
 }

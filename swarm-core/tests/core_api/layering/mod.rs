@@ -34,7 +34,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "failure",
             "schema",
             "db settings",
-            "tls",
+            "connector tls",
             "pool",
             "changes health session_rows",
             "tenant",
@@ -99,7 +99,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-client/src",
         &[
-            "verify",
+            "authorities verify",
             "error",
             "connection",
             "answers",
@@ -120,7 +120,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-http/src",
         &[
-            "applications forwarded memory_share movements",
+            "applications certificate forwarded memory_share movements",
             "fairness",
             "budget console workers",
             "tenants",
@@ -149,7 +149,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &[
             "console descriptors failure",
             "arguments schedule store",
-            "log secrets",
+            "log secrets trust",
             "mail signing_key without_mail",
             "command config",
             "admin member tls_files transfer without_tls witnesses",

@@ -10,11 +10,11 @@ use crate::arguments::CheckOptions;
 use crate::command::now;
 use crate::config::MailConfig;
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
-use crate::secrets::check_token;
+use crate::secrets::{self, check_token};
 use crate::store::Opened;
 use crate::tenants::{ServedIds, admin_tokens, default_tenant};
 use crate::tls_files::TlsFiles;
-use crate::{Failure, console, effective_settings, failure, serve, signing_key, store};
+use crate::{Failure, console, effective_settings, failure, signing_key, store};
 
 pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     let config = options.options.resolve()?;
@@ -26,7 +26,7 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     }
     store::check(&config.store)?;
     let is_single = checked.tenants.is_empty();
-    if let Some(given) = serve::admin_token()?.filter(|_| is_single) {
+    if let Some(given) = secrets::admin_token()?.filter(|_| is_single) {
         check_token(&given.source, &given.token)?;
     }
     for line in effective_settings::server_lines(&config) {

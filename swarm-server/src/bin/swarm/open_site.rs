@@ -10,8 +10,7 @@ use swarm_maintenance::{DeliverMail, LogQueuedMail, Maintenance, OfferCheckpoint
 use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
-use crate::secrets::mint_token;
-use crate::serve::GivenToken;
+use crate::secrets::{GivenToken, mint_token};
 use crate::{Failure, console, tenants, witnesses};
 
 /// The consequence of a changed `key_prefix`.

@@ -1,5 +1,6 @@
 //! Generates, reads and checks admin tokens.
 
+use std::env::{self, VarError};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -21,6 +22,38 @@ pub(crate) fn random_bytes() -> Result<[u8; 32], Failure> {
     let mut random = [0; 32];
     SystemEntropy.fill(&mut random)?;
     Ok(random)
+}
+
+/// The operator's token of a single tenant, and where it was given.
+pub(crate) struct GivenToken {
+    pub(crate) source: String,
+    pub(crate) token: String,
+}
+
+/// The operator's token of a single tenant, from the environment or the file that it names, not yet checked. A variable
+/// that is empty is not given.
+pub(crate) fn admin_token() -> Result<Option<GivenToken>, Failure> {
+    const TOKEN: &str = "SWARM_ADMIN_TOKEN";
+    const FILE: &str = "SWARM_ADMIN_TOKEN_FILE";
+    let token = match env::var(TOKEN) {
+        Ok(token) => Some(token).filter(|token| !token.is_empty()),
+        Err(VarError::NotPresent) => None,
+        Err(VarError::NotUnicode(_)) => return Err(format!("{TOKEN} is not UTF-8").into()),
+    };
+    let file = env::var_os(FILE).filter(|file| !file.is_empty());
+    let (source, token) = match (token, file) {
+        (Some(_), Some(_)) => {
+            return Err(format!("{TOKEN} and {FILE} are both set: set one").into());
+        }
+        (Some(token), None) => (TOKEN.to_owned(), trimmed_secret(&token).to_owned()),
+        (None, Some(file)) => {
+            let path = Path::new(&file);
+            let token = read_secret(path).map_err(|error| format!("{FILE}: {error}"))?;
+            (format!("{FILE}: {}", path.display()), token)
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(GivenToken { source, token }))
 }
 
 /// `swarm hash-token`: prints the hash of a token for the configuration; with `--new`, of a generated

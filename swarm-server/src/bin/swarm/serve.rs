@@ -1,9 +1,8 @@
 //! `swarm serve`: runs the server.
 
 use std::convert::Infallible;
-use std::env::{self, VarError};
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,7 +64,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         Ok(Services { signer: Some(signer), ..services })
     };
     let expiry = tls.as_ref().map(TlsFiles::expiry);
-    let open = open_site::open(config, admin_token()?, expiry, open_store).await?;
+    let open = open_site::open(config, secrets::admin_token()?, expiry, open_store).await?;
     if !read_only {
         check_logs(&open.site).await;
     }
@@ -221,38 +220,6 @@ impl Reloaded {
             tracing::warn!(keys, "not taken up: these settings want a restart");
         }
     }
-}
-
-/// The operator's token of a single tenant, and where it was given.
-pub(crate) struct GivenToken {
-    pub(crate) source: String,
-    pub(crate) token: String,
-}
-
-/// The operator's token of a single tenant, from the environment or the file that it names, not yet checked. A variable
-/// that is empty is not given.
-pub(crate) fn admin_token() -> Result<Option<GivenToken>, Failure> {
-    const TOKEN: &str = "SWARM_ADMIN_TOKEN";
-    const FILE: &str = "SWARM_ADMIN_TOKEN_FILE";
-    let token = match env::var(TOKEN) {
-        Ok(token) => Some(token).filter(|token| !token.is_empty()),
-        Err(VarError::NotPresent) => None,
-        Err(VarError::NotUnicode(_)) => return Err(format!("{TOKEN} is not UTF-8").into()),
-    };
-    let file = env::var_os(FILE).filter(|file| !file.is_empty());
-    let (source, token) = match (token, file) {
-        (Some(_), Some(_)) => {
-            return Err(format!("{TOKEN} and {FILE} are both set: set one").into());
-        }
-        (Some(token), None) => (TOKEN.to_owned(), secrets::trimmed_secret(&token).to_owned()),
-        (None, Some(file)) => {
-            let path = Path::new(&file);
-            let token = secrets::read_secret(path).map_err(|error| format!("{FILE}: {error}"))?;
-            (format!("{FILE}: {}", path.display()), token)
-        }
-        (None, None) => return Ok(None),
-    };
-    Ok(Some(GivenToken { source, token }))
 }
 
 /// Binds the address. Connections wait in the backlog until the server accepts them.

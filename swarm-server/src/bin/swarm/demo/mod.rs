@@ -21,8 +21,7 @@ use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::DemoOptions;
-use crate::secrets::mint_token;
-use crate::serve::GivenToken;
+use crate::secrets::{self, GivenToken, mint_token};
 use crate::{Failure, console, log, serve, signing_key, tenants};
 
 use author::Author;
@@ -30,7 +29,7 @@ use desk::{Desk, StoryClock};
 
 pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     log::start(options.log_format, LevelFilter::ERROR)?;
-    let admin_token = match serve::admin_token()? {
+    let admin_token = match secrets::admin_token()? {
         Some(given) => given,
         None => GivenToken { source: "admin token".to_owned(), token: mint_token()? },
     };

@@ -1,0 +1,14 @@
+//! A request without its body: what is known before the body is read.
+
+use http::{HeaderMap, Method};
+
+use crate::tenants::Host;
+
+/// A request without its body.
+pub(crate) struct RequestHead {
+    pub(crate) method: Method,
+    pub(crate) host: Option<Host>,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+}
