@@ -170,9 +170,11 @@ impl TenantStore {
             .await
     }
 
-    /// How long a commit waits for the lock of its tenant, in milliseconds.
+    /// How long a commit waits for the lock of its tenant, in milliseconds: shorter than the call is waited for, so that a
+    /// commit whose caller has given up is not made later.
     pub(crate) fn patience(&self) -> Arg<'static> {
-        Arg::Number(i64::try_from(self.pool.timeout().as_millis()).unwrap_or(i64::MAX))
+        let patience = self.pool.timeout() * 4 / 5;
+        Arg::Number(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Checks that commits are not blocked by the log or the clock.

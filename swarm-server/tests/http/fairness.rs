@@ -265,6 +265,8 @@ impl StalledBodies {
             while !is_stopped.load(Ordering::Relaxed) {
                 stalled.push_back(stall(Connection::open(server), server, header));
                 if stalled.len() > STALLED {
+                    // Not at once: whatever waits for memory would soon get that of those replaced.
+                    thread::sleep(Duration::from_millis(500));
                     stalled.pop_front();
                 }
             }

@@ -85,7 +85,7 @@ fn check_prints_the_effective_configuration() {
         refusal(&["check", "--config", file.to_str().unwrap()], &[("SWARM_STORE", "nowhere")]);
     assert!(said.contains("store: must be"), "{said}");
     let tls = ["check", "--tls-cert=missing.pem", "--tls-key=missing.key"];
-    assert!(refusal(&tls, &[]).contains("tls_cert: missing.pem"));
+    assert!(refusal(&tls, &[]).contains("tls_cert (--tls-cert): missing.pem"));
 }
 
 #[test]
