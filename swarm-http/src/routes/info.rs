@@ -14,15 +14,15 @@ pub struct RouteInfo {
     pub method: Method,
     /// The path. `{name}` stands for a segment or the part of one, `{*name}` for one or more segments.
     pub path: &'static str,
-    /// The credential that it requires.
+    /// The credential that the route requires.
     pub access: Access,
-    /// The body that it takes, if any.
+    /// The body that the route takes, if any.
     pub body: Option<RequestBody>,
-    /// Whether it is a change by an operator, which takes the query parameter `dry_run` (API.md, 7.1).
+    /// Whether the route is a change by an operator, which takes the query parameter `dry_run` (API.md, 7.1).
     pub takes_dry_run: bool,
-    /// Whether it belongs to interface B, whose errors have a form of their own (API.md, 8).
+    /// Whether the route belongs to interface B, whose errors have a form of their own (API.md, 8).
     pub is_of_committee: bool,
-    /// Whether it answers for the server, the same on every host. Others answer only on the hosts of a tenant.
+    /// Whether the route answers for the server, the same on every host. Other routes answer only on the hosts of a tenant.
     pub is_of_server: bool,
 }
 
@@ -30,11 +30,11 @@ pub struct RouteInfo {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RequestBody {
-    /// Its format.
+    /// The format of the body.
     pub format: BodyFormat,
     /// The largest size, in bytes.
     pub limit: usize,
-    /// Whether it may be missing.
+    /// Whether the body may be missing.
     pub is_optional: bool,
     /// The example of the reference, if there is one. Its ids are those of no record.
     pub example: Option<String>,

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 
 const PORT: u16 = 5432;
 
-/// The folders that a server has its socket in, unless it is told another.
+/// The folders in which a server has its socket by default.
 const SOCKET_FOLDERS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
 /// The hosts that are tried when the address has none: the socket of this machine, as libpq does, and then the network.
