@@ -2,7 +2,7 @@
 //! the log. So no lock is held over a round trip.
 
 use serde_json::Value;
-use swarm_core::domain::{Digest, SessionId};
+use swarm_core::domain::SessionId;
 use swarm_core::store::{Act, CLOCK_TOLERANCE_MILLIS, LogPosition, Result, Saved, StoreError};
 use swarm_core::{Entropy as _, SystemEntropy, Timestamp};
 use tokio_postgres::Row;
@@ -111,7 +111,6 @@ impl TenantStore {
         let entries = change.acts.iter().map(|act| entry(act).into()).collect();
         let of = |act: &&Act| act.entry(0, Timestamp::EPOCH).session().map(|id| signed(id.0));
         let sql = self.schema.qualify(change.sql);
-        let digested = change.acts.iter().find_map(|act| act.digested(0, Timestamp::EPOCH));
         let values = [
             Arg::Number(LAYOUT.into()),
             self.patience(),
@@ -125,7 +124,7 @@ impl TenantStore {
             owned(change.args.to_string()),
             Arg::Texts(entries),
             Arg::MaybeNumbers(change.acts.iter().map(of).collect()),
-            Arg::MaybeText(digested.map(|text| to_complete(&text, &ASSIGNED).into())),
+            Arg::MaybeText(None),
             Arg::MaybeNumber(change.opens.map(|id| signed(id.0))),
         ];
         let rows = self.call(COMMIT, &values).await?;
@@ -168,9 +167,7 @@ fn entry(act: &Act) -> String {
     if let Some(known) = act.known() {
         return known.to_text();
     }
-    let text = to_complete(&act.entry(0, Timestamp::EPOCH).to_text(), &ASSIGNED);
-    let Some(digested) = act.digested(0, Timestamp::EPOCH) else { return text };
-    text.replacen(&Digest::of(digested.as_bytes()).to_string(), "sha256:\u{1}d", 1)
+    to_complete(&act.entry(0, Timestamp::EPOCH).to_text(), &ASSIGNED)
 }
 
 /// A record that has the id 0 and the time [`EPOCH`](Timestamp::EPOCH), with the places of both in these fields: its

@@ -67,8 +67,7 @@ impl Proposal {
         let was_late = self.first.is_some_and(|(first, _)| first == id);
         let length = if was_late { (self.length * 4).min(MAX_ENTRIES) } else { self.length };
         let millis = (0..).take(length).map(|more| at.plus_millis(more));
-        let entry_at = act.map(|act| act.entry_at(id));
-        let entry = |at| entry_at.as_ref().map(|entry_at| entry_at(at).to_text());
+        let entry = |at| act.map(|act| act.entry(id, at).to_text());
         let entries = millis.map(|at| entry(at).unwrap_or_default()).collect();
         Ok(Some(Self { first: Some((id, at)), entries, length, attempts }))
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::{Json, Object};
-use super::{Day, Invalid, SubjectId, SubjectSnapshotId, Timestamp, bounded};
+use super::{Day, Digest, Invalid, SubjectId, SubjectSnapshotId, Timestamp, bounded};
 
 /// The market regime of a day (API.md, 7.4). Interface A shows the first five fields, with the
 /// names of API.md, 6.6.
@@ -107,6 +107,19 @@ impl SubjectSnapshotDraft {
             positions: fields.list_if_any("positions", Position::read)?.unwrap_or_default(),
             notable: fields.texts("notable")?,
         })
+    }
+
+    /// Returns the digest of the snapshot of this subject: of the text of its record without `id` and `createdAt`, which its
+    /// commit assigns (API.md, 11.2).
+    pub fn digest(&self, subject_id: &SubjectId) -> Digest {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Content<'a> {
+            subject_id: &'a SubjectId,
+            #[serde(flatten)]
+            draft: &'a SubjectSnapshotDraft,
+        }
+        Digest::of_json(&Content { subject_id, draft: self })
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::Object;
-use super::{Invalid, MemberId, MemoId, SessionId, SubjectId, Timestamp, bounded};
+use super::{Digest, Invalid, MemberId, MemoId, SessionId, SubjectId, Timestamp, bounded};
 
 /// A memo as the member sends it (API.md, 5.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,6 +32,19 @@ impl MemoDraft {
             subject_id: subject_id.map(SubjectId::parse).transpose()?,
             session_id: fields.id_if_any("sessionId")?.map(SessionId),
         })
+    }
+
+    /// Returns the digest of the memo of this author: of the text of its record without `id` and `publishedAt`, which its
+    /// commit assigns (API.md, 11.2).
+    pub fn digest(&self, member_id: &MemberId) -> Digest {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Content<'a> {
+            member_id: &'a MemberId,
+            #[serde(flatten)]
+            draft: &'a MemoDraft,
+        }
+        Digest::of_json(&Content { member_id, draft: self })
     }
 }
 

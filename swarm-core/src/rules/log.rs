@@ -3,21 +3,19 @@
 use std::sync::Arc;
 
 use crate::domain::committee::CommitteeDay;
-use crate::domain::json::write;
 use crate::domain::{
     Actor, Attribution, CommitteeDayEntry, DayAct, Digest, Excuse, LogBefore, LogEntry,
     LoggedSession, Member, MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct,
-    MemoDraft, MemoEntry, MemoId, Operation, Regime, RunningDigest, Session, SessionAct,
-    SessionDraft, SessionEntry, SessionId, Signal, Subject, SubjectId, SubjectSnapshot,
-    SubjectSnapshotDraft, SubjectSnapshotId, Timestamp,
+    MemoDraft, MemoEntry, MemoId, Operation, Regime, Session, SessionAct, SessionDraft,
+    SessionEntry, SessionId, Signal, Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId,
+    Timestamp,
 };
 use crate::proof::note::VerifierKey;
 
 /// What a change appends to the log, made by the rules that judged it.
 ///
 /// Most entries are [known](Self::known) before the commit. An entry that contains an id or a time which the
-/// commit assigns is made during the commit, by [`entry`](Self::entry), or for each possible time before it, by
-/// [`entry_at`](Self::entry_at). A store appends what that returns.
+/// commit assigns is made by [`entry`](Self::entry) once both are known. No digest in it covers either.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Act(Kind);
 
@@ -25,8 +23,8 @@ pub struct Act(Kind);
 enum Kind {
     Known(Arc<LogEntry>),
     Convened(SessionDraft, Attribution),
-    MemoPublished(MemberId, MemoDraft),
-    SnapshotAdded(SubjectId, SubjectSnapshotDraft, Actor),
+    MemoPublished(MemberId, Digest),
+    SnapshotAdded(SubjectId, Digest, Actor),
     StoreAccepted(LogBefore, Actor),
 }
 
@@ -46,45 +44,23 @@ impl Act {
     /// Returns the entry of a commit at the time `at` that assigned the number `minted`: the id of a session
     /// or of a document, or the number of a new log. A [known](Self::known) entry depends on neither.
     pub fn entry(&self, minted: u64, at: Timestamp) -> Arc<LogEntry> {
-        self.entry_at(minted)(at)
-    }
-
-    /// Returns the [entry](Self::entry) as a function of the time. What the entries of all times have in common
-    /// is hashed once, because a store that proposes an entry for each millisecond must be done before they have
-    /// passed.
-    pub fn entry_at(&self, minted: u64) -> Box<dyn Fn(Timestamp) -> Arc<LogEntry> + '_> {
         match &self.0 {
-            Kind::Known(entry) => Box::new(move |_| Arc::clone(entry)),
+            Kind::Known(entry) => Arc::clone(entry),
             Kind::Convened(draft, by) => {
-                let session = logged(&draft.convened(SessionId(minted), Timestamp::EPOCH));
-                Box::new(move |at| Arc::new(convened_entry(&session, by, at)))
+                let session = logged(&draft.convened(SessionId(minted), at));
+                Arc::new(convened_entry(session, by))
             }
-            Kind::MemoPublished(author, draft) => {
-                let digest = digest_at(&write(&memo(author, draft, minted, Timestamp::EPOCH)));
-                Box::new(move |at| Arc::new(memo_published_entry(author, minted, digest(at))))
+            Kind::MemoPublished(author, digest) => {
+                Arc::new(memo_published_entry(author, minted, *digest))
             }
-            Kind::SnapshotAdded(subject, draft, by) => {
-                let digest = digest_at(&write(&snapshot(subject, draft, minted, Timestamp::EPOCH)));
-                Box::new(move |at| Arc::new(snapshot_added_entry(subject, by, minted, digest(at))))
+            Kind::SnapshotAdded(subject, digest, by) => {
+                Arc::new(snapshot_added_entry(subject, by, minted, *digest))
             }
             Kind::StoreAccepted(before, by) => {
                 let (by, before) = (by.clone(), before.clone());
                 let accepted = Operation::StoreAccepted { by, log: minted, before };
-                let entry = Arc::new(LogEntry::Operation(accepted));
-                Box::new(move |_| Arc::clone(&entry))
+                Arc::new(LogEntry::Operation(accepted))
             }
-        }
-    }
-
-    /// Returns the JSON text whose digest is in the [entry](Self::entry), where that text has the id and
-    /// the time of the commit. A store whose commits assign both can complete text and entry by itself.
-    pub fn digested(&self, minted: u64, at: Timestamp) -> Option<String> {
-        match &self.0 {
-            Kind::MemoPublished(author, draft) => Some(write(&memo(author, draft, minted, at))),
-            Kind::SnapshotAdded(subject, draft, _) => {
-                Some(write(&snapshot(subject, draft, minted, at)))
-            }
-            _ => None,
         }
     }
 
@@ -150,7 +126,7 @@ pub(super) fn member_changed(act: MemberAct, member: &Member, by: Option<&Actor>
 
 /// Returns the act: a memo is published.
 pub fn memo_published(member: &MemberId, draft: &MemoDraft) -> Act {
-    Act::new(Kind::MemoPublished(member.clone(), draft.clone()))
+    Act::new(Kind::MemoPublished(member.clone(), draft.digest(member)))
 }
 
 /// Returns the act: a memo is shown that was held while its session was sealed.
@@ -160,7 +136,7 @@ pub fn memo_shown(memo: &Memo) -> Act {
         by: None,
         id: memo.id,
         member_id: memo.member_id.clone(),
-        digest: Digest::of_json(memo),
+        digest: memo.draft.digest(&memo.member_id),
     })
     .into()
 }
@@ -172,7 +148,7 @@ pub fn memo_retracted(memo: &Memo, by: &Actor) -> Act {
         by: Some(by.clone()),
         id: memo.id,
         member_id: memo.member_id.clone(),
-        digest: Digest::of_json(memo),
+        digest: memo.draft.digest(&memo.member_id),
     })
     .into()
 }
@@ -185,7 +161,7 @@ pub fn subject_put(subject: &Subject, by: &Actor) -> Act {
 
 /// Returns the act: a snapshot of a subject is added.
 pub fn snapshot_added(subject: &SubjectId, draft: &SubjectSnapshotDraft, by: &Actor) -> Act {
-    Act::new(Kind::SnapshotAdded(subject.clone(), draft.clone(), by.clone()))
+    Act::new(Kind::SnapshotAdded(subject.clone(), draft.digest(subject), by.clone()))
 }
 
 /// Returns the act: the regime of a day is recorded.
@@ -256,19 +232,14 @@ pub fn logged(session: &Session) -> LoggedSession {
     }
 }
 
-fn convened_entry(session: &LoggedSession, by: &Attribution, at: Timestamp) -> LogEntry {
+fn convened_entry(session: LoggedSession, by: &Attribution) -> LogEntry {
     LogEntry::Session(Box::new(SessionEntry {
         act: SessionAct::Convened,
         by: by.by.clone(),
         note: by.note.clone(),
-        session: LoggedSession { convened_at: at, ..session.clone() },
+        session,
         excuse: None,
     }))
-}
-
-fn memo(author: &MemberId, draft: &MemoDraft, id: u64, at: Timestamp) -> Memo {
-    let (id, member_id) = (MemoId(id), author.clone());
-    Memo { id, member_id, draft: draft.clone(), published_at: at }
 }
 
 fn memo_published_entry(author: &MemberId, id: u64, digest: Digest) -> LogEntry {
@@ -276,30 +247,7 @@ fn memo_published_entry(author: &MemberId, id: u64, digest: Digest) -> LogEntry 
     LogEntry::Memo(MemoEntry { act: MemoAct::Published, by: None, id, digest, member_id })
 }
 
-fn snapshot(
-    subject: &SubjectId,
-    draft: &SubjectSnapshotDraft,
-    id: u64,
-    at: Timestamp,
-) -> SubjectSnapshot {
-    let (id, subject_id) = (SubjectSnapshotId(id), subject.clone());
-    SubjectSnapshot { id, subject_id, draft: draft.clone(), created_at: at }
-}
-
 fn snapshot_added_entry(subject: &SubjectId, by: &Actor, id: u64, digest: Digest) -> LogEntry {
     let (id, subject_id) = (SubjectSnapshotId(id), subject.clone());
     LogEntry::SubjectSnapshot { by: by.clone(), id, digest, subject_id }
-}
-
-/// The digest of a record's JSON text as a function of the time of its commit. `text` is that of
-/// [`Timestamp::EPOCH`]; the time is its last member.
-fn digest_at(text: &str) -> impl Fn(Timestamp) -> Digest + use<> {
-    let end_at = |at: Timestamp| write(&at) + "}";
-    let mut head = RunningDigest::default();
-    head.update(text.strip_suffix(&end_at(Timestamp::EPOCH)).unwrap_or(text).as_bytes());
-    move |at| {
-        let mut whole = head.clone();
-        whole.update(end_at(at).as_bytes());
-        whole.digest()
-    }
 }

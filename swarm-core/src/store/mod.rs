@@ -12,6 +12,7 @@
 //! memo, after an error may get two. The suite in `swarm_testing::conformance` tests an implementation.
 
 mod aggregation;
+pub mod backend;
 mod changes;
 mod committee;
 mod counts;

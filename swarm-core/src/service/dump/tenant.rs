@@ -7,7 +7,7 @@ use crate::domain::committee::CommitteeMember;
 use crate::domain::{Digest, LogLine, Member, Session, SubjectId, SubjectSnapshotDraft};
 use crate::proof::hex;
 use crate::rules::ERASED;
-use crate::service::documents::{StoredMemo, read, snapshot};
+use crate::service::documents::{StoredMemo, read};
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
 /// What is known of a tenant so far, but for what is in the index.
@@ -140,13 +140,13 @@ fn digest(stored: &StoredDocument) -> Option<Digest> {
         Collection::SubjectSnapshots => {
             let subject = SubjectId::parse(group.clone()).ok()?;
             let draft = read(document, SubjectSnapshotDraft::read).ok()?;
-            Some(Digest::of_json(&snapshot(&subject, draft, document)))
+            Some(draft.digest(&subject))
         }
         Collection::Memos => {
             let StoredMemo { memo, retracted: is_retracted, .. } =
                 StoredMemo::read(document).ok()?;
             let is_erased = is_retracted && memo.draft.body == ERASED;
-            (!is_erased).then(|| Digest::of_json(&memo))
+            (!is_erased).then(|| memo.draft.digest(&memo.member_id))
         }
         _ => None,
     }

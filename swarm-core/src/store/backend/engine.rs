@@ -1,0 +1,464 @@
+//! Queries and transactions, carried out on the tables of a store that is in the same process.
+//!
+//! A backend that sends queries to a server lets the server carry them out. One that has its tables at hand implements
+//! [`Tables`] and [`TablesMut`], a few simple operations on one consistent state, and calls [`read`] and [`commit`].
+
+use crate::domain::{Seq, Timestamp, Version};
+use crate::store::{Result, StoreError, time_of_commit, time_of_read};
+
+use super::{
+    Answer, Append, Assigned, Check, CommitId, Decision, Entries, Entry, Head, Kind, Outcome,
+    PartSet, Query, Range, Reading, Reference, Row, Table, Term, Transaction, Value, Write,
+};
+
+/// The records of a tenant in one consistent state.
+pub trait Tables {
+    /// Returns the record with this key.
+    ///
+    /// # Errors
+    /// The errors of the store, here and below.
+    fn row(&self, table: &'static Table, key: &[Value], parts: PartSet) -> Result<Option<Row>>;
+
+    /// Passes the records of a range to `each`, in their order, until it returns false.
+    ///
+    /// # Errors
+    /// Also the errors of `each`.
+    fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()>;
+
+    /// Returns the last number of a sequence; 0 if there is none.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    fn sequence(&self, name: &str) -> Result<u64>;
+
+    /// Returns the end of the log.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    fn head(&self) -> Result<Head>;
+
+    /// Returns the commit that appended the entry with this number.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>>;
+
+    /// Returns entries of the log. The records that they refer to are not read.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    fn entries(&self, entries: &Entries) -> Result<Vec<Entry>>;
+}
+
+/// The records of a tenant in a transaction of the store, which is undone after an error.
+pub trait TablesMut: Tables {
+    /// Writes a record that is not there.
+    ///
+    /// # Errors
+    /// The errors of the store, here and below.
+    fn insert(&mut self, table: &'static Table, row: Row) -> Result<()>;
+
+    /// Replaces a record, which was read without parts, by another one with the same key.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()>;
+
+    /// Changes one column of a record, which was read without parts.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    fn set(&mut self, table: &'static Table, old: &Row, column: usize, value: Value) -> Result<()>;
+
+    /// Removes a record, which was read without parts.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    fn remove(&mut self, table: &'static Table, old: &Row) -> Result<()>;
+
+    /// Writes the last number of a sequence.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    fn set_sequence(&mut self, name: &'static str, number: u64) -> Result<()>;
+
+    /// Appends entries to the log, with consecutive numbers after its last one. `log` is the number of the log.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()>;
+}
+
+/// A range with values in place of terms.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<'a> {
+    /// The table.
+    pub table: &'static Table,
+    /// The position of the index; `None`: the primary key.
+    pub index: Option<usize>,
+    /// The values of the first columns of the index.
+    pub prefix: &'a [Value],
+    /// Only records with a higher value in the column after the prefix.
+    pub after: Option<&'a Value>,
+    /// Only records with a lower value in the column after the prefix.
+    pub before: Option<&'a Value>,
+    /// Whether the last records come first.
+    pub is_descending: bool,
+    /// The parts that are read.
+    pub parts: PartSet,
+}
+
+/// Answers queries. `clock` is the time, which was read before the state of the tables was fixed.
+///
+/// # Errors
+/// The errors of the tables.
+pub fn read(tables: &impl Tables, clock: Timestamp, queries: &[Query]) -> Result<Reading> {
+    let mut answers = Vec::with_capacity(queries.len());
+    for query in queries {
+        let answer = answer(tables, query, &answers)?;
+        answers.push(answer);
+    }
+    Ok(Reading { clock, head: tables.head()?, answers })
+}
+
+fn answer(tables: &impl Tables, query: &Query, answers: &[Answer]) -> Result<Answer> {
+    Ok(match query {
+        Query::Rows(range) => {
+            let sought = |term: &Term| term.sought(answers);
+            rows(tables, range, &sought)?
+        }
+        Query::Count(range) => {
+            Answer::Number(count(tables, range, &[], &|term| term.sought(answers))?)
+        }
+        Query::Sequence(name) => Answer::Number(tables.sequence(name)?),
+        Query::Entries(entries) => Answer::Entries(referring(tables, tables.entries(entries)?)?),
+        Query::CommitOf(seq) => Answer::Commit(tables.commit_of(*seq)?),
+    })
+}
+
+/// Reads the records that entries refer to.
+fn referring(tables: &impl Tables, mut entries: Vec<Entry>) -> Result<Vec<Entry>> {
+    for entry in &mut entries {
+        if let Some(Reference { table, key, row }) = &mut entry.reference {
+            *row = tables.row(table, &[Value::from(*key)], PartSet::ALL)?;
+        }
+    }
+    Ok(entries)
+}
+
+/// Makes values of terms; `None` if one of them has no value.
+type Resolve<'a> = &'a dyn Fn(&Term) -> Option<Value>;
+
+fn rows(tables: &impl Tables, range: &Range, resolve: Resolve<'_>) -> Result<Answer> {
+    let (mut rows, mut has_more, mut size) = (Vec::new(), false, 0);
+    each(tables, range, resolve, &mut |row: Row| {
+        if range.bytes != usize::MAX {
+            let lengths = (0..range.table.parts.len()).filter_map(|part| row.body.part(part));
+            size += lengths.map(|text| text.len()).sum::<usize>();
+            if size > range.bytes && !rows.is_empty() {
+                has_more = true;
+                return Ok(false);
+            }
+        }
+        rows.push(row);
+        Ok(true)
+    })?;
+    let mut joined = Vec::new();
+    if let Some(join) = &range.join {
+        for row in &rows {
+            let key = row.columns.get(join.column).filter(|key| !key.is_null());
+            let other =
+                key.map(|key| tables.row(join.table, std::slice::from_ref(key), join.parts));
+            joined.push(other.transpose()?.flatten());
+        }
+    }
+    Ok(Answer::Rows { rows, joined, has_more })
+}
+
+/// Passes the records of a range to a function, at most as many as its limit, until it returns false.
+fn each(
+    tables: &impl Tables,
+    range: &Range,
+    resolve: Resolve<'_>,
+    take: &mut dyn FnMut(Row) -> Result<bool>,
+) -> Result<()> {
+    let Range { table, index, is_descending, distinct, having, parts, .. } = *range;
+    let mut left = range.limit;
+    let prefix: Option<Vec<_>> = range.prefix.iter().map(resolve).collect();
+    let bound = |term: &Option<Term>| match term {
+        Some(term) => resolve(term).map(Some),
+        None => Some(None),
+    };
+    let bounds = bound(&range.after).zip(bound(&range.before));
+    let (Some(prefix), Some((after, before))) = (prefix, bounds) else { return Ok(()) };
+    if left == 0 {
+        return Ok(());
+    }
+    if index.is_none() && prefix.len() == table.key {
+        return match tables.row(table, &prefix, parts)? {
+            Some(row) => take(row).map(drop),
+            None => Ok(()),
+        };
+    }
+    let columns = if distinct > 0 { table.indexed(index) } else { Vec::new() };
+    let mut last: Option<Vec<Value>> = None;
+    let (after, before) = (after.as_ref(), before.as_ref());
+    let scan = Scan { table, index, prefix: &prefix, after, before, is_descending, parts };
+    tables.scan(&scan, &mut |row| {
+        if having.is_some_and(|column| row.columns.get(column).is_none_or(Value::is_null)) {
+            return Ok(true);
+        }
+        if distinct > 0 {
+            let values =
+                columns.iter().take(distinct).filter_map(|column| row.columns.get(*column));
+            let values: Vec<_> = values.cloned().collect();
+            if last.as_ref() == Some(&values) {
+                return Ok(true);
+            }
+            last = Some(values);
+        }
+        left -= 1;
+        Ok(take(row)? && left > 0)
+    })
+}
+
+/// The number of records in a range, without the one with the key `except`, at most its limit.
+fn count(
+    tables: &impl Tables,
+    range: &Range,
+    except: &[Value],
+    resolve: Resolve<'_>,
+) -> Result<u64> {
+    let mut counted = 0;
+    let without_limit = Range { limit: usize::MAX, parts: PartSet::NONE, ..range.clone() };
+    each(tables, &without_limit, resolve, &mut |row| {
+        counted += usize::from(!has_key(range.table, &row, except));
+        Ok(counted < range.limit)
+    })?;
+    Ok(u64::try_from(counted).unwrap_or(u64::MAX))
+}
+
+fn has_key(table: &Table, row: &Row, key: &[Value]) -> bool {
+    !key.is_empty() && row.columns.get(..table.key) == Some(key)
+}
+
+/// Carries out a transaction, at the time that `clock` tells. The caller has exclusive access to the tables of the tenant, and undoes
+/// the changes after an error.
+///
+/// # Errors
+/// [`StoreErrorKind::WentBack`](crate::store::StoreErrorKind::WentBack), [`ClockBehind`](crate::store::StoreErrorKind::ClockBehind) and
+/// [`Contended`](crate::store::StoreErrorKind::Contended), with nothing written; the errors of the tables.
+pub fn commit(
+    tables: &mut impl TablesMut,
+    clock: impl FnOnce() -> Timestamp,
+    transaction: &Transaction,
+) -> Result<Outcome> {
+    let head = tables.head()?;
+    let Transaction { id, kind, seen, repetition, checks, sequences, writes, entries, .. } =
+        transaction;
+    if matches!(kind, Kind::Usual | Kind::AcceptClock) {
+        check_log(tables, &head, seen)?;
+    }
+    if let Some(repetition) = repetition {
+        let found = rows(tables, &repetition.range, &plain)?;
+        let found = found.rows().first();
+        let has_id =
+            |row: &&Row| row.columns.get(repetition.column).and_then(Value::bytes) == Some(&id.0);
+        if let Some(row) = found.filter(has_id) {
+            return Ok(Outcome { head, decision: Decision::Repeated(row.clone()) });
+        }
+    }
+    let at = match kind {
+        Kind::Usual => time_of_commit(clock(), head.at)?,
+        Kind::AcceptClock | Kind::Aside => clock(),
+        Kind::AcceptLog => time_of_read(clock(), head.at),
+    };
+    for (check, condition) in checks.iter().enumerate() {
+        if let Err(found) = is_met(tables, condition, at)? {
+            return Ok(Outcome { head, decision: Decision::Failed { check, found } });
+        }
+    }
+    let mut numbers = Vec::with_capacity(sequences.len());
+    let log = match kind {
+        Kind::AcceptLog => head.log.max(seen.log).saturating_add(1),
+        _ => head.log,
+    };
+    if *kind == Kind::AcceptLog {
+        numbers.push(log);
+    }
+    for name in sequences {
+        let number = tables.sequence(name)?.saturating_add(1);
+        tables.set_sequence(name, number)?;
+        numbers.push(number);
+    }
+    let assigned = Assigned { at, numbers };
+    for change in writes {
+        write(tables, change, &assigned)?;
+    }
+    let head = append(tables, entries, &assigned, *id, Head { log, ..head })?;
+    Ok(Outcome { head, decision: Decision::Committed(assigned) })
+}
+
+/// The value of a term that is no placeholder.
+fn plain(term: &Term) -> Option<Value> {
+    match term {
+        Term::Value(value) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// Checks that the log continues from the position that was seen.
+fn check_log(tables: &impl Tables, head: &Head, seen: &Head) -> Result<()> {
+    let Some(size) = seen.compared() else { return Ok(()) };
+    let commit = if size == head.size { head.commit } else { tables.commit_of(size)? };
+    if head.log > seen.log {
+        return Err(StoreError::contended("commit", "another log has begun"));
+    }
+    if head.log == seen.log && commit == seen.commit {
+        return Ok(());
+    }
+    Err(StoreError::went_back("commit"))
+}
+
+/// Whether a condition is met; if not, with the record that shows it.
+fn is_met(
+    tables: &impl Tables,
+    check: &Check,
+    at: Timestamp,
+) -> Result<std::result::Result<(), Option<Row>>> {
+    let first = |range: &Range| -> Result<Option<Row>> {
+        let only_first = Range { limit: 1, parts: PartSet::NONE, ..range.clone() };
+        match rows(tables, &only_first, &plain)? {
+            Answer::Rows { rows, .. } => Ok(rows.into_iter().next()),
+            _ => Ok(None),
+        }
+    };
+    let values = |terms: &[Term]| -> Vec<Value> { terms.iter().filter_map(plain).collect() };
+    let met = match check {
+        Check::Version { table, key, expected } => {
+            let row = tables.row(table, &values(key), PartSet::NONE)?;
+            row.map(|row| row.version) == *expected
+        }
+        Check::NotAfter(deadline) => at <= *deadline,
+        Check::First { range, column, value } => {
+            first(range)?.and_then(|row| row.columns.get(*column).cloned()) == plain(value)
+        }
+        Check::AtMost { range, column, most } => {
+            first(range)?.is_none_or(|row| row.columns.get(*column) <= plain(most).as_ref())
+        }
+        Check::None { range, except } => {
+            let except = values(except);
+            let mut found = None;
+            each(tables, &range.clone(), &plain, &mut |row| {
+                if !has_key(range.table, &row, &except) {
+                    found = Some(row);
+                }
+                Ok(found.is_none())
+            })?;
+            if found.is_some() {
+                return Ok(Err(found));
+            }
+            true
+        }
+        Check::Count { range, except, least, most } => {
+            let enough = usize::try_from(most.saturating_add(1)).unwrap_or(usize::MAX);
+            let range = Range { limit: enough, ..range.clone() };
+            (*least..=*most).contains(&count(tables, &range, &values(except), &plain)?)
+        }
+        Check::Sum(sequence, most) => tables.sequence(sequence)? <= *most,
+    };
+    Ok(if met { Ok(()) } else { Err(None) })
+}
+
+fn write(tables: &mut impl TablesMut, change: &Write, assigned: &Assigned) -> Result<()> {
+    let values = |columns: &[Term]| -> std::sync::Arc<[Value]> {
+        columns.iter().map(|column| column.written(assigned)).collect()
+    };
+    match change {
+        Write::Insert { table, columns, body } => {
+            let (columns, body) = (values(columns), body.clone());
+            tables.insert(table, Row { version: Version(1), columns, body })
+        }
+        Write::Put { table, columns, body } => {
+            let (columns, body) = (values(columns), body.clone());
+            let key = columns.get(..table.key).unwrap_or_default();
+            match tables.row(table, key, PartSet::NONE)? {
+                Some(old) => {
+                    let version = old.version.next();
+                    tables.replace(table, &old, Row { version, columns, body })
+                }
+                None => tables.insert(table, Row { version: Version(1), columns, body }),
+            }
+        }
+        Write::Set { range, column, value } => {
+            let value = value.written(assigned);
+            for row in found(tables, range)? {
+                tables.set(range.table, &row, *column, value.clone())?;
+            }
+            Ok(())
+        }
+        Write::Remove(range) => {
+            for row in found(tables, range)? {
+                tables.remove(range.table, &row)?;
+            }
+            Ok(())
+        }
+        Write::Add(sequence, amount) => {
+            let sum = tables.sequence(sequence)?.saturating_add_signed(*amount);
+            tables.set_sequence(sequence, sum)
+        }
+    }
+}
+
+/// The records in a range, without parts.
+fn found(tables: &impl Tables, range: &Range) -> Result<Vec<Row>> {
+    let range = Range { parts: PartSet::NONE, join: None, ..range.clone() };
+    Ok(match rows(tables, &range, &plain)? {
+        Answer::Rows { rows, .. } => rows,
+        _ => Vec::new(),
+    })
+}
+
+/// Appends entries; returns the end of the log.
+fn append(
+    tables: &mut impl TablesMut,
+    entries: &[Append],
+    assigned: &Assigned,
+    commit: CommitId,
+    head: Head,
+) -> Result<Head> {
+    let mut made = Vec::with_capacity(entries.len());
+    let mut seq = head.size;
+    let mut add = |topic, number, reference, body: &super::Body| {
+        seq = Seq(seq.0.saturating_add(1));
+        let (at, body) = (assigned.at, body.clone());
+        made.push(Entry { seq, at, commit, topic, assigned: number, reference, body });
+    };
+    for entry in entries {
+        match entry {
+            Append::Entry { topic, assigned: number, reference, body } => {
+                let topic = topic.as_ref().and_then(|it| it.written(assigned).integer());
+                let number = number.and_then(|sequence| assigned.numbers.get(sequence).copied());
+                let reference = reference.as_ref().map(|(table, key)| {
+                    let key =
+                        key.written(assigned).integer().and_then(|key| u64::try_from(key).ok());
+                    Reference { table, key: key.unwrap_or(0), row: None }
+                });
+                add(topic, number, reference, body);
+            }
+            Append::Each { range, body } => {
+                for row in found(tables, range)? {
+                    let key = row.columns.first().and_then(Value::integer);
+                    let key = key.and_then(|key| u64::try_from(key).ok()).unwrap_or(0);
+                    add(None, None, Some(Reference { table: range.table, key, row: None }), body);
+                }
+            }
+        }
+    }
+    if made.is_empty() {
+        return Ok(head);
+    }
+    let (at, commit) = (Some(assigned.at), Some(commit));
+    tables.append(head.log, made)?;
+    Ok(Head { size: seq, at, commit, ..head })
+}
