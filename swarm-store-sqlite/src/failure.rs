@@ -86,8 +86,21 @@ impl From<rusqlite::Error> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        Self::new(error.kind(), text)
+        let source = error.source();
+        match source.and_then(<dyn std::error::Error>::downcast_ref::<Self>) {
+            Some(failure) => failure.clone(),
+            None => Self::new(
+                error.kind(),
+                source.map_or_else(|| error.to_string(), ToString::to_string),
+            ),
+        }
+    }
+}
+
+/// For the traits of `swarm-core` that are carried out within an operation, which gives the error its name.
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        failure.of("sqlite")
     }
 }
 
