@@ -28,6 +28,7 @@ mod members;
 mod methods;
 mod outbox;
 mod read_only;
+mod record_layer;
 pub mod records;
 mod reply;
 mod seen;
@@ -61,6 +62,7 @@ pub use log::{CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit
 pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox};
 pub use read_only::ReadOnly;
+pub use record_layer::{Records, TABLES};
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Aggregated, Saved, SessionList, SessionQuery, Sessions, SummaryQuery};
 pub use takes::{

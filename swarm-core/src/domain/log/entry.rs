@@ -119,6 +119,23 @@ impl LogEntry {
         exact(text, Self::to_text)
     }
 
+    /// Returns the entry with what its commit assigned in place of zeros: a number, which is the id of the record or the
+    /// number of a log, and the time.
+    #[must_use]
+    pub(crate) fn assigned(mut self, number: u64, at: Timestamp) -> Self {
+        match &mut self {
+            Self::Session(entry) => {
+                entry.session.id = SessionId(number);
+                entry.session.convened_at = at;
+            }
+            Self::Memo(entry) => entry.id = MemoId(number),
+            Self::SubjectSnapshot { id, .. } => *id = SubjectSnapshotId(number),
+            Self::Operation(Operation::StoreAccepted { log, .. }) => *log = number,
+            _ => {}
+        }
+        self
+    }
+
     /// Returns the session that an operator or the schedule acted on.
     pub fn session(&self) -> Option<SessionId> {
         match self {

@@ -370,7 +370,11 @@ fn is_met(
     Ok(if met { Ok(()) } else { Err(None) })
 }
 
-fn write(tables: &mut impl TablesMut, change: &Write, assigned: &Assigned) -> Result<()> {
+/// Makes a change of records.
+///
+/// # Errors
+/// The errors of the tables.
+pub fn write(tables: &mut impl TablesMut, change: &Write, assigned: &Assigned) -> Result<()> {
     let values = |columns: &[Term]| -> std::sync::Arc<[Value]> {
         columns.iter().map(|column| column.written(assigned)).collect()
     };

@@ -139,8 +139,8 @@ pub trait Load: Send {
 /// What a [`Load`] writes.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// A record.
-    Row(&'static Table, Row),
+    /// A change of records, without placeholders: [`engine::write`] makes it.
+    Write(Write),
     /// The last number of a sequence, or its sum.
     Sequence(&'static str, u64),
     /// An entry of the log with this number.

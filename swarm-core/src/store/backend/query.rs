@@ -101,9 +101,14 @@ impl PartSet {
     /// No part.
     pub const NONE: Self = Self(0);
 
-    /// The first parts, as many.
-    pub const fn first(count: u32) -> Self {
-        Self((1 << count) - 1)
+    /// The parts with these positions, which are lower than 32.
+    pub const fn of(positions: &[usize]) -> Self {
+        let (mut set, mut at) = (0, 0);
+        while at < positions.len() {
+            set |= 1 << positions[at];
+            at += 1;
+        }
+        Self(set)
     }
 
     /// Returns whether it has the part with this position.

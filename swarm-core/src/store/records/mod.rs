@@ -49,6 +49,12 @@ pub trait Record: Sized {
 #[error("no record: {0}")]
 pub struct Unreadable(String);
 
+impl Unreadable {
+    pub(crate) fn new(why: &str) -> Self {
+        Self(why.to_owned())
+    }
+}
+
 impl From<Invalid> for Unreadable {
     fn from(invalid: Invalid) -> Self {
         Self(invalid.to_string())
@@ -129,7 +135,7 @@ impl Record for Session {
             window_closes_at: time_if_any(fields, "windowClosesAt")?,
             convened_at: time(fields, "convenedAt")?,
             quorum: whole_if_any(fields, "quorum")?,
-            buckets: fields.list_if_any("buckets", bucket)?,
+            buckets: fields.list_if_any("buckets", read_bucket)?,
             roster: Roster::read(fields, "roster")?,
             blind: fields.bool_if_any("blind")?.unwrap_or(false),
             opened_at: time_if_any(fields, "openedAt")?,
@@ -209,7 +215,7 @@ impl SessionTerms {
             id: SessionId(whole(fields, "id")?),
             state: SessionState::read(fields)?,
             window_closes_at: time_if_any(fields, "windowClosesAt")?,
-            buckets: fields.list_if_any("buckets", bucket)?,
+            buckets: fields.list_if_any("buckets", read_bucket)?,
             roster: Roster::read(fields, "roster")?,
             sealed: fields.bool_if_any("blind")?.unwrap_or(false)
                 && time_if_any(fields, "openedAt")?.is_none(),
@@ -217,7 +223,8 @@ impl SessionTerms {
     }
 }
 
-fn bucket(name: Json) -> Result<Bucket, Invalid> {
+/// Reads the name of a bucket.
+pub(super) fn read_bucket(name: Json) -> Result<Bucket, Invalid> {
     match name {
         Json::Text(name) => Bucket::parse(name),
         _ => Err(Invalid::new("buckets", "must hold names")),
@@ -238,7 +245,8 @@ impl Record for Snapshot {
     }
 }
 
-fn read_figures(fields: &mut Object) -> Result<Figures, Unreadable> {
+/// Reads the figures of a snapshot.
+pub(super) fn read_figures(fields: &mut Object) -> Result<Figures, Unreadable> {
     Ok(Figures {
         aggregated_at: time(fields, "aggregatedAt")?,
         participation: participation(&mut object(fields, "participation")?)?,

@@ -1,0 +1,200 @@
+//! The log, and the tree over it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::rows::{Outcome, corrupt, number};
+use super::tables::{committee_takes, takes, tiles, trees};
+use super::{Change, TenantRecords, committee, takes as take_rows};
+use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId, Timestamp};
+use crate::proof::opening_entry;
+use crate::proof::tile::TileId;
+use crate::rules::Versioned;
+use crate::store::backend::{
+    Append, Backend, Body, Check, Entries, Entry, Kind, Parts, Query, Range, Reference, Row, Term,
+    Value, Write,
+};
+use crate::store::records::Unreadable;
+use crate::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState};
+
+#[async_trait]
+impl<B: Backend> Log for TenantRecords<B> {
+    async fn accept_clock(&self, act: &Act) -> Result<()> {
+        self.accept("accept clock", Kind::AcceptClock, act).await
+    }
+
+    async fn accept_store(&self, act: &Act) -> Result<()> {
+        self.accept("accept store", Kind::AcceptLog, act).await
+    }
+
+    async fn accept_key(&self, act: &Act) -> Result<()> {
+        self.accept("accept key", Kind::Usual, act).await
+    }
+
+    async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
+        self.entries("log", Entries { topic: None, after, limit }).await
+    }
+
+    async fn log_position(&self) -> Result<LogPosition> {
+        self.position("log position").await
+    }
+
+    async fn seen_log(&self) -> Result<LogPosition> {
+        Ok(self.seen.position())
+    }
+
+    async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
+        let topic = Value::from(session.0).integer();
+        self.entries("acts", Entries { topic, after: Seq(0), limit: usize::MAX }).await
+    }
+
+    async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
+        self.seen.mark_went_back(log, size);
+        Ok(())
+    }
+
+    async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
+        let mut found =
+            self.read("tree", vec![Query::Rows(Range::key(&trees::TABLE, tree_key()))]).await?;
+        found.row().as_ref().map(tree).transpose().map_err(found.corrupt())
+    }
+
+    async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
+        let TreeChange { expected, state, tiles } = change;
+        let checks =
+            vec![Check::Version { table: &trees::TABLE, key: tree_key(), expected: *expected }];
+        let checkpoint = Body::of(Checkpoint(state.checkpoint.clone()));
+        let columns =
+            tree_key().into_iter().chain([state.log.into(), state.size.0.into()]).collect();
+        let mut writes = vec![Write::Put { table: &trees::TABLE, columns, body: checkpoint }];
+        writes.extend(tiles.iter().map(|(id, hashes)| {
+            let mut columns = tile_key(state.log, *id);
+            columns.push(hashes.as_slice().into());
+            Write::Put { table: &tiles::TABLE, columns, body: Body::empty() }
+        }));
+        self.save("save tree", Change { checks, writes, ..Change::new(Kind::Aside) }).await
+    }
+
+    async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
+        let tile = |id: &TileId| Query::Rows(Range::key(&tiles::TABLE, tile_key(log, *id)));
+        let mut found = self.read("tiles", tiles.iter().map(tile).collect()).await?;
+        let hashes = |row: Row| row.columns.get(tiles::HASHES)?.bytes().map(<[u8]>::to_vec);
+        Ok(tiles.iter().map(|_| found.row().and_then(hashes)).collect())
+    }
+}
+
+impl<B: Backend> TenantRecords<B> {
+    async fn accept(&self, op: &'static str, kind: Kind, act: &Act) -> Result<()> {
+        let entry = Append::Entry {
+            topic: None,
+            assigned: (kind == Kind::AcceptLog).then_some(0),
+            reference: None,
+            body: body(act),
+        };
+        self.commit(op, Change { entries: vec![entry], ..Change::new(kind) }).await.map(drop)
+    }
+
+    async fn entries(&self, op: &'static str, entries: Entries) -> Result<Vec<LogRow>> {
+        let mut found = self.read(op, vec![Query::Entries(entries)]).await?;
+        found.entries().iter().map(read).collect::<Outcome<_>>().map_err(corrupt(op))
+    }
+}
+
+fn tree_key() -> Vec<Term> {
+    vec![1_u64.into()]
+}
+
+fn tile_key(log: u64, id: TileId) -> Vec<Term> {
+    vec![log.into(), u64::from(id.level).into(), id.index.into()]
+}
+
+struct Checkpoint(Option<Arc<str>>);
+
+impl Parts for Checkpoint {
+    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
+        self.0.as_deref().filter(|_| position == trees::CHECKPOINT).map(Cow::Borrowed)
+    }
+}
+
+fn tree(row: &Row) -> Outcome<Versioned<TreeState>> {
+    let state = TreeState {
+        log: number(row, trees::LOG)?,
+        size: Seq(number(row, trees::SIZE)?),
+        checkpoint: row.body.part(trees::CHECKPOINT).map(|note| note.as_ref().into()),
+    };
+    Ok(Versioned { version: row.version, record: Arc::new(state) })
+}
+
+/// Appends the entry of an act whose commit assigns no number to it.
+pub(super) fn entry(act: &Act) -> Append {
+    let topic = act.session().map(|session| session.0.into());
+    Append::Entry { topic, assigned: None, reference: None, body: body(act) }
+}
+
+/// The text of an act: of its entry, with zeros for what the commit assigns.
+struct ActText(Act);
+
+impl Parts for ActText {
+    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
+        (position == 0).then(|| self.0.entry(0, Timestamp::EPOCH).to_text().into())
+    }
+}
+
+pub(super) fn body(act: &Act) -> Body {
+    Body::of(ActText(act.clone()))
+}
+
+/// The text of an entry that opens the take which it refers to.
+const OPENING: &str = "opening";
+
+struct Opening;
+
+impl Parts for Opening {
+    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
+        (position == 0).then_some(Cow::Borrowed(OPENING))
+    }
+}
+
+/// The body of an entry that opens the take which it refers to. The digest in the entry is computed when it is read.
+pub(super) fn opening() -> Body {
+    Body::of(Opening)
+}
+
+/// Reads an entry.
+pub(super) fn read(entry: &Entry) -> Outcome<LogRow> {
+    let logged = match &entry.reference {
+        Some(reference) => referring(entry, reference)?,
+        None => Logged::Entry(entry.body.value(|| act(entry))?),
+    };
+    Ok(LogRow { seq: entry.seq, at: entry.at, logged })
+}
+
+fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {
+    let Reference { table, key, row } = reference;
+    let missing = || Unreadable::new(&format!("{} {key} of the log is missing", table.name));
+    let row = row.as_ref().ok_or_else(missing)?;
+    if **table == committee_takes::TABLE {
+        return Ok(Logged::CommitteeTake(committee::read_take(row)?));
+    }
+    debug_assert_eq!(**table, takes::TABLE);
+    let take = take_rows::read(row)?;
+    if entry.body.part(0).is_none() {
+        return Ok(Logged::Take(take));
+    }
+    let opening = opening_entry(&take).ok_or_else(|| Unreadable::new("a take without a seal"))?;
+    Ok(Logged::Entry(Arc::new(LogEntry::Opening(opening))))
+}
+
+fn act(entry: &Entry) -> Outcome<Arc<LogEntry>> {
+    if let Some(ActText(act)) = entry.body.source() {
+        return Ok(act.entry(entry.assigned.unwrap_or(0), entry.at));
+    }
+    let text = entry.body.part(0).ok_or_else(|| Unreadable::new("an entry without a text"))?;
+    let act = LogEntry::from_text(&text)?;
+    Ok(Arc::new(match entry.assigned {
+        Some(number) => act.assigned(number, entry.at),
+        None => act,
+    }))
+}

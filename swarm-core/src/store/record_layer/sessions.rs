@@ -1,0 +1,405 @@
+//! Sessions.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+
+use super::rows::{Outcome, flag, number, small, text, time, time_if_any};
+use super::tables::{SESSIONS, documents_sequence, sessions, takes};
+use super::{Change, Made, TenantRecords, log};
+use crate::domain::json::{self, Json, Object};
+use crate::domain::{
+    Day, MemberId, Roster, Session, SessionId, SessionState, SessionSummary, SessionTerms,
+    Snapshot, SubjectId, Timestamp,
+};
+use crate::rules::Versioned;
+use crate::store::backend::{
+    Append, Backend, Body, Check, PartSet, Parts, Query, Range, Row, Term, Write,
+};
+use crate::store::records::{Record as _, read_bucket, read_figures};
+use crate::store::{
+    Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
+    SessionList, SessionQuery, Sessions, StoreError, SummaryQuery, TakeQuery, Takes as _,
+};
+
+/// Maximum number of attempts of an aggregation while the session keeps changing.
+const MAX_ATTEMPTS: usize = 32;
+
+/// The parts of which [`SessionTerms`] are made.
+const TERMS: PartSet = PartSet::of(&[sessions::BUCKETS, sessions::ROSTER]);
+
+/// The parts of which a [`SessionSummary`] is made.
+const SUMMARY: PartSet = PartSet::of(&[sessions::FIGURES]);
+
+#[async_trait]
+impl<B: Backend> Sessions for TenantRecords<B> {
+    async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
+        let mut found = self.read("session", vec![with_id(id)]).await?;
+        found.row().as_ref().map(read).transpose().map_err(found.corrupt())
+    }
+
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
+        let SessionQuery { on, state, before, limit, without_snapshots } = query;
+        let listed = match (on, state) {
+            (Some((date, subject)), _) => of_day(*date, subject),
+            (None, Some(state)) => in_state(*state),
+            (None, None) => Range::all(&sessions::TABLE),
+        };
+        // A day and subject has few sessions, so their state is compared here.
+        let state = state.filter(|_| on.is_some());
+        let range = Range {
+            before: before.map(|id| id.0.into()),
+            is_descending: true,
+            limit: if state.is_some() { usize::MAX } else { *limit },
+            parts: if *without_snapshots { TERMS } else { PartSet::ALL },
+            ..listed
+        };
+        let mut found = self.read("sessions", vec![Query::Rows(range)]).await?;
+        let rows = found.rows();
+        let read = |row: &Row| match without_snapshots {
+            true => without_snapshot(row),
+            false => read(row).map(|session| session.record),
+        };
+        let listed: Vec<_> =
+            rows.iter().map(read).collect::<Outcome<_>>().map_err(found.corrupt())?;
+        let matches = |session: &Arc<Session>| state.is_none_or(|state| session.state == state);
+        Ok(listed.into_iter().filter(matches).take(*limit).collect())
+    }
+
+    async fn session_summaries(&self, query: &SummaryQuery) -> Result<Vec<Arc<SessionSummary>>> {
+        let SummaryQuery { list, before, after, limit } = query;
+        let listed = match list {
+            SessionList::All => Range::all(&sessions::TABLE),
+            SessionList::InState(state) => in_state(*state),
+            SessionList::About(subject) => {
+                Range::index(&sessions::TABLE, sessions::BY_SUBJECT, vec![subject.as_str().into()])
+            }
+        };
+        let (before, is_descending) = (before.map(|id| id.0.into()), after.is_none());
+        let after = after.map(|id| id.0.into());
+        self.summaries(
+            "session summaries",
+            Range { before, after, is_descending, limit: *limit, ..listed },
+        )
+        .await
+    }
+
+    async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>> {
+        let latest = Range::index(&sessions::TABLE, sessions::BY_PUBLICATION, Vec::new());
+        self.summaries("published", Range { is_descending: true, limit, ..latest }).await
+    }
+
+    async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
+        let convened = self.convened("convene", convocation, Change::default()).await?;
+        convened
+            .ok_or_else(|| StoreError::corrupt("convene", "a commit without checks was refused"))
+    }
+
+    async fn convene_once(
+        &self,
+        occasion: &str,
+        convocation: &Convocation,
+    ) -> Result<Option<Arc<Session>>> {
+        let claim = super::documents::claim(occasion, Term::Assigned(1), Term::Assigned(0));
+        let change = Change {
+            checks: vec![super::documents::is_absent(Collection::Occasions, occasion)],
+            sequences: vec![SESSIONS, documents_sequence(Collection::Occasions)],
+            writes: vec![claim],
+            ..Change::default()
+        };
+        self.convened("convene once", convocation, change).await
+    }
+
+    async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
+        let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
+            change;
+        let key = vec![Term::from(session.id.0)];
+        let filed = Range::index(&takes::TABLE, takes::BY_SESSION, key.clone());
+        let mut checks = vec![Check::Version {
+            table: &sessions::TABLE,
+            key: key.clone(),
+            expected: Some(*expected),
+        }];
+        if let Some(takes) = takes {
+            let takes = u64::try_from(*takes).unwrap_or(u64::MAX);
+            let (range, except) = (filed.clone(), Vec::new());
+            checks.push(Check::Count { range, except, least: takes, most: takes });
+        }
+        if let Some(end) = none_filed_after {
+            // Those filed before the change was judged were judged. Of later ones, the last was filed last.
+            let range = Range { is_descending: true, ..filed.clone() };
+            checks.push(Check::AtMost { range, column: takes::FILED_AT, most: (*end).into() });
+        }
+        let write = match withdrawn {
+            true => Write::Remove(Range::key(&sessions::TABLE, key)),
+            false => Write::Put {
+                table: &sessions::TABLE,
+                columns: columns(session, session.id.0.into(), session.convened_at.into()),
+                body: body(session.clone()),
+            },
+        };
+        let mut entries: Vec<_> = acts.iter().map(log::entry).collect();
+        if *opens {
+            entries.push(Append::Each { range: filed, body: log::opening() });
+        }
+        let change = Change { checks, writes: vec![write], entries, ..Change::default() };
+        self.save("save session", change).await
+    }
+
+    async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
+        let (id, mut takes, mut hold) = (aggregation.session, Vec::new(), None);
+        for _ in 0..MAX_ATTEMPTS {
+            let after = takes
+                .last()
+                .map_or(crate::domain::TakeId(0), |take: &Arc<crate::domain::Take>| take.id);
+            let rest = self.session_takes(&TakeQuery { after, ..TakeQuery::all(id) }).await?;
+            let (session, rest) = rest.map(|found| (found.session, found.takes)).unzip();
+            takes.extend(rest.unwrap_or_default());
+            // Read last, so that no take of the snapshot was filed after it.
+            let now = self.now().await?;
+            let change = match aggregation.judge(session.as_ref(), &takes, now) {
+                Ok(change) => change,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            if self.save_session(&change).await? == Saved::Saved {
+                return Ok(Ok(Arc::new(change.session)));
+            }
+            hold.get_or_insert_with(|| self.holds.hold(&self.tenant, id));
+        }
+        Err(StoreError::contended("aggregate", "the session kept changing"))
+    }
+}
+
+impl<B: Backend> TenantRecords<B> {
+    async fn summaries(&self, op: &'static str, range: Range) -> Result<Vec<Arc<SessionSummary>>> {
+        let range = Range { parts: SUMMARY, ..range };
+        let mut found = self.read(op, vec![Query::Rows(range)]).await?;
+        found.rows().iter().map(summary).collect::<Outcome<_>>().map_err(found.corrupt())
+    }
+
+    /// Convenes a session, with the number of the first sequence as its id, in one commit with `change`. `None` if a check of it is
+    /// not met.
+    async fn convened(
+        &self,
+        op: &'static str,
+        convocation: &Convocation,
+        mut change: Change,
+    ) -> Result<Option<Arc<Session>>> {
+        let Convocation { draft, act } = convocation;
+        let session = draft.convened(SessionId(0), Timestamp::EPOCH);
+        if change.sequences.is_empty() {
+            change.sequences.push(SESSIONS);
+        }
+        change.writes.push(Write::Insert {
+            table: &sessions::TABLE,
+            columns: columns(&session, Term::Assigned(0), Term::Now),
+            body: body(session),
+        });
+        change.entries.push(Append::Entry {
+            topic: Some(Term::Assigned(0)),
+            assigned: Some(0),
+            reference: None,
+            body: log::body(act),
+        });
+        Ok(match self.commit(op, change).await? {
+            Made::Now(assigned) => {
+                let id = SessionId(assigned.numbers.first().copied().unwrap_or(0));
+                Some(Arc::new(draft.convened(id, assigned.at)))
+            }
+            Made::Before(_) | Made::Unmet(..) => None,
+        })
+    }
+}
+
+pub(super) fn with_id(id: SessionId) -> Query {
+    Query::Rows(Range::key(&sessions::TABLE, vec![id.0.into()]))
+}
+
+/// The sessions of a day and subject, the newest first.
+pub(super) fn of_day(date: Day, subject: &SubjectId) -> Range {
+    let prefix = vec![date.to_string().into(), subject.as_str().into()];
+    let all = Range::index(&sessions::TABLE, sessions::BY_DAY, prefix);
+    Range { is_descending: true, ..all }
+}
+
+/// The terms of the newest session of a day and subject.
+pub(super) fn newest(date: Day, subject: &SubjectId) -> Query {
+    Query::Rows(Range { limit: 1, parts: TERMS, ..of_day(date, subject) })
+}
+
+fn in_state(state: SessionState) -> Range {
+    Range::index(&sessions::TABLE, sessions::BY_STATE, vec![state.as_str().into()])
+}
+
+pub(super) fn columns(session: &Session, id: Term, convened_at: Term) -> Vec<Term> {
+    vec![
+        id,
+        session.date.to_string().into(),
+        session.subject_id.as_str().into(),
+        session.state.as_str().into(),
+        convened_at,
+        session.window_closes_at.into(),
+        session.quorum.map(u64::from).into(),
+        u64::from(session.roster.is_some()).into(),
+        u64::from(session.blind).into(),
+        session.opened_at.into(),
+        session.published_at.into(),
+    ]
+}
+
+/// A session, perhaps without the id and the time that its commit assigned.
+struct Source(Arc<Session>);
+
+impl Parts for Source {
+    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
+        let Self(session) = self;
+        let snapshot = session.snapshot.as_ref();
+        match position {
+            sessions::FIGURES => snapshot.map(|snapshot| json::write(&snapshot.figures)),
+            sessions::BUCKETS => session.buckets.as_ref().map(|buckets| json::write(buckets)),
+            sessions::ROSTER => session.roster.as_ref().map(|roster| json::write(roster)),
+            sessions::SNAPSHOT => snapshot.map(|snapshot| snapshot.to_text()),
+            _ => None,
+        }
+        .map(Cow::Owned)
+    }
+}
+
+pub(super) fn body(session: Session) -> Body {
+    Body::of(Source(Arc::new(session)))
+}
+
+/// A session in the forms in which it is read.
+struct Views {
+    session: Arc<Session>,
+    terms: OnceLock<Arc<SessionTerms>>,
+    summary: OnceLock<Arc<SessionSummary>>,
+}
+
+/// The forms of a session that is not made of texts.
+fn views(row: &Row) -> Outcome<Option<Arc<Views>>> {
+    let Some(Source(session)) = row.body.source() else { return Ok(None) };
+    let views = row.body.value(|| {
+        let (id, convened_at) =
+            (SessionId(number(row, sessions::ID)?), time(row, sessions::CONVENED_AT)?);
+        let session = if session.id == id {
+            Arc::clone(session)
+        } else {
+            Arc::new(Session { id, convened_at, ..Session::clone(session) })
+        };
+        Ok::<_, crate::store::records::Unreadable>(Arc::new(Views {
+            session,
+            terms: OnceLock::new(),
+            summary: OnceLock::new(),
+        }))
+    });
+    views.map(Some)
+}
+
+/// Reads a session whose parts were all read.
+pub(super) fn read(row: &Row) -> Outcome<Versioned<Session>> {
+    let record = match views(row)? {
+        Some(views) => Arc::clone(&views.session),
+        None => {
+            let snapshot = row.body.part(sessions::SNAPSHOT);
+            let snapshot = snapshot.map(|text| Snapshot::from_text(&text)).transpose()?;
+            Arc::new(Session { snapshot: snapshot.map(Arc::new), ..with_terms(row)? })
+        }
+    };
+    Ok(Versioned { version: row.version, record })
+}
+
+/// Reads a session without its snapshot.
+fn without_snapshot(row: &Row) -> Outcome<Arc<Session>> {
+    match views(row)? {
+        Some(views) if views.session.snapshot.is_none() => Ok(Arc::clone(&views.session)),
+        Some(views) => Ok(Arc::new(Session { snapshot: None, ..Session::clone(&views.session) })),
+        None => with_terms(row).map(Arc::new),
+    }
+}
+
+/// Reads the [`TERMS`] of a session.
+pub(super) fn terms(row: &Row) -> Outcome<Versioned<SessionTerms>> {
+    let record = match views(row)? {
+        Some(views) => Arc::clone(views.terms.get_or_init(|| Arc::new(views.session.terms()))),
+        None => Arc::new(with_terms(row)?.terms()),
+    };
+    Ok(Versioned { version: row.version, record })
+}
+
+/// Reads the [`SUMMARY`] of a session.
+fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
+    if let Some(views) = views(row)? {
+        return Ok(Arc::clone(views.summary.get_or_init(|| Arc::new(views.session.summary()))));
+    }
+    let figures = row.body.part(sessions::FIGURES).map(|text| object(&text)).transpose()?;
+    Ok(Arc::new(SessionSummary {
+        id: SessionId(number(row, sessions::ID)?),
+        date: Day::parse(text(row, sessions::DATE)?)?,
+        subject_id: SubjectId::parse(text(row, sessions::SUBJECT)?)?,
+        state: text(row, sessions::STATE)?.parse()?,
+        window_closes_at: time_if_any(row, sessions::WINDOW_CLOSES_AT)?,
+        convened_at: time(row, sessions::CONVENED_AT)?,
+        quorum: small(row, sessions::QUORUM)?,
+        has_roster: flag(row, sessions::HAS_ROSTER),
+        published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
+        figures: figures.map(|mut fields| read_figures(&mut fields)).transpose()?,
+    }))
+}
+
+/// Reads a summary, and whether the roster lists this member and does not excuse it.
+pub(super) fn summary_and_expected(
+    row: &Row,
+    member: &MemberId,
+) -> Outcome<(Arc<SessionSummary>, bool)> {
+    let expects = |roster: Option<&Roster>| {
+        roster.and_then(|roster| roster.entry(member)).is_some_and(|entry| !entry.excused)
+    };
+    let expected = match views(row)? {
+        Some(views) => expects(views.session.roster.as_ref()),
+        None => expects(roster(row)?.as_ref()),
+    };
+    Ok((summary(row)?, expected))
+}
+
+/// Reads a session from its columns and its [`TERMS`].
+fn with_terms(row: &Row) -> Outcome<Session> {
+    let buckets = match row.body.part(sessions::BUCKETS) {
+        Some(text) => list(&text)?.list_if_any(LIST, read_bucket)?,
+        None => None,
+    };
+    Ok(Session {
+        id: SessionId(number(row, sessions::ID)?),
+        date: Day::parse(text(row, sessions::DATE)?)?,
+        subject_id: SubjectId::parse(text(row, sessions::SUBJECT)?)?,
+        state: text(row, sessions::STATE)?.parse()?,
+        window_closes_at: time_if_any(row, sessions::WINDOW_CLOSES_AT)?,
+        convened_at: time(row, sessions::CONVENED_AT)?,
+        quorum: small(row, sessions::QUORUM)?,
+        buckets,
+        roster: roster(row)?,
+        blind: flag(row, sessions::BLIND),
+        opened_at: time_if_any(row, sessions::OPENED_AT)?,
+        published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
+        snapshot: None,
+    })
+}
+
+fn roster(row: &Row) -> Outcome<Option<Roster>> {
+    let Some(text) = row.body.part(sessions::ROSTER) else { return Ok(None) };
+    Ok(Roster::read(&mut list(&text)?, LIST)?)
+}
+
+/// The field in which [`list`] puts a list.
+const LIST: &str = "list";
+
+/// Reads a list, as the field of an object.
+fn list(text: &str) -> Outcome<Object> {
+    let list = Json::read(text.as_bytes())?;
+    Ok(Json::from([(LIST, list)]).into_object())
+}
+
+fn object(text: &str) -> Outcome<Object> {
+    Ok(Json::read(text.as_bytes())?.into_object())
+}

@@ -1,0 +1,310 @@
+//! The tables of a tenant: what a backend stores, declared once.
+
+use crate::store::Collection;
+use crate::store::backend::{Column, ColumnKind, Index, Table};
+
+/// Declares a table in a module of its own, with the positions of its columns, parts and indexes as constants.
+macro_rules! table {
+    (
+        $(#[$doc:meta])*
+        $module:ident, key $key:literal $(, $transient:ident)?;
+        columns { $($column:ident $column_name:literal $kind:ident,)* }
+        parts { $($part:ident $part_name:literal,)* }
+        indexes { $($index:ident $index_name:literal [$($indexed:ident)*] $($unique:ident)?,)* }
+    ) => {
+        $(#[$doc])*
+        #[allow(dead_code, reason = "no code names some columns, which have their places in a list of all")]
+        pub(super) mod $module {
+            use super::{Column, ColumnKind, Table};
+
+            #[allow(clippy::upper_case_acronyms, non_camel_case_types, reason = "named as the constants below")]
+            #[allow(dead_code, reason = "a table may have no parts or indexes")]
+            mod positions {
+                pub(super) enum Columns { $($column),* }
+                pub(super) enum Parts { $($part),* }
+                pub(super) enum Indexes { $($index),* }
+            }
+
+            $(pub(in crate::store::record_layer) const $column: usize = positions::Columns::$column as usize;)*
+            $(pub(in crate::store::record_layer) const $part: usize = positions::Parts::$part as usize;)*
+            $(pub(in crate::store::record_layer) const $index: usize = positions::Indexes::$index as usize;)*
+
+            pub(in crate::store::record_layer) static TABLE: Table = Table {
+                name: stringify!($module),
+                columns: &[$(Column { name: $column_name, kind: ColumnKind::$kind }),*],
+                key: $key,
+                parts: &[$($part_name),*],
+                indexes: &[$(super::Index {
+                    name: $index_name,
+                    columns: &[$($indexed),*],
+                    is_unique: table!(@unique $($unique)?),
+                }),*],
+                is_transient: table!(@transient $($transient)?),
+            };
+        }
+    };
+    (@unique unique) => { true };
+    (@unique) => { false };
+    (@transient transient) => { true };
+    (@transient) => { false };
+}
+
+/// All tables.
+pub const TABLES: &[&Table] = &[
+    &members::TABLE,
+    &challenges::TABLE,
+    &reusable_challenges::TABLE,
+    &messages::TABLE,
+    &sessions::TABLE,
+    &takes::TABLE,
+    &documents::TABLE,
+    &committee_members::TABLE,
+    &committee_days::TABLE,
+    &committee_briefs::TABLE,
+    &committee_takes::TABLE,
+    &trees::TABLE,
+    &tiles::TABLE,
+];
+
+table! {
+    /// Members, in any state.
+    members, key 1;
+    columns {
+        ID "id" Text,
+        STATE "state" Text,
+        // The hash of its bearer token.
+        TOKEN "token" Bytes,
+        // The public key, while no other member may hold it.
+        HELD_KEY "held_key" Bytes,
+    }
+    parts { RECORD "record", }
+    indexes {
+        BY_STATE "members_by_state" [STATE ID],
+        BY_TOKEN "members_by_token" [TOKEN],
+        BY_HELD_KEY "members_by_held_key" [HELD_KEY] unique,
+    }
+}
+
+table! {
+    /// The live challenge of each member; that of the empty id is the decoy.
+    challenges, key 1, transient;
+    columns {
+        MEMBER "member" Text,
+        SEED "seed" Bytes,
+        REUSABLE_UNTIL "reusable_until" Time,
+        EXPIRES_AT "expires_at" Time,
+    }
+    parts {}
+    indexes {}
+}
+
+table! {
+    /// The challenge that was given out last in each bucket: at most 65,536.
+    reusable_challenges, key 1, transient;
+    columns {
+        BUCKET "bucket" Integer,
+        SEED "seed" Bytes,
+        REUSABLE_UNTIL "reusable_until" Time,
+        EXPIRES_AT "expires_at" Time,
+    }
+    parts {}
+    indexes {}
+}
+
+table! {
+    /// The outbox.
+    messages, key 1;
+    columns {
+        ID "id" Integer,
+        STATE "state" Text,
+        QUEUED_AT "queued_at" Time,
+        SENT_AT "sent_at" Time,
+        DUE_AT "due_at" Time,
+        ATTEMPTS "attempts" Integer,
+    }
+    parts { RECIPIENT "recipient", SUBJECT "subject", TEXT "body", LAST_ERROR "last_error", }
+    indexes { BY_STATE "messages_by_state" [STATE ID], }
+}
+
+table! {
+    /// Sessions.
+    sessions, key 1;
+    columns {
+        ID "id" Integer,
+        DATE "date" Text,
+        SUBJECT "subject" Text,
+        STATE "state" Text,
+        CONVENED_AT "convened_at" Time,
+        WINDOW_CLOSES_AT "window_closes_at" Time,
+        QUORUM "quorum" Integer,
+        HAS_ROSTER "has_roster" Integer,
+        BLIND "blind" Integer,
+        OPENED_AT "opened_at" Time,
+        PUBLISHED_AT "published_at" Time,
+    }
+    parts { FIGURES "figures", BUCKETS "buckets", ROSTER "roster", SNAPSHOT "snapshot", }
+    indexes {
+        BY_DAY "sessions_by_day" [DATE SUBJECT ID],
+        BY_STATE "sessions_by_state" [STATE ID],
+        BY_SUBJECT "sessions_by_subject" [SUBJECT ID],
+        BY_PUBLICATION "sessions_by_publication" [PUBLISHED_AT ID],
+    }
+}
+
+table! {
+    /// Takes. Only `current` ever changes.
+    takes, key 1;
+    columns {
+        ID "id" Integer,
+        SESSION "session" Integer,
+        MEMBER "member" Text,
+        REVISION "revision" Integer,
+        NONCE "nonce" Text,
+        ATTEMPT "attempt" Bytes,
+        FILED_AT "filed_at" Time,
+        // 1, or null once a later revision supersedes it.
+        CURRENT "current" Integer,
+    }
+    // The signature of a sealed take is followed by a dot and the salt of its seal. The payload is the signed text.
+    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", }
+    indexes {
+        BY_SESSION "takes_by_session" [SESSION ID],
+        BY_NONCE "takes_by_nonce" [MEMBER NONCE] unique,
+        BY_REVISION "takes_by_revision" [MEMBER SESSION REVISION] unique,
+    }
+}
+
+table! {
+    /// Documents of all collections.
+    documents, key 2;
+    columns {
+        COLLECTION "collection" Text,
+        NAME "name" Text,
+        ID "id" Integer,
+        FAMILY "family" Text,
+        CREATED_AT "created_at" Time,
+        // The length of the text in bytes.
+        SIZE "size" Integer,
+        // The session of an occasion, whose id is the text.
+        SESSION "session" Integer,
+    }
+    parts { TEXT "record", }
+    indexes {
+        BY_ID "documents_by_id" [COLLECTION ID] unique,
+        BY_FAMILY "documents_by_family" [COLLECTION FAMILY CREATED_AT],
+        BY_TIME "documents_by_time" [COLLECTION CREATED_AT],
+    }
+}
+
+table! {
+    /// The members of the committee.
+    committee_members, key 1;
+    columns {
+        ID "id" Text,
+        // The hash of its key.
+        API_KEY "api_key" Bytes,
+    }
+    parts { RECORD "record", }
+    indexes { BY_API_KEY "committee_members_by_api_key" [API_KEY], }
+}
+
+table! {
+    /// The days of the committee.
+    committee_days, key 1;
+    columns {
+        DATE "date" Text,
+        // 1 once its briefs are generated.
+        GENERATED "generated" Integer,
+        // The subject of its briefs.
+        ABOUT "about" Text,
+    }
+    parts { RECORD "record", }
+    indexes {
+        BY_GENERATION "committee_days_by_generation" [GENERATED DATE],
+        BY_SUBJECT "committee_days_by_subject" [ABOUT DATE],
+    }
+}
+
+table! {
+    /// The briefs of the latest generation.
+    committee_briefs, key 2;
+    columns {
+        DATE "date" Text,
+        MEMBER "member" Text,
+    }
+    parts { RECORD "record", }
+    indexes {}
+}
+
+table! {
+    /// All submissions to the committee. Only `current` ever changes.
+    committee_takes, key 1;
+    columns {
+        ID "id" Integer,
+        DATE "date" Text,
+        MEMBER "member" Text,
+        SUBJECT "subject" Text,
+        ATTEMPT "attempt" Bytes,
+        RECEIVED_AT "received_at" Time,
+        // 1, or null once a later one of the member about the subject supersedes it.
+        CURRENT "current" Integer,
+    }
+    // Without the time at which it was received.
+    parts { RECORD "record", }
+    indexes {
+        BY_DAY "committee_takes_by_day" [DATE ID],
+        BY_MEMBER "committee_takes_by_member" [MEMBER DATE ID],
+        BY_SUBJECT "committee_takes_by_subject" [MEMBER DATE SUBJECT ID],
+        BY_ATTEMPT "committee_takes_by_attempt" [MEMBER DATE ATTEMPT] unique,
+    }
+}
+
+table! {
+    /// The state of the tree over the log: at most one record, with the key 1.
+    trees, key 1, transient;
+    columns {
+        ID "id" Integer,
+        LOG "log" Integer,
+        SIZE "size" Integer,
+    }
+    parts { CHECKPOINT "checkpoint", }
+    indexes {}
+}
+
+table! {
+    /// The tiles of the tree.
+    tiles, key 3, transient;
+    columns {
+        LOG "log" Integer,
+        LEVEL "level" Integer,
+        NUMBER "number" Integer,
+        HASHES "hashes" Bytes,
+    }
+    parts {}
+    indexes {}
+}
+
+/// The sequence of the ids of takes.
+pub(super) const TAKES: &str = "takes";
+/// The sequence of the ids of sessions.
+pub(super) const SESSIONS: &str = "sessions";
+/// The sequence of the ids of messages.
+pub(super) const MESSAGES: &str = "messages";
+/// The sequence of the ids of submissions to the committee.
+pub(super) const COMMITTEE_TAKES: &str = "committee_takes";
+/// The sum of the sizes of all documents in collections that have a limited size.
+pub(super) const DOCUMENT_BYTES: &str = "document_bytes";
+
+/// The sequence of the ids of a collection's documents.
+pub(super) fn documents_sequence(collection: Collection) -> &'static str {
+    match collection {
+        Collection::Subjects => "documents/subjects",
+        Collection::SubjectSnapshots => "documents/subject-snapshots",
+        Collection::Memos => "documents/memos",
+        Collection::Regimes => "documents/regimes",
+        Collection::Signals => "documents/signals",
+        Collection::Briefs => "documents/briefs",
+        Collection::Occasions => "documents/occasions",
+        Collection::HeldMemos => "documents/held-memos",
+    }
+}

@@ -1,0 +1,307 @@
+//! Takes.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::rows::{Outcome, integer, number, part, small, time};
+use super::tables::{TAKES, members, sessions, takes};
+use super::{Answers, Change, Made, TenantRecords, unexpected};
+use crate::domain::json::Json;
+use crate::domain::{
+    AttemptId, Revision, SessionId, Signed, Take, TakeDraft, TakeId, TakeOnFile, Timestamp,
+};
+use crate::proof::canonical;
+use crate::store::backend::{
+    Append, Backend, Body, Check, CommitId, Join, PartSet, Parts, Query, Range, Repetition, Row,
+    Term, Value, Write,
+};
+use crate::store::records::{Unreadable, proof_text, public_key, read_proof};
+use crate::store::{
+    Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
+    TakeContext, TakeQuery, Takes, time_of_read,
+};
+
+#[async_trait]
+impl<B: Backend> Takes for TenantRecords<B> {
+    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
+        const OP: &str = "basis";
+        const MEMBER: Term = Term::Found(0, members::ID);
+        const SESSION: Term = Term::Found(1, sessions::ID);
+        let latest = Range {
+            is_descending: true,
+            limit: 1,
+            parts: PartSet::NONE,
+            ..Range::index(&takes::TABLE, takes::BY_REVISION, vec![MEMBER, SESSION])
+        };
+        let spent = vec![MEMBER, query.nonce.as_str().into()];
+        let queries = vec![
+            super::members::with_token(query.token),
+            super::sessions::newest(query.date, query.subject_id),
+            Query::Rows(latest),
+            Query::Rows(Range { limit: 1, ..Range::index(&takes::TABLE, takes::BY_NONCE, spent) }),
+        ];
+        let reading = self.facts(OP, queries).await?;
+        let now = time_of_read(reading.clock, reading.head.at);
+        let mut found = Answers::new(OP, reading.answers);
+        let (member, session, latest, spent) = (found.row(), found.row(), found.row(), found.row());
+        let corrupt = found.corrupt();
+        Ok(Basis {
+            now,
+            member: member.as_ref().map(super::members::read).transpose().map_err(&corrupt)?,
+            session: session.as_ref().map(super::sessions::terms).transpose().map_err(&corrupt)?,
+            latest: latest.as_ref().map(revision).transpose().map_err(&corrupt)?,
+            spent: spent.as_ref().map(read).transpose().map_err(&corrupt)?,
+        })
+    }
+
+    async fn file(&self, filing: &Filing) -> Result<Filed> {
+        const OP: &str = "file";
+        self.holds.pass(&self.tenant, filing.session().0).await;
+        let (checks, outcomes): (Vec<_>, Vec<_>) = guards(filing).into_iter().unzip();
+        let take = filing.take(TakeId(0), Timestamp::EPOCH);
+        let mut writes = Vec::with_capacity(2);
+        if let Some(before) = filing.revision().get().checked_sub(1).filter(|it| *it > 0) {
+            let mut superseded = revisions_of(&take);
+            superseded.push(u64::from(before).into());
+            writes.push(Write::Set {
+                range: Range::index(&takes::TABLE, takes::BY_REVISION, superseded),
+                column: takes::CURRENT,
+                value: Value::Null.into(),
+            });
+        }
+        writes.push(Write::Insert {
+            table: &takes::TABLE,
+            columns: columns(&take, filing.attempt(), Term::Assigned(0), Term::Now, true),
+            body: body(take),
+        });
+        let change = Change {
+            id: Some(CommitId(filing.attempt().0)),
+            repetition: Some(Repetition { range: with_nonce(filing), column: takes::ATTEMPT }),
+            checks,
+            sequences: vec![TAKES],
+            writes,
+            entries: vec![Append::Entry {
+                topic: None,
+                assigned: None,
+                reference: Some((&takes::TABLE, Term::Assigned(0))),
+                body: Body::empty(),
+            }],
+            ..Change::default()
+        };
+        match self.commit(OP, change).await? {
+            Made::Now(assigned) => {
+                let id = TakeId(assigned.numbers.first().copied().unwrap_or(0));
+                Ok(Filed::Filed(Arc::new(filing.take(id, assigned.at))))
+            }
+            Made::Before(row) => Ok(Filed::Filed(read(&row).map_err(super::rows::corrupt(OP))?)),
+            Made::Unmet(check, _) => {
+                outcomes.into_iter().nth(check).ok_or_else(|| unexpected(OP, check))
+            }
+        }
+    }
+
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
+        let revisions = Range { parts: PartSet::NONE, ..own_revisions() };
+        let queries = vec![Query::Rows(with_id(id)), Query::Rows(revisions)];
+        let mut found = self.read("take", queries).await?;
+        let Some(row) = found.row() else { return Ok(None) };
+        let revisions = found.rows();
+        let corrupt = found.corrupt();
+        let take = read(&row).map_err(&corrupt)?;
+        let next = i64::from(take.revision.get()).saturating_add(1);
+        let next =
+            revisions.iter().find(|row| integer(row, takes::REVISION).is_ok_and(|it| it == next));
+        let superseded_by = next.map(|row| number(row, takes::ID)).transpose().map_err(&corrupt)?;
+        Ok(Some(TakeOnFile { take, superseded_by: superseded_by.map(TakeId) }))
+    }
+
+    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
+        let neighbours = |is_descending| {
+            let in_session = vec![Term::Found(0, takes::SESSION)];
+            let all = Range::index(&takes::TABLE, takes::BY_SESSION, in_session);
+            // One of them may be of the same member.
+            let all = Range { is_descending, having: Some(takes::CURRENT), limit: 2, ..all };
+            Query::Rows(match is_descending {
+                true => Range { before: Some(id.0.into()), ..all },
+                false => Range { after: Some(id.0.into()), ..all },
+            })
+        };
+        let queries = vec![
+            Query::Rows(with_id(id)),
+            Query::Rows(own_revisions()),
+            neighbours(true),
+            neighbours(false),
+        ];
+        let mut found = self.read("take context", queries).await?;
+        let Some(row) = found.row() else { return Ok(None) };
+        let (own, previous, next) = (found.rows(), found.rows(), found.rows());
+        let is_other =
+            |other: &&Row| other.columns.get(takes::MEMBER) != row.columns.get(takes::MEMBER);
+        let previous = previous.iter().find(is_other);
+        let context = own.iter().chain(previous).chain(next.iter().find(is_other)).map(read);
+        let context = context.collect::<Outcome<_>>().map_err(found.corrupt())?;
+        Ok(TakeContext::of(id, context))
+    }
+
+    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
+        let in_session = vec![query.session.0.into()];
+        let filed = Range {
+            after: Some(query.after.0.into()),
+            having: (query.revisions == Revisions::Latest).then_some(takes::CURRENT),
+            limit: query.limit,
+            ..Range::index(&takes::TABLE, takes::BY_SESSION, in_session)
+        };
+        let queries = vec![super::sessions::with_id(query.session), Query::Rows(filed)];
+        let mut found = self.read("session takes", queries).await?;
+        let Some(session) = found.row() else { return Ok(None) };
+        let takes = found.rows();
+        let corrupt = found.corrupt();
+        Ok(Some(SessionTakes {
+            session: super::sessions::read(&session).map_err(&corrupt)?,
+            takes: takes.iter().map(read).collect::<Outcome<_>>().map_err(&corrupt)?,
+        }))
+    }
+
+    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
+        let of_member = vec![query.member.as_str().into()];
+        let latest = Range {
+            before: query.before.map(|session| session.0.into()),
+            is_descending: true,
+            distinct: 2,
+            limit: query.limit,
+            join: Some(Join {
+                table: &sessions::TABLE,
+                column: takes::SESSION,
+                parts: PartSet::of(&[sessions::FIGURES, sessions::ROSTER]),
+            }),
+            ..Range::index(&takes::TABLE, takes::BY_REVISION, of_member)
+        };
+        let mut found = self.read("member takes", vec![Query::Rows(latest)]).await?;
+        let filed = found.joined();
+        let take = |(take, session): (Row, Option<Row>)| {
+            let session = session?;
+            Some(super::sessions::summary_and_expected(&session, &query.member).and_then(
+                |(session, expected)| Ok(MemberTake { take: read(&take)?, session, expected }),
+            ))
+        };
+        filed.into_iter().filter_map(take).collect::<Outcome<_>>().map_err(found.corrupt())
+    }
+}
+
+/// The conditions under which a take is filed, each with the outcome if it is not met.
+fn guards(filing: &Filing) -> Vec<(Check, Filed)> {
+    let (member, member_version) = filing.member();
+    let (session, session_version) = filing.session();
+    let (date, subject) = filing.newest_of();
+    let at = |table, key, version| Check::Version { table, key, expected: Some(version) };
+    let newest = Check::First {
+        range: super::sessions::of_day(date, subject),
+        column: sessions::ID,
+        value: session.0.into(),
+    };
+    let filed = vec![member.as_str().into(), session.0.into()];
+    let before = u64::from(filing.revision().get().saturating_sub(1));
+    let revision = Check::Count {
+        range: Range::index(&takes::TABLE, takes::BY_REVISION, filed),
+        except: Vec::new(),
+        least: before,
+        most: before,
+    };
+    let mut guards = vec![
+        (at(&members::TABLE, super::members::key(member), member_version), Filed::Stale),
+        (at(&sessions::TABLE, vec![session.0.into()], session_version), Filed::Stale),
+        (newest, Filed::Stale),
+    ];
+    guards
+        .extend(filing.commit_deadline().map(|deadline| (Check::NotAfter(deadline), Filed::Late)));
+    let spent = Check::None { range: with_nonce(filing), except: Vec::new() };
+    guards.push((spent, Filed::NonceUsed));
+    guards.push((revision, Filed::RevisionTaken));
+    guards
+}
+
+fn with_id(id: TakeId) -> Range {
+    Range::key(&takes::TABLE, vec![id.0.into()])
+}
+
+fn with_nonce(filing: &Filing) -> Range {
+    let prefix = vec![filing.member().0.as_str().into(), filing.nonce().as_str().into()];
+    Range { limit: 1, ..Range::index(&takes::TABLE, takes::BY_NONCE, prefix) }
+}
+
+/// All revisions of the member and in the session of the take that the first query found.
+fn own_revisions() -> Range {
+    let own = vec![Term::Found(0, takes::MEMBER), Term::Found(0, takes::SESSION)];
+    Range::index(&takes::TABLE, takes::BY_REVISION, own)
+}
+
+fn revisions_of(take: &Take) -> Vec<Term> {
+    vec![take.draft().member_id.as_str().into(), take.session_id.0.into()]
+}
+
+pub(super) fn columns(
+    take: &Take,
+    attempt: AttemptId,
+    id: Term,
+    filed_at: Term,
+    is_current: bool,
+) -> Vec<Term> {
+    vec![
+        id,
+        take.session_id.0.into(),
+        take.draft().member_id.as_str().into(),
+        u64::from(take.revision.get()).into(),
+        take.draft().nonce.as_str().into(),
+        attempt.0.as_slice().into(),
+        filed_at,
+        is_current.then_some(1_u64).into(),
+    ]
+}
+
+/// A take without the id and the time that its commit assigned.
+struct Filled(Take);
+
+impl Parts for Filled {
+    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
+        let Self(take) = self;
+        match position {
+            takes::PUBLIC_KEY => Some(take.public_key.to_string().into()),
+            takes::SIGNATURE => Some(proof_text(take)),
+            takes::PAYLOAD => Some(canonical(take.draft()).into()),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn body(take: Take) -> Body {
+    Body::of(Filled(take))
+}
+
+/// Reads a take whose parts were all read.
+pub(super) fn read(row: &Row) -> Outcome<Arc<Take>> {
+    row.body.value(|| {
+        let (id, filed_at) = (TakeId(number(row, takes::ID)?), time(row, takes::FILED_AT)?);
+        if let Some(Filled(take)) = row.body.source() {
+            return Ok(Arc::new(Take { id, filed_at, ..take.clone() }));
+        }
+        let payload = Json::read(part(row, takes::PAYLOAD)?.as_bytes())?;
+        let payload = TakeDraft::read(&mut payload.into_object())?;
+        let (signature, salt) = read_proof(&part(row, takes::SIGNATURE)?)?;
+        Ok(Arc::new(Take {
+            id,
+            filed_at,
+            session_id: SessionId(number(row, takes::SESSION)?),
+            revision: revision(row)?,
+            public_key: public_key(&part(row, takes::PUBLIC_KEY)?)?,
+            signed: Arc::new(Signed { payload, signature }),
+            salt,
+        }))
+    })
+}
+
+fn revision(row: &Row) -> Outcome<Revision> {
+    let revision = small(row, takes::REVISION)?.and_then(Revision::new);
+    revision.ok_or_else(|| Unreadable::new("a take has no revision"))
+}

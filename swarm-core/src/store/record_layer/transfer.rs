@@ -1,0 +1,377 @@
+//! Dump and restore of tenants.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::rows::{Outcome, corrupt, read_whole, whole};
+use super::tables::{
+    COMMITTEE_TAKES, DOCUMENT_BYTES, MESSAGES, SESSIONS, TAKES, committee_briefs, committee_days,
+    committee_members, committee_takes, documents, documents_sequence, members, messages, sessions,
+    takes,
+};
+use super::{Answers, Records, committee, log, outbox};
+use crate::domain::{
+    LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, Take, TenantId,
+};
+use crate::store::backend::{
+    Backend, Body, CommitId, Entries, Entry, Head, Item, Load, Query, Range, Reference, Row,
+    Snapshot, Table, Term, Value, Write,
+};
+use crate::store::{
+    Collection, Dump, Restore, Restored, Result, SeenLogs, Stored, StoredDocument, TenantHead,
+    Transfer, restored_attempt,
+};
+
+/// How many records are read at once, if they are short.
+const BATCH: usize = 500;
+
+/// The size of the records that are read at once, in bytes, unless a single one is longer.
+const BATCH_BYTES: usize = 4 << 20;
+
+#[async_trait]
+impl<B: Backend> Transfer for Records<B> {
+    async fn tenants(&self) -> Result<Vec<TenantId>> {
+        self.backend.tenants().await
+    }
+
+    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
+        let snapshot = self.backend.snapshot(tenant).await?;
+        Ok(Box::new(RecordDump { snapshot, stages: stages(), after: None }))
+    }
+
+    async fn restore(&self) -> Result<Box<dyn Restore>> {
+        let (load, seen) = (self.backend.load().await?, Arc::clone(&self.seen));
+        Ok(Box::new(RecordRestore { load, seen, tenants: BTreeMap::new() }))
+    }
+}
+
+/// What is dumped, in order.
+#[derive(Clone, Copy)]
+enum Stage {
+    Head,
+    Members,
+    Messages,
+    Documents(Collection),
+    Sessions,
+    CommitteeMembers,
+    CommitteeDays,
+    CommitteeBriefs,
+    Log,
+}
+
+/// All stages, in order.
+fn stages() -> VecDeque<Stage> {
+    let mut stages = VecDeque::from([Stage::Head, Stage::Members, Stage::Messages]);
+    stages.extend(Collection::ALL.map(Stage::Documents));
+    stages.extend([
+        Stage::Sessions,
+        Stage::CommitteeMembers,
+        Stage::CommitteeDays,
+        Stage::CommitteeBriefs,
+        Stage::Log,
+    ]);
+    stages
+}
+
+/// The records that a dump has not returned yet.
+struct RecordDump {
+    snapshot: Box<dyn Snapshot>,
+    /// The current stage and those after it.
+    stages: VecDeque<Stage>,
+    /// Where the current stage goes on.
+    after: Option<Value>,
+}
+
+#[async_trait]
+impl Dump for RecordDump {
+    async fn next(&mut self) -> Result<Vec<Stored>> {
+        while let Some(stage) = self.stages.front().copied() {
+            let batch = match stage {
+                Stage::Head => vec![Stored::Head(self.head().await?)],
+                Stage::Log => self.log().await?,
+                other => self.rows(other).await?,
+            };
+            if matches!(stage, Stage::Head | Stage::CommitteeBriefs) || batch.is_empty() {
+                (self.after, _) = (None, self.stages.pop_front());
+            }
+            if !batch.is_empty() {
+                return Ok(batch);
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl RecordDump {
+    async fn head(&mut self) -> Result<TenantHead> {
+        let named = [MESSAGES, SESSIONS].into_iter();
+        let named = named.chain(Collection::ALL.into_iter().map(documents_sequence));
+        let reading = self.snapshot.read(named.map(Query::Sequence).collect()).await?;
+        let mut found = Answers::new("dump", reading.answers);
+        let (messages, sessions) = (MessageId(found.number()), SessionId(found.number()));
+        let documents = Collection::ALL.into_iter().map(|collection| (collection, found.number()));
+        let documents = documents.filter(|(_, last)| *last > 0).collect();
+        Ok(TenantHead { log: reading.head.size, messages, sessions, documents })
+    }
+
+    async fn log(&mut self) -> Result<Vec<Stored>> {
+        let after = self.after.as_ref().and_then(Value::integer).unwrap_or(0);
+        let entries = Entries { topic: None, after: Seq(after.unsigned_abs()), limit: BATCH };
+        let reading = self.snapshot.read(vec![Query::Entries(entries)]).await?;
+        let entries = Answers::new("dump", reading.answers).entries();
+        self.after = entries.last().map(|entry| entry.seq.0.into());
+        let rows = entries.iter().map(|entry| log::read(entry).map(Stored::Log));
+        rows.collect::<Outcome<_>>().map_err(corrupt("dump"))
+    }
+
+    /// The next records of a table, by the column in which `after` continues.
+    async fn rows(&mut self, stage: Stage) -> Result<Vec<Stored>> {
+        let (range, continued) = range(stage);
+        let range = Range {
+            after: self.after.clone().map(Term::Value),
+            limit: BATCH,
+            bytes: BATCH_BYTES,
+            ..range
+        };
+        // The briefs of a day have the same date, so they are read at once.
+        let range = match stage {
+            Stage::CommitteeBriefs => Range { limit: usize::MAX, bytes: usize::MAX, ..range },
+            _ => range,
+        };
+        let reading = self.snapshot.read(vec![Query::Rows(range)]).await?;
+        let rows = Answers::new("dump", reading.answers).rows();
+        self.after = rows.last().and_then(|row| row.columns.get(continued).cloned());
+        rows.iter().map(|row| stored(stage, row)).collect::<Outcome<_>>().map_err(corrupt("dump"))
+    }
+}
+
+/// The records of a stage in their order, and the column after the prefix.
+fn range(stage: Stage) -> (Range, usize) {
+    let all = |table: &'static Table, column| (Range::all(table), column);
+    match stage {
+        Stage::Messages => all(&messages::TABLE, messages::ID),
+        Stage::Documents(collection) => {
+            let prefix = vec![collection.as_str().into()];
+            (Range::index(&documents::TABLE, documents::BY_ID, prefix), documents::ID)
+        }
+        Stage::Sessions => all(&sessions::TABLE, sessions::ID),
+        Stage::CommitteeMembers => all(&committee_members::TABLE, committee_members::ID),
+        Stage::CommitteeDays => all(&committee_days::TABLE, committee_days::DATE),
+        Stage::CommitteeBriefs => all(&committee_briefs::TABLE, committee_briefs::DATE),
+        Stage::Head | Stage::Members | Stage::Log => all(&members::TABLE, members::ID),
+    }
+}
+
+fn stored(stage: Stage, row: &Row) -> Outcome<Stored> {
+    Ok(match stage {
+        Stage::Messages => Stored::Message(Arc::new(outbox::read(row)?)),
+        Stage::Documents(collection) => {
+            let group = super::rows::text(row, documents::FAMILY)?.to_owned();
+            let document = super::documents::read(row)?;
+            Stored::Document(StoredDocument { collection, group, document })
+        }
+        Stage::Sessions => Stored::Session(super::sessions::read(row)?.record),
+        Stage::CommitteeMembers => Stored::CommitteeMember(read_whole(row)?),
+        Stage::CommitteeDays => Stored::CommitteeDay(read_whole(row)?),
+        Stage::CommitteeBriefs => {
+            Stored::CommitteeBrief(committee::day_of_brief(row)?, read_whole(row)?)
+        }
+        Stage::Head | Stage::Members | Stage::Log => Stored::Member(read_whole(row)?),
+    })
+}
+
+/// Records that are restored.
+struct RecordRestore {
+    load: Box<dyn Load>,
+    seen: Arc<SeenLogs>,
+    tenants: BTreeMap<TenantId, Restoring>,
+}
+
+/// What the records of a tenant so far amount to.
+#[derive(Default)]
+struct Restoring {
+    head: Head,
+    takes: u64,
+    committee_takes: u64,
+    document_bytes: u64,
+}
+
+#[async_trait]
+impl Restore for RecordRestore {
+    async fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Result<()> {
+        let restoring = self.tenants.entry(tenant.clone()).or_default();
+        let mut items = Vec::with_capacity(records.len() + 3);
+        for record in records {
+            restoring.add(record, &mut items);
+        }
+        let Restoring { takes, committee_takes, document_bytes, .. } = *restoring;
+        let sequences =
+            [(TAKES, takes), (COMMITTEE_TAKES, committee_takes), (DOCUMENT_BYTES, document_bytes)];
+        let used = sequences.into_iter().filter(|(_, last)| *last > 0);
+        items.extend(used.map(|(name, last)| Item::Sequence(name, last)));
+        self.load.write(tenant, items).await
+    }
+
+    async fn commit(self: Box<Self>) -> Result<Restored> {
+        let Self { load, seen, tenants } = *self;
+        if let Some(occupied) = load.commit().await? {
+            return Ok(Restored::Occupied(occupied));
+        }
+        for (tenant, restored) in tenants {
+            let seen = seen.of(&tenant);
+            drop(seen.changing());
+            seen.advance(super::position_of(&restored.head));
+        }
+        Ok(Restored::Complete)
+    }
+
+    async fn discard(self: Box<Self>) -> Result<()> {
+        self.load.discard().await
+    }
+}
+
+impl Restoring {
+    /// Adds the items of a record.
+    fn add(&mut self, record: Stored, items: &mut Vec<Item>) {
+        let insert = |table, columns: Vec<Value>, body| {
+            let columns = columns.into_iter().map(Term::Value).collect();
+            Item::Write(Write::Insert { table, columns, body })
+        };
+        match record {
+            Stored::Head(head) => Self::add_head(head, items),
+            Stored::Member(member) => items.push(insert(
+                &members::TABLE,
+                super::members::columns(&member),
+                super::members::body((*member).clone()),
+            )),
+            Stored::Message(message) => {
+                let (id, queued, due) = (message.id.0.into(), message.queued_at, message.due_at);
+                let columns = outbox::columns(&message, id, queued.into(), due.into());
+                let (table, body) = (&messages::TABLE, outbox::body(&message));
+                items.push(Item::Write(Write::Insert { table, columns, body }));
+            }
+            Stored::Document(document) => items.push(self.document(document)),
+            Stored::Session(session) => {
+                let (id, convened_at) = (session.id.0.into(), session.convened_at.into());
+                let columns = super::sessions::columns(&session, id, convened_at);
+                let (table, body) = (&sessions::TABLE, super::sessions::body((*session).clone()));
+                items.push(Item::Write(Write::Insert { table, columns, body }));
+            }
+            Stored::CommitteeMember(member) => items.push(insert(
+                &committee_members::TABLE,
+                committee::member_columns(&member),
+                whole((*member).clone()),
+            )),
+            Stored::CommitteeDay(day) => items.push(insert(
+                &committee_days::TABLE,
+                committee::day_columns(&day),
+                whole((*day).clone()),
+            )),
+            Stored::CommitteeBrief(date, brief) => items.push(insert(
+                &committee_briefs::TABLE,
+                committee::brief_columns(date, &brief),
+                whole((*brief).clone()),
+            )),
+            Stored::Log(row) => self.log(row, items),
+        }
+    }
+
+    fn add_head(head: TenantHead, items: &mut Vec<Item>) {
+        let TenantHead { log: _, messages, sessions, documents } = head;
+        let named = [(MESSAGES, messages.0), (SESSIONS, sessions.0)].into_iter();
+        let documents =
+            documents.into_iter().map(|(collection, last)| (documents_sequence(collection), last));
+        let used = named.chain(documents).filter(|(_, last)| *last > 0);
+        items.extend(used.map(|(name, last)| Item::Sequence(name, last)));
+    }
+
+    fn document(&mut self, stored: StoredDocument) -> Item {
+        let StoredDocument { collection, group, document } = stored;
+        if collection.has_limited_size() {
+            self.document_bytes += super::documents::length(document.json.len());
+        }
+        let columns = super::documents::Columns {
+            id: document.id.into(),
+            created_at: document.created_at.into(),
+        };
+        let columns = columns.with(collection, document.key.into(), &group, &document.json);
+        let body = super::documents::body(document.json);
+        Item::Write(Write::Insert { table: &documents::TABLE, columns, body })
+    }
+
+    fn log(&mut self, row: LogRow, items: &mut Vec<Item>) {
+        let LogRow { seq, at, logged } = row;
+        let (mut topic, mut body) = (None, Body::empty());
+        let reference = match logged {
+            Logged::Take(take) => {
+                self.takes = take.id.0;
+                add_take(&take, items);
+                Some((&takes::TABLE, take.id.0))
+            }
+            Logged::CommitteeTake(take) => {
+                self.committee_takes += 1;
+                let id = self.committee_takes;
+                let superseded = vec![
+                    take.member_id.as_str().into(),
+                    take.date.to_string().into(),
+                    take.subject_id.as_str().into(),
+                ];
+                let table = &committee_takes::TABLE;
+                let range = Range::index(table, committee_takes::BY_SUBJECT, superseded);
+                let (column, value) = (committee_takes::CURRENT, Value::Null.into());
+                items.push(Item::Write(Write::Set { range, column, value }));
+                let attempt = restored_attempt(id).0;
+                let columns = committee::take_columns(
+                    &take,
+                    attempt,
+                    id.into(),
+                    take.received_at.into(),
+                    true,
+                );
+                let body = whole((*take).clone());
+                items.push(Item::Write(Write::Insert { table, columns, body }));
+                Some((table, id))
+            }
+            Logged::Entry(entry) => match &*entry {
+                LogEntry::Opening(opening) => {
+                    body = log::opening();
+                    Some((&takes::TABLE, opening.id.0))
+                }
+                other => {
+                    if let LogEntry::Operation(Operation::StoreAccepted { log, .. }) = other {
+                        self.head.log = *log;
+                    }
+                    topic = other.session().and_then(|session| Value::from(session.0).integer());
+                    body = log::body(&other.clone().into());
+                    None
+                }
+            },
+        };
+        let commit = CommitId(restored_attempt(seq.0).0);
+        let reference = reference.map(|(table, key)| Reference { table, key, row: None });
+        self.head = Head { log: self.head.log, size: seq, at: Some(at), commit: Some(commit) };
+        let entry = Entry { seq, at, commit, topic, assigned: None, reference, body };
+        items.push(Item::Entry(self.head.log, entry));
+    }
+}
+
+fn add_take(take: &Take, items: &mut Vec<Item>) {
+    let table = &takes::TABLE;
+    if let Some(before) = take.revision.get().checked_sub(1).filter(|it| *it > 0) {
+        let superseded = vec![
+            take.draft().member_id.as_str().into(),
+            take.session_id.0.into(),
+            u64::from(before).into(),
+        ];
+        let range = Range::index(table, takes::BY_REVISION, superseded);
+        let (column, value) = (takes::CURRENT, Value::Null.into());
+        items.push(Item::Write(Write::Set { range, column, value }));
+    }
+    let attempt = restored_attempt(take.id.0);
+    let columns =
+        super::takes::columns(take, attempt, take.id.0.into(), take.filed_at.into(), true);
+    let body = super::takes::body(take.clone());
+    items.push(Item::Write(Write::Insert { table, columns, body }));
+}

@@ -1,0 +1,219 @@
+//! The tables and the log of one tenant, on ordered maps.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+
+use swarm_core::domain::Seq;
+use swarm_core::store::Result;
+use swarm_core::store::backend::engine::{Scan, Tables, TablesMut};
+use swarm_core::store::backend::{
+    CommitId, Entries, Entry, Head, PartSet, Row, Table, Value, key_of,
+};
+
+/// The records of a tenant.
+#[derive(Clone, Default)]
+pub(crate) struct TenantTables {
+    tables: Vec<(&'static Table, TableRows)>,
+    sequences: HashMap<&'static str, u64>,
+    /// The number of the log; 0 until something is appended.
+    log: u64,
+    /// Entry number `n` is at index `n - 1`.
+    entries: Vec<Entry>,
+    /// The indexes of the entries about each topic.
+    topics: BTreeMap<i64, Vec<usize>>,
+}
+
+/// The records of a table, by keys of bytes.
+#[derive(Clone, Default)]
+struct TableRows {
+    rows: Rows,
+    /// For each index: its columns, then the primary key.
+    indexes: Vec<Rows>,
+}
+
+type Rows = BTreeMap<Box<[u8]>, Row>;
+
+impl TenantTables {
+    /// Returns whether the tenant has no records other than transient ones.
+    pub(crate) fn is_empty(&self) -> bool {
+        let used = self.tables.iter().filter(|(table, _)| !table.is_transient);
+        self.entries.is_empty()
+            && self.sequences.is_empty()
+            && used.into_iter().all(|(_, rows)| rows.rows.is_empty())
+    }
+
+    /// Moves the records of `other` here, where none of these tables has any.
+    pub(crate) fn extend(&mut self, other: Self) {
+        let Self { tables, sequences, log, entries, topics } = other;
+        let names: BTreeSet<_> = tables.iter().map(|(table, _)| table.name).collect();
+        self.tables.retain(|(table, _)| !names.contains(table.name));
+        self.tables.extend(tables);
+        (self.sequences, self.log, self.entries, self.topics) = (sequences, log, entries, topics);
+    }
+
+    fn table(&self, table: &'static Table) -> Option<&TableRows> {
+        self.tables.iter().find(|(known, _)| *known == table).map(|(_, rows)| rows)
+    }
+
+    fn table_mut(&mut self, table: &'static Table) -> &mut TableRows {
+        let place = self.tables.iter().position(|(known, _)| *known == table);
+        let place = place.unwrap_or_else(|| {
+            let indexes = vec![Rows::new(); table.indexes.len()];
+            self.tables.push((table, TableRows { rows: Rows::new(), indexes }));
+            self.tables.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "found or pushed above")]
+        &mut self.tables[place].1
+    }
+}
+
+impl TableRows {
+    fn insert(&mut self, table: &'static Table, row: Row) {
+        let key = primary_key(table, &row);
+        for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
+            if let Some(mut entry) = index_key(index.columns, &row) {
+                entry.extend_from_slice(&key);
+                rows.insert(entry.into(), row.clone());
+            }
+        }
+        self.rows.insert(key.into(), row);
+    }
+
+    fn remove(&mut self, table: &'static Table, row: &Row) {
+        let key = primary_key(table, row);
+        for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
+            if let Some(mut entry) = index_key(index.columns, row) {
+                entry.extend_from_slice(&key);
+                rows.remove(&*entry);
+            }
+        }
+        self.rows.remove(&*key);
+    }
+}
+
+fn primary_key(table: &'static Table, row: &Row) -> Vec<u8> {
+    key_of(row.columns.iter().take(table.key))
+}
+
+/// The key of a record in an index; `None` if one of the indexed columns is null.
+fn index_key(columns: &[usize], row: &Row) -> Option<Vec<u8>> {
+    let mut key = Vec::with_capacity(64);
+    for column in columns {
+        let value = row.columns.get(*column).filter(|value| !value.is_null())?;
+        value.append_to(&mut key);
+    }
+    Some(key)
+}
+
+impl Tables for TenantTables {
+    fn row(&self, table: &'static Table, key: &[Value], _: PartSet) -> Result<Option<Row>> {
+        Ok(self.table(table).and_then(|rows| rows.rows.get(&*key_of(key))).cloned())
+    }
+
+    fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()> {
+        let Some(table) = self.table(scan.table) else { return Ok(()) };
+        let rows = match scan.index {
+            Some(index) => table.indexes.get(index),
+            None => Some(&table.rows),
+        };
+        let prefix = key_of(scan.prefix);
+        let with = |value: Option<&Value>, ends: bool| {
+            let mut key = prefix.clone();
+            value.into_iter().for_each(|value| value.append_to(&mut key));
+            // No value begins with this byte, so it is higher than all keys that go on from here.
+            key.extend(ends.then_some(255));
+            key
+        };
+        let first = with(scan.after, scan.after.is_some());
+        let last = with(scan.before, scan.before.is_none());
+        if first >= last {
+            return Ok(());
+        }
+        let bounds = (Bound::Included(&*first), Bound::Excluded(&*last));
+        let mut found = rows.into_iter().flat_map(|rows| rows.range::<[u8], _>(bounds));
+        while let Some((_, row)) = if scan.is_descending { found.next_back() } else { found.next() }
+        {
+            if !each(row.clone())? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn sequence(&self, name: &str) -> Result<u64> {
+        Ok(self.sequences.get(name).copied().unwrap_or(0))
+    }
+
+    fn head(&self) -> Result<Head> {
+        let last = self.entries.last();
+        Ok(Head {
+            log: self.log.max(1),
+            size: last.map_or(Seq(0), |last| last.seq),
+            at: last.map(|last| last.at),
+            commit: last.map(|last| last.commit),
+        })
+    }
+
+    fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>> {
+        let place = usize::try_from(seq.0).ok().and_then(|seq| seq.checked_sub(1));
+        Ok(place.and_then(|place| self.entries.get(place)).map(|entry| entry.commit))
+    }
+
+    fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
+        let Entries { topic, after, limit } = entries;
+        let after = usize::try_from(after.0).unwrap_or(usize::MAX);
+        Ok(match topic {
+            None => self.entries.iter().skip(after).take(*limit).cloned().collect(),
+            Some(topic) => {
+                let places = self.topics.get(topic).into_iter().flatten();
+                let places = places.filter(|place| **place >= after).take(*limit);
+                places.filter_map(|place| self.entries.get(*place).cloned()).collect()
+            }
+        })
+    }
+}
+
+impl TablesMut for TenantTables {
+    fn insert(&mut self, table: &'static Table, row: Row) -> Result<()> {
+        self.table_mut(table).insert(table, row);
+        Ok(())
+    }
+
+    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()> {
+        let rows = self.table_mut(table);
+        rows.remove(table, old);
+        rows.insert(table, row);
+        Ok(())
+    }
+
+    fn set(&mut self, table: &'static Table, old: &Row, column: usize, value: Value) -> Result<()> {
+        let changed = old.columns.iter().enumerate().map(|(place, before)| match place == column {
+            true => value.clone(),
+            false => before.clone(),
+        });
+        let row = Row { columns: changed.collect(), ..old.clone() };
+        self.replace(table, old, row)
+    }
+
+    fn remove(&mut self, table: &'static Table, old: &Row) -> Result<()> {
+        self.table_mut(table).remove(table, old);
+        Ok(())
+    }
+
+    fn set_sequence(&mut self, name: &'static str, number: u64) -> Result<()> {
+        self.sequences.insert(name, number);
+        Ok(())
+    }
+
+    fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()> {
+        self.log = log;
+        for entry in &entries {
+            if let Some(topic) = entry.topic {
+                let place = usize::try_from(entry.seq.0.saturating_sub(1)).unwrap_or(usize::MAX);
+                self.topics.entry(topic).or_default().push(place);
+            }
+        }
+        self.entries.extend(entries);
+        Ok(())
+    }
+}
