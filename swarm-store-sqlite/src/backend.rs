@@ -7,13 +7,13 @@ use std::sync::mpsc::Sender;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
-use swarm_core::{TenantId, Timestamp};
 use swarm_core::store::backend::engine::{self, TablesMut as _};
 use swarm_core::store::backend::{
-    Backend, Decision, Item, Load, Operation, Outcome as Committed, Query, Reading, Snapshot, Table,
-    Transaction,
+    Assigned, Backend, Decision, Item, Load, Operation, Outcome as Committed, Query, Reading,
+    Snapshot, Table, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError};
+use swarm_core::{TenantId, Timestamp};
 
 use crate::database::{Database, TimeSource};
 use crate::failure::{Failure, Outcome};
@@ -83,17 +83,17 @@ impl Backend for SqliteBackend {
     async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
         let (path, now) = (self.database.path().to_owned(), (self.database.clock())());
         let jobs = readers::begin("swarm-sqlite-dump", "BEGIN", move || connection::to_read(&path));
-        let jobs = jobs.await.map_err(|failure| failure.of("snapshot"))?;
+        let jobs = jobs.await.map_err(|failure| failure.of("dump"))?;
         let statements = Arc::clone(&self.statements);
         Ok(Box::new(FixedState { jobs, now, statements, tenant: tenant.clone() }))
     }
 
     async fn load(&self) -> Result<Box<dyn Load>> {
         let path = self.database.path().to_owned();
-        let file = Arc::new(OpenedFile::of(&path));
+        let file = OpenedFile::of(&path);
         let open = move || connection::to_write(&path);
         let jobs = readers::begin("swarm-sqlite-restore", "BEGIN IMMEDIATE", open).await;
-        let jobs = jobs.map_err(|failure| failure.of("load"))?;
+        let jobs = jobs.map_err(|failure| failure.of("restore"))?;
         let statements = Arc::clone(&self.statements);
         Ok(Box::new(OpenLoad { jobs, file, statements, last: None, occupied: None }))
     }
@@ -162,7 +162,7 @@ impl Snapshot for FixedState {
             let tables = TenantTables::new(db, &statements, &tenant);
             Ok(engine::read(&tables, now, &queries)?)
         });
-        reading.await.map_err(|failure| failure.of("snapshot"))
+        reading.await.map_err(|failure| failure.of("dump"))
     }
 }
 
@@ -170,11 +170,14 @@ impl Snapshot for FixedState {
 /// killed meanwhile leaves the file as it was.
 struct OpenLoad {
     jobs: Sender<Job>,
-    file: Arc<OpenedFile>,
+    file: OpenedFile,
     statements: Arc<Statements>,
     last: Option<TenantId>,
     occupied: Option<TenantId>,
 }
+
+/// A load assigns nothing: its items have values only.
+const NOTHING: Assigned = Assigned { at: Timestamp::EPOCH, numbers: Vec::new() };
 
 #[async_trait]
 impl Load for OpenLoad {
@@ -191,14 +194,14 @@ impl Load for OpenLoad {
             }
             for item in items {
                 match item {
-                    Item::Row(table, row) => tables.insert(table, row)?,
+                    Item::Write(write) => engine::write(&mut tables, &write, &NOTHING)?,
                     Item::Sequence(name, number) => tables.set_sequence(name, number)?,
                     Item::Entry(log, entry) => tables.append(log, vec![entry])?,
                 }
             }
             Ok(true)
         });
-        if !is_free.await.map_err(|failure| failure.of("load"))? {
+        if !is_free.await.map_err(|failure| failure.of("restore"))? {
             self.occupied = Some(tenant.clone());
         }
         Ok(())
@@ -208,17 +211,18 @@ impl Load for OpenLoad {
         if self.occupied.is_some() {
             return Ok(self.occupied);
         }
-        let committed = readers::ask(&self.jobs, move |db| {
-            self.file.check_in_place()?;
+        let Self { jobs, file, .. } = *self;
+        let committed = readers::ask(&jobs, move |db| {
+            file.check_in_place()?;
             db.execute_batch("COMMIT")?;
-            self.file.check_in_place()
+            file.check_in_place()
         });
-        committed.await.map_err(|failure| failure.of("load"))?;
+        committed.await.map_err(|failure| failure.of("restore"))?;
         Ok(None)
     }
 
     async fn discard(self: Box<Self>) -> Result<()> {
         let discarded = readers::ask(&self.jobs, |db| Ok(db.execute_batch("ROLLBACK")?));
-        discarded.await.map_err(|failure| failure.of("load"))
+        discarded.await.map_err(|failure| failure.of("restore"))
     }
 }

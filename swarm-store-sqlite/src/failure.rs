@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 use swarm_core::store::StoreErrorKind;
-use swarm_core::store::records::Unreadable;
 use swarm_core::{Invalid, StoreError};
 
 /// The result of a read or a change of the file.
@@ -101,12 +100,6 @@ impl From<StoreError> for Failure {
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         failure.of("sqlite")
-    }
-}
-
-impl From<Unreadable> for Failure {
-    fn from(unreadable: Unreadable) -> Self {
-        Self::corrupt(unreadable)
     }
 }
 

@@ -169,8 +169,7 @@ impl Statement {
                 let parts = table.parts.iter().enumerate().filter(|(part, _)| parts.has(*part));
                 let parts: String = parts.map(|(_, part)| format!(", \"{part}\"")).collect();
                 let direction = if is_descending { " DESC" } else { "" };
-                let order: Vec<_> =
-                    rest.iter().map(|it| column(table, *it) + direction).collect();
+                let order: Vec<_> = rest.iter().map(|it| column(table, *it) + direction).collect();
                 let order = match order.is_empty() {
                     true => String::new(),
                     false => format!(" ORDER BY {}", order.join(", ")),

@@ -88,11 +88,7 @@ impl<'a> TenantTables<'a> {
         Ok(statement)
     }
 
-    fn select(
-        &self,
-        scan: &Scan<'_>,
-        take: &mut dyn FnMut(Row) -> Result<bool>,
-    ) -> Outcome<()> {
+    fn select(&self, scan: &Scan<'_>, take: &mut dyn FnMut(Row) -> Result<bool>) -> Outcome<()> {
         let Scan { table, index, prefix, after, before, is_descending, parts } = *scan;
         let statement = Statement::Select {
             index,
@@ -131,21 +127,22 @@ impl<'a> TenantTables<'a> {
     }
 
     fn entry(&self, row: &rusqlite::Row<'_>) -> Outcome<Entry> {
-        let table = match row.get_ref(5)?.as_str_or_null().map_err(Failure::corrupt)? {
+        let reference = match text(row, 5)? {
             None => None,
             Some(name) => {
-                let table = self.statements.tables.iter().find(|table| table.name == name);
-                Some(*table.ok_or_else(|| Failure::corrupt("the log refers to no table"))?)
+                let table = self.statements.tables.iter().find(|table| *table.name == *name);
+                let table =
+                    *table.ok_or_else(|| Failure::corrupt("an entry refers to no table"))?;
+                Some(Reference { table, key: unsigned(row.get(6)?)?, row: None })
             }
         };
-        let reference = |table| Ok(Reference { table, key: unsigned(row.get(6)?)?, row: None });
         Ok(Entry {
             seq: Seq(unsigned(row.get(0)?)?),
             at: timestamp(row.get(1)?)?,
             commit: CommitId(row.get(2)?),
             topic: row.get(3)?,
             assigned: row.get::<_, Option<i64>>(4)?.map(unsigned).transpose()?,
-            reference: table.map(reference).transpose()?,
+            reference,
             body: Body::of_texts(vec![text(row, 7)?]),
         })
     }
@@ -212,10 +209,12 @@ impl Tables for TenantTables<'_> {
     }
 
     fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
-        const ALL: &str = "SELECT seq, at, commit_id, topic, assigned, refers, record, entry FROM log
+        const ALL: &str =
+            "SELECT seq, at, commit_id, topic, assigned, refers, record, entry FROM log
             WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
         // The index is named because the planner would read the whole log, which is in order.
-        const ABOUT: &str = "SELECT seq, at, commit_id, topic, assigned, refers, record, entry FROM log
+        const ABOUT: &str =
+            "SELECT seq, at, commit_id, topic, assigned, refers, record, entry FROM log
             INDEXED BY log_by_topic
             WHERE tenant = ?1 AND seq > ?2 AND topic = ?4 ORDER BY seq LIMIT ?3";
         let limit = i64::try_from(entries.limit).unwrap_or(i64::MAX);

@@ -17,7 +17,7 @@ use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The number of the layout.
-const LAYOUT: i64 = 1;
+const LAYOUT: i64 = 2;
 
 /// The application id of files of this store.
 const APPLICATION: i64 = 0x7377_726d;
@@ -75,11 +75,13 @@ fn files_of_other_programs_are_refused_and_unchanged() {
     refused(&path, "the file is a database of another program");
 }
 
-/// A file of a newer program, and files of programs before the first release, whose layouts had numbers from 1, too.
+/// Files of a newer and of an older program, and files of programs before the first release, whose layouts had numbers
+/// from 1, too.
 #[test]
 fn files_of_other_layouts_are_refused_and_unchanged() {
     for (application, layout, named) in [
-        (*b"swrm", 2, "2"),
+        (*b"swrm", 3, "3"),
+        (*b"swrm", 1, "1"),
         (*b"swrm", 0, "0"),
         (*b"Swrm", 8, "8 of a program before the first release"),
         (*b"Swrm", 1, "1 of a program before the first release"),
