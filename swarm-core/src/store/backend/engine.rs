@@ -153,7 +153,8 @@ fn rows(tables: &impl Tables, range: &Range, resolve: Resolve<'_>) -> Result<Ans
     let (mut rows, mut has_more, mut size) = (Vec::new(), false, 0);
     each(tables, range, resolve, &mut |row: Row| {
         if range.bytes != usize::MAX {
-            let lengths = (0..range.table.parts.len()).filter_map(|part| row.body.part(part));
+            let read = (0..range.table.parts.len()).filter(|part| range.parts.has(*part));
+            let lengths = read.filter_map(|part| row.body.part(part));
             size += lengths.map(|text| text.len()).sum::<usize>();
             if size > range.bytes && !rows.is_empty() {
                 has_more = true;
@@ -344,7 +345,13 @@ fn is_met(
             first(range)?.and_then(|row| row.columns.get(*column).cloned()) == plain(value)
         }
         Check::AtMost { range, column, most } => {
-            first(range)?.is_none_or(|row| row.columns.get(*column) <= plain(most).as_ref())
+            let (most, mut is_met) = (plain(most), true);
+            let range = Range { parts: PartSet::NONE, ..range.clone() };
+            each(tables, &range, &plain, &mut |row| {
+                is_met = row.columns.get(*column) <= most.as_ref();
+                Ok(is_met)
+            })?;
+            is_met
         }
         Check::None { range, except } => {
             let except = values(except);

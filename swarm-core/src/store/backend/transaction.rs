@@ -74,7 +74,7 @@ pub enum Check {
         /// The value.
         value: Term,
     },
-    /// The first record of the range, if there is one, has at most this in the column with this position.
+    /// Each record of the range has at most this in the column with this position.
     AtMost {
         /// The range.
         range: Range,

@@ -81,7 +81,7 @@ impl<B: Backend> Committee for TenantRecords<B> {
                 Write::Insert { table, columns, body: whole(brief.clone()) }
             }));
         }
-        let entries = vec![log::entry(act)];
+        let entries = vec![log::entry(act, None)];
         self.save("save committee day", Change { checks, writes, entries, ..Change::default() })
             .await
     }

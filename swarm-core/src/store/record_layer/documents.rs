@@ -10,7 +10,7 @@ use super::tables::{DOCUMENT_BYTES, documents, documents_sequence, members, sess
 use super::{Answers, Change, Made, TenantRecords, log, unexpected};
 use crate::domain::{SessionId, Timestamp, Version};
 use crate::store::backend::{
-    Append, Backend, Body, Check, PartSet, Parts, Query, Range, Row, Table, Term, Value, Write,
+    Backend, Body, Check, PartSet, Parts, Query, Range, Row, Table, Term, Value, Write,
 };
 use crate::store::{
     Act, Collection, CountedDocuments, Document, DocumentCount, DocumentDraft, DocumentGuard,
@@ -149,18 +149,14 @@ impl<B: Backend> TenantRecords<B> {
                 change.writes.push(columns.write(collection, key, &draft.group, &draft.json));
                 let known = |act: &Act| act.entry(document.id, Timestamp::EPOCH);
                 let act = draft.act.as_ref().map(|act| Act::from((*known(act)).clone()));
-                change.entries.extend(act.as_ref().map(log::entry));
+                change.entries.extend(act.as_ref().map(|act| log::entry(act, None)));
             }
             None => {
                 change.sequences.push(documents_sequence(collection));
                 let columns = Columns { id: Term::Assigned(0), created_at: Term::Now };
                 change.writes.push(columns.write(collection, key, &draft.group, &draft.json));
-                change.entries.extend(draft.act.as_ref().map(|act| Append::Entry {
-                    topic: None,
-                    assigned: act.known().is_none().then_some(0),
-                    reference: None,
-                    body: log::body(act),
-                }));
+                let number = |act: &Act| act.known().is_none().then_some(0);
+                change.entries.extend(draft.act.as_ref().map(|act| log::entry(act, number(act))));
             }
         }
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();

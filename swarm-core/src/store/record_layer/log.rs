@@ -87,12 +87,7 @@ impl<B: Backend> Log for TenantRecords<B> {
 
 impl<B: Backend> TenantRecords<B> {
     async fn accept(&self, op: &'static str, kind: Kind, act: &Act) -> Result<()> {
-        let entry = Append::Entry {
-            topic: None,
-            assigned: (kind == Kind::AcceptLog).then_some(0),
-            reference: None,
-            body: body(act),
-        };
+        let entry = entry(act, (kind == Kind::AcceptLog).then_some(0));
         self.commit(op, Change { entries: vec![entry], ..Change::new(kind) }).await.map(drop)
     }
 
@@ -127,10 +122,10 @@ fn tree(row: &Row) -> Outcome<Versioned<TreeState>> {
     Ok(Versioned { version: row.version, record: Arc::new(state) })
 }
 
-/// Appends the entry of an act whose commit assigns no number to it.
-pub(super) fn entry(act: &Act) -> Append {
+/// Appends the entry of an act, with the number from this sequence if it has one that the commit assigns.
+pub(super) fn entry(act: &Act, assigned: Option<usize>) -> Append {
     let topic = act.session().map(|session| session.0.into());
-    Append::Entry { topic, assigned: None, reference: None, body: body(act) }
+    Append::Entry { topic, assigned, reference: None, body: body(act) }
 }
 
 /// The text of an act: of its entry, with zeros for what the commit assigns.

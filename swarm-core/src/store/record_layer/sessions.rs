@@ -127,9 +127,9 @@ impl<B: Backend> Sessions for TenantRecords<B> {
             checks.push(Check::Count { range, except, least: takes, most: takes });
         }
         if let Some(end) = none_filed_after {
-            // Those filed before the change was judged were judged. Of later ones, the last was filed last.
-            let range = Range { is_descending: true, ..filed.clone() };
-            checks.push(Check::AtMost { range, column: takes::FILED_AT, most: (*end).into() });
+            // Every take is compared: after a clock that was behind was accepted, the last one need not be the latest.
+            let (range, most) = (filed.clone(), (*end).into());
+            checks.push(Check::AtMost { range, column: takes::FILED_AT, most });
         }
         let write = match withdrawn {
             true => Write::Remove(Range::key(&sessions::TABLE, key)),
@@ -139,7 +139,7 @@ impl<B: Backend> Sessions for TenantRecords<B> {
                 body: body(session.clone()),
             },
         };
-        let mut entries: Vec<_> = acts.iter().map(log::entry).collect();
+        let mut entries: Vec<_> = acts.iter().map(|act| log::entry(act, None)).collect();
         if *opens {
             entries.push(Append::Each { range: filed, body: log::opening() });
         }

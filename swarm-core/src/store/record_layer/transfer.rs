@@ -302,7 +302,8 @@ impl Restoring {
     }
 
     fn log(&mut self, row: LogRow, items: &mut Vec<Item>) {
-        let LogRow { seq, at, logged } = row;
+        let LogRow { at, logged, .. } = row;
+        let seq = Seq(self.head.size.0.saturating_add(1));
         let (mut topic, mut body) = (None, Body::empty());
         let reference = match logged {
             Logged::Take(take) => {

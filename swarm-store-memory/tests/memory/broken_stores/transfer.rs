@@ -31,7 +31,8 @@ mod caught {
             TokensForgotten      => restored_tenant_reads_the_same;
             GroupsForgotten      => restored_tenant_reads_the_same restored_tenant_dumps_the_same;
             NoncesForgotten      => restored_tenant_keeps_its_guards;
-            MessagesForgotten    => restored_tenant_continues_its_ids;
+            MessagesForgotten    => restored_tenant_dumps_the_same;
+            HeadForgotten        => restored_tenant_continues_its_ids;
             SubmissionsForgotten => restored_committee_keeps_its_quotas;
             ReadWhenAsked        => dump_shows_one_moment;
             OccupiedAccepted     => tenant_with_records_is_not_restored_into
@@ -245,6 +246,12 @@ faults! {
     MessagesForgotten {
         fn written(&self, record: Stored) -> Option<Stored> {
             (!matches!(record, Stored::Message(_))).then_some(record)
+        }
+    }
+
+    HeadForgotten {
+        fn written(&self, record: Stored) -> Option<Stored> {
+            (!matches!(record, Stored::Head(_))).then_some(record)
         }
     }
 

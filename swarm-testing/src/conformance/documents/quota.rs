@@ -36,9 +36,11 @@ pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
     expect_eq!(put("a", 1, tomorrow).await, Put::Full);
     let last = tenant.documents(Subjects, Some("a")).await.pop().unwrap();
     expect_eq!(put("a", 1, last.created_at).await, Put::Full, "one made at the very moment");
-    let count = DocumentCount { until: last.created_at, ..count(Group, 1, began) };
+    created(&tenant.put_document(Subjects, &draft("c", None)).await);
+    let only = tenant.documents(Subjects, Some("c")).await.pop().unwrap();
+    let count = DocumentCount { until: only.created_at, ..count(Group, 1, began) };
     let before = DocumentQuota { count: Some(count), bytes: None };
-    created(&tenant.put_document(Subjects, &draft("a", Some(before))).await);
+    created(&tenant.put_document(Subjects, &draft("c", Some(before))).await);
     created(&tenant.put_document(Subjects, &draft("a", None)).await);
 }
 
