@@ -25,6 +25,21 @@ pub trait Tables {
     /// Also the errors of `each`.
     fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()>;
 
+    /// Returns the number of the records in a range, without the one with the key `except`; at most `most`.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    fn count(&self, scan: &Scan<'_>, except: &[Value], most: usize) -> Result<usize> {
+        let mut counted = 0;
+        if most > 0 {
+            self.scan(scan, &mut |row| {
+                counted += usize::from(!has_key(scan.table, &row, except));
+                Ok(counted < most)
+            })?;
+        }
+        Ok(counted)
+    }
+
     /// Returns the last number of a sequence; 0 if there is none.
     ///
     /// # Errors
@@ -176,6 +191,31 @@ fn rows(tables: &impl Tables, range: &Range, resolve: Resolve<'_>) -> Result<Ans
     Ok(Answer::Rows { rows, joined, has_more })
 }
 
+/// The values of the terms of a range.
+struct Sought {
+    prefix: Vec<Value>,
+    after: Option<Value>,
+    before: Option<Value>,
+}
+
+impl Sought {
+    /// `None` if one of the terms has no value.
+    fn of(range: &Range, resolve: Resolve<'_>) -> Option<Self> {
+        let bound = |term: &Option<Term>| match term {
+            Some(term) => resolve(term).map(Some),
+            None => Some(None),
+        };
+        let prefix = range.prefix.iter().map(resolve).collect::<Option<_>>()?;
+        Some(Self { prefix, after: bound(&range.after)?, before: bound(&range.before)? })
+    }
+
+    fn scan(&self, range: &Range) -> Scan<'_> {
+        let Range { table, index, is_descending, parts, .. } = *range;
+        let (after, before) = (self.after.as_ref(), self.before.as_ref());
+        Scan { table, index, prefix: &self.prefix, after, before, is_descending, parts }
+    }
+}
+
 /// Passes the records of a range to a function, at most as many as its limit, until it returns false.
 fn each(
     tables: &impl Tables,
@@ -183,29 +223,21 @@ fn each(
     resolve: Resolve<'_>,
     take: &mut dyn FnMut(Row) -> Result<bool>,
 ) -> Result<()> {
-    let Range { table, index, is_descending, distinct, having, parts, .. } = *range;
+    let Range { table, index, distinct, having, parts, .. } = *range;
     let mut left = range.limit;
-    let prefix: Option<Vec<_>> = range.prefix.iter().map(resolve).collect();
-    let bound = |term: &Option<Term>| match term {
-        Some(term) => resolve(term).map(Some),
-        None => Some(None),
-    };
-    let bounds = bound(&range.after).zip(bound(&range.before));
-    let (Some(prefix), Some((after, before))) = (prefix, bounds) else { return Ok(()) };
+    let Some(sought) = Sought::of(range, resolve) else { return Ok(()) };
     if left == 0 {
         return Ok(());
     }
-    if index.is_none() && prefix.len() == table.key {
-        return match tables.row(table, &prefix, parts)? {
+    if index.is_none() && sought.prefix.len() == table.key {
+        return match tables.row(table, &sought.prefix, parts)? {
             Some(row) => take(row).map(drop),
             None => Ok(()),
         };
     }
     let columns = if distinct > 0 { table.indexed(index) } else { Vec::new() };
     let mut last: Option<Vec<Value>> = None;
-    let (after, before) = (after.as_ref(), before.as_ref());
-    let scan = Scan { table, index, prefix: &prefix, after, before, is_descending, parts };
-    tables.scan(&scan, &mut |row| {
+    tables.scan(&sought.scan(range), &mut |row| {
         if having.is_some_and(|column| row.columns.get(column).is_none_or(Value::is_null)) {
             return Ok(true);
         }
@@ -230,12 +262,18 @@ fn count(
     except: &[Value],
     resolve: Resolve<'_>,
 ) -> Result<u64> {
-    let mut counted = 0;
-    let without_limit = Range { limit: usize::MAX, parts: PartSet::NONE, ..range.clone() };
-    each(tables, &without_limit, resolve, &mut |row| {
-        counted += usize::from(!has_key(range.table, &row, except));
-        Ok(counted < range.limit)
-    })?;
+    let range = Range { parts: PartSet::NONE, ..range.clone() };
+    let counted = if range.distinct == 0 && range.having.is_none() {
+        let Some(sought) = Sought::of(&range, resolve) else { return Ok(0) };
+        tables.count(&sought.scan(&range), except, range.limit)?
+    } else {
+        let mut counted = 0;
+        each(tables, &Range { limit: usize::MAX, ..range.clone() }, resolve, &mut |row| {
+            counted += usize::from(!has_key(range.table, &row, except));
+            Ok(counted < range.limit)
+        })?;
+        counted
+    };
     Ok(u64::try_from(counted).unwrap_or(u64::MAX))
 }
 

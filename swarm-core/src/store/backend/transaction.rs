@@ -27,6 +27,23 @@ pub struct Transaction {
     pub erases: bool,
 }
 
+impl Transaction {
+    /// Returns the same transaction with the [texts](Body::written) of all bodies.
+    #[must_use]
+    pub fn with_texts(mut self) -> Self {
+        for write in &mut self.writes {
+            if let Write::Insert { table, body, .. } | Write::Put { table, body, .. } = write {
+                *body = body.written(table.parts.len());
+            }
+        }
+        for entry in &mut self.entries {
+            let (Append::Entry { body, .. } | Append::Each { body, .. }) = entry;
+            *body = body.written(1);
+        }
+        self
+    }
+}
+
 /// How a transaction is dated, and what it requires of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
