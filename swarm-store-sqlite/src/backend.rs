@@ -70,6 +70,8 @@ impl Backend for SqliteBackend {
         transaction: Transaction,
     ) -> Result<Committed> {
         let (clock, erases) = (self.database.clock(), transaction.erases);
+        // The texts are not written in the one thread that commits.
+        let transaction = transaction.with_texts();
         let commit = self.work(tenant, move |mut tables| {
             Ok(engine::commit(&mut tables, || clock(), &transaction)?)
         });
@@ -226,3 +228,6 @@ impl Load for OpenLoad {
         discarded.await.map_err(|failure| failure.of("restore"))
     }
 }
+
+#[cfg(test)]
+mod tests;

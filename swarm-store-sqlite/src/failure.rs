@@ -69,7 +69,8 @@ impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::misconfigured("the file is no database"),
-            Some(ErrorCode::DatabaseCorrupt) => {
+            // Transactions check themselves that no two records have the same key.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => {
                 Self::new(StoreErrorKind::Corrupt, error.to_string())
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use swarm_core::store::backend::engine::Scan;
 use swarm_core::store::backend::{ColumnKind, Index, PartSet, Table};
 
 /// The tables that every file has beside the declared ones.
@@ -51,15 +52,13 @@ pub(crate) struct Statements {
 /// A statement on a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Statement {
-    /// Selects the version, the columns and some parts of records that follow each other in an index.
-    Select {
-        index: Option<usize>,
-        /// The number of the columns with a given value.
-        prefix: usize,
-        has_after: bool,
-        has_before: bool,
-        is_descending: bool,
-        parts: PartSet,
+    /// Selects the version, the columns and some parts of the records of a range.
+    Select(Extent, PartSet),
+    /// Counts the records of a range, without the one whose key follows the bounds, if it is bound. The last value is the
+    /// highest number that matters.
+    Count {
+        extent: Extent,
+        has_except: bool,
     },
     /// Binds the columns, the version and all parts.
     Insert,
@@ -68,6 +67,17 @@ pub(crate) enum Statement {
     /// Changes one column. Its value follows the key.
     Set(usize),
     Remove,
+}
+
+/// The records of a range, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Extent {
+    index: Option<usize>,
+    /// The number of the columns with a given value.
+    prefix: usize,
+    has_after: bool,
+    has_before: bool,
+    is_descending: bool,
 }
 
 impl Statements {
@@ -149,36 +159,23 @@ fn definition(table: &Table) -> String {
 impl Statement {
     fn text(self, table: &Table) -> String {
         let name = table.name;
-        let key = equal(table, 0..table.key);
+        let key = format!("tenant = ?1 AND {}", equal(table, 0..table.key, 2));
         match self {
-            Self::Select { index, prefix, has_after, has_before, is_descending, parts } => {
-                let order = ordered(table, index);
-                let rest = order.get(prefix..).unwrap_or_default();
-                let mut conditions = vec![equal(table, order.iter().copied().take(prefix))];
-                let bounded = rest.first().copied().unwrap_or_default();
-                let bounds = [(has_after, '>'), (has_before, '<')].into_iter();
-                let bounds = bounds.filter(|(is_bounded, _)| *is_bounded).zip(prefix + 2..);
-                conditions.extend(bounds.map(|((_, than), parameter)| {
-                    format!("{} {than} ?{parameter}", column(table, bounded))
-                }));
-                let mut from = String::new();
-                if let Some(index) = index.and_then(|index| table.indexes.get(index)) {
-                    from = format!(" INDEXED BY \"{}\"", index.name);
-                    conditions.extend(not_null(table, index));
-                }
+            Self::Select(extent, parts) => {
                 let parts = table.parts.iter().enumerate().filter(|(part, _)| parts.has(*part));
                 let parts: String = parts.map(|(_, part)| format!(", \"{part}\"")).collect();
-                let direction = if is_descending { " DESC" } else { "" };
-                let order: Vec<_> = rest.iter().map(|it| column(table, *it) + direction).collect();
-                let order = match order.is_empty() {
-                    true => String::new(),
-                    false => format!(" ORDER BY {}", order.join(", ")),
-                };
                 let columns = list(table, 0..table.columns.len());
-                let conditions = conditions.join(" AND ");
-                format!(
-                    "SELECT version, {columns}{parts} FROM \"{name}\"{from} WHERE {conditions}{order}"
-                )
+                let (from, order) = (extent.source(table), extent.order(table));
+                format!("SELECT version, {columns}{parts} FROM {from}{order}")
+            }
+            Self::Count { extent, has_except } => {
+                let (from, mut next) = (extent.source(table), extent.values() + 2);
+                let mut except = String::new();
+                if has_except {
+                    except = format!(" AND NOT ({})", equal(table, 0..table.key, next));
+                    next += table.key;
+                }
+                format!("SELECT count(*) FROM (SELECT 1 FROM {from}{except} LIMIT ?{next})")
             }
             Self::Insert => {
                 let last = table.columns.len() + table.parts.len() + 2;
@@ -202,6 +199,56 @@ impl Statement {
     }
 }
 
+impl Extent {
+    pub(crate) fn of(scan: &Scan<'_>) -> Self {
+        Self {
+            index: scan.index,
+            prefix: scan.prefix.len(),
+            has_after: scan.after.is_some(),
+            has_before: scan.before.is_some(),
+            is_descending: scan.is_descending,
+        }
+    }
+
+    /// The number of the values that are bound.
+    fn values(self) -> usize {
+        self.prefix + usize::from(self.has_after) + usize::from(self.has_before)
+    }
+
+    /// The table, its index and the conditions.
+    fn source(self, table: &Table) -> String {
+        let order = ordered(table, self.index);
+        let mut from = format!("\"{}\"", table.name);
+        if let Some(index) = self.index.and_then(|index| table.indexes.get(index)) {
+            from += &format!(" INDEXED BY \"{}\"", index.name);
+        }
+        from += " WHERE tenant = ?1";
+        if self.prefix > 0 {
+            from += &format!(" AND {}", equal(table, order.iter().copied().take(self.prefix), 2));
+        }
+        let bounds = [(self.has_after, '>'), (self.has_before, '<')].into_iter();
+        let bounds = bounds.filter(|(is_bounded, _)| *is_bounded).zip(self.prefix + 2..);
+        for ((_, than), value) in bounds {
+            let bounded = order.get(self.prefix).copied().unwrap_or_default();
+            from += &format!(" AND {} {than} ?{value}", column(table, bounded));
+        }
+        if let Some(index) = self.index.and_then(|index| table.indexes.get(index)) {
+            from.extend(not_null(table, index).map(|condition| format!(" AND {condition}")));
+        }
+        from
+    }
+
+    fn order(self, table: &Table) -> String {
+        let direction = if self.is_descending { " DESC" } else { "" };
+        let order = ordered(table, self.index).into_iter().skip(self.prefix);
+        let order: Vec<_> = order.map(|it| column(table, it) + direction).collect();
+        match order.is_empty() {
+            true => String::new(),
+            false => format!(" ORDER BY {}", order.join(", ")),
+        }
+    }
+}
+
 /// The columns of an index in its order. The key of the table comes last, unless the other columns determine it.
 fn ordered(table: &Table, index: Option<usize>) -> Vec<usize> {
     let mut columns = table.indexed(index);
@@ -212,12 +259,11 @@ fn ordered(table: &Table, index: Option<usize>) -> Vec<usize> {
     columns
 }
 
-/// The condition that the tenant and these columns have the values that are bound from `?1`.
-fn equal(table: &Table, columns: impl Iterator<Item = usize>) -> String {
-    let conditions = columns.zip(2..);
-    let conditions =
-        conditions.map(|(it, parameter)| format!(" AND {} = ?{parameter}", column(table, it)));
-    "tenant = ?1".to_owned() + &conditions.collect::<String>()
+/// The condition that these columns have the values that are bound from `first`.
+fn equal(table: &Table, columns: impl IntoIterator<Item = usize>, first: usize) -> String {
+    let conditions = columns.into_iter().zip(first..);
+    let conditions = conditions.map(|(it, value)| format!("{} = ?{value}", column(table, it)));
+    conditions.collect::<Vec<_>>().join(" AND ")
 }
 
 /// The conditions under which a record is in an index.

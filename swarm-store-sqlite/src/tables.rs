@@ -13,7 +13,7 @@ use swarm_core::store::backend::{
 use swarm_core::{TenantId, Timestamp};
 
 use crate::failure::{Failure, Outcome};
-use crate::sql::{Statement, Statements};
+use crate::sql::{Extent, Statement, Statements};
 
 /// The records of one tenant, in one snapshot or write transaction.
 pub(crate) struct TenantTables<'a> {
@@ -89,19 +89,9 @@ impl<'a> TenantTables<'a> {
     }
 
     fn select(&self, scan: &Scan<'_>, take: &mut dyn FnMut(Row) -> Result<bool>) -> Outcome<()> {
-        let Scan { table, index, prefix, after, before, is_descending, parts } = *scan;
-        let statement = Statement::Select {
-            index,
-            prefix: prefix.len(),
-            has_after: after.is_some(),
-            has_before: before.is_some(),
-            is_descending,
-            parts,
-        };
-        let values = prefix.iter().chain(after).chain(before).map(bindable);
-        self.each(&self.statements.text(table, statement), values, |row| {
-            Ok(take(record(table, parts, row)?)?)
-        })
+        let Scan { table, parts, .. } = *scan;
+        let sql = self.statements.text(table, Statement::Select(Extent::of(scan), parts));
+        self.each(&sql, bindable_all(scan), |row| Ok(take(record(table, parts, row)?)?))
     }
 
     /// Runs a statement that binds all that is stored of a record.
@@ -182,6 +172,16 @@ impl Tables for TenantTables<'_> {
 
     fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()> {
         Ok(self.select(scan, each)?)
+    }
+
+    fn count(&self, scan: &Scan<'_>, except: &[Value], most: usize) -> Result<usize> {
+        let statement =
+            Statement::Count { extent: Extent::of(scan), has_except: !except.is_empty() };
+        let most = ValueRef::Integer(i64::try_from(most).unwrap_or(i64::MAX));
+        let values = bindable_all(scan).chain(except.iter().map(bindable)).chain([most]);
+        let sql = self.statements.text(scan.table, statement);
+        let counted = self.first(&sql, values, |row| unsigned(row.get(0)?))?;
+        Ok(usize::try_from(counted.unwrap_or(0)).unwrap_or(usize::MAX))
     }
 
     fn sequence(&self, name: &str) -> Result<u64> {
@@ -287,6 +287,11 @@ fn value(value: ValueRef<'_>) -> Outcome<Value> {
         ValueRef::Blob(bytes) => bytes.into(),
         ValueRef::Real(_) => return Err(Failure::corrupt("a number that is no integer")),
     })
+}
+
+/// The values of a range, in the order in which they are bound.
+fn bindable_all<'a>(scan: &Scan<'a>) -> impl Iterator<Item = ValueRef<'a>> {
+    scan.prefix.iter().chain(scan.after).chain(scan.before).map(bindable)
 }
 
 fn bindable(value: &Value) -> ValueRef<'_> {
