@@ -11,7 +11,7 @@ use super::tables::{
     committee_members, committee_takes, documents, documents_sequence, members, messages, sessions,
     takes,
 };
-use super::{Answers, Records, committee, log, outbox};
+use super::{Answers, Records, acts, committee, log, outbox};
 use crate::domain::{
     LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, Take, TenantId,
 };
@@ -337,7 +337,7 @@ impl Restoring {
             }
             Logged::Entry(entry) => match &*entry {
                 LogEntry::Opening(opening) => {
-                    body = log::opening();
+                    body = acts::opening();
                     Some((&takes::TABLE, opening.id.0))
                 }
                 other => {
@@ -345,7 +345,7 @@ impl Restoring {
                         self.head.log = *log;
                     }
                     topic = other.session().and_then(|session| Value::from(session.0).integer());
-                    body = log::body(&other.clone().into());
+                    body = acts::body(&other.clone().into());
                     None
                 }
             },
