@@ -370,9 +370,13 @@ fn add_take(take: &Take, items: &mut Vec<Item>) {
         let (column, value) = (takes::CURRENT, Value::Null.into());
         items.push(Item::Write(Write::Set { range, column, value }));
     }
-    let attempt = restored_attempt(take.id.0);
-    let columns =
-        super::takes::columns(take, attempt, take.id.0.into(), take.filed_at.into(), true);
+    let draft = take.draft();
+    let authored = super::takes::Authored {
+        member: draft.member_id.as_str().into(),
+        nonce: draft.nonce.as_str().into(),
+        attempt: restored_attempt(take.id.0),
+    };
+    let columns = authored.columns(take, take.id.0.into(), take.filed_at.into());
     let body = super::takes::body(take.clone());
     items.push(Item::Write(Write::Insert { table, columns, body }));
 }
