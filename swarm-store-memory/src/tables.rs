@@ -116,16 +116,18 @@ impl Tables for TenantTables {
             Some(index) => table.indexes.get(index),
             None => Some(&table.rows),
         };
-        let prefix = key_of(scan.prefix);
-        let with = |value: Option<&Value>, ends: bool| {
-            let mut key = prefix.clone();
-            value.into_iter().for_each(|value| value.append_to(&mut key));
-            // No value begins with this byte, so it is higher than all keys that go on from here.
-            key.extend(ends.then_some(255));
-            key
-        };
-        let first = with(scan.after, scan.after.is_some());
-        let last = with(scan.before, scan.before.is_none());
+        let mut first = key_of(scan.prefix);
+        let mut last = first.clone();
+        // No value begins with this byte, so it is higher than all keys that go on from here.
+        const BEYOND: u8 = 255;
+        if let Some(after) = scan.after {
+            after.append_to(&mut first);
+            first.push(BEYOND);
+        }
+        match scan.before {
+            Some(before) => before.append_to(&mut last),
+            None => last.push(BEYOND),
+        }
         if first >= last {
             return Ok(());
         }

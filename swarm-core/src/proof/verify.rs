@@ -10,7 +10,7 @@ use crate::domain::{PublicKey, Signed};
 pub struct Verified<T> {
     signed: Arc<Signed<T>>,
     key: PublicKey,
-    canonical: Arc<str>,
+    canonical: String,
 }
 
 impl<T> Verified<T> {
@@ -20,7 +20,7 @@ impl<T> Verified<T> {
     }
 
     /// Returns the signed text: [`canonical`] of the payload, computed once.
-    pub fn canonical(&self) -> &Arc<str> {
+    pub fn canonical(&self) -> &str {
         &self.canonical
     }
 
@@ -37,6 +37,6 @@ pub fn verify<T: Payload>(signed: &Arc<Signed<T>>, key: &PublicKey) -> Option<Ve
     verify_signature(canonical.as_bytes(), &signed.signature, key).then(|| Verified {
         signed: Arc::clone(signed),
         key: key.clone(),
-        canonical: canonical.into(),
+        canonical,
     })
 }

@@ -72,7 +72,7 @@ impl Filing {
     }
 
     /// Returns the verified canonical text, for stores that keep it.
-    pub fn canonical(&self) -> &Arc<str> {
+    pub fn canonical(&self) -> &str {
         self.take.canonical()
     }
 

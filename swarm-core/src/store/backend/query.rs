@@ -170,6 +170,21 @@ impl Answer {
     }
 }
 
+impl Term {
+    /// Returns the value that a query looks for, given the answers to the queries before it. `None` if the query finds
+    /// nothing.
+    pub fn sought(&self, answers: &[Answer]) -> Option<Value> {
+        match self {
+            Self::Value(value) => Some(value.clone()),
+            Self::Found(query, column) => {
+                let row = answers.get(*query)?.rows().first()?;
+                row.columns.get(*column).filter(|value| !value.is_null()).cloned()
+            }
+            Self::Assigned(_) | Self::AssignedText(_) | Self::Now => None,
+        }
+    }
+}
+
 /// A record of a table.
 #[derive(Clone, Debug)]
 pub struct Row {

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use crate::domain::Timestamp;
 
-use super::Answer;
-
 /// The value of a column. Values of one column have one type, or are null.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
@@ -163,19 +161,6 @@ impl Term {
             Self::AssignedText(sequence) => number(*sequence).map(|it| it.to_string()).into(),
             Self::Now => assigned.at.into(),
             Self::Found(..) => Value::Null,
-        }
-    }
-
-    /// Returns the value that a query looks for, given the answers to the queries before it. `None` if the query finds
-    /// nothing.
-    pub fn sought(&self, answers: &[Answer]) -> Option<Value> {
-        match self {
-            Self::Value(value) => Some(value.clone()),
-            Self::Found(query, column) => {
-                let row = answers.get(*query)?.rows().first()?;
-                row.columns.get(*column).filter(|value| !value.is_null()).cloned()
-            }
-            Self::Assigned(_) | Self::AssignedText(_) | Self::Now => None,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::rows::{Outcome, part, read_whole, time, versioned, whole};
 use super::tables::{
     COMMITTEE_TAKES, committee_briefs, committee_days, committee_members, committee_takes,
 };
-use super::{Answers, Change, Made, TenantRecords, log, unexpected};
+use super::{Answers, Change, Made, TenantRecords, acts, unexpected};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
@@ -81,7 +81,7 @@ impl<B: Backend> Committee for TenantRecords<B> {
                 Write::Insert { table, columns, body: whole(brief.clone()) }
             }));
         }
-        let entries = vec![log::entry(act, None)];
+        let entries = vec![acts::entry(act, None)];
         self.save("save committee day", Change { checks, writes, entries, ..Change::default() })
             .await
     }

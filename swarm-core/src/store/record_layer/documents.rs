@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::members::{at_most, key as member_key};
 use super::rows::{Outcome, corrupt, number, text, time};
 use super::tables::{DOCUMENT_BYTES, documents, documents_sequence, members, sessions};
-use super::{Answers, Change, Made, TenantRecords, log, unexpected};
+use super::{Answers, Change, Made, TenantRecords, acts, unexpected};
 use crate::domain::{SessionId, Timestamp, Version};
 use crate::store::backend::{
     Backend, Body, Check, PartSet, Parts, Query, Range, Row, Table, Term, Value, Write,
@@ -149,14 +149,14 @@ impl<B: Backend> TenantRecords<B> {
                 change.writes.push(columns.write(collection, key, &draft.group, &draft.json));
                 let known = |act: &Act| act.entry(document.id, Timestamp::EPOCH);
                 let act = draft.act.as_ref().map(|act| Act::from((*known(act)).clone()));
-                change.entries.extend(act.as_ref().map(|act| log::entry(act, None)));
+                change.entries.extend(act.as_ref().map(|act| acts::entry(act, None)));
             }
             None => {
                 change.sequences.push(documents_sequence(collection));
                 let columns = Columns { id: Term::Assigned(0), created_at: Term::Now };
                 change.writes.push(columns.write(collection, key, &draft.group, &draft.json));
                 let number = |act: &Act| act.known().is_none().then_some(0);
-                change.entries.extend(draft.act.as_ref().map(|act| log::entry(act, number(act))));
+                change.entries.extend(draft.act.as_ref().map(|act| acts::entry(act, number(act))));
             }
         }
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();

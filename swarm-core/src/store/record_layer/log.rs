@@ -7,14 +7,14 @@ use async_trait::async_trait;
 
 use super::rows::{Outcome, corrupt, number};
 use super::tables::{committee_takes, takes, tiles, trees};
-use super::{Change, TenantRecords, committee, takes as take_rows};
-use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId, Timestamp};
+use super::{Change, TenantRecords, acts, committee, takes as take_rows};
+use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
 use crate::proof::opening_entry;
 use crate::proof::tile::TileId;
 use crate::rules::Versioned;
 use crate::store::backend::{
-    Append, Backend, Body, Check, Entries, Entry, Kind, Parts, Query, Range, Reference, Row, Term,
-    Value, Write,
+    Backend, Body, Check, Entries, Entry, Kind, Parts, Query, Range, Reference, Row, Term, Value,
+    Write,
 };
 use crate::store::records::Unreadable;
 use crate::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState};
@@ -87,7 +87,7 @@ impl<B: Backend> Log for TenantRecords<B> {
 
 impl<B: Backend> TenantRecords<B> {
     async fn accept(&self, op: &'static str, kind: Kind, act: &Act) -> Result<()> {
-        let entry = entry(act, (kind == Kind::AcceptLog).then_some(0));
+        let entry = acts::entry(act, (kind == Kind::AcceptLog).then_some(0));
         self.commit(op, Change { entries: vec![entry], ..Change::new(kind) }).await.map(drop)
     }
 
@@ -122,46 +122,11 @@ fn tree(row: &Row) -> Outcome<Versioned<TreeState>> {
     Ok(Versioned { version: row.version, record: Arc::new(state) })
 }
 
-/// Appends the entry of an act, with the number from this sequence if it has one that the commit assigns.
-pub(super) fn entry(act: &Act, assigned: Option<usize>) -> Append {
-    let topic = act.session().map(|session| session.0.into());
-    Append::Entry { topic, assigned, reference: None, body: body(act) }
-}
-
-/// The text of an act: of its entry, with zeros for what the commit assigns.
-struct ActText(Act);
-
-impl Parts for ActText {
-    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
-        (position == 0).then(|| self.0.entry(0, Timestamp::EPOCH).to_text().into())
-    }
-}
-
-pub(super) fn body(act: &Act) -> Body {
-    Body::of(ActText(act.clone()))
-}
-
-/// The text of an entry that opens the take which it refers to.
-const OPENING: &str = "opening";
-
-struct Opening;
-
-impl Parts for Opening {
-    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
-        (position == 0).then_some(Cow::Borrowed(OPENING))
-    }
-}
-
-/// The body of an entry that opens the take which it refers to. The digest in the entry is computed when it is read.
-pub(super) fn opening() -> Body {
-    Body::of(Opening)
-}
-
 /// Reads an entry.
 pub(super) fn read(entry: &Entry) -> Outcome<LogRow> {
     let logged = match &entry.reference {
         Some(reference) => referring(entry, reference)?,
-        None => Logged::Entry(entry.body.value(|| act(entry))?),
+        None => Logged::Entry(entry.body.value(|| acts::read(entry))?),
     };
     Ok(LogRow { seq: entry.seq, at: entry.at, logged })
 }
@@ -180,16 +145,4 @@ fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {
     }
     let opening = opening_entry(&take).ok_or_else(|| Unreadable::new("a take without a seal"))?;
     Ok(Logged::Entry(Arc::new(LogEntry::Opening(opening))))
-}
-
-fn act(entry: &Entry) -> Outcome<Arc<LogEntry>> {
-    if let Some(ActText(act)) = entry.body.source() {
-        return Ok(act.entry(entry.assigned.unwrap_or(0), entry.at));
-    }
-    let text = entry.body.part(0).ok_or_else(|| Unreadable::new("an entry without a text"))?;
-    let act = LogEntry::from_text(&text)?;
-    Ok(Arc::new(match entry.assigned {
-        Some(number) => act.assigned(number, entry.at),
-        None => act,
-    }))
 }

@@ -104,7 +104,7 @@ impl<B: Backend> Members for TenantRecords<B> {
             commit.sequences.push(MESSAGES);
             commit.writes.push(outbox::queue(mail, 0));
         }
-        commit.entries.extend(act.as_ref().map(|act| super::log::entry(act, None)));
+        commit.entries.extend(act.as_ref().map(|act| super::acts::entry(act, None)));
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();
         match self.commit(OP, Change { checks, ..commit }).await? {
             Made::Now(_) => Ok(MemberSaved::Saved),

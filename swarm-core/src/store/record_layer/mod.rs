@@ -3,6 +3,7 @@
 //! It turns what the service asks for into queries and transactions on [`TABLES`], and rows into records. All guards of the
 //! port are here, so that no backend repeats one.
 
+mod acts;
 mod committee;
 mod counts;
 mod documents;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::rows::{Outcome, flag, number, small, text, time, time_if_any};
 use super::tables::{SESSIONS, documents_sequence, sessions, takes};
-use super::{Change, Made, TenantRecords, log};
+use super::{Change, Made, TenantRecords, acts};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
     Day, MemberId, Roster, Session, SessionId, SessionState, SessionSummary, SessionTerms,
@@ -139,9 +139,9 @@ impl<B: Backend> Sessions for TenantRecords<B> {
                 body: body(session.clone()),
             },
         };
-        let mut entries: Vec<_> = acts.iter().map(|act| log::entry(act, None)).collect();
+        let mut entries: Vec<_> = acts.iter().map(|act| acts::entry(act, None)).collect();
         if *opens {
-            entries.push(Append::Each { range: filed, body: log::opening() });
+            entries.push(Append::Each { range: filed, body: acts::opening() });
         }
         let change = Change { checks, writes: vec![write], entries, ..Change::default() };
         self.save("save session", change).await
@@ -200,7 +200,7 @@ impl<B: Backend> TenantRecords<B> {
             topic: Some(Term::Assigned(0)),
             assigned: Some(0),
             reference: None,
-            body: log::body(act),
+            body: acts::body(act),
         });
         Ok(match self.commit(op, change).await? {
             Made::Now(assigned) => {

@@ -59,26 +59,31 @@ impl<B: Backend> Takes for TenantRecords<B> {
     async fn file(&self, filing: &Filing) -> Result<Filed> {
         const OP: &str = "file";
         self.holds.pass(&self.tenant, filing.session().0).await;
-        let (checks, outcomes): (Vec<_>, Vec<_>) = guards(filing).into_iter().unzip();
+        let member = Term::from(filing.member().0.as_str());
+        let nonce = Term::from(filing.nonce().as_str());
+        let spent = with_nonce(member.clone(), nonce.clone());
+        let (checks, outcomes): (Vec<_>, Vec<_>) =
+            guards(filing, &member, &spent).into_iter().unzip();
         let take = filing.take(TakeId(0), Timestamp::EPOCH);
         let mut writes = Vec::with_capacity(2);
         if let Some(before) = filing.revision().get().checked_sub(1).filter(|it| *it > 0) {
-            let mut superseded = revisions_of(&take);
-            superseded.push(u64::from(before).into());
+            let superseded =
+                vec![member.clone(), take.session_id.0.into(), u64::from(before).into()];
             writes.push(Write::Set {
                 range: Range::index(&takes::TABLE, takes::BY_REVISION, superseded),
                 column: takes::CURRENT,
                 value: Value::Null.into(),
             });
         }
+        let authored = Authored { member, nonce, attempt: filing.attempt() };
         writes.push(Write::Insert {
             table: &takes::TABLE,
-            columns: columns(&take, filing.attempt(), Term::Assigned(0), Term::Now, true),
+            columns: authored.columns(&take, Term::Assigned(0), Term::Now),
             body: body(take),
         });
         let change = Change {
             id: Some(CommitId(filing.attempt().0)),
-            repetition: Some(Repetition { range: with_nonce(filing), column: takes::ATTEMPT }),
+            repetition: Some(Repetition { range: spent, column: takes::ATTEMPT }),
             checks,
             sequences: vec![TAKES],
             writes,
@@ -190,18 +195,19 @@ impl<B: Backend> Takes for TenantRecords<B> {
     }
 }
 
-/// The conditions under which a take is filed, each with the outcome if it is not met.
-fn guards(filing: &Filing) -> Vec<(Check, Filed)> {
-    let (member, member_version) = filing.member();
+/// The conditions under which a take is filed, each with the outcome if it is not met. `spent` is the range of the takes with
+/// its nonce.
+fn guards(filing: &Filing, member: &Term, spent: &Range) -> Vec<(Check, Filed)> {
     let (session, session_version) = filing.session();
     let (date, subject) = filing.newest_of();
-    let at = |table, key, version| Check::Version { table, key, expected: Some(version) };
+    let at =
+        |table, key, version| Check::Version { table, key: vec![key], expected: Some(version) };
     let newest = Check::First {
         range: super::sessions::of_day(date, subject),
         column: sessions::ID,
         value: session.0.into(),
     };
-    let filed = vec![member.as_str().into(), session.0.into()];
+    let filed = vec![member.clone(), session.0.into()];
     let before = u64::from(filing.revision().get().saturating_sub(1));
     let revision = Check::Count {
         range: Range::index(&takes::TABLE, takes::BY_REVISION, filed),
@@ -209,15 +215,13 @@ fn guards(filing: &Filing) -> Vec<(Check, Filed)> {
         least: before,
         most: before,
     };
-    let mut guards = vec![
-        (at(&members::TABLE, super::members::key(member), member_version), Filed::Stale),
-        (at(&sessions::TABLE, vec![session.0.into()], session_version), Filed::Stale),
-        (newest, Filed::Stale),
-    ];
+    let mut guards = Vec::with_capacity(6);
+    guards.push((at(&members::TABLE, member.clone(), filing.member().1), Filed::Stale));
+    guards.push((at(&sessions::TABLE, session.0.into(), session_version), Filed::Stale));
+    guards.push((newest, Filed::Stale));
     guards
         .extend(filing.commit_deadline().map(|deadline| (Check::NotAfter(deadline), Filed::Late)));
-    let spent = Check::None { range: with_nonce(filing), except: Vec::new() };
-    guards.push((spent, Filed::NonceUsed));
+    guards.push((Check::None { range: spent.clone(), except: Vec::new() }, Filed::NonceUsed));
     guards.push((revision, Filed::RevisionTaken));
     guards
 }
@@ -226,8 +230,8 @@ fn with_id(id: TakeId) -> Range {
     Range::key(&takes::TABLE, vec![id.0.into()])
 }
 
-fn with_nonce(filing: &Filing) -> Range {
-    let prefix = vec![filing.member().0.as_str().into(), filing.nonce().as_str().into()];
+fn with_nonce(member: Term, nonce: Term) -> Range {
+    let prefix = vec![member, nonce];
     Range { limit: 1, ..Range::index(&takes::TABLE, takes::BY_NONCE, prefix) }
 }
 
@@ -237,27 +241,21 @@ fn own_revisions() -> Range {
     Range::index(&takes::TABLE, takes::BY_REVISION, own)
 }
 
-fn revisions_of(take: &Take) -> Vec<Term> {
-    vec![take.draft().member_id.as_str().into(), take.session_id.0.into()]
+/// The columns of a take that identify its author and the attempt that filed it.
+pub(super) struct Authored {
+    pub(super) member: Term,
+    pub(super) nonce: Term,
+    pub(super) attempt: AttemptId,
 }
 
-pub(super) fn columns(
-    take: &Take,
-    attempt: AttemptId,
-    id: Term,
-    filed_at: Term,
-    is_current: bool,
-) -> Vec<Term> {
-    vec![
-        id,
-        take.session_id.0.into(),
-        take.draft().member_id.as_str().into(),
-        u64::from(take.revision.get()).into(),
-        take.draft().nonce.as_str().into(),
-        attempt.0.as_slice().into(),
-        filed_at,
-        is_current.then_some(1_u64).into(),
-    ]
+impl Authored {
+    /// The columns of a take that no other supersedes.
+    pub(super) fn columns(self, take: &Take, id: Term, filed_at: Term) -> Vec<Term> {
+        let Self { member, nonce, attempt } = self;
+        let revision = u64::from(take.revision.get()).into();
+        let (session, attempt) = (take.session_id.0.into(), attempt.0.as_slice().into());
+        vec![id, session, member, revision, nonce, attempt, filed_at, Term::from(1_u64)]
+    }
 }
 
 /// A take without the id and the time that its commit assigned.

@@ -11,7 +11,7 @@ use super::tables::{
     committee_members, committee_takes, documents, documents_sequence, members, messages, sessions,
     takes,
 };
-use super::{Answers, Records, committee, log, outbox};
+use super::{Answers, Records, acts, committee, log, outbox};
 use crate::domain::{
     LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, Take, TenantId,
 };
@@ -337,7 +337,7 @@ impl Restoring {
             }
             Logged::Entry(entry) => match &*entry {
                 LogEntry::Opening(opening) => {
-                    body = log::opening();
+                    body = acts::opening();
                     Some((&takes::TABLE, opening.id.0))
                 }
                 other => {
@@ -345,7 +345,7 @@ impl Restoring {
                         self.head.log = *log;
                     }
                     topic = other.session().and_then(|session| Value::from(session.0).integer());
-                    body = log::body(&other.clone().into());
+                    body = acts::body(&other.clone().into());
                     None
                 }
             },
@@ -370,9 +370,13 @@ fn add_take(take: &Take, items: &mut Vec<Item>) {
         let (column, value) = (takes::CURRENT, Value::Null.into());
         items.push(Item::Write(Write::Set { range, column, value }));
     }
-    let attempt = restored_attempt(take.id.0);
-    let columns =
-        super::takes::columns(take, attempt, take.id.0.into(), take.filed_at.into(), true);
+    let draft = take.draft();
+    let authored = super::takes::Authored {
+        member: draft.member_id.as_str().into(),
+        nonce: draft.nonce.as_str().into(),
+        attempt: restored_attempt(take.id.0),
+    };
+    let columns = authored.columns(take, take.id.0.into(), take.filed_at.into());
     let body = super::takes::body(take.clone());
     items.push(Item::Write(Write::Insert { table, columns, body }));
 }

@@ -1,0 +1,58 @@
+//! The entries of acts, as they are kept: with zeros for the number and the time that their commit assigns.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::rows::Outcome;
+use crate::domain::{LogEntry, Timestamp};
+use crate::store::Act;
+use crate::store::backend::{Append, Body, Entry, Parts};
+use crate::store::records::Unreadable;
+
+/// Appends the entry of an act, with the number from this sequence if it has one that the commit assigns.
+pub(super) fn entry(act: &Act, assigned: Option<usize>) -> Append {
+    let topic = act.session().map(|session| session.0.into());
+    Append::Entry { topic, assigned, reference: None, body: body(act) }
+}
+
+/// The text of an act: of its entry, with zeros for what the commit assigns.
+struct ActText(Act);
+
+impl Parts for ActText {
+    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
+        (position == 0).then(|| self.0.entry(0, Timestamp::EPOCH).to_text().into())
+    }
+}
+
+pub(super) fn body(act: &Act) -> Body {
+    Body::of(ActText(act.clone()))
+}
+
+/// The text of an entry that opens the take which it refers to.
+const OPENING: &str = "opening";
+
+struct Opening;
+
+impl Parts for Opening {
+    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
+        (position == 0).then_some(Cow::Borrowed(OPENING))
+    }
+}
+
+/// The body of an entry that opens the take which it refers to. The digest in the entry is computed when it is read.
+pub(super) fn opening() -> Body {
+    Body::of(Opening)
+}
+
+/// Reads the entry of an act.
+pub(super) fn read(entry: &Entry) -> Outcome<Arc<LogEntry>> {
+    if let Some(ActText(act)) = entry.body.source() {
+        return Ok(act.entry(entry.assigned.unwrap_or(0), entry.at));
+    }
+    let text = entry.body.part(0).ok_or_else(|| Unreadable::new("an entry without a text"))?;
+    let act = LogEntry::from_text(&text)?;
+    Ok(Arc::new(match entry.assigned {
+        Some(number) => act.assigned(number, entry.at),
+        None => act,
+    }))
+}
