@@ -11,15 +11,6 @@ use swarm_core::store::backend::{ColumnKind, Index, PartSet, Table};
 
 /// The tables that every file has beside the declared ones.
 const LOG: &str = "
--- The end of the log of each tenant that has one.
-CREATE TABLE tenants (
-  tenant TEXT NOT NULL PRIMARY KEY,
-  log INTEGER NOT NULL, -- the number of the log
-  size INTEGER NOT NULL, -- the number of the last entry
-  at INTEGER NOT NULL, -- its time, in milliseconds since 1970
-  commit_id BLOB NOT NULL -- of its commit
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE log (
   tenant TEXT NOT NULL,
   seq INTEGER NOT NULL,
@@ -33,6 +24,13 @@ CREATE TABLE log (
   PRIMARY KEY (tenant, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX log_by_topic ON log (tenant, topic, seq) WHERE topic IS NOT NULL;
+
+-- The number of a tenant's current log; 1 if there is no row. Another log begins when an operator accepts
+-- a file that went back.
+CREATE TABLE logs (
+  tenant TEXT NOT NULL PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- The last number of each sequence, or its sum.
 CREATE TABLE sequences (

@@ -191,16 +191,18 @@ impl Tables for TenantTables<'_> {
     }
 
     fn head(&self) -> Result<Head> {
-        const HEAD: &str = "SELECT log, size, at, commit_id FROM tenants WHERE tenant = ?1";
-        let head = self.first(HEAD, [], |row| {
-            Ok(Head {
-                log: unsigned(row.get(0)?)?,
-                size: Seq(unsigned(row.get(1)?)?),
-                at: Some(timestamp(row.get(2)?)?),
-                commit: Some(CommitId(row.get(3)?)),
-            })
+        const LAST: &str = "SELECT seq, at, commit_id FROM log
+            WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
+        const NUMBER: &str = "SELECT number FROM logs WHERE tenant = ?1";
+        let number = self.first(NUMBER, [], |row| unsigned(row.get(0)?))?;
+        let last = self.first(LAST, [], |row| {
+            Ok((Seq(unsigned(row.get(0)?)?), timestamp(row.get(1)?)?, CommitId(row.get(2)?)))
         })?;
-        Ok(head.unwrap_or_default())
+        let log = number.unwrap_or(1);
+        Ok(match last {
+            Some((size, at, commit)) => Head { log, size, at: Some(at), commit: Some(commit) },
+            None => Head { log, ..Head::default() },
+        })
     }
 
     fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>> {
@@ -253,13 +255,12 @@ impl TablesMut for TenantTables<'_> {
     }
 
     fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()> {
-        const HEAD: &str = "INSERT INTO tenants VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT DO UPDATE SET log = excluded.log, size = excluded.size, at = excluded.at,
-                commit_id = excluded.commit_id";
-        let Some(Entry { seq, at, commit, .. }) = entries.last() else { return Ok(()) };
-        entries.iter().try_for_each(|entry| self.append_entry(entry))?;
-        let at = ValueRef::Integer(at.millis());
-        Ok(self.run(HEAD, [number(log), number(seq.0), at, ValueRef::Blob(&commit.0)])?)
+        const NUMBER: &str = "INSERT INTO logs VALUES (?1, ?2)
+            ON CONFLICT DO UPDATE SET number = excluded.number WHERE number <> excluded.number";
+        if log > 1 {
+            self.run(NUMBER, [number(log)])?;
+        }
+        Ok(entries.iter().try_for_each(|entry| self.append_entry(entry))?)
     }
 }
 
