@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::rows::{Outcome, corrupt, number};
+use super::rows::{Outcome, number};
 use super::tables::{committee_takes, takes, tiles, trees};
 use super::{Change, TenantRecords, acts, committee, takes as take_rows};
 use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
@@ -93,7 +93,7 @@ impl<B: Backend> TenantRecords<B> {
 
     async fn entries(&self, op: &'static str, entries: Entries) -> Result<Vec<LogRow>> {
         let mut found = self.read(op, vec![Query::Entries(entries)]).await?;
-        found.entries().iter().map(read).collect::<Outcome<_>>().map_err(corrupt(op))
+        found.entries().iter().map(read).collect::<Outcome<_>>().map_err(self.damage.corrupt(op))
     }
 }
 

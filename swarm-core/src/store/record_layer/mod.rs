@@ -35,7 +35,7 @@ use super::{
 use crate::domain::{Seq, TenantId, Timestamp};
 
 use holds::Holds;
-use rows::Answers;
+use rows::{Answers, Damage};
 pub use tables::TABLES;
 
 /// A store of the service over a [`Backend`], for a process. Clones share what it has seen.
@@ -43,12 +43,14 @@ pub struct Records<B> {
     backend: Arc<B>,
     seen: Arc<SeenLogs>,
     holds: Arc<Holds>,
+    damage: Damage,
 }
 
 impl<B: Backend> Records<B> {
     /// Returns a store of records in this backend, which has the [`TABLES`].
     pub fn new(backend: B) -> Self {
-        Self { backend: Arc::new(backend), seen: Arc::default(), holds: Arc::default() }
+        let (seen, holds, damage) = (Arc::default(), Arc::default(), Damage::default());
+        Self { backend: Arc::new(backend), seen, holds, damage }
     }
 
     /// Returns the backend.
@@ -59,7 +61,8 @@ impl<B: Backend> Records<B> {
     /// Returns the same records as opened by another process, which has seen nothing of them yet.
     #[must_use]
     pub fn opened_again(&self) -> Self {
-        Self { backend: Arc::clone(&self.backend), seen: Arc::default(), holds: Arc::default() }
+        let (seen, holds, damage) = (Arc::default(), Arc::default(), Damage::default());
+        Self { backend: Arc::clone(&self.backend), seen, holds, damage }
     }
 
     fn tenant(&self, tenant: &TenantId) -> TenantRecords<B> {
@@ -68,14 +71,16 @@ impl<B: Backend> Records<B> {
             tenant: tenant.clone(),
             seen: self.seen.of(tenant),
             holds: Arc::clone(&self.holds),
+            damage: self.damage.clone(),
         }
     }
 }
 
 impl<B> Clone for Records<B> {
     fn clone(&self) -> Self {
-        let Self { backend, seen, holds } = self;
-        Self { backend: Arc::clone(backend), seen: Arc::clone(seen), holds: Arc::clone(holds) }
+        let Self { backend, seen, holds, damage } = self;
+        let (seen, holds, damage) = (Arc::clone(seen), Arc::clone(holds), damage.clone());
+        Self { backend: Arc::clone(backend), seen, holds, damage }
     }
 }
 
@@ -92,7 +97,7 @@ impl<B: Backend> Tenants for Records<B> {
     }
 
     async fn ready(&self) -> Result<Readiness> {
-        let readiness = self.backend.ready().await?;
+        let readiness = self.backend.ready(self.damage.is_found()).await?;
         let may_commit = |tenant| async move {
             let reading = self.tenant(&tenant).facts("ready", Vec::new()).await?;
             time_of_commit(reading.clock, reading.head.at).map(drop)
@@ -127,6 +132,7 @@ struct TenantRecords<B> {
     tenant: TenantId,
     seen: Arc<SeenLog>,
     holds: Arc<Holds>,
+    damage: Damage,
 }
 
 /// What a commit did, for the method that made it.
@@ -142,7 +148,7 @@ enum Made {
 impl<B: Backend> TenantRecords<B> {
     async fn read(&self, op: &'static str, queries: Vec<Query>) -> Result<Answers> {
         let reading = self.backend.read(&self.tenant, op, queries).await?;
-        Ok(Answers::new(op, reading.answers))
+        Ok(Answers::new(op, reading.answers, &self.damage))
     }
 
     /// Reads facts for a judgement: an error when the log went back.

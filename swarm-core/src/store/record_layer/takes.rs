@@ -44,7 +44,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
         ];
         let reading = self.facts(OP, queries).await?;
         let now = time_of_read(reading.clock, reading.head.at);
-        let mut found = Answers::new(OP, reading.answers);
+        let mut found = Answers::new(OP, reading.answers, &self.damage);
         let (member, session, latest, spent) = (found.row(), found.row(), found.row(), found.row());
         let corrupt = found.corrupt();
         Ok(Basis {
@@ -100,7 +100,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
                 let id = TakeId(assigned.numbers.first().copied().unwrap_or(0));
                 Ok(Filed::Filed(Arc::new(filing.take(id, assigned.at))))
             }
-            Made::Before(row) => Ok(Filed::Filed(read(&row).map_err(super::rows::corrupt(OP))?)),
+            Made::Before(row) => Ok(Filed::Filed(read(&row).map_err(self.damage.corrupt(OP))?)),
             Made::Unmet(check, _) => {
                 outcomes.into_iter().nth(check).ok_or_else(|| unexpected(OP, check))
             }
