@@ -7,7 +7,7 @@ use swarm_core::domain::Seq;
 use swarm_core::store::Result;
 use swarm_core::store::backend::engine::{Scan, Tables, TablesMut};
 use swarm_core::store::backend::{
-    CommitId, Entries, Entry, Head, PartSet, Row, Table, Value, key_of,
+    CommitId, Entries, Entry, Head, PartSet, Row, Table, Value, key_length, key_of,
 };
 
 /// The records of a tenant.
@@ -71,8 +71,7 @@ impl TableRows {
     fn insert(&mut self, table: &'static Table, row: Row) {
         let key = primary_key(table, &row);
         for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
-            if let Some(mut entry) = index_key(index.columns, &row) {
-                entry.extend_from_slice(&key);
+            if let Some(entry) = index_key(index.columns, &row, &key) {
                 rows.insert(entry.into(), row.clone());
             }
         }
@@ -82,8 +81,7 @@ impl TableRows {
     fn remove(&mut self, table: &'static Table, row: &Row) {
         let key = primary_key(table, row);
         for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
-            if let Some(mut entry) = index_key(index.columns, row) {
-                entry.extend_from_slice(&key);
+            if let Some(entry) = index_key(index.columns, row, &key) {
                 rows.remove(&*entry);
             }
         }
@@ -95,13 +93,15 @@ fn primary_key(table: &'static Table, row: &Row) -> Vec<u8> {
     key_of(row.columns.iter().take(table.key))
 }
 
-/// The key of a record in an index; `None` if one of the indexed columns is null.
-fn index_key(columns: &[usize], row: &Row) -> Option<Vec<u8>> {
-    let mut key = Vec::with_capacity(64);
-    for column in columns {
-        let value = row.columns.get(*column).filter(|value| !value.is_null())?;
-        value.append_to(&mut key);
+/// The key of a record in an index, which ends with its primary key; `None` if one of the indexed columns is null.
+fn index_key(columns: &[usize], row: &Row, primary: &[u8]) -> Option<Vec<u8>> {
+    let indexed = columns.iter().filter_map(|column| row.columns.get(*column));
+    if indexed.clone().any(Value::is_null) {
+        return None;
     }
+    let mut key = Vec::with_capacity(key_length(indexed.clone()) + primary.len());
+    indexed.for_each(|value| value.append_to(&mut key));
+    key.extend_from_slice(primary);
     Some(key)
 }
 

@@ -353,10 +353,7 @@ fn check_log(tables: &impl Tables, head: &Head, seen: &Head) -> Result<()> {
     if head.log > seen.log {
         return Err(StoreError::contended("commit", "another log has begun"));
     }
-    if head.log == seen.log && commit == seen.commit {
-        return Ok(());
-    }
-    Err(StoreError::went_back("commit"))
+    if seen.continues(head.log, commit) { Ok(()) } else { Err(StoreError::went_back("commit")) }
 }
 
 /// Whether a condition is met; if not, with the record that shows it.
@@ -379,9 +376,10 @@ fn is_met(
             row.map(|row| row.version) == *expected
         }
         Check::NotAfter(deadline) => at <= *deadline,
-        Check::First { range, column, value } => {
-            first(range)?.and_then(|row| row.columns.get(*column).cloned()) == plain(value)
-        }
+        Check::First { range, column, value, version } => first(range)?.is_some_and(|row| {
+            row.columns.get(*column) == plain(value).as_ref()
+                && version.is_none_or(|version| row.version == version)
+        }),
         Check::AtMost { range, column, most } => {
             let (most, mut is_met) = (plain(most), true);
             let range = Range { parts: PartSet::NONE, ..range.clone() };

@@ -45,7 +45,7 @@ pub use query::{
 };
 pub use schema::{Column, ColumnKind, Index, Table};
 pub use transaction::{Append, Check, Decision, Kind, Outcome, Repetition, Transaction, Write};
-pub use value::{Assigned, Term, Value, key_of};
+pub use value::{Assigned, Term, Value, key_length, key_of};
 
 /// The name of an operation, for errors and logs.
 pub type Operation = &'static str;

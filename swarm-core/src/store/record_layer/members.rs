@@ -83,7 +83,7 @@ impl<B: Backend> Members for TenantRecords<B> {
                 return Ok(MemberSaved::Stale);
             };
             let value = Term::from(proven.0.0.as_slice());
-            let same = Check::First { range: live, column: challenges::SEED, value };
+            let same = Check::First { range: live, column: challenges::SEED, value, version: None };
             guards.push((same, MemberSaved::Stale));
             guards.push((Check::NotAfter(challenge.expires_at), MemberSaved::Stale));
         }

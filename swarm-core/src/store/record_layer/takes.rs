@@ -200,12 +200,16 @@ impl<B: Backend> Takes for TenantRecords<B> {
 fn guards(filing: &Filing, member: &Term, spent: &Range) -> Vec<(Check, Filed)> {
     let (session, session_version) = filing.session();
     let (date, subject) = filing.newest_of();
-    let at =
-        |table, key, version| Check::Version { table, key: vec![key], expected: Some(version) };
+    let author = Check::Version {
+        table: &members::TABLE,
+        key: vec![member.clone()],
+        expected: Some(filing.member().1),
+    };
     let newest = Check::First {
         range: super::sessions::of_day(date, subject),
         column: sessions::ID,
         value: session.0.into(),
+        version: Some(session_version),
     };
     let filed = vec![member.clone(), session.0.into()];
     let before = u64::from(filing.revision().get().saturating_sub(1));
@@ -215,9 +219,8 @@ fn guards(filing: &Filing, member: &Term, spent: &Range) -> Vec<(Check, Filed)> 
         least: before,
         most: before,
     };
-    let mut guards = Vec::with_capacity(6);
-    guards.push((at(&members::TABLE, member.clone(), filing.member().1), Filed::Stale));
-    guards.push((at(&sessions::TABLE, session.0.into(), session_version), Filed::Stale));
+    let mut guards = Vec::with_capacity(5);
+    guards.push((author, Filed::Stale));
     guards.push((newest, Filed::Stale));
     guards
         .extend(filing.commit_deadline().map(|deadline| (Check::NotAfter(deadline), Filed::Late)));
