@@ -133,7 +133,10 @@ pub(super) fn read(entry: &Entry) -> Outcome<LogRow> {
 
 fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {
     let Reference { table, key, row } = reference;
-    let missing = || Unreadable::new(&format!("{} {key} of the log is missing", table.name));
+    let missing = || {
+        let kind = if **table == takes::TABLE { "take" } else { "committee take" };
+        Unreadable::new(&format!("{kind} {key} of the log is missing"))
+    };
     let row = row.as_ref().ok_or_else(missing)?;
     if **table == committee_takes::TABLE {
         return Ok(Logged::CommitteeTake(committee::read_take(row)?));
