@@ -105,6 +105,19 @@ fn index_key(columns: &[usize], row: &Row, primary: &[u8]) -> Option<Vec<u8>> {
     Some(key)
 }
 
+/// Passes records to a function until it returns false.
+fn pass<'a>(
+    found: impl Iterator<Item = (&'a Box<[u8]>, &'a Row)>,
+    each: &mut dyn FnMut(Row) -> Result<bool>,
+) -> Result<()> {
+    for (_, row) in found {
+        if !each(row.clone())? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 impl Tables for TenantTables {
     fn row(&self, table: &'static Table, key: &[Value], _: PartSet) -> Result<Option<Row>> {
         Ok(self.table(table).and_then(|rows| rows.rows.get(&*key_of(key))).cloned())
@@ -116,30 +129,37 @@ impl Tables for TenantTables {
             Some(index) => table.indexes.get(index),
             None => Some(&table.rows),
         };
-        let mut first = key_of(scan.prefix);
-        let mut last = first.clone();
+        // Where the range is not bounded, it ends with the records that have the prefix.
+        let prefix = key_of(scan.prefix);
+        let bound = |value: &Value| {
+            let mut key = prefix.clone();
+            value.append_to(&mut key);
+            key
+        };
         // No value begins with this byte, so it is higher than all keys that go on from here.
         const BEYOND: u8 = 255;
-        if let Some(after) = scan.after {
-            after.append_to(&mut first);
-            first.push(BEYOND);
-        }
-        match scan.before {
-            Some(before) => before.append_to(&mut last),
-            None => last.push(BEYOND),
-        }
-        if first >= last {
+        let first = scan.after.map(|after| {
+            let mut key = bound(after);
+            key.push(BEYOND);
+            key
+        });
+        let last = scan.before.map(bound);
+        if first.as_ref().zip(last.as_ref()).is_some_and(|(first, last)| first >= last) {
             return Ok(());
         }
-        let bounds = (Bound::Included(&*first), Bound::Excluded(&*last));
-        let mut found = rows.into_iter().flat_map(|rows| rows.range::<[u8], _>(bounds));
-        while let Some((_, row)) = if scan.is_descending { found.next_back() } else { found.next() }
-        {
-            if !each(row.clone())? {
-                break;
-            }
+        let Some(rows) = rows else { return Ok(()) };
+        let low = first.as_deref().unwrap_or(&prefix);
+        if !scan.is_descending {
+            let high = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            let found = rows.range::<[u8], _>((Bound::Included(low), high));
+            return pass(found.take_while(|(key, _)| key.starts_with(&prefix)), each);
         }
-        Ok(())
+        let end = last.unwrap_or_else(|| {
+            let mut key = prefix.clone();
+            key.push(BEYOND);
+            key
+        });
+        pass(rows.range::<[u8], _>((Bound::Included(low), Bound::Excluded(&*end))).rev(), each)
     }
 
     fn sequence(&self, name: &str) -> Result<u64> {

@@ -36,12 +36,13 @@ impl<B: Backend> Takes for TenantRecords<B> {
             ..Range::index(&takes::TABLE, takes::BY_REVISION, vec![MEMBER, SESSION])
         };
         let spent = vec![MEMBER, query.nonce.as_str().into()];
-        let queries = vec![
-            super::members::with_token(query.token),
-            super::sessions::newest(query.date, query.subject_id),
-            Query::Rows(latest),
-            Query::Rows(Range { limit: 1, ..Range::index(&takes::TABLE, takes::BY_NONCE, spent) }),
-        ];
+        // One more is added, for the position of the log.
+        let mut queries = Vec::with_capacity(5);
+        queries.push(super::members::with_token(query.token));
+        queries.push(super::sessions::newest(query.date, query.subject_id));
+        queries.push(Query::Rows(latest));
+        let spent = Range::index(&takes::TABLE, takes::BY_NONCE, spent);
+        queries.push(Query::Rows(Range { limit: 1, ..spent }));
         let reading = self.facts(OP, queries).await?;
         let now = time_of_read(reading.clock, reading.head.at);
         let mut found = Answers::new(OP, reading.answers, &self.damage);
