@@ -136,7 +136,7 @@ impl Tables for TenantTables {
             value.append_to(&mut key);
             key
         };
-        // No value begins with this byte, so it is higher than all keys that go on from here.
+        // No value begins with this byte, so it is higher than all keys that go on from here. A text that goes on has it.
         const BEYOND: u8 = 255;
         let first = scan.after.map(|after| {
             let mut key = bound(after);
@@ -152,7 +152,11 @@ impl Tables for TenantTables {
         if !scan.is_descending {
             let high = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let found = rows.range::<[u8], _>((Bound::Included(low), high));
-            return pass(found.take_while(|(key, _)| key.starts_with(&prefix)), each);
+            let goes_on = |key: &[u8]| match key.strip_prefix(&*prefix) {
+                Some(rest) => rest.first() != Some(&BEYOND),
+                None => false,
+            };
+            return pass(found.take_while(|(key, _)| goes_on(key)), each);
         }
         let end = last.unwrap_or_else(|| {
             let mut key = prefix.clone();
