@@ -17,17 +17,7 @@ use modules::{Arrow, ITSELF, Modules};
 /// items of `lib.rs` or `main.rs` are called `itself`.
 const CRATES: [(&str, &[&str]); 12] = [
     ("swarm-core/src", &LAYERS),
-    (
-        "swarm-store-memory/src",
-        &[
-            "committee_records log_rows session_table",
-            "tenant_records",
-            ITSELF,
-            "committee counts documents log members outbox takes",
-            "sessions",
-            "transfer",
-        ],
-    ),
+    ("swarm-store-memory/src", &["tables", "backend", ITSELF]),
     (
         "swarm-store-postgres/src",
         &[
@@ -92,7 +82,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "committee",
             "log_scenario",
             ITSELF,
-            "conformance",
+            "backend conformance",
         ],
     ),
     ("swarm-redis-testing/src", &["clock ports proxy", "server", "cluster"]),
