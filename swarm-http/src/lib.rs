@@ -61,6 +61,7 @@ mod response;
 mod routes;
 mod site;
 mod tenants;
+mod token_attempts;
 mod workers;
 
 use std::sync::Arc;
