@@ -56,7 +56,7 @@ pub use membership::{
 pub use preflight::{Preflight, preflight};
 pub use public_take::{PublicTake, SealedTake, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
-pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
+pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
 pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, windows_of};
 pub use search::Needle;
