@@ -94,6 +94,7 @@ fn witness_that_does_not_answer_holds_up_nothing() {
 
 /// The silent one has been asked, and takes half a minute to fail.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the time that passes outside of the server")]
 fn silent_witness_does_not_delay_another() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let keys = folder.path().join("logs");
