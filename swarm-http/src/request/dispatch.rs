@@ -51,7 +51,7 @@ where
     E: Send,
 {
     let id = RequestId::of(&head.headers);
-    let method = head.method.clone();
+    let (method, at) = (head.method.clone(), head.path.clone());
     let client = site.forwarded_client(&head.headers);
     let receipt = ReceiptRequest::of(&site, &head);
     let body = pin!(body);
@@ -80,10 +80,11 @@ where
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
     let logged = pin!(log_and_count(&site, (id, client.clone()), &method, route, answer));
-    match client {
+    let answer = match client {
         Some(client) => client.run(logged).await,
         None => logged.await,
-    }
+    };
+    answer.guarded_at(&at)
 }
 
 /// How the answer is made: compressed, and from the cache or not.
@@ -123,7 +124,7 @@ where
     let body = pin!(body);
     let body = DigestedBody::new(body, receipt.is_some());
     let RequestHead { method, host, path, headers, .. } = head;
-    let answer = async {
+    let answered = async {
         let origin = Origin::of(host, &headers, site.origins);
         let answer = match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
             Some(served) => {
@@ -140,7 +141,8 @@ where
             None => answer,
         }
     };
-    log_and_count(site, (id, client), &method, ("unknown", None), answer).await
+    let answer = log_and_count(site, (id, client), &method, ("unknown", None), answered).await;
+    answer.guarded_at(&path)
 }
 
 /// The hint for a path that ends with a slash.

@@ -88,6 +88,10 @@ fn serves_tls_and_reloads_the_certificate_on_sighup() {
     let answer = server.get("/.well-known/swarm.json", &at("first.pem"));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.contains("\"https://localhost\""), "links are https: {answer}");
+    let says = |answer: &str| {
+        answer.to_lowercase().contains("strict-transport-security: max-age=31536000")
+    };
+    assert!(says(&answer) && says(&server.get("/nowhere", &at("first.pem"))), "{answer}");
     assert_eq!(server.get("/healthz", &at("next.pem")), "", "an untrusted certificate");
 
     // A key that does not match the certificate changes nothing.
