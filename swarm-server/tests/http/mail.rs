@@ -16,6 +16,7 @@ use crate::backend::{AnyStore, nightly, now};
 use crate::clients::python;
 use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
 use crate::program::{Program, configuration, refusal};
+use crate::proxies::deployed;
 use crate::tenant_configuration;
 use crate::tls::make_certificate;
 
@@ -170,6 +171,22 @@ fn approval_mail_is_sent_once_and_bad_addresses_are_marked() {
     for message in &messages[1..] {
         assert_eq!(message["lastError"], "contact is no e-mail address");
     }
+    // It counts for the alert until it is cancelled.
+    let counts = |state: &str, count: u64| {
+        let line = format!("swarm_outbox{{state=\"{state}\"}} {count}\n");
+        program.client.get("/metrics").expect(200).text.contains(&line)
+    };
+    wait_until("both are counted", || counts("undeliverable", 2));
+    assert!(
+        deployed("prometheus/alerts.yml")
+            .contains("swarm_outbox{state=~\"failed|undeliverable\"} > 0")
+    );
+    for message in &messages[1..] {
+        let path = format!("/outbox/{}/cancel", message["id"]);
+        let cancelled = program.client.operate(&path, &json!({})).expect(200).json();
+        assert_eq!(cancelled["message"]["state"], "cancelled");
+    }
+    wait_until("none is counted", || counts("undeliverable", 0) && counts("cancelled", 2));
 }
 
 /// By its own authority, which `SSL_CERT_FILE` names.
