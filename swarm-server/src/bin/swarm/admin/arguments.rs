@@ -8,6 +8,7 @@ use swarm_core::domain::MemberState;
 use super::committee::CommitteeVerb;
 use super::sessions::SessionOptions;
 use crate::arguments::Trust;
+use crate::command::flag;
 
 #[derive(Args)]
 #[command(
@@ -46,6 +47,17 @@ pub(super) struct Access {
     pub(super) context: Option<String>,
     #[command(flatten)]
     pub(super) trust: Trust,
+}
+
+impl Access {
+    /// The beginning of a command with the same flags.
+    pub(super) fn command(&self) -> String {
+        let mut command = "swarm admin".to_owned();
+        command += &flag("url", self.url.as_ref());
+        command += &flag("token-file", self.token_file.as_ref());
+        command += &flag("context", self.context.as_ref());
+        command + &flag("ca-file", self.trust.ca_file.as_ref())
+    }
 }
 
 #[derive(Subcommand)]

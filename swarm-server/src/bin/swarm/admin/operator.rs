@@ -30,6 +30,8 @@ pub(super) struct Operator {
     pub(super) output: Output,
     pub(super) dry_run: bool,
     pub(super) yes: bool,
+    /// The beginning of a command for the same service, as it was typed.
+    pub(super) command: String,
 }
 
 impl Operator {
@@ -127,7 +129,7 @@ impl Operator {
     /// Says which command comes next.
     pub(super) fn next(&self, command: &str) {
         if !self.dry_run {
-            note(&format!("next: {command}"));
+            note(&format!("next: {} {command}", self.command));
         }
     }
 
