@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::ADMIN;
+use crate::harness::{ADMIN, Author};
 use crate::program::{Program, swarm};
 
 /// A user at a machine: a home folder, and the service.
@@ -201,6 +201,59 @@ fn commands_that_are_said_to_be_next_are_right() {
     fs::remove_file(user.home.path().join(".config/swarm/profiles/second/token")).unwrap();
     let lost = run("member --profile second status");
     assert!(lost.err.contains("an operator can reset the claim"), "{}", lost.err);
+}
+
+#[test]
+fn rejected_applicant_does_not_make_its_name_ambiguous() {
+    let (program, user) = desk();
+    let client = &program.client;
+    let [first, second, third] = [(); 3].map(|()| Author::apply(client, "Sam").0);
+    let [first, second, third] = [&first, &second, &third].map(|id| id.as_str());
+    let ambiguous = user.admin("activate Sam");
+    for id in [first, second, third] {
+        assert!(ambiguous.err.contains(&format!("{id} (applied)")), "{}", ambiguous.err);
+    }
+    ambiguous.fails(2, "is the name of several");
+    user.admin(&format!("reject {first} {second}")).ok();
+    assert!(user.admin("activate sam").ok().contains(third));
+    user.admin("deactivate Sam").ok();
+    let reset = user.admin(&format!("activate {second}"));
+    assert_eq!(reset.code, 0, "{}", reset.err);
+    let ambiguous = user.admin("deactivate Sam");
+    assert!(ambiguous.err.contains(&format!("{second} (approved)")), "{}", ambiguous.err);
+    assert!(ambiguous.err.contains(&format!("{third} (inactive)")), "{}", ambiguous.err);
+    ambiguous.fails(2, "is the name of several");
+    // If there are only rejected ones, the name is theirs.
+    let (lone, _) = Author::apply(client, "Kim");
+    user.admin("reject Kim").ok();
+    assert!(user.admin("activate Kim").ok().contains(lone.as_str()));
+}
+
+/// Beyond a page of the list of sessions.
+#[test]
+fn status_shows_old_sessions_that_wait() {
+    let (program, user) = desk();
+    let client = &program.client;
+    for (session, states) in [(1, &["window_closed"][..]), (2, &["window_closed", "aggregated"])] {
+        assert_eq!(client.convene("2026-11-21", "aurora"), session);
+        for state in states {
+            let path = format!("/sessions/{session}/state");
+            client.operate(&path, &json!({ "state": state })).expect(200);
+        }
+    }
+    client.convene("2026-11-22", "aurora");
+    for _ in 0..501 {
+        let session = json!({ "date": "2026-11-23", "subjectId": "aurora", "state": "scheduled" });
+        client.operate("/sessions", &session).expect(201);
+    }
+    let status = user.admin("status").ok();
+    assert!(
+        status.contains("sessions that collect takes: 1\n  3  aurora  no deadline"),
+        "{status}"
+    );
+    assert!(status.contains("sessions that wait for an act: 2\n"), "{status}");
+    assert!(status.contains("\n  2  aurora  aggregated: publish\n"), "{status}");
+    assert!(status.contains("\n  1  aurora  window_closed: aggregate\n"), "{status}");
 }
 
 #[test]

@@ -68,7 +68,8 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: ContextVerb,
     },
-    /// Show what needs attention: applications, sessions that collect takes, failed mail, warnings; and how much is filed
+    /// Show what needs attention: applications, sessions that collect takes or wait for an act, failed mail, warnings; and
+    /// how much is filed
     #[command(after_help = "Example: swarm admin status")]
     Status,
     /// List applications
