@@ -62,7 +62,7 @@ pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, wind
 pub use search::Needle;
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
-    excuse, freeze_roster, is_due, is_sealed_and_closed, withdraw,
+    excuse, freeze_roster, is_due, is_sealed_and_closed, may_move_deadline, withdraw,
 };
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};
