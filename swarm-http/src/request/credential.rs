@@ -141,12 +141,37 @@ pub(crate) async fn authorize(
     }
 }
 
-/// The hint for a member whose request has no bearer token. It quotes nothing, because a token in a wrong form is a
-/// secret all the same.
+/// The hint for a request without the credential that it needs. It quotes nothing, because a token in a wrong form is a secret
+/// all the same.
 pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
-    if access != Access::Member {
-        return None;
+    match access {
+        Access::Member => Some(bearer_hint(headers)),
+        Access::Operator(_) | Access::CommitteeOperator(_) => {
+            let place = "X-Admin-Token: must be the token of an operator";
+            absence(headers, ADMIN_TOKEN).map(|fault| format!("{place}, {fault}"))
+        }
+        Access::CommitteeMember => {
+            let place = "x-ic-key: must be <prefix>_<member_id>_<32 hex>";
+            let fault = absence(headers, API_KEY).unwrap_or("has another form");
+            Some(format!("{place}, {fault}"))
+        }
+        Access::Public | Access::PublicOrMember | Access::Console => None,
     }
+}
+
+/// Why a header that is sent once is not there.
+fn absence(headers: &HeaderMap, name: &str) -> Option<&'static str> {
+    match headers.get_all(name).iter().count() {
+        0 if headers.contains_key(AUTHORIZATION) => {
+            Some("is missing: Authorization is not read here")
+        }
+        0 => Some("is missing"),
+        1 => None,
+        _ => Some("is sent more than once"),
+    }
+}
+
+fn bearer_hint(headers: &HeaderMap) -> String {
     let mut sent = headers.get_all(AUTHORIZATION).iter().map(HeaderValue::as_bytes);
     let fault = match (sent.next(), sent.next()) {
         (None, _) => "is missing",
@@ -160,7 +185,7 @@ pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
         }
         (Some(_), None) => "does not begin with the word Bearer and a space",
     };
-    Some(format!("Authorization: must be Bearer <token>, {fault}"))
+    format!("Authorization: must be Bearer <token>, {fault}")
 }
 
 /// The token of the one `Authorization` header.
