@@ -48,6 +48,9 @@ pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), RequestError> {
 }
 
 /// The answer to a request with an invalid head.
-pub(crate) fn bad_request<B: From<Bytes>>(error: &RequestError) -> Response<B> {
-    swarm_http::response(wire::Answer::from(error))
+pub(crate) fn bad_request<B: From<Bytes>>(
+    request: &HeaderMap,
+    error: &RequestError,
+) -> Response<B> {
+    swarm_http::response(request, wire::Answer::from(error))
 }

@@ -20,7 +20,7 @@ use crate::cache::{CacheKey, CacheRequest};
 use crate::fairness::Client;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
-use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
+use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
 use super::body::MAX_PARSED_INLINE;
@@ -54,6 +54,7 @@ where
     let method = head.method.clone();
     let client = site.forwarded_client(&head.headers);
     let receipt = ReceiptRequest::of(&site, &head);
+    let form = error_form(&site, &head);
     let body = pin!(body);
     let mut body = DigestedBody::new(body, receipt.is_some());
     let negotiation = endpoint.has_public_read().then(|| match receipt {
@@ -61,8 +62,8 @@ where
         Some(_) => Negotiation::of_receipt(),
     });
     let public = |answer| match &negotiation {
-        Some(negotiation) => caching::make_public(answer, &method, negotiation),
-        None => answer,
+        Some(negotiation) => caching::make_public(form.apply(answer), &method, negotiation),
+        None => form.apply(answer),
     };
     // Pinned, because moving a large future into the next one copies it.
     let answer = pin!(async {
@@ -79,11 +80,18 @@ where
             .unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
-    let logged = pin!(log_and_count(&site, (id, client.clone()), &method, route, answer));
+    let asker = (id, client.clone(), &form);
+    let logged = pin!(log_and_count(&site, asker, &method, route, answer));
     match client {
         Some(client) => client.run(logged).await,
         None => logged.await,
     }
+}
+
+/// The form that the errors of a request have.
+fn error_form(site: &Site, head: &RequestHead) -> ErrorForm {
+    let origin = || Origin::of(head.host.clone(), &head.headers, site.origins).url();
+    ErrorForm::of(&head.headers, origin)
 }
 
 /// How the answer is made: compressed, and from the cache or not.
@@ -120,6 +128,7 @@ where
 {
     let (id, client) = (RequestId::of(&head.headers), site.forwarded_client(&head.headers));
     let receipt = ReceiptRequest::of(site, &head);
+    let form = error_form(site, &head);
     let body = pin!(body);
     let body = DigestedBody::new(body, receipt.is_some());
     let RequestHead { method, host, path, headers, .. } = head;
@@ -135,12 +144,13 @@ where
             }
             None => unknown_host(&origin).into_answer(),
         };
+        let answer = form.apply(answer);
         match receipt {
             Some(receipt) => receipt.sign(answer, body).await,
             None => answer,
         }
     };
-    log_and_count(site, (id, client), &method, ("unknown", None), answer).await
+    log_and_count(site, (id, client, &form), &method, ("unknown", None), answer).await
 }
 
 /// The hint for a path that ends with a slash.
@@ -156,7 +166,7 @@ fn unknown_host(origin: &Origin) -> ApiError {
 /// there is one; otherwise a refusal is logged with the client of the connection.
 async fn log_and_count(
     site: &Site,
-    (id, client): (RequestId, Option<Arc<Client>>),
+    (id, client, form): (RequestId, Option<Arc<Client>>, &ErrorForm),
     method: &Method,
     (route, submitted): (&'static str, Option<Submitted>),
     answer: impl Future<Output = Answer> + Send,
@@ -176,8 +186,9 @@ async fn log_and_count(
     );
     let answered = async {
         let outcome = AssertUnwindSafe(answer).catch_unwind().await;
-        let mut answer =
-            outcome.unwrap_or_else(|_panic| ApiError::from(RequestError::Internal).into_answer());
+        let mut answer = outcome.unwrap_or_else(|_panic| {
+            form.apply(ApiError::from(RequestError::Internal).into_answer())
+        });
         let took = began.elapsed();
         let problem = answer.problem;
         site.metrics.record((method, route), answer.status, took.as_secs_f64());

@@ -28,6 +28,8 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// The error code, as in the header `Swarm-Error`.
     pub(crate) problem: Option<Problem>,
+    /// The JSON body of the error that the body shows as a page.
+    pub(crate) error_json: Option<Bytes>,
     /// ETag and compressed forms, of a public answer whose headers are complete.
     pub(crate) encodings: Option<Arc<Encodings>>,
     /// The session that this answer shows, if it shows only that session and its takes.
@@ -43,8 +45,16 @@ impl Answer {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads replace this; other answers may contain a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        let (body, is_private) = (Bytes::new(), false);
-        Self { status, headers, body, problem: None, encodings: None, session: None, is_private }
+        Self {
+            status,
+            headers,
+            body: Bytes::new(),
+            problem: None,
+            error_json: None,
+            encodings: None,
+            session: None,
+            is_private: false,
+        }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {

@@ -4,6 +4,7 @@ mod answer;
 pub(crate) mod caching;
 mod encodings;
 mod error;
+mod problem_details;
 pub(crate) mod receipt;
 
 use serde::Serialize;
@@ -11,6 +12,7 @@ use swarm_core::wire;
 
 pub(crate) use answer::{Answer, SWARM_HINT};
 pub(crate) use error::{ApiError, SERVICE_LINKS};
+pub(crate) use problem_details::ErrorForm;
 
 /// The result of a handler.
 pub(crate) type Reply = Result<Answer, ApiError>;

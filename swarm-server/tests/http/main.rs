@@ -58,6 +58,7 @@ mod page_texts;
 mod pages;
 mod paging;
 mod postgres;
+mod problem_details;
 mod program;
 mod proofs;
 mod proxies;

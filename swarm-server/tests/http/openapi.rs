@@ -15,6 +15,9 @@ use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Server};
 use crate::schema::verdicts;
 
+/// The media types whose bodies are JSON.
+const JSON_TYPES: [&str; 2] = ["application/json", "application/problem+json"];
+
 /// The ids of the document for the validator: as served for requests, closed for answers.
 const SENT: &str = "http://sent.example/openapi.json";
 const ANSWERED: &str = "http://answered.example/openapi.json";
@@ -44,9 +47,10 @@ pub fn is_described(method: &str, target: &str, sent: &[u8], answer: &Answer) {
     }
     let content = &response["content"][kind];
     assert!(content.is_object(), "{place}: no {kind:?} with a {}", answer.status);
-    if kind == "application/json" {
+    if JSON_TYPES.contains(&kind) {
         let body = serde_json::from_str(&answer.text).expect("JSON");
-        described.holds(&format!("{at}/content/application~1json/schema"), &body, &place);
+        let kind = kind.replace('/', "~1");
+        described.holds(&format!("{at}/content/{kind}/schema"), &body, &place);
     }
     // A preflight accepts any body.
     let judged = answer.status < 300 && template != "/api/swarm/preflight";
@@ -329,8 +333,9 @@ fn examples_have_valid_signatures() {
 fn places(document: &Value) -> Vec<String> {
     let mut places = Vec::new();
     let mut add = |of: &str, holder: &Value, at: &[&str]| {
-        if holder["content"]["application/json"].is_object() {
-            places.push(format!("{of}#{}/content/application~1json/schema", pointer(at)));
+        for kind in JSON_TYPES.iter().filter(|kind| holder["content"][**kind].is_object()) {
+            let kind = kind.replace('/', "~1");
+            places.push(format!("{of}#{}/content/{kind}/schema", pointer(at)));
         }
     };
     for (path, methods) in document["paths"].as_object().unwrap() {

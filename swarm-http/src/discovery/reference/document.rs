@@ -139,9 +139,15 @@ fn or_dry_run(forms: &[&str]) -> Json {
     [("application/json", [("schema", schema)].into())].into()
 }
 
+/// The schema of problem details, which have a media type of their own.
+const PROBLEM: &str = "ProblemDetails";
+
 /// The possible bodies: media types, and JSON schemas.
 fn content(forms: &[&str]) -> Json {
     let form = |form: &&str| match form.split_once('/') {
+        None if *form == PROBLEM => {
+            ("application/problem+json".to_owned(), [("schema", reference(form))].into())
+        }
         Some(_) => (form.to_string(), [("schema", [("type", "string".into())].into())].into()),
         None => ("application/json".to_owned(), [("schema", reference(form))].into()),
     };
@@ -155,11 +161,11 @@ struct Responses(BTreeMap<String, Json>);
 impl Responses {
     fn of(&mut self, route: &Route, status: u16, problems: &[Problem]) -> Json {
         let (form, forms): (_, &[&str]) = if route.is_of_committee() {
-            ("committee-", &["CommitteeError"])
+            ("committee-", &["CommitteeError", PROBLEM])
         } else if is_page(route) {
-            ("page-", &["Error", "text/html"])
+            ("page-", &["Error", PROBLEM, "text/html"])
         } else {
-            ("", &["Error"])
+            ("", &["Error", PROBLEM])
         };
         let codes: Vec<_> = problems.iter().map(|problem| problem.code()).collect();
         let name = format!("{form}{status}.{}", codes.join("."));
