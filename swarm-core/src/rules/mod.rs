@@ -21,6 +21,7 @@ mod resolve;
 mod schedule;
 mod search;
 mod sessions;
+mod standing;
 mod submission;
 mod take_schema;
 mod warnings;
@@ -64,5 +65,6 @@ pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
     excuse, freeze_roster, is_due, is_sealed_and_closed, withdraw,
 };
+pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};

@@ -17,6 +17,7 @@ mod round;
 mod schedule;
 mod sessions;
 pub mod signed_log;
+mod standings;
 mod takes;
 
 use std::fmt;
@@ -42,6 +43,7 @@ pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
 pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakePage};
+pub use standings::{MemberStandings, StandingInSession};
 pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
 
 /// All tenants, served by one store.

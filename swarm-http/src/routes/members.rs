@@ -53,6 +53,11 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Whose token this is")
                 .answers(200, &["MemberName"])
                 .refuses(&[UnknownToken]),
+            read_as(Member, "/api/swarm/me", me)
+                .with(Work::Long)
+                .about("Whose token this is, and in which sessions its member may file now")
+                .answers(200, &["Me"])
+                .refuses(&[UnknownToken]),
         ]),
         Section::Records.rows(vec![
             cached("/api/swarm/members", list)
@@ -171,6 +176,11 @@ pub(crate) async fn claim(mut request: RequestContext) -> Reply {
 pub(crate) async fn verify_token(request: RequestContext) -> Reply {
     let member = request.tenant().bearer(request.bearer()?).await?;
     Ok(wire::members::bearer(&member).into())
+}
+
+pub(crate) async fn me(request: RequestContext) -> Reply {
+    let standings = request.tenant().standings(request.bearer()?).await?;
+    Ok(wire::members::standings(&standings).into())
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {

@@ -45,6 +45,7 @@ mod log;
 mod mail;
 mod many_connections;
 mod member_pages;
+mod member_standing;
 mod memory;
 mod mounted;
 mod nightly;
