@@ -9,7 +9,7 @@ use futures_util::{FutureExt, Stream};
 use http::header::LINK;
 use http::{HeaderMap, Method};
 use swarm_core::json::{ErrorPosition, Json, NotJson};
-use swarm_core::wire::{Problem, RequestError};
+use swarm_core::wire::{Problem, RequestError, parameters_hint};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
@@ -32,7 +32,7 @@ use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
 use super::reception::{MemoryGate, read_body};
-use super::route::{AsyncHandler, Handler, Work};
+use super::route::{AsyncHandler, Handler, Route, Work};
 use super::table::Endpoint;
 
 /// The endpoint of a request, and its path parameters.
@@ -61,9 +61,17 @@ where
         None => Negotiation::of(&head.headers),
         Some(_) => Negotiation::of_receipt(),
     });
-    let public = |answer| match &negotiation {
-        Some(negotiation) => caching::make_public(form.apply(answer), &method, negotiation),
-        None => form.apply(answer),
+    let is_cross_origin = endpoint.route(&method).is_ok_and(Route::is_cross_origin);
+    let unknown_parameters = unknown_parameters(&endpoint, &head);
+    let public = |answer| {
+        let mut answer = form.apply(answer);
+        if is_cross_origin {
+            caching::allow_any_origin(&mut answer);
+        }
+        match &negotiation {
+            Some(negotiation) => caching::make_public(answer, &method, negotiation),
+            None => answer,
+        }
     };
     // Pinned, because moving a large future into the next one copies it.
     let answer = pin!(async {
@@ -72,7 +80,8 @@ where
             is_cached: receipt.is_none(),
         };
         let answer = answer(&site, &endpoint, path, (head, options), Pin::new(&mut body)).await;
-        let mut answer = public(answer.unwrap_or_else(ApiError::into_answer));
+        let answer = answer.unwrap_or_else(ApiError::into_answer);
+        let mut answer = public(answer.with_further_hint(unknown_parameters));
         if let Some(receipt) = receipt {
             answer = receipt.sign(answer, body).await;
         }
@@ -92,6 +101,19 @@ where
 fn error_form(site: &Site, head: &RequestHead) -> ErrorForm {
     let origin = || Origin::of(head.host.clone(), &head.headers, site.origins).url();
     ErrorForm::of(&head.headers, origin)
+}
+
+/// The hint for the parameters of a query that mean nothing, at a path of the API.
+fn unknown_parameters(endpoint: &Endpoint, head: &RequestHead) -> Option<String> {
+    if head.query.is_empty() || !head.path.starts_with("/api/") {
+        return None;
+    }
+    let route = endpoint.route(&head.method).ok()?;
+    let known: Vec<_> = route.parameters().map(|(name, _)| name).collect();
+    let sent: Vec<_> =
+        form_urlencoded::parse(head.query.as_bytes()).map(|(name, _)| name).collect();
+    let unknown = sent.iter().map(|name| &**name).filter(|name| !known.contains(name));
+    parameters_hint(unknown, &known)
 }
 
 /// How the answer is made: compressed, and from the cache or not.
@@ -225,7 +247,7 @@ where
         return Err(unknown_host(&origin));
     }
     if method == Method::OPTIONS {
-        return Ok(caching::preflight(endpoint.allow(), endpoint.has_public_read()));
+        return Ok(caching::preflight(endpoint.allow(), endpoint.cross_origin()));
     }
     let route = endpoint.route(&method)?;
     let handler = match &route.handler {
@@ -267,8 +289,10 @@ where
         #[cfg(feature = "pages")]
         is_head: method == Method::HEAD,
         headers,
+        target: path,
         path: parts,
         query,
+        parameters: route.query,
         bytes,
         body: Json::Null,
     };

@@ -298,6 +298,14 @@ impl Route {
         self.query.iter().copied().chain(dry_run)
     }
 
+    /// Whether programs of any origin may use it: what is public, and what takes the token of a member. Neither depends
+    /// on what a browser sends by itself.
+    pub(crate) fn is_cross_origin(&self) -> bool {
+        use Access::{Member, Public, PublicOrMember};
+        let of_tenant = matches!(self.handler, Handler::Tenant(_));
+        of_tenant && matches!(self.access, Public | PublicOrMember | Member)
+    }
+
     /// Whether this is a public read, which any origin may fetch and caches may keep.
     pub(crate) fn is_public_read(&self) -> bool {
         let of_tenant = matches!(self.handler, Handler::Tenant(_));

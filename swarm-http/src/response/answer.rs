@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use swarm_core::domain::Salt;
 use swarm_core::wire::{self, Problem};
@@ -91,6 +91,24 @@ impl Answer {
     pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
         if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
             self.headers.insert(SWARM_HINT, hint);
+        }
+        self
+    }
+
+    /// Adds one more hint to `Swarm-Hint`, if there is one.
+    pub(crate) fn with_further_hint(self, further: Option<String>) -> Self {
+        let Some(further) = further else { return self };
+        let hint = match self.header(&SWARM_HINT) {
+            Some(hint) => format!("{hint}; {further}"),
+            None => further,
+        };
+        self.with_hint(Some(hint))
+    }
+
+    /// Adds a link to the next page of a list.
+    pub(crate) fn with_next(mut self, address: &str) -> Self {
+        if let Ok(link) = HeaderValue::try_from(format!("<{address}>; rel=\"next\"")) {
+            self.headers.append(LINK, link);
         }
         self
     }

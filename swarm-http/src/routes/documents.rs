@@ -102,7 +102,7 @@ pub(crate) async fn subjects(request: RequestContext) -> Reply {
     let Page { limit, position } = request
         .page_of((SUBJECTS, MAX_PAGE), "after", |id| SubjectId::parse(id.to_owned()).ok())?;
     let page = request.tenant().subjects(limit, position.as_ref()).await?;
-    Ok(wire::documents::subjects(&page).into())
+    Ok(request.linked(wire::documents::subjects(&page), "after", page.next_after.as_ref()))
 }
 
 pub(crate) async fn subject(request: RequestContext) -> Reply {

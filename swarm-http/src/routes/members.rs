@@ -243,7 +243,8 @@ pub(crate) async fn applications(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "after", |id| MemberId::parse(id).ok())?;
     let page = request.tenant().applications(state, position, limit).await?;
-    Ok(wire::members::applications(&page).into())
+    let next = page.next_after.as_ref();
+    Ok(request.linked(wire::members::applications(&page), "after", next))
 }
 
 fn member_state(text: &str) -> Result<MemberState, Refusal> {
@@ -266,5 +267,6 @@ pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
 pub(crate) async fn outbox(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "after", |id| number(id).map(MessageId))?;
-    Ok(wire::members::outbox(&request.tenant().outbox(position, limit).await?).into())
+    let page = request.tenant().outbox(position, limit).await?;
+    Ok(request.linked(wire::members::outbox(&page), "after", page.next_after))
 }

@@ -142,7 +142,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "before", |id| number(id).map(SessionId))?;
     let page = request.tenant().sessions(limit, position).await?;
-    Ok(wire::sessions::page(&page).into())
+    Ok(request.linked(wire::sessions::page(&page), "before", page.next_before))
 }
 
 /// With the latest take of each member, or a page of them if the query has `after` or `limit`.
@@ -155,7 +155,8 @@ pub(crate) async fn by_id(request: RequestContext) -> Reply {
     let Page { limit, position } = request.page(MAX_PAGE, "after", |id| number(id).map(TakeId))?;
     let after = position.unwrap_or(TakeId(0));
     let page = request.tenant().session_page(id, after, limit).await?;
-    Ok(Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session))
+    let answer = Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session);
+    Ok(request.linked(answer, "after", page.next_after))
 }
 
 /// Answers 503 with `Retry-After` until a checkpoint covers the whole session.
