@@ -60,7 +60,7 @@ pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReac
 pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
 pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, windows_of};
-pub use search::Needle;
+pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
     excuse, freeze_roster, is_due, is_sealed_and_closed, withdraw,

@@ -61,7 +61,8 @@ pub(super) fn routes() -> Vec<Route> {
         ]),
         Section::Records.rows(vec![
             cached("/api/swarm/members", list)
-                .about("The active members")
+                .about("The active members, found by text")
+                .query(&[("q", "SearchText")])
                 .answers(200, &["Members"]),
             read("/api/swarm/members/{id}", one)
                 .with(Work::CachedShort)
@@ -184,7 +185,11 @@ pub(crate) async fn me(request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {
-    Ok(wire::members::all(&request.tenant().members().await?).into())
+    let mut members = request.tenant().members().await?;
+    if let Some(needle) = request.needle() {
+        members.retain(|member| needle.is_in_member(member));
+    }
+    Ok(wire::members::all(&members).into())
 }
 
 pub(crate) async fn one(request: RequestContext) -> Reply {

@@ -97,7 +97,7 @@ fn parameters_that_mean_nothing_are_named() {
         assert!(!plain.contains("means nothing"), "{}: {plain}", route.name());
     }
     let hint = |path: &str| client.get(path).header("swarm-hint").map(str::to_owned);
-    let known = "nothing here, the parameters of this path are limit, after";
+    let known = "nothing here, the parameters of this path are limit, after, q";
     assert_eq!(
         hint("/api/swarm/subjects?aftr=1&%C3%A4=2").unwrap(),
         format!("\\u00e4, aftr: mean {known}")

@@ -40,6 +40,7 @@ mod hostile_service;
 mod index_files;
 mod large_bodies;
 mod lifecycle;
+mod list_filters;
 mod list_links;
 mod load;
 mod log;
