@@ -8,8 +8,8 @@ use http::{HeaderMap, HeaderValue};
 use super::error_page;
 use super::frame::SiteContext;
 use crate::request::RequestContext;
-use crate::request::accept::{accept, preference};
 use crate::request::route::{AsyncHandler, Route, Work, read};
+use crate::response::accept::{accept, preference};
 use crate::response::{ApiError, Reply};
 
 /// A route that answers a page, or `record` with this schema if the client prefers JSON.

@@ -1,5 +1,6 @@
 //! Responses: answers, errors, caching and compression.
 
+pub(crate) mod accept;
 mod answer;
 pub(crate) mod caching;
 mod encodings;

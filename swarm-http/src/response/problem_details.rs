@@ -7,8 +7,8 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use swarm_core::json::{Json, Object, write};
 
+use super::accept::{accept, prefers_problem};
 use super::{Answer, SWARM_HINT};
-use crate::request::accept::{accept, prefers_problem};
 
 /// The form of the errors of a request.
 #[derive(Clone, Debug, Default)]
