@@ -22,7 +22,9 @@ use crate::tenants::ServedTenant;
 use super::credential::Credential;
 use super::dry_run::DryRun;
 use super::origin::Origin;
-use super::route::Parameter;
+
+/// A query parameter: name and schema.
+pub(crate) type Parameter = (&'static str, &'static str);
 
 pub(crate) struct RequestContext {
     pub(crate) site: Arc<Site>,

@@ -12,6 +12,7 @@ use crate::metrics::Submitted;
 use crate::response::Reply;
 
 use super::body::MAX_VALUES;
+pub(crate) use super::context::Parameter;
 use super::context::RequestContext;
 use super::credential::Access;
 
@@ -49,9 +50,6 @@ pub(crate) struct Description {
     /// Errors particular to this route. The errors of host, credential and body are added.
     pub(crate) refusals: &'static [Problem],
 }
-
-/// A query parameter: name and schema.
-pub(crate) type Parameter = (&'static str, &'static str);
 
 /// The possible forms of a body: media types, or JSON schemas.
 pub(crate) type Forms = Vec<&'static str>;
