@@ -7,10 +7,10 @@ use std::sync::mpsc::Sender;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
-use swarm_core::store::backend::engine::{self, TablesMut as _};
+use swarm_core::store::backend::engine;
 use swarm_core::store::backend::{
-    Assigned, Backend, Decision, Item, Load, Operation, Outcome as Committed, Query, Reading,
-    Snapshot, Table, Transaction,
+    Backend, Decision, Item, Load, Operation, Outcome as Committed, Query, Reading, Snapshot,
+    Table, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError};
 use swarm_core::{TenantId, Timestamp};
@@ -185,9 +185,6 @@ struct OpenLoad {
     occupied: Option<TenantId>,
 }
 
-/// A load assigns nothing: its items have values only.
-const NOTHING: Assigned = Assigned { at: Timestamp::EPOCH, numbers: Vec::new() };
-
 #[async_trait]
 impl Load for OpenLoad {
     async fn write(&mut self, tenant: &TenantId, items: Vec<Item>) -> Result<()> {
@@ -202,11 +199,7 @@ impl Load for OpenLoad {
                 return Ok(false);
             }
             for item in items {
-                match item {
-                    Item::Write(write) => engine::write(&mut tables, &write, &NOTHING)?,
-                    Item::Sequence(name, number) => tables.set_sequence(name, number)?,
-                    Item::Entry(log, entry) => tables.append(log, vec![entry])?,
-                }
+                engine::load(&mut tables, item)?;
             }
             Ok(true)
         });
