@@ -59,8 +59,8 @@ async fn catch_up(processes: &[Arc<dyn Backend>]) {
     }
 }
 
-/// Expects that each other process has, or that none has been told of the tenant. A process that is told that any tenant may have
-/// changed is told enough.
+/// Expects that the feeds of all other processes name the tenant, or that no feed does. A feed may also say that any tenant
+/// may have changed.
 async fn expect_announced(processes: &[Arc<dyn Backend>], tenant: &Tenant, is_announced: bool) {
     for process in processes {
         let Some(tenants) = changes(process).await.tenants else { continue };

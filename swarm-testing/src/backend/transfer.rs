@@ -111,7 +111,7 @@ pub async fn loaded_log_and_sequences_are_continued(backend: Arc<dyn Backend>) {
     expect_eq!(tenant.head().await.log, 3);
 }
 
-/// Whether it is discarded, or only dropped.
+/// A load that is dropped is discarded, too.
 pub async fn discarded_load_leaves_nothing(backend: Arc<dyn Backend>) {
     let tenant = Tenant::fresh(&backend).await;
     for is_dropped in [false, true] {

@@ -270,8 +270,8 @@ struct Sought {
     before: Option<Value>,
 }
 
-/// The maximum number of columns in the prefix of a range: see [`Index::columns`](super::Index::columns).
-const MAX_PREFIX: usize = 4;
+/// The maximum number of columns of a primary key or an index, and so of a prefix.
+pub(crate) const MAX_PREFIX: usize = 4;
 
 impl Sought {
     /// `None` if one of the terms has no value.
@@ -299,7 +299,7 @@ impl Sought {
     }
 }
 
-/// Passes the records of a range to a function, at most as many as its limit, until it returns false.
+/// Calls `take` with each record of a range, until it returns false or the limit of the range is reached.
 fn each(
     tables: &impl Tables,
     range: &Range,
