@@ -49,6 +49,7 @@ mod certificate;
 #[cfg(feature = "pages")]
 mod console;
 mod discovery;
+mod following;
 mod forwarded;
 mod memory_share;
 mod metrics;
@@ -79,6 +80,7 @@ use response::{Answer, ErrorForm};
 pub use certificate::expiry_warning;
 pub use request::credential::Access;
 pub use request::{SiteService, body};
+pub use response::ResponseBody;
 pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
@@ -139,7 +141,7 @@ pub fn response<B: From<Bytes>>(
     answer: wire::Answer,
 ) -> Response<B> {
     let answer = ErrorForm::of(request, String::new).apply(Answer::from(answer));
-    answer.guarded_at(path).into_response()
+    answer.guarded_at(path).into_bytes_response()
 }
 
 /// The metrics of a site in the OpenMetrics text format, as in `/metrics`.

@@ -117,6 +117,11 @@ impl Roster {
         self.0.iter().find(|entry| entry.member_id == *member)
     }
 
+    /// Returns the members that are not excused, in the order given.
+    pub fn expected(&self) -> impl Iterator<Item = &MemberId> {
+        self.0.iter().filter(|entry| !entry.excused).map(|entry| &entry.member_id)
+    }
+
     pub(crate) fn entry_mut(&mut self, member: &MemberId) -> Option<&mut RosterEntry> {
         self.0.iter_mut().find(|entry| entry.member_id == *member)
     }

@@ -6,6 +6,7 @@ mod aggregate;
 mod analysis;
 mod body_shape;
 mod brief;
+mod cautions;
 mod challenge;
 mod erasure;
 mod facts;
@@ -34,6 +35,10 @@ pub use analysis::{
 };
 pub use body_shape::shape_fault;
 pub use brief::{BriefFacts, compose};
+pub use cautions::{
+    Caution, ChangedSession, MAX_NAMED, acceptance, erasure, missing, replaced_credential,
+    withdrawn_day,
+};
 pub use challenge::{
     CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
     ProvenChallenge, offer_challenge,

@@ -2,11 +2,13 @@
 
 mod basis_cache;
 mod bundles;
+mod cautions;
 mod committee;
 mod documents;
 pub mod dump;
 mod entropy;
 mod error;
+mod following;
 mod log;
 mod log_rows;
 mod members;
@@ -38,7 +40,8 @@ pub use documents::{MemoPage, SubjectPage, WriteOutcome};
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError, with_causes};
-pub use log::{LogEnd, LogPage, PageEntry};
+pub use following::{Followed, LogFilter};
+pub use log::{LogEnd, LogPage, LogQuery, PageEntry};
 pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};

@@ -23,6 +23,7 @@ use tokio::task::yield_now;
 use tokio::task_local;
 use tokio::time::{Instant, timeout};
 
+use crate::following::PLACES_OF_CLIENT;
 use crate::memory_share::Share;
 
 #[cfg(test)]
@@ -95,6 +96,7 @@ impl Scheduler {
             busy: AtomicU64::new(0),
             jobs: Arc::new(Semaphore::new(processors())),
             turns: Arc::new(Semaphore::new(TURNS)),
+            places: Arc::new(Semaphore::new(PLACES_OF_CLIENT)),
             memory: Share::default(),
             scheduler: self.clone(),
         });
@@ -135,6 +137,8 @@ pub struct Client {
     /// Half of the worker pool.
     jobs: Arc<Semaphore>,
     turns: Arc<Semaphore>,
+    /// Places of followers.
+    places: Arc<Semaphore>,
     memory: Share,
     scheduler: Scheduler,
 }
@@ -195,6 +199,10 @@ impl Client {
 
     pub(crate) fn jobs(&self) -> &Arc<Semaphore> {
         &self.jobs
+    }
+
+    pub(crate) fn places(&self) -> &Arc<Semaphore> {
+        &self.places
     }
 
     pub(crate) fn memory(&self) -> &Share {

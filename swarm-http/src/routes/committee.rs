@@ -15,7 +15,7 @@ use swarm_core::wire::Problem::{
     InvalidSubmission, MemberExists, MissingStanceLine, NoBrief, NoSubject, NotActive, NotFound,
     NotPersisted, QuotaReached, WindowClosed,
 };
-use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
+use swarm_core::{CommitteeRefusal, Resource, Timestamp, rules, wire};
 
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
@@ -184,7 +184,8 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     request.committee_operator_fields(|_| Ok(()))?;
     let key = request.committee()?.rotate_member_key(&id).await?;
-    Ok(wire::committee::key_rotated(&id, &key).into())
+    let answer = Answer::from(wire::committee::key_rotated(&id, &key));
+    Ok(answer.with_cautions(vec![rules::replaced_credential()]))
 }
 
 pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
@@ -215,7 +216,8 @@ pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
 pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
     let date = request.committee_operator_fields(|fields| Day::parse(&fields.text("date")?))?;
     request.committee()?.withdraw(date, request.by()?).await?;
-    Ok(wire::committee::written().into())
+    let answer = Answer::from(wire::committee::written());
+    Ok(answer.with_cautions(vec![rules::withdrawn_day()]))
 }
 
 fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {

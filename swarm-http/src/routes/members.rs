@@ -6,7 +6,7 @@ use swarm_core::wire::Problem::{
     InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NotFound, QuotaReached,
     UnknownToken,
 };
-use swarm_core::{MemberId, Refusal, Resource, wire};
+use swarm_core::{MemberId, Refusal, Resource, rules, wire};
 use tokio::time::Instant;
 
 use crate::fairness::Client;
@@ -14,7 +14,7 @@ use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
-use crate::response::{ApiError, Reply};
+use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Role;
 use crate::token_attempts::Asker;
 
@@ -228,7 +228,8 @@ pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
 pub(crate) async fn erase(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
     let state = request.tenant().erase(&id, request.by()?).await?;
-    Ok(wire::members::reviewed(&id, state).into())
+    let answer = Answer::from(wire::members::reviewed(&id, state));
+    Ok(answer.with_cautions(vec![rules::erasure()]))
 }
 
 /// The member that an operator's request names.
@@ -244,7 +245,8 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
         Ok((MemberId::parse(fields.text("memberId")?)?, key))
     })?;
     let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), request.by()?).await?;
-    Ok(wire::members::rotated(&member, &token).into())
+    let answer = Answer::from(wire::members::rotated(&member, &token));
+    Ok(answer.with_cautions(vec![rules::replaced_credential()]))
 }
 
 pub(crate) async fn applications(request: RequestContext) -> Reply {

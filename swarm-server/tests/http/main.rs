@@ -31,6 +31,7 @@ mod edited_stores;
 mod end_to_end;
 mod fairness;
 mod fixture;
+mod following;
 mod generated_clients;
 mod guide;
 mod harness;

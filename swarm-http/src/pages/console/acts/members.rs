@@ -5,7 +5,7 @@ use swarm_core::json::Json;
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
 use super::super::page_id::PageId::{Applications, Member, Outbox, Store};
-use super::Act;
+use super::{Act, Confirmation};
 
 const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
 const REJECT_ROUTE: &str = "/api/swarm/admin/reject";
@@ -79,7 +79,7 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
     Member,
     ("Replace the token", "New token"),
 )
-.warning("The token in use stops working at once. The new one is shown once, on the next page.")
+.confirmed(Confirmation::Always)
 .with_secret("token")
 .with_fields(&["publicKey"]);
 
@@ -90,7 +90,7 @@ pub(in crate::pages::console) static ERASE: Act = Act::post(
     Member,
     ("Erase the member", "Erased"),
 )
-.warning("Name, contact, lens and memos are gone for good. Signed takes stay.");
+.confirmed(Confirmation::Always);
 
 pub(in crate::pages::console) static RETRY_MESSAGE: Act = Act::post(
     "/operate/outbox/retry",
@@ -117,7 +117,7 @@ pub(in crate::pages::console) static ACCEPT_CLOCK: Act = Act::post(
     Store,
     ("Accept the clock", "The clock is accepted"),
 )
-.warning("Commits use the store's clock again, also where it is behind the log. The log says so.");
+.confirmed(Confirmation::Always);
 
 pub(in crate::pages::console) static ACCEPT_STORE: Act = Act::post(
     "/operate/store/store",
@@ -126,7 +126,7 @@ pub(in crate::pages::console) static ACCEPT_STORE: Act = Act::post(
     Store,
     ("Accept the store", "The store is accepted"),
 )
-.warning("What the store holds now counts. A new log begins, which says so.");
+.confirmed(Confirmation::Always);
 
 pub(in crate::pages::console) static ACCEPT_KEY: Act = Act::post(
     "/operate/store/key",
@@ -135,4 +135,4 @@ pub(in crate::pages::console) static ACCEPT_KEY: Act = Act::post(
     Store,
     ("Accept the key", "The key is accepted"),
 )
-.warning("This server's key signs the log from now on. The log says so.");
+.confirmed(Confirmation::Always);

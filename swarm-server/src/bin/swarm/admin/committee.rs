@@ -6,6 +6,7 @@ use clap::{Subcommand, ValueEnum};
 use swarm_client::path_segment;
 use swarm_core::json::Json;
 
+use super::IRREVERSIBLE;
 use super::operator::Operator;
 use crate::command::{now, parse_time, read_input};
 use crate::failure::CommandError;
@@ -106,10 +107,11 @@ pub(super) fn run(operator: &Operator, verb: CommitteeVerb) -> Result<(), Comman
             operator.post(&format!("{API}/day"), &body, &done)
         }
         CommitteeVerb::Withdraw { day } => {
-            operator.confirm(&format!("{day}: its briefs and its deadline are withdrawn"))?;
             let done = format!("{day} is withdrawn; its submissions stay on record");
-            let body = Json::from([("date", Json::Text(day))]);
-            operator.post(&format!("{API}/day/withdraw"), &body, &done)
+            let (body, path) =
+                (Json::from([("date", Json::from(&*day))]), format!("{API}/day/withdraw"));
+            operator.heed(&day, ("POST", &path), &body, IRREVERSIBLE)?;
+            operator.post(&path, &body, &done)
         }
         CommitteeVerb::Briefs { subject, deadline } => {
             let deadline = deadline.map(|time| parse_time(&time, now())).transpose()?;
@@ -144,13 +146,9 @@ fn members(operator: &Operator, verb: MemberVerb) -> Result<(), CommandError> {
             operator.output.rows(&members, "members", &["id", "name", "status", "lens"])
         }
         MemberVerb::RotateKey { id } => {
-            operator.confirm(&format!("{id}: its API key stops working at once"))?;
-            let done = format!("{id}: the new API key is shown this once");
-            operator.post(
-                &path(&id, "rotate-key"),
-                &Json::Object(swarm_core::json::Object::default()),
-                &done,
-            )
+            let (body, path) = (super::empty(), path(&id, "rotate-key"));
+            operator.heed(&id, ("POST", &path), &body, IRREVERSIBLE)?;
+            operator.post(&path, &body, &format!("{id}: the new API key is shown this once"))
         }
         MemberVerb::Status { id, status } => {
             let status = match status {

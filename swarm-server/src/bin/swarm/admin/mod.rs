@@ -36,6 +36,9 @@ pub(crate) fn run(options: AdminOptions) -> Result<(), CommandError> {
 
 const API: &str = "/api/swarm/admin";
 
+/// The code of the caution because of which most commands ask.
+const IRREVERSIBLE: &[&str] = &["irreversible"];
+
 fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
     match verb {
         Verb::Context { .. } => Ok(()),
@@ -59,18 +62,18 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         }
         Verb::Erase { member } => {
             let member = operator.member(&member)?;
-            operator.confirm(&format!(
-                "{member}: its name, contact, lens and memos are erased for good"
-            ))?;
+            let body = Json::from([("memberId", Json::from(member.id.as_str()))]);
+            let path = format!("{API}/erase");
+            operator.heed(&member.to_string(), ("POST", &path), &body, IRREVERSIBLE)?;
             review(operator, &[member], "erase")
         }
         Verb::RotateKey { member, public_key } => {
             let member = operator.member(&member)?;
-            operator.confirm(&format!("{member}: its token stops working at once"))?;
-            let done = format!("{member}: the new token is shown this once");
+            let (target, path) = (member.to_string(), format!("{API}/rotate-key"));
             let key = public_key.map(|key| ("publicKey", Json::Text(key)));
             let body = [("memberId", Json::Text(member.id))].into_iter().chain(key).collect();
-            operator.post(&format!("{API}/rotate-key"), &body, &done)
+            operator.heed(&target, ("POST", &path), &body, IRREVERSIBLE)?;
+            operator.post(&path, &body, &format!("{target}: the new token is shown this once"))
         }
         Verb::Subject { verb } => subjects(operator, verb),
         Verb::Session(options) => sessions::run(operator, options),
@@ -201,11 +204,9 @@ fn accept(operator: &Operator, what: Accepted) -> Result<(), CommandError> {
         Accepted::Store => "store",
         Accepted::Key => "key",
     };
-    operator.confirm(&format!(
-        "the {what} is accepted as it is now, and the log keeps an entry of it for ever"
-    ))?;
-    let body = Json::from([("what", Json::from(what))]);
-    operator.post(&format!("{API}/accept"), &body, &format!("the {what} is accepted"))
+    let (body, path) = (Json::from([("what", Json::from(what))]), format!("{API}/accept"));
+    operator.heed(&format!("the {what}"), ("POST", &path), &body, IRREVERSIBLE)?;
+    operator.post(&path, &body, &format!("the {what} is accepted"))
 }
 
 fn empty() -> Json {
