@@ -255,6 +255,11 @@ impl Site {
         ready
     }
 
+    /// When the certificate in use expires, if that is known.
+    pub(crate) fn certificate_expiry(&self) -> Option<Timestamp> {
+        self.certificate.as_ref().and_then(CertificateExpiry::not_after)
+    }
+
     /// Whether the last checkpoint of any log was signed by another key than this server's.
     fn has_foreign_log(&self) -> bool {
         let is_foreign =

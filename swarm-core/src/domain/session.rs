@@ -26,6 +26,10 @@ pub enum SessionState {
 }
 
 impl SessionState {
+    /// The states of sessions that are not published, in their order.
+    pub const UNPUBLISHED: [Self; 4] =
+        [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated];
+
     /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated, Self::Published]

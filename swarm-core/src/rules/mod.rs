@@ -14,6 +14,7 @@ mod judge;
 mod log;
 mod mail;
 mod membership;
+mod next_step;
 mod preflight;
 mod public_take;
 mod quota;
@@ -57,14 +58,17 @@ pub use mail::{
 };
 pub use membership::{
     MemberChange, MemberRemoval, activate, admit, claim, deactivate, expire, has_expired,
-    may_be_read, reject, reject_competing_application, reset_claim, rotate,
+    may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
 };
+pub use next_step::{NextStep, StepAct, StepBy, next_step};
 pub use preflight::{Preflight, preflight};
 pub use public_take::{PublicTake, SealedTake, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
-pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, windows_of};
+pub use schedule::{
+    ScheduledWindow, next_opening, next_state, next_windows, open_windows, windows_of,
+};
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,

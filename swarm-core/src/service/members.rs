@@ -7,8 +7,8 @@ use super::{Commit, Error, Round, Tenant};
 #[cfg(doc)]
 use crate::domain::Quotas;
 use crate::domain::{
-    Actor, Application, Challenge, ChallengeSeed, Links, Member, MemberId, MemberState, PublicKey,
-    Signed, Timestamp, TokenClaim, TokenHash,
+    Actor, Application, Challenge, ChallengeSeed, Links, Member, MemberId, MemberPatch,
+    MemberState, PublicKey, Signed, Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
@@ -275,6 +275,19 @@ impl Tenant {
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state does not allow it.
     pub async fn reject(&self, id: &MemberId) -> Result<MemberState, Error> {
         self.review(id, |member, now| rules::reject(member, now).map(Some)).await
+    }
+
+    /// Changes what operators keep about a member, in any state, and returns its state.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::MemberErased`].
+    pub async fn update_member(
+        &self,
+        id: &MemberId,
+        patch: &MemberPatch,
+        by: &Actor,
+    ) -> Result<MemberState, Error> {
+        self.review(id, |member, _| rules::update(member, patch, by)).await
     }
 
     /// Deactivates a member and returns its state.

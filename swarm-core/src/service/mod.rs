@@ -4,6 +4,7 @@ mod basis_cache;
 mod bundles;
 mod cautions;
 mod committee;
+mod desk_status;
 mod documents;
 pub mod dump;
 mod entropy;
@@ -34,7 +35,8 @@ use crate::domain::{Quotas, TenantId, Timestamp};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Countable, Readiness, Store, Tenants};
 
-pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
+pub use committee::{CommitteeTenant, Committees, DayFiling, Generated, Receipt};
+pub use desk_status::{DeskStatus, MailStatus, MissingMember, ScheduleStatus, SessionStatus};
 pub use documents::{MemoPage, SubjectPage, WriteOutcome};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;

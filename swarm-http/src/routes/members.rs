@@ -1,6 +1,6 @@
 //! Applications, members and their tokens.
 
-use swarm_core::domain::{Application, MemberState, MessageId, PublicKey, TokenClaim};
+use swarm_core::domain::{Application, MemberPatch, MemberState, MessageId, PublicKey, TokenClaim};
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
     InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NotFound, QuotaReached,
@@ -85,6 +85,11 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
+            post(Operator(Role::Admin), "/api/swarm/admin/members/update", update)
+                .about("Change the name, the contact or the lens of a member")
+                .body("MemberPatch")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
             post(Operator(Role::Admin), "/api/swarm/admin/reject", reject)
                 .about("Turn an applicant down")
                 .body("MemberName")
@@ -204,6 +209,15 @@ pub(crate) async fn one(request: RequestContext) -> Reply {
 pub(crate) async fn activate(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
     let state = request.tenant().activate(&id, &request.public_origin(), request.by()?).await?;
+    Ok(wire::members::reviewed(&id, state).into())
+}
+
+pub(crate) async fn update(mut request: RequestContext) -> Reply {
+    let (id, patch) = request.operator_fields(|fields| {
+        let id = MemberId::parse(fields.text("memberId")?)?;
+        Ok((id, MemberPatch::read(fields)?))
+    })?;
+    let state = request.tenant().update_member(&id, &patch, request.by()?).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn api() -> Vec<Route> {
         sessions::routes,
         takes::routes,
         log::routes,
+        operations::of_tenant,
         proofs::routes,
     ];
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()

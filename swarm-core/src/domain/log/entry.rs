@@ -322,6 +322,8 @@ pub struct MemberEntry {
 pub enum MemberAct {
     /// The member was activated.
     Activated,
+    /// An operator changed its name, its contact or its lens.
+    Updated,
     /// The member was deactivated.
     Deactivated,
     /// The member claimed its token.

@@ -53,6 +53,20 @@ pub(in crate::pages::console) static REJECT: Act = Act::post(
     ("Reject", "The application is rejected"),
 );
 
+pub(in crate::pages::console) static UPDATE_MEMBER: Act = Act::post(
+    "/operate/members/{id}/update",
+    "/api/swarm/admin/members/update",
+    |parts, sent| {
+        let id = parts.first().map_or("", String::as_str);
+        let body = Body::of(sent).set("memberId", Json::from(id)).texts(&["name", "contact"]);
+        // An empty one removes it.
+        body.set("lens", Json::from(sent.text("lens"))).json()
+    },
+    Member,
+    ("Save the record", "The record is saved"),
+)
+.with_fields(&["name", "contact", "lens"]);
+
 pub(in crate::pages::console) static DEACTIVATE: Act = Act::post(
     "/operate/members/{id}/deactivate",
     "/api/swarm/admin/deactivate",

@@ -147,11 +147,12 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 40] = [
+pub(crate) static ALL: [&Act; 41] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
     &REJECT,
+    &UPDATE_MEMBER,
     &DEACTIVATE,
     &RESET_CLAIM,
     &ROTATE_KEY,

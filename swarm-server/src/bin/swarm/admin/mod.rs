@@ -56,6 +56,15 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             review(operator, &members, "activate")
         }
         Verb::Reject { members } => review(operator, &operator.members(&members)?, "reject"),
+        Verb::Update { member, name, contact, lens } => {
+            let member = operator.member(&member)?;
+            let done = format!("{member} is changed");
+            let fields = [("name", name), ("contact", contact), ("lens", lens)];
+            let fields =
+                fields.into_iter().filter_map(|(field, text)| Some((field, Json::Text(text?))));
+            let body = [("memberId", Json::Text(member.id))].into_iter().chain(fields).collect();
+            operator.post(&format!("{API}/members/update"), &body, &done)
+        }
         Verb::Deactivate { member } => review(operator, &[operator.member(&member)?], "deactivate"),
         Verb::ResetClaim { member } => {
             review(operator, &[operator.member(&member)?], "reset-claim")

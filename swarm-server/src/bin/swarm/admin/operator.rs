@@ -194,6 +194,11 @@ impl Member {
     pub(super) fn of(row: &Json) -> Self {
         Self { id: text_of(row, "id"), name: cell(row, "name") }
     }
+
+    /// The member of a row of `/status`.
+    pub(super) fn missing(row: &Json) -> Self {
+        Self { id: text_of(row, "memberId"), name: cell(row, "name") }
+    }
 }
 
 impl std::fmt::Display for Member {
