@@ -133,11 +133,7 @@ impl<B: Backend> Sessions for TenantRecords<B> {
         }
         let write = match withdrawn {
             true => Write::Remove(Range::key(&sessions::TABLE, key)),
-            false => Write::Put {
-                table: &sessions::TABLE,
-                columns: columns(session, session.id.0.into(), session.convened_at.into()),
-                body: body(session.clone()),
-            },
+            false => replacement(session.clone()),
         };
         let mut entries: Vec<_> = acts.iter().map(|act| acts::entry(act, None)).collect();
         if *opens {
@@ -232,6 +228,12 @@ fn in_state(state: SessionState) -> Range {
     Range::index(&sessions::TABLE, sessions::BY_STATE, vec![state.as_str().into()])
 }
 
+/// The write of a session that is stored already.
+pub(super) fn replacement(session: Session) -> Write {
+    let columns = columns(&session, session.id.0.into(), session.convened_at.into());
+    Write::Put { table: &sessions::TABLE, columns, body: body(session) }
+}
+
 pub(super) fn columns(session: &Session, id: Term, convened_at: Term) -> Vec<Term> {
     vec![
         id,
@@ -245,6 +247,7 @@ pub(super) fn columns(session: &Session, id: Term, convened_at: Term) -> Vec<Ter
         u64::from(session.blind).into(),
         session.opened_at.into(),
         session.published_at.into(),
+        session.version.into(),
     ]
 }
 
@@ -371,6 +374,7 @@ fn with_terms(row: &Row) -> Outcome<Session> {
     };
     Ok(Session {
         id: SessionId(number(row, sessions::ID)?),
+        version: number(row, sessions::ACTS)?,
         date: Day::parse(text(row, sessions::DATE)?)?,
         subject_id: SubjectId::parse(text(row, sessions::SUBJECT)?)?,
         state: text(row, sessions::STATE)?.parse()?,

@@ -168,6 +168,7 @@ impl Desk {
     }
 
     pub(crate) fn brief(&mut self) {
+        self.session = rules::after_act(self.session.clone());
         let act = rules::brief_published(&self.session, &by("ada", None));
         self.log(&act);
     }
@@ -197,6 +198,7 @@ impl Desk {
             salt: self.session.is_sealed().then(|| Salt([self.takes.len() as u8 + 1; 32])),
             id: TakeId(self.takes.len() as u64 + 11),
             session_id: self.session.id,
+            session_version: self.session.version,
             revision: Revision::new(u8::try_from(filed.count()).unwrap() + 1).unwrap(),
             filed_at: self.now,
             signed: Arc::new(key.sign(draft)),

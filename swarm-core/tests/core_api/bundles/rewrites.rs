@@ -342,8 +342,10 @@ fn hide(act: &mut SessionEntry) {
 /// Changes the session past the rules, and logs that as this act.
 pub(crate) fn step(desk: &mut Desk, act: SessionAct, change: impl FnOnce(&mut Desk)) {
     change(desk);
+    desk.session.version += 1;
     let (session, by) = (rules::logged(&desk.session), by("ada", None).by);
-    let entry = SessionEntry { act, by, note: None, session, excuse: None };
+    let version = desk.session.version;
+    let entry = SessionEntry { version, act, by, note: None, session, takes: None, excuse: None };
     desk.append(LogEntry::Session(Box::new(entry)));
 }
 
