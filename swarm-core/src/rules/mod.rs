@@ -63,7 +63,8 @@ pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, wind
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
-    convene, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move_deadline, withdraw,
+    convene, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move, may_move_deadline,
+    withdraw,
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};

@@ -44,6 +44,17 @@ pub struct SessionChange {
     pub opens: bool,
 }
 
+/// Returns whether a session may move from one state to another: forward, or back from window_closed to collecting. It
+/// enters published only from aggregated.
+pub fn may_move(from: SessionState, to: SessionState) -> bool {
+    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
+    match (from, to) {
+        (WindowClosed, Collecting) | (Aggregated, Published) => true,
+        (_, Published) => false,
+        _ => from < to,
+    }
+}
+
 /// Moves a session to another state: forward, or back from window_closed to collecting. It enters published only
 /// from aggregated, and aggregated only by an [`Aggregation`], which writes the snapshot. A sealed session is
 /// opened when its window has closed and its deadline has passed.
@@ -56,14 +67,9 @@ pub fn advance(
     now: Timestamp,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
-    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
+    use SessionState::{Aggregated, Published, WindowClosed};
     let from = session.record.state;
-    let allowed = match (from, to) {
-        (WindowClosed, Collecting) | (Aggregated, Published) => true,
-        (_, Published | Aggregated) => false,
-        _ => from < to,
-    };
-    if !allowed {
+    if to == Aggregated || !may_move(from, to) {
         return Err(Refusal::SessionIs(from));
     }
     let mut moved = Session { state: to, ..Session::clone(&session.record) };
@@ -97,7 +103,7 @@ impl Aggregation {
     ) -> Result<SessionChange, Refusal> {
         let session = session.ok_or(Refusal::NotFound(Resource::Session))?;
         let (from, state) = (session.record.state, SessionState::Aggregated);
-        if from >= state {
+        if !may_move(from, state) {
             return Err(Refusal::SessionIs(from));
         }
         let snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
