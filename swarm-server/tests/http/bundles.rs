@@ -30,7 +30,7 @@ fn swarm_verify_finds_what_was_tampered_with() {
         let file = folder().join(case["file"].as_str().unwrap());
         let (file, key) = (file.to_str().unwrap(), case["key"].as_str().unwrap());
         let (status, said) = verify(&[file, "--key", key]);
-        let failing = said.lines().filter_map(|line| line.strip_prefix("does not hold: "));
+        let failing = said.lines().filter_map(|line| line.strip_prefix("fails: "));
         let failing: BTreeSet<_> = failing.filter_map(|line| line.split(':').next()).collect();
         let expected: BTreeSet<_> =
             case["fails"].as_array().unwrap().iter().map(|check| check.as_str().unwrap()).collect();

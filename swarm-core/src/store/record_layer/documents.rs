@@ -132,7 +132,7 @@ impl<B: Backend> TenantRecords<B> {
         }
         let mut change = Change::default();
         if let Some(DocumentGuard::ReplacedSession(session, _)) = &draft.guard {
-            change.writes.push(super::sessions::replacement(Session::clone(session)));
+            change.writes.push(super::session_row::replacement(Session::clone(session)));
         }
         if collection.has_limited_size() {
             let before = replaced.as_ref().map_or(0, |(_, size)| *size);
