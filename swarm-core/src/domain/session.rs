@@ -182,6 +182,7 @@ impl SessionDraft {
             self.clone();
         Session {
             id,
+            version: 1,
             date,
             subject_id,
             state,
@@ -255,6 +256,8 @@ fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
 pub struct Session {
     /// The id.
     pub id: SessionId,
+    /// The number of acts on it: 1 when it is convened, one more with each act (API.md, 11.2).
+    pub version: u64,
     /// The day.
     pub date: Day,
     /// The subject.
@@ -290,6 +293,7 @@ impl Session {
     pub fn terms(&self) -> SessionTerms {
         SessionTerms {
             id: self.id,
+            version: self.version,
             state: self.state,
             window_closes_at: self.window_closes_at,
             buckets: self.buckets.clone(),
@@ -318,6 +322,8 @@ impl Session {
 pub struct SessionTerms {
     /// The id.
     pub id: SessionId,
+    /// The number of acts on it.
+    pub version: u64,
     /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.

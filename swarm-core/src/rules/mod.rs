@@ -71,8 +71,9 @@ pub use schedule::{
 };
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
-    Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
-    excuse, freeze_roster, is_due, is_sealed_and_closed, may_move_deadline, withdraw,
+    Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
+    convene, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move, may_move_deadline,
+    withdraw,
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};

@@ -31,6 +31,7 @@ fn take_record_round_trips() {
         salt: None,
         id: TakeId(9_007_199_254_740_992),
         session_id: SessionId(7),
+        session_version: 1,
         revision: Revision::CAP,
         filed_at: at("2026-11-21T22:45:00.123Z"),
         signed: Arc::new(keys.sign(draft.unwrap())),

@@ -15,6 +15,7 @@ mod blind;
 mod browser;
 mod build_info;
 mod bulk_reads;
+mod bundle_mutations;
 mod bundles;
 mod clients;
 mod clock;

@@ -218,6 +218,8 @@ fn exact<T: for<'de> Deserialize<'de>>(
 /// An act on a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionEntry {
+    /// The number of this act among the acts on the session: 1 is the convening.
+    pub version: u64,
     /// What was done.
     pub act: SessionAct,
     /// The actor who did it.
@@ -226,6 +228,9 @@ pub struct SessionEntry {
     pub note: Option<Note>,
     /// The session after the act; for [`SessionAct::Withdrawn`], its last record.
     pub session: LoggedSession,
+    /// For the act that aggregates the session: the number of takes on file, counting all revisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takes: Option<u64>,
     /// For [`SessionAct::Excuse`]: the member that was excused, or is expected again.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub excuse: Option<Excuse>,

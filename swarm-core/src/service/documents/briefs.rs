@@ -31,8 +31,9 @@ impl Tenant {
     ) -> Result<Brief, Error> {
         until_committed("publish brief", || async {
             let session = self.load(id).await?;
-            let guard = DocumentGuard::Session(id, session.version);
-            let act = Some(rules::brief_published(&session.record, by));
+            let briefed = rules::after_act(Session::clone(&session.record));
+            let act = Some(rules::brief_published(&briefed, by));
+            let guard = DocumentGuard::ReplacedSession(Arc::new(briefed), session.version);
             let Session { date, subject_id, .. } = Session::clone(&session.record);
             let body = rules::compose(self.brief_facts(session.record).await?, prompt.clone())?;
             let draft = DocumentDraft {

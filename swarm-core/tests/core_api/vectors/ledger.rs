@@ -78,6 +78,7 @@ impl Ledger {
                 blind: false,
                 opened_at: None,
                 id: SessionId(id),
+                version: 1,
                 date: Day::parse(&seat.date).unwrap(),
                 subject_id: SubjectId::parse(seat.subject_id).unwrap(),
                 state: SessionState::Collecting,
