@@ -105,15 +105,18 @@ impl Tenant {
     }
 
     /// Returns a memo as the active member whose bearer token hashes to `token` sees it: its own memos also
-    /// while the session that they name is sealed, other memos as the public does.
+    /// while the session that they name is sealed, if it [claimed](rules::is_shown_sealed) that token before it
+    /// published them, other memos as the public does.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, it was retracted, or is not shown yet.
     pub async fn memo_for(&self, token: &TokenHash, id: MemoId) -> Result<Memo, Error> {
         let stored = self.kept_memo(id).await?;
-        let member = self.store.bearer(token).await?.filter(|member| member.state.is_active());
-        let is_own = member.is_some_and(|member| member.id == stored.memo.member_id);
-        if is_own && !stored.retracted {
+        let (bearer, memo) = (self.store.bearer(token).await?, &stored.memo);
+        let is_shown = bearer.is_some_and(|bearer| {
+            rules::is_shown_sealed(&bearer, &memo.member_id, memo.published_at)
+        });
+        if is_shown && !stored.retracted {
             return Ok(stored.memo);
         }
         self.memo(id).await

@@ -81,6 +81,7 @@ impl Record for Member {
             ("joinedAt", text(self.joined_at)),
             ("claimedAt", text(self.claimed_at)),
             ("token", hash(self.token.as_ref())),
+            ("tokenClaimedAt", text(self.token_claimed_at)),
         ]))
     }
 
@@ -98,6 +99,7 @@ impl Record for Member {
             joined_at: time_if_any(fields, "joinedAt")?,
             claimed_at: time_if_any(fields, "claimedAt")?,
             token: hash_if_any(fields, "token")?,
+            token_claimed_at: time_if_any(fields, "tokenClaimedAt")?,
         })
     }
 }
