@@ -106,10 +106,9 @@ fn member_record_round_trips_with_and_without_key_and_token() {
     let times = Member { reviewed_at: now, joined_at: now, claimed_at: now, ..member };
     let claimed = Member { state, public_key, token, ..times };
     read_back(&Member { token_claimed_at: now, ..claimed.clone() });
-    let written = claimed.to_text();
-    let older = written.replace(r#","tokenClaimedAt":null"#, "");
-    assert!(older != written);
-    assert_eq!(Member::from_text(&older), Member::from_text(&written));
+    // A record that is older than the time of the claim.
+    assert!(!claimed.to_text().contains("tokenClaimedAt"));
+    read_back(&claimed);
     read_back(&Challenge {
         seed: ChallengeSeed([0xa5; 32]),
         reusable_until: Timestamp::EPOCH,

@@ -1,6 +1,6 @@
 //! Publishing, reading and retracting memos.
 
-use super::read;
+use super::{read, unreadable};
 use crate::domain::json;
 use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
 use crate::rules::{
@@ -219,7 +219,9 @@ impl Tenant {
         let group = group_of_held(session);
         for note in self.store.documents(Collection::HeldMemos, Some(&group)).await? {
             for document in self.store.documents(Collection::Memos, Some(&note.json)).await? {
-                let StoredMemo { memo, retracted, held } = StoredMemo::read(&document)?;
+                // One that nobody can read must not stop the openings of other sessions.
+                let Ok(stored) = StoredMemo::read(&document) else { continue };
+                let StoredMemo { memo, retracted, held } = stored;
                 let is_waiting = held && !retracted && memo.draft.session_id == Some(session);
                 if is_waiting && !self.is_withheld(&memo).await? {
                     self.is_shown_once_decided(&memo).await?;
@@ -303,9 +305,21 @@ impl Tenant {
     }
 }
 
+/// How the groups of such notes begin. The key of a decision is the id of its memo.
+const SESSION_GROUP: &str = "session ";
+
 /// The group of the notes of members whose memos are held until this session is opened.
 fn group_of_held(session: SessionId) -> String {
-    format!("session {session}")
+    format!("{SESSION_GROUP}{session}")
+}
+
+/// Checks a document of [`Collection::HeldMemos`]: the note of an author, or the decision whether a memo is shown.
+pub(super) fn check_held_memo(document: &Document) -> Result<(), StoreError> {
+    if document.key.starts_with(SESSION_GROUP) {
+        let author = MemberId::parse(document.json.clone());
+        return author.map(drop).map_err(|error| unreadable(document, error));
+    }
+    document.json.parse::<bool>().map(drop).map_err(|error| unreadable(document, error))
 }
 
 /// A memo, with the field that only stores keep.
