@@ -121,9 +121,9 @@ pub fn service(site: &Arc<Site>) -> SiteService {
 }
 
 /// Only `/healthz`, `/readyz` and `/metrics`, for an address that only the operator of the server can reach;
-/// see [`Site::operations_apart`].
+/// see [`Site::operations_apart`]. `/metrics` also has durations and the figures of each tenant there.
 pub fn operations(site: &Arc<Site>) -> SiteService {
-    SiteService::new(Arc::clone(site), Table::new(routes::operations()), pages::unknown_path)
+    SiteService::new(Arc::clone(site), Table::new(routes::operations_apart()), pages::unknown_path)
 }
 
 /// The routes of the [`service`], with the credential and the body of each: for a gateway in front of it, and for tests
@@ -144,7 +144,8 @@ pub fn response<B: From<Bytes>>(
     answer.guarded_at(path).into_bytes_response()
 }
 
-/// The metrics of a site in the OpenMetrics text format, as in `/metrics`.
+/// The metrics of a site in the OpenMetrics text format, with all that the operator of the server may see: as in `/metrics`
+/// of [`operations`].
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
 }

@@ -175,6 +175,9 @@ pub struct Member {
     pub claimed_at: Option<Timestamp>,
     /// The hash of its bearer token, once claimed.
     pub token: Option<TokenHash>,
+    /// The time when the member claimed the present token with a proof of its key. `None` without a token, if an
+    /// operator minted the token, and in records that are older than this field.
+    pub token_claimed_at: Option<Timestamp>,
 }
 
 impl Member {

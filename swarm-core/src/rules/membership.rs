@@ -77,6 +77,7 @@ pub fn admit(
         joined_at: None,
         claimed_at: None,
         token: None,
+        token_claimed_at: None,
     };
     Ok(MemberChange::creation(member))
 }
@@ -227,6 +228,7 @@ pub fn claim(
         state: MemberState::Claimed,
         claimed_at: Some(now),
         token: Some(token.hash()),
+        token_claimed_at: Some(now),
         ..Member::clone(&member.record)
     };
     let proven = Some(ProvenChallenge(challenge.seed));
@@ -253,6 +255,7 @@ pub fn rotate(
     let rotated = Member {
         public_key: key.or_else(|| record.public_key.clone()),
         token: Some(token.hash()),
+        token_claimed_at: None,
         ..Member::clone(record)
     };
     Ok((public(member, rotated, MemberAct::KeyRotated, Some(by)), token))
@@ -272,6 +275,7 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
         state: MemberState::Approved,
         claimed_at: None,
         token: None,
+        token_claimed_at: None,
         ..Member::clone(record)
     };
     Ok(public(member, approved, MemberAct::ClaimReset, Some(by)))

@@ -62,7 +62,7 @@ pub use membership::{
 };
 pub use next_step::{NextStep, StepAct, StepBy, next_step};
 pub use preflight::{Preflight, preflight};
-pub use public_take::{PublicTake, SealedTake, public_take};
+pub use public_take::{PublicTake, SealedTake, is_shown_sealed, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};

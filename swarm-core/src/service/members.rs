@@ -348,8 +348,9 @@ impl Tenant {
     ) -> Result<BearerToken, Error> {
         let claim = Arc::new(claim);
         until_committed("claim", || async {
-            let now = self.store.now().await?;
+            // Read the clock after the record: whatever was filed before the record changed is older than the claim.
             let basis = self.store.member(&claim.payload.member_id).await?;
+            let now = self.store.now().await?;
             let (change, token) =
                 rules::claim(&claim, service, &basis, now, self.entropy.bytes()?)?;
             match self.commit_member(&change).await? {

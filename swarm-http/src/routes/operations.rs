@@ -19,17 +19,24 @@ use crate::request::route::{Route, Section, Work, read_as, server};
 use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;
 
-/// The routes, the same on every host.
-pub(super) fn routes() -> Vec<Route> {
+/// The routes that anyone may use, the same on every host.
+pub(super) fn public() -> Vec<Route> {
+    routes(server("/metrics", public_metrics))
+}
+
+/// The routes of an address that only the operator of the server can reach.
+pub(super) fn apart() -> Vec<Route> {
+    routes(server("/metrics", metrics))
+}
+
+fn routes(metrics: Route) -> Vec<Route> {
     Section::Server.rows(vec![
         server("/healthz", health).about("The process is up").answers(200, &["Health"]),
         server("/readyz", ready)
             .about("The store answers and is safe to use")
             .answers(200, &["Readiness"])
             .refuses(&[Unavailable]),
-        server("/metrics", metrics)
-            .about("Metrics, as OpenMetrics")
-            .answers(200, &["application/openmetrics-text"]),
+        metrics.about("Metrics, as OpenMetrics").answers(200, &["application/openmetrics-text"]),
     ])
 }
 
@@ -63,8 +70,16 @@ pub(crate) async fn ready(site: Arc<Site>) -> Reply {
 }
 
 pub(crate) async fn metrics(site: Arc<Site>) -> Reply {
+    Ok(openmetrics(site.metrics.text()))
+}
+
+pub(crate) async fn public_metrics(site: Arc<Site>) -> Reply {
+    Ok(openmetrics(site.metrics.public_text()))
+}
+
+fn openmetrics(text: String) -> Answer {
     const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(Answer::new(StatusCode::OK, OPENMETRICS, site.metrics.text()))
+    Answer::new(StatusCode::OK, OPENMETRICS, text)
 }
 
 /// What waits for an operator, and how the server is.
