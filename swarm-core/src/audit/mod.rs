@@ -10,16 +10,19 @@
 //! and `ed25519` (signatures of members), `log_line` (the entry of a take), `tree`, `note` and `checkpoint`; and on
 //! [`aggregate`](crate::rules::aggregate()).
 //!
-//! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch).
+//! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch): `replay`
+//! states the rules over all entries, and `continuation` those between two checkpoints.
 
 mod bundle;
 mod checkpoint;
+mod continuation;
 mod entries;
 mod finding;
 mod history;
 mod key;
 mod receipt;
 mod records;
+mod replay;
 mod seals;
 mod snapshot;
 mod take;
@@ -27,11 +30,13 @@ mod watch;
 
 pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
 pub use checkpoint::audit_checkpoints;
+pub use continuation::{Continuation, continuation};
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
+pub use replay::Remark;
 pub use take::audit_take;
-pub use watch::{Remark, Watch, WatchState};
+pub use watch::{Watch, WatchFault, WatchState, is_fork};
 
 use finding::Report;
 

@@ -6,6 +6,7 @@ pub mod log_key;
 pub mod note;
 pub mod structured_fields;
 pub mod tile;
+pub mod tlog_policy;
 pub mod tlog_proof;
 pub mod tree;
 pub mod witness;

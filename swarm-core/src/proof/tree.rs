@@ -149,6 +149,46 @@ pub fn consistency<E>(
     parts.iter().rev().map(|(begin, count)| range(*begin, *count, &mut read)).collect()
 }
 
+/// Returns the root of the tree of the first `old` leaves, and that of the tree of the first `size`, both computed of the
+/// same subtrees. So if the second root is the one that was signed, the first is that of the entries that were signed. `old`
+/// is at most `size`.
+///
+/// # Errors
+/// The error of `read`, which returns the hash of a complete subtree of these leaves.
+pub fn prefix_root<E>(
+    old: u64,
+    size: u64,
+    mut read: impl FnMut(Node) -> Result<TreeHash, E>,
+) -> Result<(TreeHash, TreeHash), E> {
+    let whole = |hash| (hash, hash);
+    if old == 0 || old >= size {
+        let root = root(size, read)?;
+        return Ok(if old == 0 { (TreeHash::empty(), root) } else { whole(root) });
+    }
+    // The path to the last leaf of the old tree, from the root down: the halves beside it, and whether each is a left one.
+    let (mut begin, mut count, mut beside) = (0, size, Vec::new());
+    while old - begin < count {
+        let left = left_half(count);
+        if old - begin <= left {
+            beside.push((begin + left, count - left, false));
+            count = left;
+        } else {
+            beside.push((begin, left, true));
+            (begin, count) = (begin + left, count - left);
+        }
+    }
+    let (mut prefix, mut all) = whole(range(begin, count, &mut read)?);
+    for (begin, count, is_left) in beside.into_iter().rev() {
+        let hash = range(begin, count, &mut read)?;
+        if is_left {
+            (prefix, all) = (TreeHash::parent(&hash, &prefix), TreeHash::parent(&hash, &all));
+        } else {
+            all = TreeHash::parent(&all, &hash);
+        }
+    }
+    Ok((prefix, all))
+}
+
 /// The hash of the tree over `count` leaves from `begin` on, as it stands within a larger tree.
 fn range<E>(
     begin: u64,
