@@ -88,6 +88,7 @@ mod unread_log;
 mod vector_files;
 mod vectors;
 mod verification;
+mod watched_logs;
 mod went_back;
 mod witnesses;
 mod worst_neighbours;
