@@ -17,6 +17,9 @@ use crate::store::{StoreError, TreeState, Versioned};
 /// Maximum number of rows of the log read at a time to find the next take.
 const MAX_ROWS: u64 = 64;
 
+/// How many of the latest rows are searched for a take that was just filed, before all others are.
+const LATEST_ROWS: u64 = 16;
+
 impl SignedLog {
     /// Returns the last checkpoint that was signed, if any.
     ///
@@ -123,6 +126,22 @@ impl SignedLog {
         let Some((tree, signed)) = self.signed().await? else { return Ok(None) };
         let Some(seq) = self.seq_of(take, tree.size).await? else { return Ok(None) };
         Ok(self.proofs_under(&tree, &signed.note, &[seq]).await?.pop())
+    }
+
+    /// Returns the number of the entry of a take that was filed, probably just now; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn entry_of_take(&self, take: TakeId) -> Result<Option<Seq>, Error> {
+        let size = self.store.log_position().await?.size;
+        let before = size.0.saturating_sub(LATEST_ROWS);
+        let rows = log_rows::rows(&*self.store, Seq(before), LATEST_ROWS as usize).await?;
+        let is_of =
+            |row: &&LogRow| matches!(&row.logged, Logged::Take(logged) if logged.id == take);
+        match rows.iter().flatten().find(is_of) {
+            Some(row) => Ok(Some(row.seq)),
+            None => self.seq_of(take, size).await,
+        }
     }
 
     /// Returns the proof of an entry under the last checkpoint; `None` until that covers it.
