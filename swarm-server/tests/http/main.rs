@@ -48,6 +48,7 @@ mod log;
 mod mail;
 mod many_connections;
 mod member_pages;
+mod member_proofs;
 mod member_standing;
 mod memory;
 mod mounted;

@@ -271,7 +271,8 @@ impl Desk {
 
     fn swarm(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let output = swarm(arguments, &[]).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
     }
 }
 
