@@ -274,6 +274,9 @@ fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
         let (says, on_file) = (or_none(act.takes), before.filed.takes);
         faults.push(format!("aggregated over {says} takes, {on_file} are on file"));
     }
+    if !before.filed.sealed.is_empty() && !before.is_opened {
+        faults.extend(changed_while_sealed(before, act, place));
+    }
     if act.act == "withdrawn" && before.filed.takes > 0 {
         faults.push(format!("withdrawn with {}", takes_on_file(before.filed.takes)));
     }
@@ -298,6 +301,25 @@ fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
         }
     }
     faults
+}
+
+/// What the act changed although takes are sealed: an operator who reads the store knows what it changes.
+fn changed_while_sealed(before: &SessionReplay, act: &Act, place: Place) -> Option<String> {
+    let changed = changed_fields(&before.record, &act.record);
+    let changed = changed.iter().map(String::as_str);
+    let fixed = changed.clone().find(|field| matches!(*field, "quorum" | "rosterDigest"));
+    let is_shortened =
+        before.deadline.is_some_and(|old| act.after.deadline.is_none_or(|new| new < old));
+    let is_early = before.deadline.is_some_and(|deadline| place.at <= deadline)
+        && before.state < SessionState::Aggregated
+        && act.after.state >= SessionState::Aggregated;
+    let what = match fixed {
+        Some(field) => format!("{} changed", printable(field)),
+        None if is_shortened => "deadline cleared or moved earlier".to_owned(),
+        None if is_early => "aggregated before its deadline".to_owned(),
+        None => return None,
+    };
+    Some(format!("{what} while takes are sealed"))
 }
 
 /// The members of the two records that differ, `null` like an absent one.

@@ -428,6 +428,38 @@ fn sealed_take_that_is_not_opened_is_a_fault() {
 }
 
 #[test]
+fn change_that_sealed_takes_forbid_is_a_fault() {
+    let sealed = json!({ "blind": true });
+    let begun = || {
+        let mut log = begun().first(1);
+        log.forge(act(1, "convened", &sealed));
+        let mut take = with(take(1, 1), &json!({ "sealed": "sha256:00" }));
+        take.as_object_mut().unwrap().retain(|name, _| name != "digest" && name != "signature");
+        log.forge(take);
+        log
+    };
+    let changed = |name: &str, change: Value| {
+        let mut log = begun();
+        log.forge(act(2, name, &with(change, &sealed)));
+        faults(&log)
+    };
+    let later = json!({ "windowClosesAt": "2026-11-21T16:00:00.000Z" });
+    assert_eq!(changed("deadline", later), [""; 0]);
+    for (name, change, words) in [
+        ("deadline", json!({ "windowClosesAt": "2026-11-21T14:45:00.000Z" }), "moved earlier"),
+        ("deadline", json!({ "windowClosesAt": null }), "cleared"),
+        ("quorum", json!({ "quorum": 2 }), "\"quorum\" changed"),
+        ("roster", json!({ "rosterDigest": "sha256:01" }), "\"rosterDigest\" changed"),
+        ("excuse", json!({ "rosterDigest": "sha256:01" }), "\"rosterDigest\" changed"),
+        ("state", json!({ "state": "aggregated" }), "aggregated before its deadline"),
+    ] {
+        let faults = changed(name, change);
+        let is_named = |fault: &String| fault.contains(words) && fault.contains("takes are sealed");
+        assert!(faults.iter().any(is_named), "{words}: {faults:?}");
+    }
+}
+
+#[test]
 fn entry_dated_before_a_look_that_did_not_have_it_is_a_fault() {
     let (whole, seen) = (begun(), WatchState::default());
     let (seen, _) = look_at(&seen, &whole, &whole, "2026-11-21T14:40:00Z").unwrap();

@@ -71,7 +71,9 @@ impl KeptTake {
                 kept.push(Self::read(path)?);
             }
         }
-        kept.sort_by_key(|take| take.id().map(|id| id.0).unwrap_or_default());
+        kept.sort_by_cached_key(|take| {
+            (take.id().map(|id| id.0).unwrap_or_default(), take.path.clone())
+        });
         Ok(kept)
     }
 
