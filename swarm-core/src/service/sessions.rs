@@ -405,6 +405,21 @@ impl Tenant {
         Ok(accepting)
     }
 
+    /// Returns whether takes are on file in a session whose window is open.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn has_open_window_with_takes(&self) -> Result<bool, Error> {
+        for session in self.accepting_sessions(MAX_ACCEPTING).await? {
+            let one = TakeQuery { limit: 1, ..TakeQuery::all(session.id) };
+            let found = self.store.session_takes(&one).await?;
+            if found.is_some_and(|found| !found.takes.is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether a session is the newest of its day and subject. Only the newest accepts takes.
     async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
         let on = Some((session.date, session.subject_id.clone()));

@@ -123,9 +123,9 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn proof_of_take(&self, take: TakeId) -> Result<Option<TlogProof>, Error> {
-        let Some((tree, signed)) = self.signed().await? else { return Ok(None) };
+        let Some((tree, _)) = self.signed().await? else { return Ok(None) };
         let Some(seq) = self.seq_of(take, tree.size).await? else { return Ok(None) };
-        Ok(self.proofs_under(&tree, &signed.note, &[seq]).await?.pop())
+        self.proof(seq).await
     }
 
     /// Returns the number of the entry of a take that was filed, probably just now; `None` if there is none.
@@ -152,8 +152,8 @@ impl SignedLog {
         Ok(self.proofs(&[seq]).await?.and_then(|mut proofs| proofs.pop()))
     }
 
-    /// Returns the proofs of entries, all under one checkpoint; `None` unless it covers all of
-    /// them.
+    /// Returns the proofs of entries, all under one checkpoint: the last one that witnesses cosigned, if it covers all of
+    /// them, else the last one. `None` unless that covers all of them.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -162,7 +162,16 @@ impl SignedLog {
         if seqs.iter().any(|seq| *seq == Seq(0) || *seq > tree.size) {
             return Ok(None);
         }
-        self.proofs_under(&tree, &signed.note, seqs).await.map(Some)
+        let cosigned = signed.last_cosigned().and_then(|note| {
+            let checkpoint = Checkpoint::parse(note.text()).ok()?;
+            let covers = seqs.iter().all(|seq| seq.0 <= checkpoint.size);
+            let size = Seq(checkpoint.size);
+            covers.then(|| (LastSigned { size, root: checkpoint.root, ..tree.clone() }, note))
+        });
+        match cosigned {
+            Some((tree, note)) => self.proofs_under(&tree, note, seqs).await.map(Some),
+            None => self.proofs_under(&tree, &signed.note, seqs).await.map(Some),
+        }
     }
 
     /// The proofs of entries that this checkpoint covers, in the order of `seqs`.
