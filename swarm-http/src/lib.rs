@@ -51,6 +51,7 @@ mod console;
 mod discovery;
 mod following;
 mod forwarded;
+mod log_tail;
 mod memory_share;
 mod metrics;
 #[cfg(feature = "pages")]

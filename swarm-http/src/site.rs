@@ -246,6 +246,7 @@ impl Site {
             }
         }
         if let Ok(readiness) = &mut ready {
+            readiness.warnings.extend(self.disputes());
             readiness.warnings.extend(self.clocks.warning());
             readiness
                 .warnings
@@ -277,6 +278,21 @@ impl Site {
             Some((served.config().id.clone(), damage))
         });
         damaged.collect()
+    }
+
+    /// What witnesses have against the logs, also in `swarm_log_disputes` of `/metrics`.
+    fn disputes(&self) -> Vec<String> {
+        let tenants = match &self.tenants.services().signer {
+            Some(_) => self.tenants(),
+            None => Vec::new(),
+        };
+        let disputes = tenants.iter().filter_map(|served| {
+            let (id, disputes) = (&served.config().id, served.signed_log()?.disputes());
+            Some(disputes.into_iter().map(move |text| format!("{id}: {text}")))
+        });
+        let disputes: Vec<_> = disputes.flatten().collect();
+        self.metrics.logs_are_disputed(disputes.len());
+        disputes
     }
 
     /// The client whose address a trusted proxy forwards. Requests without an address count as requests of one client, so

@@ -7,6 +7,7 @@ pub mod note;
 pub mod policy;
 pub mod structured_fields;
 pub mod tile;
+pub mod tlog_policy;
 pub mod tlog_proof;
 pub mod tree;
 pub mod witness;

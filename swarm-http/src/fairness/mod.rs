@@ -23,7 +23,6 @@ use tokio::task::yield_now;
 use tokio::task_local;
 use tokio::time::{Instant, timeout};
 
-use crate::following::PLACES_OF_CLIENT;
 use crate::memory_share::Share;
 
 #[cfg(test)]
@@ -45,6 +44,9 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Idle time of all other clients after which a client counts as alone.
 const ALONE_AFTER: Duration = Duration::from_secs(1);
+
+/// Maximum number of requests and streams of a client that follow a log.
+const PLACES: usize = 512;
 
 task_local! {
     static CLIENT: Arc<Client>;
@@ -96,7 +98,7 @@ impl Scheduler {
             busy: AtomicU64::new(0),
             jobs: Arc::new(Semaphore::new(processors())),
             turns: Arc::new(Semaphore::new(TURNS)),
-            places: Arc::new(Semaphore::new(PLACES_OF_CLIENT)),
+            places: Arc::new(Semaphore::new(PLACES)),
             memory: Share::default(),
             scheduler: self.clone(),
         });

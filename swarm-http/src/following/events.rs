@@ -13,8 +13,8 @@ use swarm_core::{Error, Tenant};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use super::tail::Recent;
-use super::{Place, Tail};
+use super::Place;
+use crate::log_tail::Recent;
 use crate::tenants::ServedTenant;
 
 /// Time without an event after which a comment shows that the stream is alive.
@@ -44,7 +44,7 @@ impl EventStream {
         let stopped = async move {
             let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
         };
-        let tail = Tail::follow(&self.served);
+        let tail = self.served.tail().follow(self.served.tenant());
         let reader = Reader { stream: self, tail, is_open: false };
         let texts = unfold(reader, |mut reader| async {
             let text = reader.next().await.ok().flatten()?;

@@ -4,7 +4,6 @@
 //! that task, so that they cost the store nothing, however many they are.
 
 mod events;
-mod tail;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +17,9 @@ use crate::fairness::Client;
 use crate::tenants::ServedTenant;
 
 pub(crate) use events::EventStream;
-pub(crate) use tail::Tail;
 
 /// Maximum number of followers of a server.
 const PLACES: usize = 2_048;
-
-/// Maximum number of followers of a client.
-pub(crate) const PLACES_OF_CLIENT: usize = 512;
 
 /// The followers of all tenants.
 pub(crate) struct Followers {
@@ -81,7 +76,7 @@ impl Followers {
         let Some(_place) = self.place() else { return Ok(()) };
         let mut stopping = self.stopping.subscribe();
         // Before the log is read: later entries are noticed.
-        let mut tail = Tail::follow(served);
+        let mut tail = served.tail().follow(served.tenant());
         let first = LogQuery { limit: 1, ..query.clone() };
         let mut page = served.tenant().log(&first).await?;
         while page.entries.is_empty() && page.more {

@@ -38,6 +38,7 @@ pub(crate) struct Metrics {
     in_flight: Gauge,
     connections: Gauge,
     store_warnings: Gauge,
+    log_disputes: Gauge,
     figures: AllFigures,
 }
 
@@ -80,12 +81,18 @@ impl Default for Metrics {
             committee_submits.clone(),
         );
         let seconds: Family<_, _> = Family::new_with_constructor(durations);
-        let [in_flight, connections, store_warnings] = std::array::from_fn(|_| Gauge::default());
+        let [in_flight, connections, store_warnings, log_disputes] =
+            std::array::from_fn(|_| Gauge::default());
         registry.register("connections", "Open connections", connections.clone());
         registry.register(
             "store_warnings",
             "Warnings of the last readiness check of the store",
             store_warnings.clone(),
+        );
+        registry.register(
+            "log_disputes",
+            "Witnesses that have cosigned another log under the name of one of these",
+            log_disputes.clone(),
         );
         let figures = AllFigures::default();
         registry.register_collector(Box::new(figures.clone()));
@@ -109,6 +116,7 @@ impl Default for Metrics {
             in_flight,
             connections,
             store_warnings,
+            log_disputes,
             figures,
         }
     }
@@ -152,6 +160,10 @@ impl Metrics {
 
     pub(crate) fn store_warns(&self, warnings: usize) {
         self.store_warnings.set(i64::try_from(warnings).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn logs_are_disputed(&self, disputes: usize) {
+        self.log_disputes.set(i64::try_from(disputes).unwrap_or(i64::MAX));
     }
 
     /// The gauges of another tenant.

@@ -7,7 +7,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use swarm_core::domain::Salt;
+use swarm_core::domain::{Salt, Seq};
 use swarm_core::rules::Caution;
 use swarm_core::wire::{self, Problem};
 use swarm_core::{Session, SessionId};
@@ -23,7 +23,10 @@ pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
 const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
 /// The salt of the take that was just filed, if it is sealed (API.md, 5.8).
-const SWARM_SEAL: HeaderName = HeaderName::from_static("swarm-seal");
+pub(super) const SWARM_SEAL: HeaderName = HeaderName::from_static("swarm-seal");
+
+/// The number of the log's entry of the take that was just filed (API.md, 11.7).
+pub(super) const SWARM_ENTRY: HeaderName = HeaderName::from_static("swarm-entry");
 
 /// The headers of every answer below the path of the console, unless it has its own.
 const OF_CONSOLE: [(HeaderName, HeaderValue); 2] = [
@@ -113,6 +116,14 @@ impl Answer {
     /// Adds what should be heard before the change.
     pub(crate) fn with_cautions(self, cautions: Vec<Caution>) -> Self {
         Self { cautions, ..self }
+    }
+
+    /// Adds the number of the log's entry of the take that was just filed as `Swarm-Entry`, if it is known.
+    pub(crate) fn with_entry(mut self, entry: Option<Seq>) -> Self {
+        if let Some(entry) = entry {
+            self.headers.insert(SWARM_ENTRY, HeaderValue::from(entry.0));
+        }
+        self
     }
 
     /// Marks the answer as this error.

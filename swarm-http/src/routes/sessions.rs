@@ -7,7 +7,7 @@ use swarm_core::service::SummaryPage;
 use swarm_core::store::SessionList;
 use swarm_core::wire::Problem::{
     self, AlreadyAggregated, AlreadyOpened, BriefPublished, Busy, FiledLater, InvalidRequest,
-    NoRoster, NotFound, RosterFrozen, SessionSealed, TakesOnFile, UnknownPath,
+    NoRoster, NotFound, RosterFrozen, SessionSealed, TakesOnFile, TakesSealed, UnknownPath,
 };
 use swarm_core::wire::RequestError;
 use swarm_core::{
@@ -90,14 +90,21 @@ pub(super) fn routes() -> Vec<Route> {
                 .part("Id")
                 .body("SessionPatch")
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, FiledLater, AlreadyAggregated, AlreadyOpened]),
+                .refuses(&[
+                    InvalidRequest,
+                    NotFound,
+                    FiledLater,
+                    AlreadyAggregated,
+                    AlreadyOpened,
+                    TakesSealed,
+                ]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/state", advance)
                 .about("Advance the state of a session; aggregated writes its snapshot")
                 .part("Id")
                 .body("StateChange")
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::SessionState, TakesSealed]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
                 .about("Withdraw a session without takes: it is as if it had never been convened")
                 .part("Id")
@@ -112,14 +119,14 @@ pub(super) fn routes() -> Vec<Route> {
                 .part("Id")
                 .body("RosterFreeze")
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, RosterFrozen, AlreadyAggregated]),
+                .refuses(&[InvalidRequest, NotFound, RosterFrozen, AlreadyAggregated, TakesSealed]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
                 .with(Work::Long)
                 .about("Excuse a member of the roster, or undo that")
                 .part("Id")
                 .body("Excuse")
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated]),
+                .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated, TakesSealed]),
             post(
                 Operator(Role::Operator),
                 "/api/swarm/admin/sessions/{id}/brief",

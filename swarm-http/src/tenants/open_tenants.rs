@@ -7,7 +7,7 @@ use swarm_core::service::signed_log::SignedLog;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
 use super::{Services, TenantConfig};
-use crate::following::Tail;
+use crate::log_tail::Tail;
 use crate::workers::TenantJobs;
 
 /// A served tenant: its settings and its services.

@@ -33,6 +33,11 @@ impl User {
         }
     }
 
+    /// The same user, whose service has moved.
+    pub fn at(self, program: &Program) -> Self {
+        Self { url: format!("http://{}", program.client.address), ..self }
+    }
+
     pub fn with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
         let home = self.home.path().to_str().unwrap();
         let environment = &[&[("HOME", home)], environment].concat();
@@ -64,7 +69,7 @@ impl User {
         path
     }
 
-    fn profile(&self, file: &str) -> PathBuf {
+    pub fn profile(&self, file: &str) -> PathBuf {
         self.home.path().join(".config/swarm/profiles/default").join(file)
     }
 }
@@ -95,7 +100,7 @@ pub fn desk() -> (Program, User) {
 }
 
 /// A user whose member is activated and has its token.
-fn joined(user: &User) {
+pub fn joined(user: &User) {
     user.member("key new").ok();
     user.member("apply --name Zoë --contact zoe@test.example").ok();
     user.admin("activate zoë").ok();

@@ -8,7 +8,9 @@ use crate::rules::{
 };
 use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant, numbered};
-use crate::store::{Act, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
+use crate::store::{
+    Act, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError, TakeQuery,
+};
 
 /// Size in bytes of the memos that are read for one page.
 const MAX_READ_BYTES: usize = 16 << 20;
@@ -263,11 +265,19 @@ impl Tenant {
     /// Retracts a memo: from now on it is not found. Retracting it again has no effect.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] when there is none with this id.
+    /// [`Refusal::NotFound`] when there is none with this id; [`Refusal::TakesSealed`] when it is held until a session with
+    /// sealed takes is opened.
     pub async fn retract_memo(&self, id: MemoId, by: &Actor) -> Result<(), Error> {
         let StoredMemo { memo, retracted, held } = self.kept_memo(id).await?;
         if retracted {
             return Ok(());
+        }
+        if held
+            && self.is_withheld(&memo).await?
+            && let Some(session) = memo.draft.session_id
+            && self.has_takes(session).await?
+        {
+            return Err(Refusal::TakesSealed.into());
         }
         let kept = KeptMemo { retracted: true, ..KeptMemo::of(&memo.member_id, &memo.draft) };
         // A memo that was never shown has no entry.
@@ -296,6 +306,12 @@ impl Tenant {
             self.replace_memo(&memo, json.clone(), act).await?;
         }
         Ok(())
+    }
+
+    async fn has_takes(&self, session: SessionId) -> Result<bool, Error> {
+        let query = TakeQuery { limit: 1, ..TakeQuery::all(session) };
+        let found = self.store.session_takes(&query).await?;
+        Ok(found.is_some_and(|found| !found.takes.is_empty()))
     }
 
     async fn kept_memo(&self, id: MemoId) -> Result<StoredMemo, Error> {

@@ -363,7 +363,7 @@ pub fn read_proof(text: &str) -> Result<TakeProof, Invalid> {
     let signature = Signature::parse(words.next().unwrap_or_default())?;
     let session_version = words.next().and_then(|version| version.parse().ok());
     let session_version = session_version.ok_or_else(|| Invalid::missing("sessionVersion"))?;
-    let salt = words.next().map(|salt| Salt::parse(salt)).transpose()?;
+    let salt = words.next().map(Salt::parse).transpose()?;
     Ok(TakeProof { signature, session_version, salt })
 }
 

@@ -4,13 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use swarm_core::Error;
 use swarm_core::domain::Seq;
 use swarm_core::service::Followed;
+use swarm_core::{Error, Tenant};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
-
-use crate::tenants::ServedTenant;
 
 /// Maximum number of entries that are kept.
 const MAX_KEPT: usize = 1_024;
@@ -24,8 +22,11 @@ const GATHERING: Duration = Duration::from_millis(50);
 /// How often the log is looked at while the store fails.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
 
-/// The tail of one tenant's log.
-pub(crate) struct Tail {
+/// The tail of one tenant's log. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Tail(Arc<Shared>);
+
+struct Shared {
     recent: watch::Sender<Arc<Recent>>,
     has_commits: Notify,
     /// Whether a task reads the log.
@@ -69,7 +70,7 @@ impl Recent {
     }
 }
 
-impl Default for Tail {
+impl Default for Shared {
     fn default() -> Self {
         Self {
             recent: watch::Sender::default(),
@@ -80,30 +81,33 @@ impl Default for Tail {
 }
 
 impl Tail {
-    /// Follows the log of a tenant. Entries that are appended from now on are noticed.
-    pub(crate) fn follow(served: &Arc<ServedTenant>) -> watch::Receiver<Arc<Recent>> {
-        let tail = served.tail();
-        let mut is_read = tail.is_read.lock().unwrap_or_else(PoisonError::into_inner);
-        let receiver = tail.recent.subscribe();
+    /// Follows the log of the tenant. Entries that are appended from now on are noticed.
+    pub(crate) fn follow(&self, tenant: &Tenant) -> watch::Receiver<Arc<Recent>> {
+        let Self(shared) = self;
+        let mut is_read = shared.is_read.lock().unwrap_or_else(PoisonError::into_inner);
+        let receiver = shared.recent.subscribe();
         if !std::mem::replace(&mut is_read, true) {
-            tail.recent.send_replace(Arc::default());
-            let served = Arc::clone(served);
-            tokio::spawn(async move { served.tail().read(&served).await });
+            shared.recent.send_replace(Arc::default());
+            let (shared, tenant) = (Arc::clone(shared), tenant.clone());
+            tokio::spawn(async move { shared.read(&tenant).await });
         }
         receiver
     }
 
     /// Tells the followers of a commit of this process, which they would notice later.
     pub(crate) fn notice(&self) {
-        if self.recent.receiver_count() > 0 {
-            self.has_commits.notify_one();
+        let Self(shared) = self;
+        if shared.recent.receiver_count() > 0 {
+            shared.has_commits.notify_one();
         }
     }
+}
 
+impl Shared {
     /// Reads the log until nobody follows it.
-    async fn read(&self, served: &ServedTenant) {
+    async fn read(&self, tenant: &Tenant) {
         while !self.ends() {
-            let pause = match self.refresh(served).await {
+            let pause = match self.refresh(tenant).await {
                 Ok(true) => GATHERING,
                 Ok(false) => Duration::ZERO,
                 // Whoever asks the store is told of its failure.
@@ -123,9 +127,8 @@ impl Tail {
     }
 
     /// Reads the entries that were appended. Returns whether there are any.
-    async fn refresh(&self, served: &ServedTenant) -> Result<bool, Error> {
+    async fn refresh(&self, tenant: &Tenant) -> Result<bool, Error> {
         const ROWS: usize = 1_000;
-        let tenant = served.tenant();
         let position = tenant.log_position().await?;
         let mut recent = Recent::clone(&self.recent.borrow());
         if recent.log != position.log || recent.end > position.size {
