@@ -6,8 +6,7 @@ use clap::{Subcommand, ValueEnum};
 use swarm_client::path_segment;
 use swarm_core::json::Json;
 
-use super::IRREVERSIBLE;
-use super::operator::Operator;
+use super::operator::{IRREVERSIBLE, Operator, empty};
 use crate::command::{now, parse_time, read_input};
 use crate::failure::CommandError;
 
@@ -181,7 +180,7 @@ fn members(operator: &Operator, verb: MemberVerb) -> Result<(), CommandError> {
             operator.output.rows(&members, "members", &["id", "name", "status", "lens"])
         }
         MemberVerb::RotateKey { id } => {
-            let (body, path) = (super::empty(), path(&id, "rotate-key"));
+            let (body, path) = (empty(), path(&id, "rotate-key"));
             operator.heed(&id, ("POST", &path), &body, IRREVERSIBLE)?;
             operator.post(&path, &body, &format!("{id}: the new API key is shown this once"))
         }

@@ -15,7 +15,7 @@ use swarm_core::json::Json;
 use activity::Activity;
 pub(crate) use arguments::AdminOptions;
 use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
-use operator::{Member, Operator, read_json};
+use operator::{IRREVERSIBLE, Member, Operator, empty, read_json};
 
 use crate::command::{Output, Progress, cell, note, shell_word, text_of};
 use crate::failure::CommandError;
@@ -35,9 +35,6 @@ pub(crate) fn run(options: AdminOptions) -> Result<(), CommandError> {
 }
 
 const API: &str = "/api/swarm/admin";
-
-/// The code of the caution because of which most commands ask.
-const IRREVERSIBLE: &[&str] = &["irreversible"];
 
 fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
     match verb {
@@ -216,8 +213,4 @@ fn accept(operator: &Operator, what: Accepted) -> Result<(), CommandError> {
     let (body, path) = (Json::from([("what", Json::from(what))]), format!("{API}/accept"));
     operator.heed(&format!("the {what}"), ("POST", &path), &body, IRREVERSIBLE)?;
     operator.post(&path, &body, &format!("the {what} is accepted"))
-}
-
-fn empty() -> Json {
-    Json::Object(swarm_core::json::Object::default())
 }

@@ -23,6 +23,14 @@ fn endless(path: &str, why: &str) -> CommandError {
     CommandError::Refused(format!("the list at {path} cannot be read: {why}"))
 }
 
+/// The code of the caution because of which most commands ask.
+pub(super) const IRREVERSIBLE: &[&str] = &["irreversible"];
+
+/// A body without fields.
+pub(super) fn empty() -> Json {
+    Json::Object(json::Object::default())
+}
+
 /// The client of a command: its service, its token and its options.
 pub(super) struct Operator {
     pub(super) client: Client,
