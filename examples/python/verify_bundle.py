@@ -81,11 +81,13 @@ def read_json(text):
 
 def check_depth(value):
     values, depth = [value], 0
-    while values:
-        values = [item for value in values if isinstance(value, (dict, list))
-                  for item in (value.values() if isinstance(value, dict) else value)] if depth <= MAX_DEPTH else None
-        if values is None:
+    while True:
+        nested = [value for value in values if isinstance(value, (dict, list))]
+        if not nested:
+            return
+        if depth == MAX_DEPTH:
             raise Invalid("nested too deep")
+        values = [item for value in nested for item in (value.values() if isinstance(value, dict) else value)]
         depth += 1
 
 
@@ -340,7 +342,7 @@ def read_snapshot(record, _name):
 
     def position(record, name):
         found = inner(record, name)
-        if found.get("stance") not in RANKS:
+        if string(found, "stance") not in RANKS:
             raise Invalid("the consensus is no stance")
         return {"stance": found["stance"], "score": number(found, "score"), "confidence": number(found, "confidence")}
 
