@@ -109,7 +109,7 @@ fn members_are_fulfilled_as_asked_or_left_out() {
     let program = start();
     let client = &program.client;
     let get = |asked: &str| get_signed(client, "/api/swarm/sessions?limit=1", asked).expect(200);
-    let asked = r#"b=("@query";req "@status");tag="t";nonce="a, b=(\"";alg="ed25519";created, no=("@authority";req), un=();expires, a=("date");keyid="localhost/swarm/log/default", k=();keyid="other""#;
+    let asked = r#"b=("@query";req "@status" "content-digest" "@path";req "@method";req);tag="t";nonce="a, b=(\"";alg="ed25519";created, no=("@authority";req), un=();expires, a=("date");keyid="localhost/swarm/log/default", k=();keyid="other""#;
     // Five members are too many.
     assert_eq!(get(asked).header("signature-input"), None);
     let asked = asked.replace(r#", no=("@authority";req)"#, "");
@@ -117,7 +117,7 @@ fn members_are_fulfilled_as_asked_or_left_out() {
     verify(client, &answer, "GET /api/swarm/sessions?limit=1", None);
     let input = input(&answer);
     let (first, second) = input.split_once(", a=").unwrap();
-    let begin = r#"b=("@query";req "@status");tag="t";nonce="a, b=(\"";alg="ed25519";created="#;
+    let begin = r#"b=("@query";req "@status" "content-digest" "@path";req "@method";req);tag="t";nonce="a, b=(\"";alg="ed25519";created="#;
     assert!(first.starts_with(begin), "{input}");
     let begin = r#"("date");keyid="localhost/swarm/log/default";created="#;
     assert!(second.starts_with(begin), "{input}");
