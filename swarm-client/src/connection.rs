@@ -9,7 +9,7 @@ use swarm_core::Invalid;
 use swarm_core::json::{self, Json, Object};
 use ureq::config::ConfigBuilder;
 use ureq::http::request::Builder;
-use ureq::http::{Request, Response, Uri};
+use ureq::http::{HeaderValue, Request, Response, Uri};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, Body};
 
@@ -169,22 +169,27 @@ impl Client {
         credential: Credential<'_>,
         body: &str,
     ) -> Result<Object, Error> {
-        self.post_for_header(path, credential, body, "").map(|(answer, _)| answer)
+        let sent = || self.send_once("POST", path, credential, Some(body));
+        self.with_retries(sent).map(Json::into_object)
     }
 
-    /// Sends a POST, with retries while there is no answer; also returns a header of the answer.
-    pub(crate) fn post_for_header(
+    /// Sends a POST that asks for a receipt, with retries while there is no answer. Returns any answer with a status below
+    /// 500.
+    pub(crate) fn post_for_receipt(
         &self,
         path: &str,
         credential: Credential<'_>,
         body: &str,
-        header: &str,
-    ) -> Result<(Object, Option<String>), Error> {
+    ) -> Result<RawAnswer, Error> {
         self.with_retries(|| {
-            let response = self.exchange("POST", path, credential, Some(body))?;
-            let value = response.headers().get(header).and_then(|value| value.to_str().ok());
-            let value = value.map(str::to_owned);
-            Ok((read(response)?.into_object(), value))
+            let request = self.request("POST", path, "application/json")?;
+            let request = request.header("accept-signature", "swarm=()");
+            let response = self.send_request(request, credential, Some(body))?;
+            let answer = RawAnswer::read(response)?;
+            match answer.refused() {
+                Some(Error::NoAnswer(why)) => Err(Error::NoAnswer(why)),
+                _ => Ok(answer),
+            }
         })
     }
 
@@ -237,6 +242,15 @@ impl Client {
         body: Option<&str>,
     ) -> Result<Response<Body>, Error> {
         let request = self.request(method, path, "application/json")?;
+        self.send_request(request, credential, body)
+    }
+
+    fn send_request(
+        &self,
+        request: Builder,
+        credential: Credential<'_>,
+        body: Option<&str>,
+    ) -> Result<Response<Body>, Error> {
         let request = match credential {
             Credential::None => request,
             Credential::Bearer(token) => request.header("authorization", format!("Bearer {token}")),
@@ -345,19 +359,59 @@ fn read(response: Response<Body>) -> Result<Json, Error> {
 }
 
 /// The body of a 2xx.
-fn read_bytes(mut response: Response<Body>) -> Result<Vec<u8>, Error> {
-    let status = response.status().as_u16();
-    let bytes =
-        response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec().map_err(unread)?;
-    if (200..300).contains(&status) {
-        return Ok(bytes);
+fn read_bytes(response: Response<Body>) -> Result<Vec<u8>, Error> {
+    let answer = RawAnswer::read(response)?;
+    match answer.refused() {
+        Some(error) => Err(error),
+        None => Ok(answer.body),
     }
-    let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
-    let body = Json::read(&bytes).unwrap_or(Json::Null).into_object();
-    let error = body.clone().text("error").unwrap_or_default();
-    if is_outcome_unknown(status) {
-        return Err(Error::NoAnswer(format!("{status} {}", printable(&error))));
+}
+
+/// An answer as it arrived.
+pub(crate) struct RawAnswer {
+    pub(crate) status: u16,
+    /// Names in lower case.
+    headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl RawAnswer {
+    fn read(mut response: Response<Body>) -> Result<Self, Error> {
+        let limited = response.body_mut().with_config().limit(MAX_ANSWER_BYTES);
+        let body = limited.read_to_vec().map_err(unread)?;
+        let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
+        let headers = response.headers().iter();
+        let headers =
+            headers.filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?)));
+        Ok(Self { status: response.status().as_u16(), headers: headers.collect(), body })
     }
-    let (code, hint) = (header("swarm-error"), header("swarm-hint"));
-    Err(Error::Refused(Box::new(Refused { status, code, hint, error, body })))
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let header = self.headers.iter().find(|(header, _)| header == name);
+        header.map(|(_, value)| value.as_str())
+    }
+
+    /// The error of an answer other than a 2xx.
+    pub(crate) fn refused(&self) -> Option<Error> {
+        if (200..300).contains(&self.status) {
+            return None;
+        }
+        let header = |name| self.header(name).map(str::to_owned);
+        let body = Json::read(&self.body).unwrap_or(Json::Null).into_object();
+        let error = body.clone().text("error").unwrap_or_default();
+        let status = self.status;
+        if is_outcome_unknown(status) {
+            return Some(Error::NoAnswer(format!("{status} {}", printable(&error))));
+        }
+        let (code, hint) = (header("swarm-error"), header("swarm-hint"));
+        Some(Error::Refused(Box::new(Refused { status, code, hint, error, body })))
+    }
+
+    /// The answer as `curl -i` prints it, if its body is text.
+    pub(crate) fn printed(&self) -> Option<String> {
+        let headers = self.headers.iter();
+        let headers: String = headers.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let body = std::str::from_utf8(&self.body).ok()?;
+        Some(format!("HTTP/1.1 {}\r\n{headers}\r\n{body}", self.status))
+    }
 }

@@ -58,6 +58,6 @@ pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
 pub use reading::path_segment;
 pub use swarm_core::json::printable;
-pub use takes::{Filed, TakeFields, new_key, new_nonce, sign_take, signed_text};
+pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take, signed_text};
 pub use verify::{Verdict, verify};
 pub use witness::WitnessClient;

@@ -1,6 +1,9 @@
 //! The tiles of a log (API.md, 11.6): its checkpoint, its entries, and the hashes of its tree.
 
 use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use swarm_core::proof::tile::{
     TileId, TilePath, WIDTH, hash_in, read_entries_tile, read_hashes_tile,
@@ -8,20 +11,54 @@ use swarm_core::proof::tile::{
 use swarm_core::proof::tree::{Node, TreeHash};
 
 use crate::connection::Client;
-use crate::error::{Error, InvalidUrl};
+use crate::error::{Error, InvalidUrl, Refused};
 
 /// The tiles of a log, read on demand. Nothing is verified.
 #[derive(Debug)]
 pub struct LogTiles {
-    client: Client,
-    /// The path of the log, without a trailing slash.
-    path: String,
+    source: Source,
     /// The size of the tree that tiles are requested of.
     size: u64,
     read: HashMap<TileId, Vec<TreeHash>>,
 }
 
+/// Where the files of a log are.
+#[derive(Debug)]
+enum Source {
+    /// At a service, below a path without a trailing slash.
+    Service(Client, String),
+    /// In a folder: the mirror of a log.
+    Folder(PathBuf),
+}
+
+impl Source {
+    fn read(&self, name: &str, accept: &str) -> Result<Vec<u8>, Error> {
+        let folder = match self {
+            Self::Service(client, path) => {
+                return client.get_bytes(&format!("{path}/{name}"), accept);
+            }
+            Self::Folder(folder) => folder,
+        };
+        let path = folder.join(name);
+        fs::read(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::Refused(Box::new(Refused {
+                status: 404,
+                code: None,
+                hint: None,
+                error: format!("{} does not exist", path.display()),
+                body: Default::default(),
+            })),
+            _ => Error::NoAnswer(format!("{}: {error}", path.display())),
+        })
+    }
+}
+
 impl LogTiles {
+    /// The mirror of a log in a folder: a file `checkpoint`, and the tiles below `tile`.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { source: Source::Folder(folder.into()), size: 0, read: HashMap::new() }
+    }
+
     /// The log at `url`: the address of the service, or of the log itself, which has `/swarm/log` in it.
     ///
     /// # Errors
@@ -46,7 +83,8 @@ impl LogTiles {
             true => path.to_owned(),
             false => format!("{path}/swarm/log"),
         };
-        Ok(Self { client: connect(origin)?, path, size: 0, read: HashMap::new() })
+        let source = Source::Service(connect(origin)?, path);
+        Ok(Self { source, size: 0, read: HashMap::new() })
     }
 
     /// Returns the latest signed checkpoint.
@@ -54,7 +92,7 @@ impl LogTiles {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn checkpoint(&self) -> Result<String, Error> {
-        let bytes = self.client.get_bytes(&format!("{}/checkpoint", self.path), "text/plain")?;
+        let bytes = self.source.read("checkpoint", "text/plain")?;
         String::from_utf8(bytes)
             .map_err(|_| Error::Unreadable("the checkpoint is no text".to_owned()))
     }
@@ -63,6 +101,11 @@ impl LogTiles {
     pub fn of_size(&mut self, size: u64) {
         self.size = size;
         self.read.clear();
+    }
+
+    /// Returns the tiles of hashes that were read since the size was set.
+    pub fn tiles_read(&self) -> impl Iterator<Item = (TileId, &[TreeHash])> {
+        self.read.iter().map(|(id, hashes)| (*id, &**hashes))
     }
 
     /// Returns the hash of a complete subtree.
@@ -102,10 +145,7 @@ impl LogTiles {
     }
 
     fn tile(&self, tile: TilePath) -> Result<Vec<u8>, Error> {
-        let get = |tile| {
-            let path = format!("{}/tile/{tile}", self.path);
-            self.client.get_bytes(&path, "application/octet-stream")
-        };
+        let get = |tile| self.source.read(&format!("tile/{tile}"), "application/octet-stream");
         match get(tile) {
             // A log may drop a partial tile once it has the full one.
             Err(Error::Refused(refused)) if refused.status == 404 && tile.width < WIDTH => {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use swarm_core::domain::{
-    Body, Confidence, MemoUrl, Nonce, Salt, Signature, Signed, Stance, Weights,
+    Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signature, Signed, Stance, Weights,
 };
 use swarm_core::json::{self, Json};
 use swarm_core::proof::{KeyPair, Payload, hex};
@@ -10,7 +10,7 @@ use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
 use crate::answers::{Diagnosis, Preflight, id};
 use crate::connection::{Client, Credential};
-use crate::error::{Error, unreadable};
+use crate::error::{Error, Refused, unreadable};
 
 /// The fields of a take that its member chooses. Limits (API.md, 5.1) are checked when it is signed.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +57,18 @@ pub struct Filed {
     /// with both, the [seal](Salt::seal) can be checked without trusting the service. The answer to a replay
     /// has no salt; [`Client::take_for`] returns it.
     pub salt: Option<Salt>,
+}
+
+/// The answer to a submit.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SubmitAnswer {
+    /// The take that is on file, or why it was refused.
+    pub outcome: Result<Filed, Box<Refused>>,
+    /// The number of the log's entry of the take, as the service says.
+    pub entry: Option<Seq>,
+    /// The answer as `curl -i` prints it, if the service signed it.
+    pub receipt: Option<String>,
 }
 
 /// Returns a take on this session, with a fresh nonce, signed for the service with this origin (see
@@ -125,22 +137,40 @@ impl Client {
     /// # Errors
     /// The errors of [`Client::submit`].
     pub fn submit_text(&self, token: &str, body: &str) -> Result<Filed, Error> {
-        let filed = |receipt, salt| {
-            id(receipt, "recommendationId").map(|id| Filed { id: TakeId(id), salt })
-        };
+        self.submit_for_receipt(token, body)?.outcome.map_err(Error::Refused)
+    }
+
+    /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does, and returns the receipt of the answer,
+    /// also of a refusal. Nothing of it is verified: see [`audit_receipt`](swarm_core::audit::audit_receipt).
+    ///
+    /// # Errors
+    /// The errors of [`Client::submit`], except [`Error::Refused`].
+    pub fn submit_for_receipt(&self, token: &str, body: &str) -> Result<SubmitAnswer, Error> {
         let credential = Credential::Bearer(token);
-        match self.post_for_header("/api/swarm/submit", credential, body, "swarm-seal") {
-            Ok((receipt, salt)) => {
-                filed(receipt, salt.map(Salt::parse).transpose().map_err(unreadable)?)
+        let answer = self.post_for_receipt("/api/swarm/submit", credential, body)?;
+        let is_signed = answer.header("signature").is_some();
+        let receipt = answer.printed().filter(|_| is_signed);
+        let entry = answer.header("swarm-entry").and_then(|entry| entry.parse().ok()).map(Seq);
+        let filed =
+            |fields, salt| id(fields, "recommendationId").map(|id| Filed { id: TakeId(id), salt });
+        let outcome = match answer.refused() {
+            None => {
+                let fields = Json::read(&answer.body);
+                let fields = fields
+                    .map_err(|_| Error::Unreadable("an answer that is no JSON".to_owned()))?;
+                let salt = answer.header("swarm-seal").map(Salt::parse).transpose();
+                Ok(filed(fields.into_object(), salt.map_err(unreadable)?)?)
             }
             // A replay: this take is on file, and its answer was lost.
-            Err(Error::Refused(refused))
+            Some(Error::Refused(refused))
                 if refused.status == 409 && refused.body.has("recommendationId") =>
             {
-                filed(refused.body, None)
+                Ok(filed(refused.body, None)?)
             }
-            Err(error) => Err(error),
-        }
+            Some(Error::Refused(refused)) => Err(refused),
+            Some(error) => return Err(error),
+        };
+        Ok(SubmitAnswer { outcome, entry, receipt })
     }
 
     /// Runs the checks of a submit without filing: everything that would refuse the take now (API.md, 9.3).

@@ -18,6 +18,9 @@ use crate::job::{Job, Next};
 /// The longest time between two offers.
 const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The shortest time between two offers while the window of a session with takes is open.
+const WHILE_OPEN: Duration = Duration::from_secs(60);
+
 /// The time until a witness that did not cosign is asked again.
 const RETRY: Duration = Duration::from_secs(600);
 
@@ -27,8 +30,8 @@ const MAX_SUPERSEDED: u32 = 3;
 /// How long a round waits for answers. Those that come later are noted by the next rounds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Offers the checkpoint of a log to the witnesses that the function returns for a tenant: when a session has closed, at
-/// the start, and at least daily (API.md, 11.6). Witnesses are asked at the same time. Nothing waits for one that does not
+/// Offers the checkpoint of a log to the witnesses that the function returns for a tenant: when a session has closed or is
+/// aggregated, every minute while a window with takes is open and the log grows, at the start, and at least daily (API.md, 11.6). Witnesses are asked at the same time. Nothing waits for one that does not
 /// answer, not even the next offer to another.
 #[derive(Debug)]
 pub struct OfferCheckpoints<F> {
@@ -38,6 +41,8 @@ pub struct OfferCheckpoints<F> {
     offers: JoinSet<Offered>,
     /// The witnesses that are being asked, by the task of the offer.
     asked: HashMap<Id, String>,
+    /// When it was looked last whether a window with takes is open, and whether one was.
+    window: Option<(Instant, bool)>,
 }
 
 /// An offer that has ended: to which witness, of which checkpoint, and how.
@@ -54,6 +59,8 @@ struct WitnessProgress {
     offered: Seq,
     /// The latest time of the next offer.
     next: Instant,
+    /// The time of the last offer.
+    asked_at: Option<Instant>,
     /// The number of offers in a row that were superseded.
     superseded: u32,
     last: Option<OfferOutcome>,
@@ -63,7 +70,7 @@ impl<F> OfferCheckpoints<F> {
     /// A job for the witnesses that the function returns.
     pub fn new(witnesses: F) -> Self {
         let (progress, offers, asked) = (HashMap::new(), JoinSet::new(), HashMap::new());
-        Self { witnesses, progress, offers, asked }
+        Self { witnesses, progress, offers, asked, window: None }
     }
 
     async fn offer<T: MaintainedTenant>(
@@ -75,6 +82,7 @@ impl<F> OfferCheckpoints<F> {
         let Some(signed) = log.checkpoint().await? else { return Ok(Next::Soon) };
         let is_behind = signed.checkpoint.size < tenant.tenant().log_size().await?.0;
         let (now, closing) = (Instant::now(), log.last_closing());
+        let is_open = self.is_window_open(tenant, now).await?;
         for witness in witnesses {
             let key = witness.key().to_string();
             if self.asked.values().any(|asked| *asked == key) {
@@ -84,7 +92,7 @@ impl<F> OfferCheckpoints<F> {
                 self.progress.remove(&key).filter(|it| it.origin == signed.checkpoint.origin);
             let progress = progress.unwrap_or_else(|| WitnessProgress::new(&signed, now));
             if closing.is_some_and(|closing| closing.0 > signed.checkpoint.size)
-                || !progress.is_due(now, closing)
+                || !progress.is_due(now, closing, is_open.then_some(Seq(signed.checkpoint.size)))
             {
                 self.progress.insert(key, progress);
                 continue;
@@ -100,8 +108,24 @@ impl<F> OfferCheckpoints<F> {
         self.note_answers(tenant).await;
         let next = self.progress.values().map(|progress| progress.next).min();
         let wait = next.map_or(INTERVAL, |next| next.saturating_duration_since(Instant::now()));
+        let wait = if is_open { wait.min(WHILE_OPEN) } else { wait };
         let is_waiting = is_behind || !self.asked.is_empty();
         Ok(if is_waiting { Next::Soon } else { Next::In(wait) })
+    }
+
+    /// Whether a window with takes is open, as it was a few seconds ago.
+    async fn is_window_open<T: MaintainedTenant>(
+        &mut self,
+        tenant: &T,
+        now: Instant,
+    ) -> Result<bool, Error> {
+        if let Some((_, is_open)) = self.window.filter(|(looked, _)| now < *looked + WHILE_OPEN / 4)
+        {
+            return Ok(is_open);
+        }
+        let is_open = tenant.tenant().has_open_window_with_takes().await?;
+        self.window = Some((now, is_open));
+        Ok(is_open)
     }
 
     /// Waits for answers, but no longer than [`PATIENCE`], and records them.
@@ -127,11 +151,16 @@ impl WitnessProgress {
     /// A witness without a known state, which gets an offer at once.
     fn new(signed: &SignedCheckpoint, now: Instant) -> Self {
         let origin = signed.checkpoint.origin.clone();
-        Self { origin, known: 0, offered: Seq(0), next: now, superseded: 0, last: None }
+        let (offered, next, asked_at) = (Seq(0), now, None);
+        Self { origin, known: 0, offered, next, asked_at, superseded: 0, last: None }
     }
 
-    fn is_due(&self, now: Instant, closing: Option<Seq>) -> bool {
-        now >= self.next || closing.is_some_and(|closing| closing > self.offered)
+    /// `growing` is the size of the log while a window with takes is open.
+    fn is_due(&self, now: Instant, closing: Option<Seq>, growing: Option<Seq>) -> bool {
+        let is_rested = self.asked_at.is_none_or(|asked_at| now >= asked_at + WHILE_OPEN);
+        now >= self.next
+            || closing.is_some_and(|closing| closing > self.offered)
+            || (is_rested && growing.is_some_and(|size| size > self.offered))
     }
 
     /// Records the outcome of an offer, and logs it if it differs from the one before.
@@ -143,6 +172,7 @@ impl WitnessProgress {
         size: Seq,
     ) {
         self.offered = size;
+        self.asked_at = Some(Instant::now());
         let is_superseded = offered == OfferOutcome::Superseded && self.superseded < MAX_SUPERSEDED;
         self.superseded = if is_superseded { self.superseded + 1 } else { 0 };
         self.next = Instant::now()
@@ -167,6 +197,10 @@ fn report<T: MaintainedTenant>(tenant: &T, key: &str, offered: &OfferOutcome, si
         OfferOutcome::Ahead(known) => tracing::error!(
             %tenant, witness, %size, known,
             "the witness has cosigned a longer log: this log went back, or is a different one"
+        ),
+        OfferOutcome::Forked(known) => tracing::error!(
+            %tenant, witness, %size, known,
+            "the witness has cosigned other entries: this log is forked"
         ),
         OfferOutcome::Refused(reason) => {
             tracing::warn!(%tenant, witness, %size, reason, "checkpoint not cosigned");
@@ -198,5 +232,43 @@ where
     /// So that an answer that came late is noted soon, and another witness is asked about what has changed meanwhile.
     fn pause(&self) -> Duration {
         Duration::from_secs(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn witness_is_asked_each_minute_while_a_window_is_open_and_the_log_grows() {
+        let now = Instant::now();
+        let progress = |offered: u64| WitnessProgress {
+            origin: "log".to_owned(),
+            known: offered,
+            offered: Seq(offered),
+            next: now + INTERVAL,
+            asked_at: Some(now),
+            superseded: 0,
+            last: None,
+        };
+        let (soon, minute) = (now + WHILE_OPEN / 2, now + WHILE_OPEN);
+        for (time, closing, growing, is_due) in [
+            (minute, None, None, false),
+            (soon, None, Some(8), false),
+            (minute, None, Some(8), true),
+            (minute, None, Some(7), false),
+            (soon, Some(8), None, true),
+            (minute, Some(7), None, false),
+            (now + INTERVAL, None, None, true),
+        ] {
+            let (closing, growing) = (closing.map(Seq), growing.map(Seq));
+            assert_eq!(
+                progress(7).is_due(time, closing, growing),
+                is_due,
+                "{closing:?} {growing:?}"
+            );
+        }
+        let new = WitnessProgress { asked_at: None, ..progress(0) };
+        assert!(new.is_due(now, None, Some(Seq(1))));
     }
 }

@@ -42,6 +42,17 @@ pub(crate) fn prepare(db: &mut Connection, schema: &str) -> Outcome<()> {
     Ok(change.commit()?)
 }
 
+/// Checks that a file which is only read has the schema.
+///
+/// # Errors
+/// [`Failure`] when it is empty, a database of another program, or has another layout.
+pub(crate) fn check_present(db: &Connection) -> Outcome<()> {
+    match has_schema(db)? {
+        true => Ok(()),
+        false => Err(Failure::misconfigured("the file is empty")),
+    }
+}
+
 /// Checks that the layout of the file has not changed since it was opened.
 pub(crate) fn check_unchanged(db: &Connection) -> Outcome<()> {
     let mut version = db.prepare_cached("PRAGMA user_version")?;

@@ -1,5 +1,6 @@
 //! Checkpoints: the signatures of one, the proofs that lead to that of a bundle, and whether one continues another.
 
+use super::continuation::{Continuation, continuation};
 use super::entries::BundledEntry;
 use super::finding::{Check, Finding, Report, count};
 use super::key::{KeySource, LogKey};
@@ -8,7 +9,7 @@ use crate::domain::{Invalid, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::{Note, VerifierKey};
 use crate::proof::policy::{Cosigned, Policy};
-use crate::proof::tree::{self, Node, TreeHash, verify_inclusion};
+use crate::proof::tree::{Node, TreeHash, verify_inclusion};
 
 /// Checks the checkpoint's signatures, and the proof of each entry.
 pub(super) fn check(
@@ -170,11 +171,11 @@ pub fn audit_checkpoints<E>(
     }
     let (one, other) = (one.1, other.1);
     let (old, new) = if one.size <= other.size { (one, other) } else { (other, one) };
-    let fault = match compare(&old, &new, read)? {
-        Continuity::Continues => None,
-        Continuity::Fork => Some(fork(&old, &new)),
-        Continuity::OtherLog => Some(other_log(&old, &new)),
-        Continuity::OtherTiles => {
+    let fault = match continuation(&old, &new, read)? {
+        _ if old.origin != new.origin => Some(other_log(&old, &new)),
+        Continuation::Continues => None,
+        Continuation::Fork => Some(fork(&old, &new)),
+        Continuation::OtherTiles => {
             let size = new.size;
             let why = format!("the tiles are not those of the checkpoint of {size} entries");
             return Ok(Comparison::OtherTiles(why));
@@ -191,41 +192,6 @@ fn parse(text: &str) -> Result<(Note, Checkpoint), Invalid> {
     Ok((note, checkpoint))
 }
 
-/// How a checkpoint relates to one that is not longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Continuity {
-    /// The longer log begins with the shorter one.
-    Continues,
-    /// The longer log begins otherwise: the log was forked.
-    Fork,
-    /// They are checkpoints of two logs.
-    OtherLog,
-    /// The hashes that were read are not those of the longer checkpoint.
-    OtherTiles,
-}
-
-/// Compares two checkpoints. The hashes that `read` returns are compared with the newer one first: only then do they show
-/// what the older one would have to be.
-pub(super) fn compare<E>(
-    old: &Checkpoint,
-    new: &Checkpoint,
-    read: impl FnMut(Node) -> Result<TreeHash, E>,
-) -> Result<Continuity, E> {
-    if old.origin != new.origin {
-        return Ok(Continuity::OtherLog);
-    }
-    let (prefix, root) = if old.size == new.size {
-        (new.root, new.root)
-    } else {
-        tree::prefix_and_root(old.size, new.size, read)?
-    };
-    Ok(match (root == new.root, prefix == old.root) {
-        (false, _) => Continuity::OtherTiles,
-        (true, true) => Continuity::Continues,
-        (true, false) => Continuity::Fork,
-    })
-}
-
 fn fork(old: &Checkpoint, new: &Checkpoint) -> String {
     let (old, new) = (old.size, new.size);
     format!("a fork: the log of {new} entries does not begin with the one of {old}")
@@ -234,25 +200,4 @@ fn fork(old: &Checkpoint, new: &Checkpoint) -> String {
 fn other_log(old: &Checkpoint, new: &Checkpoint) -> String {
     let (old, new) = (printable(&old.origin), printable(&new.origin));
     format!("{old} and {new} are two logs")
-}
-
-/// Returns why a checkpoint does not continue an earlier one; `None` if it does.
-pub(super) fn consistency_fault<E>(
-    old: &Checkpoint,
-    new: &Checkpoint,
-    read: impl FnMut(Node) -> Result<TreeHash, E>,
-) -> Result<Option<String>, E> {
-    if old.origin == new.origin && old.size > new.size {
-        let (old, new) = (old.size, new.size);
-        return Ok(Some(format!("the log went back: it had {old} entries, then {new}")));
-    }
-    Ok(match compare(old, new, read)? {
-        Continuity::Continues => None,
-        Continuity::Fork => Some(fork(old, new)),
-        Continuity::OtherLog => Some(other_log(old, new)),
-        Continuity::OtherTiles => {
-            let size = new.size;
-            Some(format!("the tiles are not those of the checkpoint of {size} entries"))
-        }
-    })
 }

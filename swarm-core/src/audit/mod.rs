@@ -15,10 +15,12 @@
 //! A finding *holds* or *fails*; it is *notable* where the rules allow what was done, but it changed the terms of takes or
 //! who counts; and it is *unproven* where the input does not show it.
 //!
-//! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch).
+//! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch): `replay`
+//! states the rules over all entries, and `continuation` those between two checkpoints.
 
 mod bundle;
 mod checkpoint;
+mod continuation;
 mod deadlines;
 mod entries;
 mod finding;
@@ -27,6 +29,7 @@ mod key;
 mod keys;
 mod receipt;
 mod records;
+mod replay;
 mod roster;
 mod seals;
 mod snapshot;
@@ -36,12 +39,14 @@ mod whole_log;
 
 pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
 pub use checkpoint::{Comparison, audit_checkpoints};
+pub use continuation::{Continuation, continuation};
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use keys::MemberKeys;
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
+pub use replay::Remark;
 pub use take::audit_take;
-pub use watch::{Remark, Watch, WatchState};
+pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
 
 use crate::domain::SessionState;

@@ -1,82 +1,142 @@
-//! Watching a log: whether it continues what an earlier run saw of it, and what operators did since (API.md, 13.3).
-
-use std::collections::{BTreeMap, BTreeSet};
+//! Watching a log: whether it continues what an earlier look saw of it, whether its entries are those that the rules allow, and
+//! what operators did since (API.md, 13.3).
 
 use serde::{Deserialize, Serialize};
 
-use super::checkpoint;
+use super::continuation::{Continuation, continuation};
 use super::key::LogKey;
-use crate::domain::json::{Json, printable, printable_json, write};
-use crate::domain::{
-    Invalid, LogEntry, LogLine, Operation, Seq, SessionAct, SessionEntry, SessionId, SessionState,
-    Timestamp,
-};
+use super::replay::{Found, Remark, Replay};
+use crate::domain::json::printable;
+use crate::domain::{Invalid, Seq, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
 use crate::proof::tree::{GrowingTree, Node, TreeHash};
 
-/// What a watcher keeps of a log from one run to the next.
+/// How much earlier than a look an entry may be dated that the look did not have, in milliseconds: a checkpoint is at most 2 s
+/// behind the commits.
+const MAX_BACK_DATED: i64 = 5_000;
+
+/// The most faults of one look that are named.
+const MAX_FAULTS: usize = 50;
+
+/// What a watcher keeps of a log from one look to the next.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchState {
-    /// The last signed checkpoint; empty before the first run.
+    /// The last signed checkpoint; empty before the first look.
     pub checkpoint: String,
-    /// The complete subtrees of its tree, from which the tree is extended.
+    /// The complete subtrees of the tree that was read, from which it is extended.
+    #[serde(default)]
     parts: Vec<String>,
-    /// The time of the last entry.
-    last_at: Option<Timestamp>,
-    /// The deadline of each session that has one, by its id.
-    deadlines: BTreeMap<u64, Timestamp>,
-    /// The sessions that are aggregated.
-    aggregated: BTreeSet<u64>,
+    /// When the last checkpoint was read, by the watcher's clock.
+    #[serde(default)]
+    looked_at: Option<Timestamp>,
+    /// The state of the service after the entries that were read; `None` if they are to be read again.
+    #[serde(default)]
+    replay: Option<Replay>,
 }
 
-/// A line about the log.
+/// Why a look does not end with a log that continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
-    /// Whether the act is unusual: the rules allow it, but a reader should ask why it was done.
-    pub is_odd: bool,
-    /// For people. Text of others is quoted, and safe to print on a terminal.
-    pub text: String,
+pub enum WatchFault {
+    /// The log signed two histories: the later checkpoint does not continue the earlier one.
+    Fork {
+        /// The signed checkpoint of an earlier look.
+        earlier: String,
+        /// The signed checkpoint of this look.
+        later: String,
+        /// For people.
+        text: String,
+    },
+    /// The log is not the one that was watched, or its entries are not those that the rules allow: one line each.
+    Broken(Vec<String>),
+    /// The tiles or the entries are not those that the checkpoint signs, so they show nothing: they were damaged on the way, or
+    /// are those of another checkpoint.
+    OtherTiles(String),
 }
 
-/// One run: from the checkpoint of the last run to the latest one, entry by entry.
+impl WatchFault {
+    fn broken(fault: impl Into<String>) -> Self {
+        Self::Broken(vec![fault.into()])
+    }
+}
+
+/// One look: from the checkpoint of the last look to the latest one, entry by entry.
 #[derive(Debug)]
 pub struct Watch {
-    seen: WatchState,
+    /// The size of the last checkpoint.
+    seen: u64,
+    looked_at: Option<Timestamp>,
     tree: GrowingTree,
-    note: String,
+    replay: Replay,
+    found: Found,
+    now: Timestamp,
+    note: Note,
     checkpoint: Checkpoint,
 }
 
+impl WatchState {
+    /// Returns the size of the last checkpoint; 0 before the first look.
+    pub fn size(&self) -> u64 {
+        self.last().map_or(0, |(_, last)| last.size)
+    }
+
+    /// Has the next look read all entries again. It still has to continue the last checkpoint.
+    #[must_use]
+    pub fn rewound(self) -> Self {
+        Self { replay: None, ..self }
+    }
+
+    fn last(&self) -> Option<(Note, Checkpoint)> {
+        let note = Note::parse(&self.checkpoint).ok()?;
+        let checkpoint = Checkpoint::parse(note.text()).ok()?;
+        Some((note, checkpoint))
+    }
+
+    /// The tree of the last checkpoint, and what its entries lead to; both empty if they are to be read again.
+    fn progress(&self) -> Result<(GrowingTree, Replay), WatchFault> {
+        let (Some((_, last)), Some(replay)) = (self.last(), &self.replay) else {
+            return Ok(Default::default());
+        };
+        let parts = self.parts.iter().map(|hash| TreeHash::parse(hash)).collect::<Result<_, _>>();
+        let tree = parts.ok().and_then(|parts| GrowingTree::resume(last.size, parts));
+        let tree = tree.filter(|tree| tree.root() == last.root);
+        let tree = tree.ok_or_else(|| WatchFault::broken("what is kept of the log is damaged"))?;
+        Ok((tree, replay.clone()))
+    }
+}
+
 impl Watch {
-    /// Begins a run: `note` is the latest checkpoint. `read` returns the hash of a complete subtree of its tree.
-    /// Its answers are verified: false ones can only make the run fail.
+    /// Begins a look: `note` is the latest checkpoint, read at `now` by the watcher's clock. `read` returns the hash of a
+    /// complete subtree of its tree. Its answers are authenticated before anything is concluded from them.
     ///
     /// # Errors
     /// The error of `read`. The inner error says why the checkpoint is none, is signed by another key, or does not continue
     /// the last one.
     pub fn begin<E>(
-        seen: WatchState,
+        seen: &WatchState,
         note: &str,
         key: &LogKey,
+        now: Timestamp,
         read: impl FnMut(Node) -> Result<TreeHash, E>,
-    ) -> Result<Result<Self, String>, E> {
+    ) -> Result<Result<Self, WatchFault>, E> {
         let last = seen.last();
-        let (signed, checkpoint) = match signed(note, last.as_ref(), key) {
+        let (note, checkpoint) = match signed(note, last.as_ref().map(|(_, last)| last), key) {
             Ok(signed) => signed,
+            Err(fault) => return Ok(Err(WatchFault::broken(fault))),
+        };
+        let (tree, replay) = match seen.progress() {
+            Ok(progress) => progress,
             Err(fault) => return Ok(Err(fault)),
         };
-        let tree = match seen.tree() {
-            Ok(tree) => tree,
-            Err(fault) => return Ok(Err(fault)),
-        };
-        if let Some(last) = last
-            && let Some(fault) = checkpoint::consistency_fault(&last, &checkpoint, read)?
+        if let Some((earlier, last)) = &last
+            && let Some(fault) = continuation_fault((earlier, last), (&note, &checkpoint), read)?
         {
             return Ok(Err(fault));
         }
-        Ok(Ok(Self { seen, tree, note: signed.to_string(), checkpoint }))
+        let (seen, looked_at) = (seen.size(), seen.looked_at);
+        let found = Found::default();
+        Ok(Ok(Self { seen, looked_at, tree, replay, found, now, note, checkpoint }))
     }
 
     /// Returns the index of the next entry to read; `None` after the last one.
@@ -89,40 +149,89 @@ impl Watch {
         &self.checkpoint
     }
 
-    /// Reads the next entry, and says what an operator did, or what is odd.
-    ///
-    /// # Errors
-    /// Why the text cannot be the next entry of the log.
-    pub fn read(&mut self, text: &str) -> Result<Vec<Remark>, String> {
-        let seq = Seq(self.tree.size() + 1);
-        let (number, at, entry) =
-            parse(text).ok_or_else(|| format!("entry {seq} cannot be read"))?;
-        if number != seq {
-            return Err(format!("a gap: entry {number} is in the place of entry {seq}"));
-        }
-        let accepts_clock =
-            matches!(entry, Some(LogEntry::Operation(Operation::ClockAccepted { .. })));
-        if let Some(last) = self.seen.last_at.filter(|last| at < *last && !accepts_clock) {
-            return Err(format!("entry {seq} is of {at}, the one before of {last}: time ran back"));
-        }
-        self.tree.push(TreeHash::leaf(text.as_bytes()));
-        self.seen.last_at = Some(at);
-        Ok(self.seen.remarks(seq, at, entry))
+    /// Returns the latest checkpoint with its signatures.
+    pub fn note(&self) -> &Note {
+        &self.note
     }
 
-    /// Ends the run, after the last entry, and returns what to keep.
+    /// Returns the time of the last entry that was read.
+    pub fn last_at(&self) -> Option<Timestamp> {
+        self.replay.last_at()
+    }
+
+    /// Reads the next entry. What it shows is concluded by [`end`](Self::end).
+    pub fn read(&mut self, text: &str) {
+        let seq = Seq(self.tree.size() + 1);
+        self.tree.push(TreeHash::leaf(text.as_bytes()));
+        let (is_new, shown) = (seq.0 > self.seen, self.found.remarks.len());
+        let at = self.replay.read(seq, text, &mut self.found);
+        if !is_new {
+            // An earlier look has shown what it says of the entry.
+            self.found.remarks.truncate(shown);
+        }
+        let dated = at.zip(self.looked_at.filter(|_| is_new));
+        if let Some((at, looked_at)) =
+            dated.filter(|(at, looked_at)| is_back_dated(*at, *looked_at))
+        {
+            self.found.faults.push(format!(
+                "entry {seq} is dated {at}, and a look at {looked_at}, by this watcher's clock, did not have it"
+            ));
+        }
+    }
+
+    /// Ends the look, after the last entry. Returns what to keep, and what operators did since the last look.
     ///
     /// # Errors
-    /// Why the entries are not those that the checkpoint signs.
-    pub fn end(mut self) -> Result<WatchState, String> {
+    /// [`WatchFault`]: the entries are not those that the checkpoint signs, or not those that the rules allow.
+    pub fn end(self) -> Result<(WatchState, Vec<Remark>), WatchFault> {
         let Checkpoint { size, root, .. } = &self.checkpoint;
         if self.tree.size() != *size || self.tree.root() != *root {
-            return Err("the entries are not those of the tree that was signed".to_owned());
+            let text = "the entries are not those of the tree that was signed";
+            return Err(WatchFault::OtherTiles(text.to_owned()));
         }
-        self.seen.parts = self.tree.parts().iter().map(ToString::to_string).collect();
-        self.seen.checkpoint = self.note;
-        Ok(self.seen)
+        let Found { mut faults, remarks } = self.found;
+        if !faults.is_empty() {
+            let unnamed = faults.len().saturating_sub(MAX_FAULTS);
+            faults.truncate(MAX_FAULTS);
+            faults.extend((unnamed > 0).then(|| format!("and {unnamed} more")));
+            return Err(WatchFault::Broken(faults));
+        }
+        let state = WatchState {
+            checkpoint: self.note.to_string(),
+            parts: self.tree.parts().iter().map(ToString::to_string).collect(),
+            looked_at: Some(self.now),
+            replay: Some(self.replay),
+        };
+        Ok((state, remarks))
     }
+}
+
+fn is_back_dated(at: Timestamp, looked_at: Timestamp) -> bool {
+    at.millis().saturating_add(MAX_BACK_DATED) < looked_at.millis()
+}
+
+/// Why a checkpoint does not continue the one of an earlier look; `None` if it does.
+fn continuation_fault<E>(
+    (earlier, last): (&Note, &Checkpoint),
+    (later, latest): (&Note, &Checkpoint),
+    read: impl FnMut(Node) -> Result<TreeHash, E>,
+) -> Result<Option<WatchFault>, E> {
+    let (old, new) = (last.size, latest.size);
+    if old > new {
+        let text = format!("the log went back: it had {old} entries, then {new}");
+        return Ok(Some(WatchFault::broken(text)));
+    }
+    Ok(match continuation(last, latest, read)? {
+        Continuation::Continues => None,
+        Continuation::OtherTiles => Some(WatchFault::OtherTiles(
+            "the tiles are not those of the tree that was signed".to_owned(),
+        )),
+        Continuation::Fork => Some(WatchFault::Fork {
+            earlier: earlier.to_string(),
+            later: later.to_string(),
+            text: format!("a fork: the log of {new} entries does not begin with the one of {old}"),
+        }),
+    })
 }
 
 /// Reads a checkpoint of the log that was watched before, which this key signed.
@@ -149,107 +258,20 @@ fn signed(
     Ok((note, checkpoint))
 }
 
-/// The number, the time and the content of an entry, which is `None` for a kind that this version does not know.
-fn parse(text: &str) -> Option<(Seq, Timestamp, Option<LogEntry>)> {
-    if let Ok(LogLine { seq, at, entry }) = LogLine::read(text) {
-        return Some((seq, at, Some(entry)));
-    }
-    let mut fields = Json::read(text.as_bytes()).ok()?.into_object();
-    let seq = fields.whole_if_any("seq").ok()??;
-    let at = Timestamp::parse("at", &fields.text("at").ok()?).ok()?;
-    Some((Seq(seq), at, None))
-}
-
-impl WatchState {
-    fn last(&self) -> Option<Checkpoint> {
-        let note = Note::parse(&self.checkpoint).ok()?;
-        Checkpoint::parse(note.text()).ok()
-    }
-
-    /// The tree of the last checkpoint.
-    fn tree(&self) -> Result<GrowingTree, String> {
-        let Some(last) = self.last() else { return Ok(GrowingTree::default()) };
-        let parts = self.parts.iter().map(|hash| TreeHash::parse(hash)).collect::<Result<_, _>>();
-        let tree = parts.ok().and_then(|parts| GrowingTree::resume(last.size, parts));
-        let tree = tree.filter(|tree| tree.root() == last.root);
-        tree.ok_or_else(|| "what is kept of the log is damaged".to_owned())
-    }
-
-    fn remarks(&mut self, seq: Seq, at: Timestamp, entry: Option<LogEntry>) -> Vec<Remark> {
-        let Some(entry) = entry else {
-            return vec![remark(true, seq, at, "is of a kind that this version does not know")];
-        };
-        match entry {
-            LogEntry::Session(act) => self.act(seq, at, &act),
-            LogEntry::Take(take) => {
-                let late =
-                    self.deadlines.get(&take.session_id.0).filter(|deadline| at > **deadline);
-                let late = late.map(|deadline| {
-                    let (take, session) = (take.id, take.session_id);
-                    let text =
-                        format!("take {take} of session {session} after its deadline {deadline}");
-                    remark(true, seq, at, &text)
-                });
-                let amends =
-                    take.revision.get() > 1 && self.aggregated.contains(&take.session_id.0);
-                let amends = amends.then(|| {
-                    let (take, session) = (take.id, take.session_id);
-                    let text = format!("take {take} amends after session {session} was aggregated");
-                    remark(true, seq, at, &text)
-                });
-                late.into_iter().chain(amends).collect()
-            }
-            LogEntry::Operation(operation) => {
-                let text = printable_json(&write(&operation));
-                vec![remark(true, seq, at, &format!("an operator accepted: {text}"))]
-            }
-            LogEntry::CommitteeTake(_) | LogEntry::Opening(_) => Vec::new(),
-            other => vec![remark(false, seq, at, &printable_json(&other.to_text()))],
-        }
-    }
-
-    fn act(&mut self, seq: Seq, at: Timestamp, entry: &SessionEntry) -> Vec<Remark> {
-        let SessionId(id) = entry.session.id;
-        let (before, deadline) = (self.deadlines.get(&id).copied(), entry.session.window_closes_at);
-        let shown =
-            |time: Option<Timestamp>| time.map_or("none".to_owned(), |time| time.to_string());
-        let mut odd = false;
-        let what = match entry.act {
-            SessionAct::Deadline => {
-                let why = if before.is_some_and(|before| at > before) {
-                    ", after it had passed"
-                } else if deadline.is_some_and(|deadline| deadline < at) {
-                    ", to a time that had passed"
-                } else if self.aggregated.contains(&id) {
-                    ", after aggregation"
-                } else {
-                    ""
-                };
-                odd = !why.is_empty();
-                format!("deadline moved from {} to {}{why}", shown(before), shown(deadline))
-            }
-            SessionAct::State => {
-                odd = entry.session.state == SessionState::Aggregated
-                    && deadline.is_some_and(|deadline| at <= deadline);
-                let early = if odd { ", before its deadline" } else { "" };
-                format!("state {}{early}", entry.session.state)
-            }
-            act => printable_json(&write(&act)).trim_matches('"').to_owned(),
-        };
-        match deadline {
-            Some(deadline) => self.deadlines.insert(id, deadline),
-            None => self.deadlines.remove(&id),
-        };
-        if entry.session.state >= SessionState::Aggregated {
-            self.aggregated.insert(id);
-        }
-        let by = printable(entry.by.as_str());
-        let note = entry.note.as_ref().map(|note| format!(", note {}", printable(note.as_str())));
-        let text = format!("session {id}: {what}, by {by}{}", note.unwrap_or_default());
-        vec![remark(odd, seq, at, &text)]
-    }
-}
-
-fn remark(is_odd: bool, seq: Seq, at: Timestamp, text: &str) -> Remark {
-    Remark { is_odd, text: format!("entry {seq}, {at}: {text}") }
+/// Checks that two signed checkpoints of one log, kept as the evidence of a fork, are one: both signed by the key, and the
+/// later one does not continue the earlier one. `read` returns the hash of a complete subtree of the later tree.
+///
+/// # Errors
+/// The error of `read`.
+pub fn is_fork<E>(
+    [earlier, later]: [&str; 2],
+    key: &LogKey,
+    read: impl FnMut(Node) -> Result<TreeHash, E>,
+) -> Result<bool, E> {
+    let (Ok((_, earlier)), Ok((_, later))) = (signed(earlier, None, key), signed(later, None, key))
+    else {
+        return Ok(false);
+    };
+    let is_comparable = earlier.origin == later.origin && earlier.size <= later.size;
+    Ok(is_comparable && continuation(&earlier, &later, read)? == Continuation::Fork)
 }

@@ -52,7 +52,7 @@ pub use log::{
     TakeEntry,
 };
 pub use mail::{Mail, MailState, Message};
-pub use member::{Application, Member, MemberState, TokenClaim};
+pub use member::{Application, Member, MemberPatch, MemberState, TokenClaim};
 pub use memo::{Memo, MemoDraft};
 pub use quotas::Quotas;
 pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};

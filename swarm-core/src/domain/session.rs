@@ -26,6 +26,10 @@ pub enum SessionState {
 }
 
 impl SessionState {
+    /// The states of sessions that are not published, in their order.
+    pub const UNPUBLISHED: [Self; 4] =
+        [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated];
+
     /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated, Self::Published]
@@ -115,6 +119,11 @@ impl Roster {
     /// Returns the entry of this member.
     pub fn entry(&self, member: &MemberId) -> Option<&RosterEntry> {
         self.0.iter().find(|entry| entry.member_id == *member)
+    }
+
+    /// Returns the members that are not excused, in the order given.
+    pub fn expected(&self) -> impl Iterator<Item = &MemberId> {
+        self.0.iter().filter(|entry| !entry.excused).map(|entry| &entry.member_id)
     }
 
     pub(crate) fn entry_mut(&mut self, member: &MemberId) -> Option<&mut RosterEntry> {

@@ -154,6 +154,11 @@ impl Note {
         &self.signatures
     }
 
+    /// Removes the signatures for which this holds.
+    pub fn remove(&mut self, is_removed: impl Fn(&NoteSignature) -> bool) {
+        self.signatures.retain(|signature| !is_removed(signature));
+    }
+
     /// Appends a signature.
     pub fn push(&mut self, signature: NoteSignature) {
         self.signatures.push(signature);
@@ -195,6 +200,16 @@ impl NoteSignature {
     /// Returns the name of the key.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the id of the key.
+    pub fn key_id(&self) -> [u8; 4] {
+        self.id
+    }
+
+    /// Returns the bytes after the id: of a cosignature the time, then the signature.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Returns whether the signature claims to be made with this key.

@@ -132,6 +132,9 @@ pub enum Refusal {
     /// Takes are filed in the session, so it cannot be withdrawn.
     #[error("takes are on file")]
     TakesOnFile,
+    /// The session has sealed takes, and the change could depend on what they say.
+    #[error("takes are sealed")]
+    TakesSealed,
     /// The session already has a roster.
     #[error("roster already frozen")]
     RosterFrozen,
@@ -178,6 +181,7 @@ impl Refusal {
                 | Self::SessionSealed
                 | Self::FiledLater
                 | Self::TakesOnFile
+                | Self::TakesSealed
                 | Self::RosterFrozen
                 | Self::NoRoster
                 | Self::BriefPublished

@@ -55,6 +55,25 @@ pub fn may_move(from: SessionState, to: SessionState) -> bool {
     }
 }
 
+impl SessionChange {
+    /// Returns why the change is refused where only takes block it; `None` if none can.
+    pub fn refusal_of_takes(&self) -> Option<Refusal> {
+        match (self.takes, self.none_filed_after) {
+            (Some(_), _) if self.withdrawn => Some(Refusal::TakesOnFile),
+            (Some(_), _) => Some(Refusal::TakesSealed),
+            (None, Some(_)) => Some(Refusal::FiledLater),
+            (None, None) => None,
+        }
+    }
+
+    /// The same change, which must not depend on what takes say: in a sealed session it is made before the first take, or not
+    /// at all. An operator who reads the store would know what it changes.
+    fn before_sealed_takes(self, judged: &Session) -> Self {
+        let takes = if judged.is_sealed() { Some(0) } else { self.takes };
+        Self { takes, ..self }
+    }
+}
+
 /// Moves a session to another state: forward, or back from window_closed to collecting. It enters published only
 /// from aggregated, and aggregated only by an [`Aggregation`], which writes the snapshot. A sealed session is
 /// opened when its window has closed and its deadline has passed.
@@ -94,7 +113,8 @@ impl Aggregation {
     /// every revision. `now` is a time at which all of them are stored.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without a session; [`Refusal::SessionIs`] when it is aggregated.
+    /// [`Refusal::NotFound`] without a session; [`Refusal::SessionIs`] when it is aggregated; [`Refusal::TakesSealed`]
+    /// when it has sealed takes, and its deadline is ahead.
     pub fn judge(
         &self,
         session: Option<&Versioned<Session>>,
@@ -105,6 +125,11 @@ impl Aggregation {
         let (from, state) = (session.record.state, SessionState::Aggregated);
         if !may_move(from, state) {
             return Err(Refusal::SessionIs(from));
+        }
+        let has_deadline = session.record.window_closes_at.is_some();
+        let is_ahead = has_deadline && takes_may_come(session.record.window_closes_at, now);
+        if session.record.is_sealed() && is_ahead && !takes.is_empty() {
+            return Err(Refusal::TakesSealed);
         }
         let snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
         let aggregated = Session { state, snapshot, ..Session::clone(&session.record) };
@@ -159,8 +184,8 @@ pub fn may_move_deadline(session: &Session) -> bool {
 
 /// Changes a session's deadline or quorum. A window that has closed opens again when its deadline
 /// moves ahead or is cleared. A deadline may change in every state, but not to a time before a
-/// stored take was filed; a guard of the commit checks that. So no take appears to be late. `None`
-/// when nothing changes and the operator left no note.
+/// stored take was filed; a guard of the commit checks that. So no take appears to be late. Once a session has sealed
+/// takes, its deadline can only be moved later, and its quorum stays. `None` when nothing changes and the operator left no note.
 ///
 /// # Errors
 /// [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation;
@@ -187,9 +212,16 @@ pub fn amend(
     if moves && is_ahead && amended.state == SessionState::WindowClosed {
         amended.state = SessionState::Collecting;
     }
+    let before = session.record.window_closes_at;
+    // Where there is none, one is set: otherwise the session would never end.
+    let is_shortened = before.is_some_and(|before| deadline.is_none_or(|after| after < before));
+    let is_other = is_shortened || amended.quorum != session.record.quorum;
     let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };
     let is_news = is_news(session, &amended, by);
-    Ok(is_news.then(|| SessionChange { none_filed_after, ..change(session, amended, act, by) }))
+    Ok(is_news.then(|| {
+        let change = SessionChange { none_filed_after, ..change(session, amended, act, by) };
+        if is_other { change.before_sealed_takes(&session.record) } else { change }
+    }))
 }
 
 /// Checks that a roster lists only `members`: those that are active, or were. `field` is its name in the
@@ -221,7 +253,7 @@ pub(super) fn before_aggregation(session: &Session) -> Result<(), Refusal> {
     }
 }
 
-/// Sets the roster of a session. It can be set only once.
+/// Sets the roster of a session. It can be set only once, and not once there are sealed takes.
 ///
 /// # Errors
 /// [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it has one.
@@ -236,7 +268,7 @@ pub fn freeze_roster(
     }
     let roster = Some(roster.clone());
     let frozen = Session { roster, ..Session::clone(&session.record) };
-    Ok(change(session, frozen, SessionAct::Roster, by))
+    Ok(change(session, frozen, SessionAct::Roster, by).before_sealed_takes(&session.record))
 }
 
 /// Excuses a listed member, or expects it again. `None` when nothing changes and the operator left
@@ -261,7 +293,9 @@ pub fn excuse(
     }
     let changed = after_act(changed);
     let act = log::excused(&changed, member, excused, by);
-    Ok(Some(logged_as(act, session, changed)))
+    let is_other = changed.roster != session.record.roster;
+    let change = logged_as(act, session, changed);
+    Ok(Some(if is_other { change.before_sealed_takes(&session.record) } else { change }))
 }
 
 /// Withdraws a session, in any state: it is as if it had never been convened. A guard of the commit

@@ -405,6 +405,21 @@ impl Tenant {
         Ok(accepting)
     }
 
+    /// Returns whether takes are on file in a session whose window is open.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn has_open_window_with_takes(&self) -> Result<bool, Error> {
+        for session in self.accepting_sessions(MAX_ACCEPTING).await? {
+            let one = TakeQuery { limit: 1, ..TakeQuery::all(session.id) };
+            let found = self.store.session_takes(&one).await?;
+            if found.is_some_and(|found| !found.takes.is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether a session is the newest of its day and subject. Only the newest accepts takes.
     async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
         let on = Some((session.date, session.subject_id.clone()));
@@ -421,7 +436,8 @@ impl Tenant {
     /// respect to concurrent takes.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state does not allow the transition.
+    /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state does not allow the transition;
+    /// [`Refusal::TakesSealed`] when sealed takes would be opened before the deadline.
     pub async fn advance(
         &self,
         id: SessionId,
@@ -448,7 +464,8 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum; [`Refusal::AlreadyOpened`];
-    /// [`Refusal::FiledLater`] when a stored take was filed after that deadline.
+    /// [`Refusal::FiledLater`] when a stored take was filed after that deadline; [`Refusal::TakesSealed`] when there are
+    /// sealed takes, unless the deadline is moved later.
     pub async fn amend_session(
         &self,
         id: SessionId,
@@ -461,12 +478,7 @@ impl Tenant {
             let Some(change) = rules::amend(&judged, patch, now, by)? else {
                 return Ok(Some(judged.record));
             };
-            let amended = self.saved(change).await?;
-            if amended.is_none() && self.load(id).await?.version == judged.version {
-                // Nobody else has changed it, so a take blocked the write.
-                return Err(Refusal::FiledLater.into());
-            }
-            Ok(amended)
+            self.saved_unless_refused(&judged, change).await
         })
         .await
     }
@@ -483,12 +495,7 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         until_committed("withdraw session", || async {
             let judged = self.load(id).await?;
-            let withdrawn = self.saved(rules::withdraw(&judged, by)).await?;
-            if withdrawn.is_none() && self.load(id).await?.version == judged.version {
-                // Nobody else has changed it, so a take blocked the write.
-                return Err(Refusal::TakesOnFile.into());
-            }
-            Ok(withdrawn)
+            self.saved_unless_refused(&judged, rules::withdraw(&judged, by)).await
         })
         .await
     }
@@ -497,7 +504,8 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it
-    /// already has one; [`Refusal::InvalidRequest`] when the roster lists somebody who is no member.
+    /// already has one; [`Refusal::InvalidRequest`] when the roster lists somebody who is no member;
+    /// [`Refusal::TakesSealed`].
     pub async fn freeze_roster(
         &self,
         id: SessionId,
@@ -514,7 +522,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for the session or the member; [`Refusal::AlreadyAggregated`];
-    /// [`Refusal::NoRoster`].
+    /// [`Refusal::NoRoster`]; [`Refusal::TakesSealed`].
     pub async fn excuse(
         &self,
         id: SessionId,
@@ -547,11 +555,29 @@ impl Tenant {
         until_committed("change session", || async {
             let judged = self.load(id).await?;
             match judge(&judged)? {
-                Some(change) => self.saved(change).await,
+                Some(change) => self.saved_unless_refused(&judged, change).await,
                 None => Ok(Some(judged.record)),
             }
         })
         .await
+    }
+
+    /// Commits a change, which takes may block.
+    async fn saved_unless_refused(
+        &self,
+        judged: &Versioned<Session>,
+        change: SessionChange,
+    ) -> Result<Option<Arc<Session>>, Error> {
+        let refusal = change.refusal_of_takes();
+        let saved = self.saved(change).await?;
+        if saved.is_none()
+            && let Some(refusal) = refusal
+            && self.load(judged.record.id).await?.version == judged.version
+        {
+            // Nobody else has changed it, so a take blocked the write.
+            return Err(refusal.into());
+        }
+        Ok(saved)
     }
 
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {

@@ -108,6 +108,7 @@ problems! {
     SessionSealed = 409 "session-sealed" Everyone, "The session is blind: wait until it is opened, after its deadline or when it is aggregated.";
     FiledLater = 409 "filed-later" Operators, "Choose a deadline that is not before the filedAt of any take on file.";
     TakesOnFile = 409 "takes-on-file" Operators, "A session with takes cannot be withdrawn: close it, or move its deadline.";
+    TakesSealed = 409 "takes-sealed" Operators, "Sealed takes are on file, and nothing may depend on what they say: wait until the session is opened. Its deadline can be moved later.";
     RosterFrozen = 409 "roster-frozen" Operators, "The roster of a session can be set only once.";
     BriefPublished = 409 "brief-published" Operators, "The brief of a session can be published only once.";
     NoRoster = 409 "no-roster" Operators, "Freeze a roster first.";
@@ -165,6 +166,7 @@ impl From<&Refusal> for Problem {
             Refusal::SessionSealed => Self::SessionSealed,
             Refusal::FiledLater => Self::FiledLater,
             Refusal::TakesOnFile => Self::TakesOnFile,
+            Refusal::TakesSealed => Self::TakesSealed,
             Refusal::RosterFrozen => Self::RosterFrozen,
             Refusal::BriefPublished => Self::BriefPublished,
             Refusal::NoRoster => Self::NoRoster,

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Site;
 use crate::response::Answer;
-use crate::response::receipt::{Exchange, RequestedSignatures, signed};
+use crate::response::receipt::{Exchange, RequestBody, RequestedSignatures, signed};
 use crate::tenants::{ServedTenant, TenantRequest};
 
 use super::body::BODY_DEADLINE;
@@ -39,7 +39,7 @@ impl ReceiptRequest {
         let served = site.find(&TenantRequest::new(origin.host(), &head.path, &head.headers))?;
         served.signed_log()?;
         let (method, path, query) = (head.method.clone(), head.path.clone(), head.query.clone());
-        let exchange = Exchange { method, path, query, body_digest: None };
+        let exchange = Exchange { method, path, query, body: RequestBody::Absent };
         Some(Box::new(Self { requested, served, exchange }))
     }
 
@@ -53,7 +53,7 @@ impl ReceiptRequest {
         S: Stream<Item = Result<B, E>>,
         B: Buf,
     {
-        self.exchange.body_digest = body.digest().await;
+        self.exchange.body = body.digested().await;
         let key = async {
             let Some(log) = self.served.signed_log() else { return Ok(None) };
             let Some(key) = log.answer_key().await? else { return Ok(None) };
@@ -98,18 +98,22 @@ where
         Self { stream, progress }
     }
 
-    /// Reads the rest without keeping it, and returns the text of RFC 9530. `None` for an empty body, and for one
-    /// that is too large, too slow or incomplete.
-    async fn digest(mut self) -> Option<String> {
-        let deadline = self.progress.as_ref()?.deadline;
+    /// Reads the rest without keeping it, and returns its digest.
+    async fn digested(mut self) -> RequestBody {
+        let Some(deadline) = self.progress.as_ref().map(|progress| progress.deadline) else {
+            return RequestBody::Unread;
+        };
         let rest = async {
             while self.progress.as_ref().is_some_and(Progress::may_go_on) {
                 let _ = self.next().await;
             }
         };
-        timeout_at(deadline, rest).await.ok()?;
-        let progress = self.progress.filter(|it| it.is_whole && it.length > 0)?;
-        Some(digest_text(&progress.hash.finalize().into()))
+        let is_read = timeout_at(deadline, rest).await.is_ok();
+        match self.progress.filter(|it| is_read && it.is_whole) {
+            None => RequestBody::Unread,
+            Some(progress) if progress.length == 0 => RequestBody::Absent,
+            Some(progress) => RequestBody::Whole(digest_text(&progress.hash.finalize().into())),
+        }
     }
 }
 

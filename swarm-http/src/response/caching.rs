@@ -139,7 +139,7 @@ fn shared(mut answer: Answer) -> Answer {
 /// The headers that a program of another origin may read.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
     "Content-Digest, Content-Disposition, Date, ETag, Link, Location, Retry-After, Signature, Signature-Input, \
-     Swarm-Error, Swarm-Hint, Swarm-Request-Digest, Swarm-Seal, WWW-Authenticate, X-Request-Id",
+     Swarm-Entry, Swarm-Error, Swarm-Hint, Swarm-Request-Digest, Swarm-Seal, WWW-Authenticate, X-Request-Id",
 );
 
 /// Lets programs of any origin read the answer.

@@ -8,7 +8,7 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::MemoFilter;
 use swarm_core::wire::Problem::{
-    InvalidMemo, InvalidRequest, NotFound, QuotaReached, UnknownToken,
+    InvalidMemo, InvalidRequest, NotFound, QuotaReached, TakesSealed, UnknownToken,
 };
 use swarm_core::{Error, MemberId, Refusal, SessionId, TakeId, wire};
 
@@ -108,7 +108,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .part("Id")
                 .no_fields()
                 .answers(200, &["Written"])
-                .refuses(&[InvalidRequest, NotFound]),
+                .refuses(&[InvalidRequest, NotFound, TakesSealed]),
         ]),
     ]
     .into_iter()

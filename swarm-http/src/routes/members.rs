@@ -1,12 +1,12 @@
 //! Applications, members and their tokens.
 
-use swarm_core::domain::{Application, MemberState, MessageId, PublicKey, TokenClaim};
+use swarm_core::domain::{Application, MemberPatch, MemberState, MessageId, PublicKey, TokenClaim};
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
     InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NotFound, QuotaReached,
     UnknownToken,
 };
-use swarm_core::{MemberId, Refusal, Resource, wire};
+use swarm_core::{MemberId, Refusal, Resource, rules, wire};
 use tokio::time::Instant;
 
 use crate::fairness::Client;
@@ -14,7 +14,7 @@ use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
-use crate::response::{ApiError, Reply};
+use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Role;
 use crate::token_attempts::Asker;
 
@@ -85,6 +85,11 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
+            post(Operator(Role::Admin), "/api/swarm/admin/members/update", update)
+                .about("Change the name, the contact or the lens of a member")
+                .body("MemberPatch")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
             post(Operator(Role::Admin), "/api/swarm/admin/reject", reject)
                 .about("Turn an applicant down")
                 .body("MemberName")
@@ -207,6 +212,15 @@ pub(crate) async fn activate(mut request: RequestContext) -> Reply {
     Ok(wire::members::reviewed(&id, state).into())
 }
 
+pub(crate) async fn update(mut request: RequestContext) -> Reply {
+    let (id, patch) = request.operator_fields(|fields| {
+        let id = MemberId::parse(fields.text("memberId")?)?;
+        Ok((id, MemberPatch::read(fields)?))
+    })?;
+    let state = request.tenant().update_member(&id, &patch, request.by()?).await?;
+    Ok(wire::members::reviewed(&id, state).into())
+}
+
 pub(crate) async fn reject(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
     let state = request.tenant().reject(&id).await?;
@@ -228,7 +242,8 @@ pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
 pub(crate) async fn erase(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
     let state = request.tenant().erase(&id, request.by()?).await?;
-    Ok(wire::members::reviewed(&id, state).into())
+    let answer = Answer::from(wire::members::reviewed(&id, state));
+    Ok(answer.with_cautions(vec![rules::erasure()]))
 }
 
 /// The member that an operator's request names.
@@ -244,7 +259,8 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
         Ok((MemberId::parse(fields.text("memberId")?)?, key))
     })?;
     let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), request.by()?).await?;
-    Ok(wire::members::rotated(&member, &token).into())
+    let answer = Answer::from(wire::members::rotated(&member, &token));
+    Ok(answer.with_cautions(vec![rules::replaced_credential()]))
 }
 
 pub(crate) async fn applications(request: RequestContext) -> Reply {

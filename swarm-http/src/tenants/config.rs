@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use swarm_core::domain::{Quotas, Schedule};
-use swarm_core::proof::note::VerifierKey;
+use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
@@ -87,7 +87,7 @@ pub struct WitnessConfig {
     /// Its submission prefix.
     pub url: String,
     /// The key that it cosigns with.
-    pub key: VerifierKey,
+    pub key: WitnessKey,
 }
 
 /// The services of a site: the session API, and optionally the daily committee.

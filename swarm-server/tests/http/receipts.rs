@@ -75,8 +75,11 @@ fn acceptance_and_refusal_of_a_take_are_signed() {
         let answer = client.post(SUBMIT, &headers, &take).expect(status);
         verify(client, &answer, "POST /api/swarm/submit", Some(&take));
         let input = input(&answer);
-        let components = r#"swarm=("@status" "content-digest" "date" "@method";req "@path";req "@query";req "content-type" "swarm-request-digest");created="#;
-        assert!(input.starts_with(components), "{input}");
+        let entry = if status == 201 { r#" "swarm-entry""# } else { "" };
+        let components = format!(
+            r#"swarm=("@status" "content-digest" "date" "@method";req "@path";req "@query";req "content-type" "swarm-request-digest"{entry});created="#
+        );
+        assert!(input.starts_with(&components), "{input}");
         assert!(input.ends_with(r#";keyid="localhost/swarm/log/default""#), "{input}");
     }
     let unsigned = client.post(SUBMIT, &headers[..1], &take).expect(409);
@@ -109,7 +112,7 @@ fn members_are_fulfilled_as_asked_or_left_out() {
     let program = start();
     let client = &program.client;
     let get = |asked: &str| get_signed(client, "/api/swarm/sessions?limit=1", asked).expect(200);
-    let asked = r#"b=("@query";req "@status" "content-digest" "@path";req "@method";req);tag="t";nonce="a, b=(\"";alg="ed25519";created, no=("@authority";req), un=();expires, a=("date");keyid="localhost/swarm/log/default", k=();keyid="other""#;
+    let asked = r#"b=("@query";req "@status" "@path";req "@method";req "content-digest");tag="t";nonce="a, b=(\"";alg="ed25519";created, no=("@authority";req), un=();expires, a=("content-digest" "date" "@status" "@method";req "@path";req "@query";req);keyid="localhost/swarm/log/default", k=();keyid="other""#;
     // Five members are too many.
     assert_eq!(get(asked).header("signature-input"), None);
     let asked = asked.replace(r#", no=("@authority";req)"#, "");
@@ -117,9 +120,9 @@ fn members_are_fulfilled_as_asked_or_left_out() {
     verify(client, &answer, "GET /api/swarm/sessions?limit=1", None);
     let input = input(&answer);
     let (first, second) = input.split_once(", a=").unwrap();
-    let begin = r#"b=("@query";req "@status" "content-digest" "@path";req "@method";req);tag="t";nonce="a, b=(\"";alg="ed25519";created="#;
+    let begin = r#"b=("@query";req "@status" "@path";req "@method";req "content-digest");tag="t";nonce="a, b=(\"";alg="ed25519";created="#;
     assert!(first.starts_with(begin), "{input}");
-    let begin = r#"("date");keyid="localhost/swarm/log/default";created="#;
+    let begin = r#"("content-digest" "date" "@status" "@method";req "@path";req "@query";req);keyid="localhost/swarm/log/default";created="#;
     assert!(second.starts_with(begin), "{input}");
     let signatures = answer.header("signature").unwrap();
     assert!(signatures.starts_with("b=:") && signatures.contains(":, a=:"), "{signatures}");
@@ -135,6 +138,80 @@ fn members_are_fulfilled_as_asked_or_left_out() {
         assert_eq!(answer.header("signature-input"), None, "{unfulfilled}");
         assert_eq!(answer.header("signature"), None, "{unfulfilled}");
     }
+}
+
+/// Otherwise anybody could put what is not signed around a signature of the service.
+#[test]
+fn nothing_is_signed_without_the_status_the_bodies_and_the_request() {
+    let program = start();
+    let client = &program.client;
+    let least = r#"("@status" "content-digest" "@method";req "@path";req "@query";req)"#;
+    let (whole, path) = (format!("a={least}"), "/api/swarm/sessions");
+    verify(client, &get_signed(client, path, &whole).expect(200), &format!("GET {path}"), None);
+    for left_out in [
+        r#""@status" "#,
+        r#""content-digest" "#,
+        r#""@method";req "#,
+        r#""@path";req "#,
+        r#" "@query";req"#,
+    ] {
+        let less = whole.replace(left_out, "");
+        assert_ne!(less, whole);
+        let answer = get_signed(client, path, &less).expect(200);
+        assert_eq!(answer.header("signature"), None, "{less}");
+    }
+    // A request with a body: its digest too.
+    let (apply, with_body) =
+        ("/api/swarm/apply", whole.replace(')', r#" "swarm-request-digest")"#));
+    let post = |asked: &str, body: &str| client.post(apply, &[("accept-signature", asked)], body);
+    assert_eq!(post(&whole, "{}").expect(400).header("signature"), None);
+    verify(client, &post(&with_body, "{}").expect(400), &format!("POST {apply}"), Some("{}"));
+    let empty = client.send("POST", apply, &[("accept-signature", &whole)], b"").expect(415);
+    verify(client, &empty, &format!("POST {apply}"), None);
+    // One that is refused by its size is read all the same, up to the largest that any route takes.
+    let large = "x".repeat(2 << 20);
+    verify(client, &post(ALL, &large).expect(413), &format!("POST {apply}"), Some(&large));
+    let answer = post(ALL, &format!("{large}xx")).expect(413);
+    assert_eq!(answer.header("signature"), None, "of a body that was not read");
+}
+
+#[test]
+fn entry_and_seal_of_a_take_are_signed() {
+    let program = start();
+    let client = &program.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let session = json!({
+        "date": DAY, "subjectId": "aurora", "blind": true, "windowClosesAt": "2036-01-01T12:00:00Z",
+    });
+    client.operate("/sessions", &session).expect(201);
+    let ada = Author::join(client, "Ada");
+    let bearer = ada.bearer();
+    let submit = |asked: &str| {
+        let take = signed_text(&ada.key.sign(ada.draft(DAY, "aurora")));
+        let headers = [("authorization", bearer.as_str()), ("accept-signature", asked)];
+        (client.post(SUBMIT, &headers, &take).expect(201), take)
+    };
+    let own = r#"own=("swarm-seal" "swarm-entry" "@status" "content-digest" "@method";req "@path";req "@query";req "swarm-request-digest")"#;
+    for asked in [ALL, own] {
+        let (answer, take) = submit(asked);
+        verify(client, &answer, "POST /api/swarm/submit", Some(&take));
+        let input = input(&answer);
+        for component in [r#""swarm-entry""#, r#""swarm-seal""#] {
+            assert!(input.contains(component), "{input}");
+        }
+        let entry: u64 = answer.header("swarm-entry").unwrap().parse().unwrap();
+        let log = client.get(&format!("/api/swarm/log?after={}", entry - 1)).expect(200).json();
+        let logged = &log["entries"][0];
+        assert_eq!(
+            (&logged["kind"], &logged["id"]),
+            (&json!("take"), &answer.json()["recommendationId"])
+        );
+        assert_eq!(answer.header("swarm-seal").unwrap().len(), 44);
+    }
+    // They cannot be asked for where the exchange does not have them.
+    let asked = own.replace(r#" "swarm-request-digest""#, "");
+    let answer = get_signed(client, "/api/swarm/sessions", &asked).expect(200);
+    assert_eq!(answer.header("signature"), None);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, refusal, swarm};
+use crate::scripted_service::ScriptedService;
 
 const DAY: &str = "2026-11-21";
 
@@ -117,6 +118,26 @@ fn silent_witness_does_not_delay_another() {
         })
     });
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+/// A 422 of a witness: the checkpoint does not continue the one that it has cosigned.
+#[test]
+fn fork_that_a_witness_sees_is_warned_of() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let witness = ScriptedService::responding(
+        "HTTP/1.1 422 Unprocessable Entity\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+    );
+    let server = serve(&folder, &table(&format!("{}/log", witness.url), KEY));
+    let client = &server.client;
+    wait_until("the witness is asked", || !witness.requests().is_empty());
+    let warned = || client.get("/readyz").expect(200).json()["warnings"].to_string();
+    let words =
+        "acme: the witness witness.example/w1 has cosigned 0 other entries of the log: a fork";
+    wait_until("/readyz warns", || warned().contains(words));
+    let metrics = client.get("/metrics").expect(200).text;
+    assert!(metrics.contains("swarm_log_disputes 1\n"), "{metrics}");
+    let alerts = include_str!("../../../deploy/prometheus/alerts.yml");
+    assert!(alerts.contains("expr: swarm_log_disputes > 0"));
 }
 
 /// The number of entries of the log.

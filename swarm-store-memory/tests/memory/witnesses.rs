@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use swarm_core::domain::{Actor, Attribution, Seq, SessionState, Subject};
 use swarm_core::json::Json;
 use swarm_core::proof::log_key::ServerSecret;
-use swarm_core::proof::note::{KeyKind, Note, NoteSigner, VerifierKey};
+use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
 use swarm_core::proof::tree::{TreeHash, verify_consistency};
+use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::{
     LogSigner, OfferOutcome, SignedCheckpoint, SignedLog, Signing, Witness, WitnessAnswer,
 };
@@ -19,6 +20,7 @@ use swarm_testing::session_draft;
 /// A witness with scripted answers; without one, it answers by C2SP `tlog-witness`.
 struct Scripted {
     signer: NoteSigner,
+    key: WitnessKey,
     cosigned: Mutex<(u64, TreeHash)>,
     answers: Mutex<Vec<WitnessAnswer>>,
     bodies: Mutex<Vec<String>>,
@@ -26,8 +28,10 @@ struct Scripted {
 
 impl Scripted {
     fn new(size: u64) -> Self {
+        let signer = NoteSigner::new("witness.example/w1", KeyKind::Cosigner, &[7; 32]).unwrap();
         Self {
-            signer: NoteSigner::new("witness.example/w1", KeyKind::Cosigner, &[7; 32]).unwrap(),
+            key: WitnessKey::parse(&signer.verifier().to_string()).unwrap(),
+            signer,
             cosigned: Mutex::new((size, TreeHash::empty())),
             answers: Mutex::default(),
             bodies: Mutex::default(),
@@ -62,8 +66,8 @@ impl Scripted {
 
 #[async_trait]
 impl Witness for Scripted {
-    fn key(&self) -> &VerifierKey {
-        self.signer.verifier()
+    fn key(&self) -> &WitnessKey {
+        &self.key
     }
 
     async fn add_checkpoint(&self, body: String) -> Result<WitnessAnswer, String> {
@@ -81,19 +85,26 @@ async fn cosignature_is_kept_until_the_next_checkpoint() {
     assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
     assert_eq!(known, 3);
     let shown = log.checkpoint().await.unwrap().unwrap();
-    assert_eq!(shown.note.cosigned_at(witness.key()), Some(1_764_000_000));
+    assert_eq!(shown.note.cosigned_at(witness.signer.verifier()), Some(1_764_000_000));
     assert!(shown.note.is_signed_by(&shown.key));
     let proof = log.proof(Seq(2)).await.unwrap().unwrap();
     assert_eq!(proof.checkpoint, shown.note, "in proofs too");
     assert_eq!(log.sign().await.unwrap(), Signing::Current, "it stays");
     assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
     assert_eq!(log.checkpoint().await.unwrap().unwrap().note, shown.note, "once");
+    // Asked again on another day, it cosigns with that time, which takes the place of the one before.
+    let later = format!("{}\n", witness.signer.sign(signed.note.text(), 1_764_086_400));
+    *witness.answers.lock().unwrap() = vec![answer(200, &later)];
+    assert_eq!(log.offer(&signed, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
+    let shown = log.checkpoint().await.unwrap().unwrap();
+    assert_eq!(shown.note.cosigned_at(witness.signer.verifier()), Some(1_764_086_400));
+    assert_eq!(shown.note.signatures().len(), 2);
 
     let next = written(&tenant, &log, 600).await;
-    assert_eq!(next.note.cosigned_at(witness.key()), None);
+    assert_eq!(next.note.cosigned_at(witness.signer.verifier()), None);
     assert_eq!(log.offer(&next, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
     let bodies = witness.bodies.lock().unwrap().clone();
-    assert!(bodies[2].starts_with("old 3\n"), "{}", bodies[2]);
+    assert!(bodies[3].starts_with("old 3\n"), "{}", bodies[3]);
 }
 
 #[tokio::test]
@@ -118,13 +129,53 @@ async fn witness_of_a_longer_log_is_found() {
 }
 
 #[tokio::test]
-async fn cosignature_of_an_older_checkpoint_is_not_kept() {
+async fn proofs_are_under_the_last_cosigned_checkpoint_that_covers_them() {
     let (tenant, log) = desk();
-    let (witness, old) = (Scripted::new(0), written(&tenant, &log, 3).await);
+    let (witness, old) = (Scripted::new(0), written(&tenant, &log, 300).await);
     written(&tenant, &log, 1).await;
     assert_eq!(log.offer(&old, &witness, &mut 0).await.unwrap(), OfferOutcome::Superseded);
     let shown = log.checkpoint().await.unwrap().unwrap();
-    assert_eq!(shown.note.signatures().len(), 1);
+    assert_eq!(shown.note.signatures().len(), 1, "the last one is not cosigned");
+    let cosigned = shown.cosigned.clone().unwrap();
+    assert_eq!((cosigned.text(), cosigned.signatures().len()), (old.note.text(), 2));
+    let last = written(&tenant, &log, 700).await;
+    for (seq, note) in
+        [(1, &cosigned), (257, &cosigned), (300, &cosigned), (301, &last.note), (1_001, &last.note)]
+    {
+        let proof = log.proof(Seq(seq)).await.unwrap().unwrap();
+        assert_eq!(proof.checkpoint, *note, "{seq}");
+        let page = tenant.log(Seq(seq - 1), 1).await.unwrap();
+        assert!(proof.proves(&page.lines().next().unwrap().text()), "{seq}");
+    }
+    let both = log.proofs(&[Seq(3), Seq(700)]).await.unwrap().unwrap();
+    assert!(both.iter().all(|proof| proof.checkpoint == last.note), "all under one");
+    // An older one that comes late does not replace it, and the next one does.
+    let mut known = 300;
+    assert_eq!(log.offer(&last, &witness, &mut known).await.unwrap(), OfferOutcome::Cosigned);
+    written(&tenant, &log, 1).await;
+    let proof = log.proof(Seq(1)).await.unwrap().unwrap();
+    assert_eq!(proof.checkpoint.text(), last.note.text());
+    let late = Scripted::new(0);
+    assert_eq!(log.offer(&old, &late, &mut 0).await.unwrap(), OfferOutcome::Superseded);
+    assert_eq!(log.proof(Seq(1)).await.unwrap().unwrap().checkpoint.text(), last.note.text());
+}
+
+#[tokio::test]
+async fn fork_that_a_witness_sees_is_remembered_until_it_cosigns() {
+    let (tenant, log) = desk();
+    let signed = written(&tenant, &log, 3).await;
+    let fork = Scripted::answering(&[(409, "2\n"), (422, "")]);
+    assert_eq!(log.offer(&signed, &fork, &mut 0).await.unwrap(), OfferOutcome::Forked(2));
+    let dispute = "the witness witness.example/w1 has cosigned 2 other entries of the log: a fork";
+    assert_eq!(log.disputes(), [dispute]);
+    let silent = Scripted::answering(&[(500, "")]);
+    let _ = log.offer(&signed, &silent, &mut 0).await.unwrap();
+    assert_eq!(log.disputes(), [dispute], "it said nothing of the log");
+    let ahead = Scripted::new(9);
+    assert_eq!(log.offer(&signed, &ahead, &mut 0).await.unwrap(), OfferOutcome::Ahead(9));
+    assert_eq!(log.disputes().len(), 1);
+    let _ = log.offer(&signed, &Scripted::new(0), &mut 0).await.unwrap();
+    assert!(log.disputes().is_empty());
 }
 
 #[tokio::test]
@@ -134,15 +185,8 @@ async fn answers_without_a_cosignature_are_refused() {
     let other = NoteSigner::new("witness.example/w1", KeyKind::Cosigner, &[8; 32]).unwrap();
     let foreign = format!("{}\n", other.sign(signed.note.text(), 1));
     let wrong = format!("{}\n", Scripted::new(0).signer.sign("another text\n", 1));
-    for answer in [
-        (200, ""),
-        (200, &*foreign),
-        (200, &wrong),
-        (404, ""),
-        (422, ""),
-        (500, "x"),
-        (409, "much"),
-    ] {
+    for answer in [(200, ""), (200, &*foreign), (200, &wrong), (404, ""), (500, "x"), (409, "much")]
+    {
         let witness = Scripted::answering(&[answer]);
         let offered = log.offer(&signed, &witness, &mut 0).await.unwrap();
         assert!(matches!(offered, OfferOutcome::Refused(_)), "{answer:?}: {offered:?}");
@@ -193,7 +237,7 @@ fn checkpoint(note: &str) -> SignedCheckpoint {
     let checkpoint = swarm_core::proof::checkpoint::Checkpoint::parse(note.text()).unwrap();
     let key = ServerSecret::new([1; 32]).log_key(&checkpoint.origin).unwrap().verifier().clone();
     assert!(note.is_signed_by(&key));
-    SignedCheckpoint { key, note, checkpoint }
+    SignedCheckpoint { key, note, checkpoint, cosigned: None }
 }
 
 fn answer(status: u16, body: &str) -> WitnessAnswer {

@@ -109,8 +109,13 @@ fn brief_group(date: Day, subject: &SubjectId) -> String {
     format!("{date}{subject}")
 }
 
+/// The body of a stored brief.
+pub(super) fn body(document: &Document) -> Result<Json, StoreError> {
+    Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))
+}
+
 fn brief(date: Day, subject_id: SubjectId, document: &Document) -> Result<Brief, StoreError> {
-    let body = Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))?;
+    let body = body(document)?;
     Ok(Brief {
         id: BriefId(document.id),
         date,

@@ -75,6 +75,8 @@ struct State {
     is_foreign: bool,
     /// The last entry read that closed a session.
     closing: Option<Seq>,
+    /// What witnesses have against the log, by their names.
+    disputes: Vec<(String, String)>,
     /// The damage found in the entries.
     damage: Option<Damage>,
 }

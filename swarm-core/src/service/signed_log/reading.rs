@@ -17,6 +17,9 @@ use crate::store::{StoreError, TreeState, Versioned};
 /// Maximum number of rows of the log read at a time to find the next take.
 const MAX_ROWS: u64 = 64;
 
+/// How many of the latest rows are searched for a take that was just filed, before all others are.
+const LATEST_ROWS: u64 = 16;
+
 impl SignedLog {
     /// Returns the last checkpoint that was signed, if any.
     ///
@@ -120,9 +123,25 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn proof_of_take(&self, take: TakeId) -> Result<Option<TlogProof>, Error> {
-        let Some((tree, signed)) = self.signed().await? else { return Ok(None) };
+        let Some((tree, _)) = self.signed().await? else { return Ok(None) };
         let Some(seq) = self.seq_of(take, tree.size).await? else { return Ok(None) };
-        Ok(self.proofs_under(&tree, &signed.note, &[seq]).await?.pop())
+        self.proof(seq).await
+    }
+
+    /// Returns the number of the entry of a take that was filed, probably just now; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn entry_of_take(&self, take: TakeId) -> Result<Option<Seq>, Error> {
+        let size = self.store.log_position().await?.size;
+        let before = size.0.saturating_sub(LATEST_ROWS);
+        let rows = log_rows::rows(&*self.store, Seq(before), LATEST_ROWS as usize).await?;
+        let is_of =
+            |row: &&LogRow| matches!(&row.logged, Logged::Take(logged) if logged.id == take);
+        match rows.iter().flatten().find(is_of) {
+            Some(row) => Ok(Some(row.seq)),
+            None => self.seq_of(take, size).await,
+        }
     }
 
     /// Returns the proof of an entry under the last checkpoint; `None` until that covers it.
@@ -133,8 +152,8 @@ impl SignedLog {
         Ok(self.proofs(&[seq]).await?.and_then(|mut proofs| proofs.pop()))
     }
 
-    /// Returns the proofs of entries, all under one checkpoint; `None` unless it covers all of
-    /// them.
+    /// Returns the proofs of entries, all under one checkpoint: the last one that witnesses cosigned, if it covers all of
+    /// them, else the last one. `None` unless that covers all of them.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -143,7 +162,16 @@ impl SignedLog {
         if seqs.iter().any(|seq| *seq == Seq(0) || *seq > tree.size) {
             return Ok(None);
         }
-        self.proofs_under(&tree, &signed.note, seqs).await.map(Some)
+        let cosigned = signed.last_cosigned().and_then(|note| {
+            let checkpoint = Checkpoint::parse(note.text()).ok()?;
+            let covers = seqs.iter().all(|seq| seq.0 <= checkpoint.size);
+            let size = Seq(checkpoint.size);
+            covers.then(|| (LastSigned { size, root: checkpoint.root, ..tree.clone() }, note))
+        });
+        match cosigned {
+            Some((tree, note)) => self.proofs_under(&tree, note, seqs).await.map(Some),
+            None => self.proofs_under(&tree, &signed.note, seqs).await.map(Some),
+        }
     }
 
     /// The proofs of entries that this checkpoint covers, in the order of `seqs`.

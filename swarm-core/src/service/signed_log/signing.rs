@@ -174,6 +174,11 @@ impl SignedLog {
                 Checkpoint { origin: self.origin(log), size: last.size.0, root: last.root };
             let note = checkpoint.sign(&key);
             let signed = SignedCheckpoint::new(key.verifier().clone(), note).map_err(unsignable)?;
+            let before = checkpoint_of(stored.as_ref())?;
+            let signed = match &before {
+                Some(before) => before.followed_by(signed),
+                None => signed,
+            };
             let text = Some(Arc::from(signed.text()));
             let state = TreeState { log, size: last.size, checkpoint: text };
             if !self.save(&mut stored, state, &mut edge).await? {

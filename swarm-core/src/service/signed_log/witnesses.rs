@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use super::reading::checkpoint_of;
 use super::{SignedCheckpoint, SignedLog};
 use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionAct, SessionState};
-use crate::proof::note::{NoteSignature, VerifierKey};
-use crate::proof::witness::{add_checkpoint, read_cosignatures, read_size};
+use crate::proof::checkpoint::Checkpoint;
+use crate::proof::note::{Note, NoteSignature};
+use crate::proof::witness::{WitnessKey, add_checkpoint, read_cosignatures, read_size};
 use crate::service::Error;
 use crate::store::{Saved, TreeChange, TreeState};
 
@@ -18,7 +19,7 @@ const MAX_OFFERS: usize = 3;
 #[async_trait]
 pub trait Witness: Send + Sync + 'static {
     /// The key that it cosigns with.
-    fn key(&self) -> &VerifierKey;
+    fn key(&self) -> &WitnessKey;
 
     /// Sends the body of an `add-checkpoint`.
     ///
@@ -46,6 +47,8 @@ pub enum OfferOutcome {
     Superseded,
     /// The witness has cosigned this many entries of the log, which are more than the checkpoint has.
     Ahead(u64),
+    /// The witness says that the checkpoint does not continue this many entries of the log that it has cosigned: a fork.
+    Forked(u64),
     /// The witness did not cosign the checkpoint, for this reason.
     Refused(String),
 }
@@ -58,6 +61,38 @@ impl SignedLog {
     /// # Errors
     /// [`Error::Store`].
     pub async fn offer(
+        &self,
+        signed: &SignedCheckpoint,
+        witness: &dyn Witness,
+        known: &mut u64,
+    ) -> Result<OfferOutcome, Error> {
+        let outcome = self.offered(signed, witness, known).await?;
+        let dispute = match &outcome {
+            OfferOutcome::Ahead(size) => Some(format!(
+                "the witness {} has cosigned {size} entries of a log that has fewer now",
+                witness.key().name()
+            )),
+            OfferOutcome::Forked(size) => Some(format!(
+                "the witness {} has cosigned {size} other entries of the log: a fork",
+                witness.key().name()
+            )),
+            // It says nothing of the log.
+            OfferOutcome::Refused(_) => return Ok(outcome),
+            OfferOutcome::Cosigned | OfferOutcome::Superseded => None,
+        };
+        let mut state = self.lock();
+        state.disputes.retain(|(name, _)| name != witness.key().name());
+        state.disputes.extend(dispute.map(|text| (witness.key().name().to_owned(), text)));
+        drop(state);
+        Ok(outcome)
+    }
+
+    /// Returns what witnesses have against the log: one sentence for each that has seen another one.
+    pub fn disputes(&self) -> Vec<String> {
+        self.lock().disputes.iter().map(|(_, text)| text.clone()).collect()
+    }
+
+    async fn offered(
         &self,
         signed: &SignedCheckpoint,
         witness: &dyn Witness,
@@ -84,17 +119,19 @@ impl SignedLog {
                     return self.keep(signed, key, cosignature).await;
                 }
                 (409, Some(other)) if other != *known => *known = other,
+                (422, _) => return Ok(OfferOutcome::Forked(*known)),
                 (status, _) => return Ok(OfferOutcome::Refused(format!("it answered {status}"))),
             }
         }
         Ok(OfferOutcome::Refused("it named another size each time".to_owned()))
     }
 
-    /// Stores a cosignature with the checkpoint, if that is still the last one.
+    /// Stores a cosignature with the checkpoint, in place of an earlier one by the same key. If another checkpoint was
+    /// signed meanwhile, this one is stored as the last that was cosigned.
     async fn keep(
         &self,
         signed: &SignedCheckpoint,
-        key: &VerifierKey,
+        key: &WitnessKey,
         cosignature: NoteSignature,
     ) -> Result<OfferOutcome, Error> {
         loop {
@@ -103,19 +140,33 @@ impl SignedLog {
             let (Some(stored), Some(mut last)) = (stored, last) else {
                 return Ok(OfferOutcome::Superseded);
             };
-            if last.note.text() != signed.note.text() || last.key != signed.key {
+            let is_of_log = last.key == signed.key
+                && last.checkpoint.origin == signed.checkpoint.origin
+                && last.checkpoint.size >= signed.checkpoint.size;
+            if !is_of_log {
                 return Ok(OfferOutcome::Superseded);
             }
-            if last.note.cosigned_at(key).is_some() {
-                return Ok(OfferOutcome::Cosigned);
+            let is_last = last.note.text() == signed.note.text();
+            let outcome = if is_last { OfferOutcome::Cosigned } else { OfferOutcome::Superseded };
+            let kept = match is_last {
+                true => &mut last.note,
+                false => match newer(last.last_cosigned(), signed) {
+                    Some(newer) => last.cosigned.insert(newer),
+                    None => return Ok(outcome),
+                },
+            };
+            let before = key.cosigned_at(kept);
+            kept.remove(|line| key.made(line));
+            kept.push(cosignature.clone());
+            if key.cosigned_at(kept) <= before {
+                return Ok(outcome);
             }
-            last.note.push(cosignature.clone());
             let state = TreeState {
                 checkpoint: Some(last.text().into()),
                 ..TreeState::clone(&stored.record)
             };
             if self.store.save_tree(&TreeChange::to(state, Some(&stored))).await? == Saved::Saved {
-                return Ok(OfferOutcome::Cosigned);
+                return Ok(outcome);
             }
         }
     }
@@ -137,12 +188,19 @@ impl SignedLog {
     }
 }
 
+/// The checkpoint to which a cosignature is added that came after the next checkpoint was signed: the one that other
+/// witnesses cosigned, if it is the same. `None` if a later one was cosigned.
+fn newer(cosigned: Option<&Note>, signed: &SignedCheckpoint) -> Option<Note> {
+    let Some(cosigned) = cosigned else { return Some(signed.note.clone()) };
+    if cosigned.text() == signed.note.text() {
+        return Some(cosigned.clone());
+    }
+    let size = Checkpoint::parse(cosigned.text()).map_or(0, |checkpoint| checkpoint.size);
+    (size < signed.checkpoint.size).then(|| signed.note.clone())
+}
+
 /// The cosignature of a checkpoint by this key, from the response of a witness.
-fn cosignature(body: &str, signed: &SignedCheckpoint, key: &VerifierKey) -> Option<NoteSignature> {
+fn cosignature(body: &str, signed: &SignedCheckpoint, key: &WitnessKey) -> Option<NoteSignature> {
     let lines = read_cosignatures(body).ok()?;
-    lines.into_iter().find(|line| {
-        let mut note = signed.note.clone();
-        note.push(line.clone());
-        line.is_of(key) && note.cosigned_at(key).is_some()
-    })
+    lines.into_iter().find(|line| key.cosigned(signed.note.text(), line))
 }

@@ -69,7 +69,7 @@ impl From<NotJson> for Unreadable {
 
 impl Record for Member {
     fn to_text(&self) -> String {
-        json::write(&Json::from([
+        let fields = [
             ("id", Json::from(self.id.as_str())),
             ("name", Json::from(self.name.as_str())),
             ("contact", contact(&self.contact)),
@@ -81,7 +81,10 @@ impl Record for Member {
             ("joinedAt", text(self.joined_at)),
             ("claimedAt", text(self.claimed_at)),
             ("token", hash(self.token.as_ref())),
-        ]))
+        ];
+        // Older records have no such field.
+        let claimed = self.token_claimed_at.map(|at| ("tokenClaimedAt", text(Some(at))));
+        json::write(&fields.into_iter().chain(claimed).collect::<Json>())
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
@@ -98,6 +101,7 @@ impl Record for Member {
             joined_at: time_if_any(fields, "joinedAt")?,
             claimed_at: time_if_any(fields, "claimedAt")?,
             token: hash_if_any(fields, "token")?,
+            token_claimed_at: time_if_any(fields, "tokenClaimedAt")?,
         })
     }
 }
@@ -359,7 +363,7 @@ pub fn read_proof(text: &str) -> Result<TakeProof, Invalid> {
     let signature = Signature::parse(words.next().unwrap_or_default())?;
     let session_version = words.next().and_then(|version| version.parse().ok());
     let session_version = session_version.ok_or_else(|| Invalid::missing("sessionVersion"))?;
-    let salt = words.next().map(|salt| Salt::parse(salt)).transpose()?;
+    let salt = words.next().map(Salt::parse).transpose()?;
     Ok(TakeProof { signature, session_version, salt })
 }
 

@@ -94,7 +94,8 @@ impl Desk {
 
     /// A blind session from beginning to end, with a take after it was opened.
     pub(crate) fn blind() -> Self {
-        let mut desk = Self::new(|draft| SessionDraft { blind: true, ..draft });
+        let mut desk =
+            Self::new(|draft| SessionDraft { blind: true, window_closes_at: None, ..draft });
         desk.file("ada", "bullish", 0.7, &[]);
         desk.other("regime");
         desk.file("grace", "cautious", 0.25, &[("add", 1e-7)]);

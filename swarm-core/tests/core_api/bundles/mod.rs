@@ -10,6 +10,7 @@ mod logs;
 mod receipts;
 mod rewrites;
 mod seals;
+mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -26,6 +26,7 @@ fn conflicts_depend_on_stored_state() {
         R::AlreadyAggregated,
         R::FiledLater,
         R::TakesOnFile,
+        R::TakesSealed,
         R::RosterFrozen,
         R::NoRoster,
         R::BriefPublished,

@@ -112,6 +112,7 @@ impl Ledger {
             joined_at: Some(Timestamp::EPOCH),
             claimed_at: Some(Timestamp::EPOCH),
             token: Some(TokenHash::of(holder.token.as_bytes())),
+            token_claimed_at: Some(Timestamp::EPOCH),
         };
         self.members.insert(holder.member_id.clone(), versioned(member));
     }

@@ -4,7 +4,8 @@ use http::{HeaderMap, HeaderName};
 
 use swarm_core::proof::structured_fields::{self, Bare, Item, Value, dictionary};
 
-const ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature");
+/// The header that asks for a receipt.
+pub(crate) const ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature");
 
 /// Maximum size of the header, in bytes, and of its members.
 const MAX_BYTES: usize = 2_048;
@@ -33,6 +34,8 @@ pub(super) enum Component {
     Query,
     ContentType,
     RequestDigest,
+    Entry,
+    Seal,
 }
 
 /// A parameter of a signature.
@@ -77,13 +80,21 @@ impl Member {
             }
             components.push(component);
         }
+        if !components.is_empty() && Component::REQUIRED.iter().any(|it| !components.contains(it)) {
+            return None;
+        }
         let parameters = parameters.into_iter().map(Parameter::of).collect::<Option<_>>()?;
         Some(Self { label: member.key, components, parameters })
+    }
+
+    /// Whether the body of the request is signed.
+    pub(super) fn covers_request_body(&self) -> bool {
+        self.components.is_empty() || self.components.contains(&Component::RequestDigest)
     }
 }
 
 impl Component {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Status,
         Self::ContentDigest,
         Self::Date,
@@ -92,7 +103,14 @@ impl Component {
         Self::Query,
         Self::ContentType,
         Self::RequestDigest,
+        Self::Entry,
+        Self::Seal,
     ];
+
+    /// What every signature covers. One over less could be put under another answer, or that to another request, and would
+    /// frame the service.
+    const REQUIRED: [Self; 5] =
+        [Self::Status, Self::ContentDigest, Self::Method, Self::Path, Self::Query];
 
     fn name(self) -> &'static str {
         match self {
@@ -104,6 +122,8 @@ impl Component {
             Self::Query => "@query",
             Self::ContentType => "content-type",
             Self::RequestDigest => "swarm-request-digest",
+            Self::Entry => "swarm-entry",
+            Self::Seal => "swarm-seal",
         }
     }
 
@@ -158,8 +178,15 @@ mod tests {
 
     #[test]
     fn members_that_cannot_be_fulfilled_are_left_out() {
-        let all = r#"a=("@status" "content-digest" "date" "@method";req "@path";req "@query";req=?1 "content-type" "swarm-request-digest");created;keyid="k";nonce="n";tag="t";alg="ed25519""#;
+        let all = r#"a=("@status" "content-digest" "date" "@method";req "@path";req "@query";req=?1 "content-type" "swarm-request-digest" "swarm-entry" "swarm-seal");created;keyid="k";nonce="n";tag="t";alg="ed25519""#;
         assert_eq!(labels(&[all]), ["a"]);
+        let least = r#"a=("@query";req "@path";req "@method";req "content-digest" "@status")"#;
+        assert_eq!(labels(&[least]), ["a"]);
+        for required in ["@query\";req ", "@path\";req ", "@method\";req ", "content-digest\" "] {
+            let less = least.replace(&format!("\"{required}"), "");
+            assert!(less != least && labels(&[&less]).is_empty(), "{less}");
+        }
+        assert!(labels(&[&least.replace(r#" "@status""#, "")]).is_empty());
         for ignored in [
             r#"b=("@method")"#,
             r#"b=("@status";req)"#,

@@ -15,7 +15,8 @@ use swarm_core::proof::note::NoteSigner;
 use swarm_core::proof::structured_fields::quoted;
 
 use super::Answer;
-pub(crate) use accept_signature::RequestedSignatures;
+use super::answer::{SWARM_ENTRY, SWARM_SEAL};
+pub(crate) use accept_signature::{ACCEPT_SIGNATURE, RequestedSignatures};
 use accept_signature::{Component, Member, Parameter};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
@@ -29,8 +30,17 @@ pub(crate) struct Exchange {
     pub(crate) path: String,
     /// The query, without the question mark.
     pub(crate) query: String,
-    /// The text of RFC 9530 for the body, if there was one and all of it arrived.
-    pub(crate) body_digest: Option<String>,
+    pub(crate) body: RequestBody,
+}
+
+/// The body of the request that is answered.
+pub(crate) enum RequestBody {
+    /// There was none, or it was empty.
+    Absent,
+    /// All of it arrived; the text of RFC 9530 for it.
+    Whole(String),
+    /// It was not read to its end: too large, too slow or incomplete. No signature can cover it.
+    Unread,
 }
 
 /// Signs an answer with the signatures that the request asks for. Server errors are not signed: they decide nothing.
@@ -70,11 +80,17 @@ fn with_signatures(
     };
     set(DATE, httpdate::fmt_http_date(date))?;
     set(CONTENT_DIGEST, content_digest(content))?;
-    if let Some(digest) = &exchange.body_digest {
-        set(REQUEST_DIGEST, digest.clone())?;
-    }
+    let has_body = match &exchange.body {
+        RequestBody::Absent => false,
+        RequestBody::Whole(digest) => {
+            set(REQUEST_DIGEST, digest.clone())?;
+            true
+        }
+        RequestBody::Unread => return None,
+    };
     let value_of = |component| value(component, answer, &headers, exchange);
-    let signatures = requested.0.iter().filter_map(|member| sign(member, &value_of, key, seconds));
+    let covering = requested.0.iter().filter(|member| !has_body || member.covers_request_body());
+    let signatures = covering.filter_map(|member| sign(member, &value_of, key, seconds));
     let (inputs, signatures): (Vec<_>, Vec<_>) = signatures.unzip();
     if inputs.is_empty() {
         return None;
@@ -103,6 +119,8 @@ fn value(
         Component::Query => Some(format!("?{}", exchange.query)),
         Component::ContentType => header(CONTENT_TYPE),
         Component::RequestDigest => header(REQUEST_DIGEST),
+        Component::Entry => header(SWARM_ENTRY),
+        Component::Seal => header(SWARM_SEAL),
     }
 }
 

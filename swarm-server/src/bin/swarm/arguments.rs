@@ -129,7 +129,7 @@ pub(crate) struct VerifyOptions {
     after_help = "Example, in a crontab: 17 * * * * swarm watch https://desk.example --state /var/lib/desk-log"
 )]
 pub(crate) struct WatchOptions {
-    /// Address of the service, or of its log
+    /// Address of the service, or of its log; or the folder of a mirror
     pub(crate) url: String,
     /// Folder in which to keep what was seen; made if missing
     #[arg(long, value_name = "DIR")]
@@ -137,6 +137,15 @@ pub(crate) struct WatchOptions {
     /// The log's key, obtained from elsewhere; else the one that the server names at the first run
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+    /// Keep the entries in DIR/mirror, under the paths that the log serves them at
+    #[arg(long)]
+    pub(crate) mirror: bool,
+    /// The log and the witnesses to trust, a C2SP tlog-policy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Exit with 3 where the log shows nothing newer than this (6h, 1d)
+    #[arg(long, value_name = "TIME", value_parser = pause)]
+    pub(crate) max_age: Option<Duration>,
     /// Look once and exit; the default
     #[arg(long, conflicts_with = "every")]
     pub(crate) once: bool,

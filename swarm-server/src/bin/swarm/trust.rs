@@ -1,5 +1,7 @@
 //! Clients of the commands, which trust the authorities of `--ca-file` too.
 
+use std::path::Path;
+
 use swarm_client::{Client, InvalidUrl, LogTiles};
 
 use crate::Failure;
@@ -46,11 +48,14 @@ impl Trust {
         Ok(self.connector()?(url)?)
     }
 
-    /// The log at this address.
+    /// The log at this address, or the mirror of one in this folder.
     ///
     /// # Errors
     /// Like [`client`](Self::client).
     pub(crate) fn log(&self, url: &str) -> Result<LogTiles, Failure> {
+        if !url.contains("://") && Path::new(url).is_dir() {
+            return Ok(LogTiles::in_folder(url));
+        }
         Ok(LogTiles::through(url, self.connector()?)?)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_client::WitnessClient;
-use swarm_core::proof::note::{KeyKind, VerifierKey};
+use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::{Witness, WitnessAnswer};
 use swarm_http::{TenantConfig, WitnessConfig};
 use tokio::sync::{Semaphore, oneshot};
@@ -27,9 +27,8 @@ pub(crate) fn configured(tables: &[WitnessTable]) -> Result<Vec<WitnessConfig>, 
     for WitnessTable { url, key } in tables {
         let bad = |fault: &str| format!("{url:?}: {fault}");
         WitnessClient::new(url).map_err(|error| bad(&error.to_string()))?;
-        let key = VerifierKey::parse(key).ok().filter(|key| key.kind() == KeyKind::Cosigner);
-        let key = key.ok_or_else(|| {
-            bad("key: must be the verifier key of a witness, <name>+<id>+<base64> of type 4")
+        let key = WitnessKey::parse(key).map_err(|_| {
+            bad("key: must be the verifier key of a witness, <name>+<id>+<base64> of type 4 or 6")
         })?;
         if witnesses.iter().any(|other| other.key == key) {
             return Err(bad("key: is that of another witness too"));
@@ -51,12 +50,12 @@ pub(crate) fn of(tenant: &TenantConfig) -> Vec<Arc<dyn Witness>> {
 
 struct HttpWitness {
     client: WitnessClient,
-    key: VerifierKey,
+    key: WitnessKey,
 }
 
 #[async_trait]
 impl Witness for HttpWitness {
-    fn key(&self) -> &VerifierKey {
+    fn key(&self) -> &WitnessKey {
         &self.key
     }
 

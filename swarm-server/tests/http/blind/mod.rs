@@ -3,6 +3,7 @@
 
 mod kills;
 mod openings;
+mod sealed_changes;
 mod two_worlds;
 
 use serde_json::{Value, json};

@@ -165,6 +165,11 @@ fn race(servers: &Servers, round: usize) {
         });
         filing.into_iter().flat_map(|filed| filed.join().unwrap()).collect()
     });
+    // Before its deadline it is opened by nobody.
+    clock.move_by(120_001);
+    let tenant = servers.tenant();
+    now(tenant.close_due_sessions()).unwrap();
+    now(tenant.open_due_sessions(&mut BlindSessions::default())).unwrap();
     let log = Log::read(&clients[0]);
     assert!(log.is_opened(&clients[1], session));
     for (take, was_sealed) in filed {

@@ -190,7 +190,7 @@ fn change_list(items: &mut Vec<Json>, random: &mut Random) {
 fn change(fields: &mut Object, random: &mut Random) {
     let names: Vec<String> = fields.members().map(|(name, _)| name.to_owned()).collect();
     if names.is_empty() || random.chance(6) {
-        let key: &str = *random.pick(&KEYS);
+        let key = *random.pick(&KEYS);
         fields.set(key, value(random));
         return;
     }
@@ -229,7 +229,7 @@ fn change(fields: &mut Object, random: &mut Random) {
 }
 
 fn value(random: &mut Random) -> Json {
-    let text: &str = *random.pick(&VALUES);
+    let text = *random.pick(&VALUES);
     Json::read(text.as_bytes()).unwrap()
 }
 
@@ -272,7 +272,7 @@ fn garbled(text: &str, random: &mut Random) -> String {
         2 => with(&nested(100 + random.below(50))),
         3 => with(&nested(120 + random.below(400))),
         4 => {
-            let more: &str = *random.pick(&[
+            let more = *random.pick(&[
                 "1e400",
                 "-1e400",
                 "1e-400",

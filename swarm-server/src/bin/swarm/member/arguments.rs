@@ -94,6 +94,9 @@ pub(crate) enum Verb {
         after_help = "Example: swarm member submit --stance cautious --confidence 0.62 --body take.md"
     )]
     Submit(SubmitOptions),
+    /// Verify all that is kept of your takes against the log
+    #[command(after_help = "Example: swarm member check")]
+    Check,
     /// List your takes in the newest sessions
     #[command(after_help = "Example: swarm member takes --sessions 5")]
     Takes {

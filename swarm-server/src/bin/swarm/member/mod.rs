@@ -2,6 +2,8 @@
 //! commands sign, send and show.
 
 mod arguments;
+mod check;
+mod kept;
 mod profile;
 mod submit;
 
@@ -51,6 +53,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
         }
         Verb::Brief { session } => brief(&client, session),
         Verb::Submit(options) => submit::run(&profile, &client, output, &options),
+        Verb::Check => check::run(&profile, &client, &options.trust, output),
         Verb::Takes { sessions } => takes(&profile, &client, output, sessions),
         Verb::Memo { title, subject, session, file } => {
             let about = (subject.map(SubjectId::parse).transpose()?, session.map(SessionId));

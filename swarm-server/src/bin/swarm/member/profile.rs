@@ -1,11 +1,13 @@
-//! A profile: a folder with `profile.json` (URL and member), `key`, `token`, `pending.json`, a take that was
-//! sent and not answered, and of each sealed take `sealed-ID-SEAL.json`. All are of mode 0600.
+//! A profile: a folder with `profile.json` (URL and member), `key`, `token`, `log-key`, `pending.json`, a take that
+//! was sent and not answered, of each take `take-ID-DIGEST.json`, and of each sealed one `sealed-ID-SEAL.json`. All are of mode
+//! 0600.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use swarm_client::Client;
+use swarm_client::{Client, Error};
+use swarm_core::audit::{KeySource, LogKey};
 use swarm_core::domain::Digest;
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{KeyPair, hex};
@@ -57,6 +59,33 @@ impl Profile {
         self.settings.set("url", Json::from(url));
         self.settings.set("memberId", Json::from(member.as_str()));
         replace_private(&self.folder.join("profile.json"), &json::write(&self.settings))
+    }
+
+    /// The folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The key of the service's log: the one that the profile keeps, else the one that the service names, which is kept from
+    /// then on. `None` if the service signs no log.
+    pub(super) fn log_key(&self, client: &Client) -> Result<Option<LogKey>, CommandError> {
+        let path = self.folder.join("log-key");
+        let key = match read_private(&path)? {
+            Some(key) => key,
+            None => {
+                let manifest = match client.get("/.well-known/swarm.json") {
+                    Err(Error::Refused(refused)) if refused.status == 404 => return Ok(None),
+                    manifest => manifest?,
+                };
+                let Some(key) = manifest.into_object().text_if_any("logKey")? else {
+                    return Ok(None);
+                };
+                note(&format!("keeping the key of the log, as the service names it: {key}"));
+                replace_private(&path, &key)?;
+                key
+            }
+        };
+        Ok(Some(LogKey::parse(key.trim(), KeySource::Given)?))
     }
 
     pub(super) fn new_key(&self) -> Result<KeyPair, CommandError> {

@@ -1,14 +1,18 @@
-//! `swarm member submit`: the signed take is kept in the profile until the service has answered, so that a
-//! take whose answer was lost is sent again with the same bytes.
+//! `swarm member submit`: the signed take is kept in the profile before it is sent, so that a take whose answer was lost is
+//! sent again with the same bytes, and stays there with all that the service said of it.
 
 use std::path::PathBuf;
 
-use swarm_client::{Client, Error, Filed, TakeFields, printable, sign_take, signed_text};
-use swarm_core::domain::{Bucket, Weight, Weights};
+use swarm_client::{
+    Client, Error, Filed, SubmitAnswer, TakeFields, printable, sign_take, signed_text,
+};
+use swarm_core::audit::LogKey;
+use swarm_core::domain::{Bucket, Seq, Weight, Weights};
 use swarm_core::json::{self, Json, Object};
 use swarm_core::{Session, SessionId, Submission};
 
 use super::arguments::SubmitOptions;
+use super::kept::{KeptTake, Receipt};
 use super::profile::{Profile, forget};
 use crate::command::{Output, note, read_input, read_private, replace_private};
 use crate::console;
@@ -39,27 +43,86 @@ pub(super) fn run(
         text = kept;
     }
     replace_private(&path, &text)?;
-    match client.submit_text(&token, &text) {
-        Ok(filed) => {
-            let filed = with_salt(client, &token, filed, &session)?;
-            let kept = keep(profile, &filed, &text)?;
-            forget(&path)?;
-            show(client, output, &filed, &session)?;
-            if let Some(kept) = kept {
-                note(&format!("it is sealed; kept with its salt: {}", kept.display()));
+    let SubmitAnswer { outcome, entry, receipt, .. } =
+        match client.submit_for_receipt(&token, &text) {
+            Ok(answer) => answer,
+            Err(Error::NoAnswer(reason)) => {
+                return Err(CommandError::Unreached(format!(
+                    "no answer: {reason}; the take is kept: run the same command again"
+                )));
             }
-            Ok(())
-        }
-        Err(Error::NoAnswer(reason)) => Err(CommandError::Unreached(format!(
-            "no answer: {reason}; the take is kept: run the same command again"
-        ))),
+            Err(error) => return Err(error.into()),
+        };
+    let filed = match outcome {
+        Ok(filed) => filed,
         // A wrong token says nothing of the take.
-        Err(Error::Refused(refused)) if refused.status != 401 => {
+        Err(refused) if refused.status == 401 => return Err(Error::Refused(refused).into()),
+        Err(refused) => {
             forget(&path)?;
-            Err(Error::Refused(refused).into())
+            return Err(Error::Refused(refused).into());
         }
-        Err(error) => Err(error.into()),
+    };
+    let filed = with_salt(client, &token, filed, &session)?;
+    let mut kept = KeptTake::of(profile.folder(), filed.id, &text)?;
+    if let Some(salt) = &filed.salt {
+        kept.set_salt(salt);
     }
+    if let Some(entry) = entry {
+        kept.set_entry(entry);
+    }
+    let key = profile.log_key(client)?;
+    if let (Some(receipt), Some(key)) = (&receipt, &key) {
+        kept.set_receipt(receipt, key)?;
+    }
+    kept.write()?;
+    let sealed = keep_sealed(profile, &filed, &text)?;
+    forget(&path)?;
+    show(client, output, &filed, &session)?;
+    if let Some(sealed) = sealed {
+        note(&format!("it is sealed; kept with its salt: {}", sealed.display()));
+    }
+    verify(client, &mut kept, key.as_ref(), entry)
+}
+
+/// Verifies what the service said of a take, which is kept whatever that is.
+///
+/// # Errors
+/// [`CommandError::Refused`] when the receipt does not hold, or the log's entry is not that of the take.
+fn verify(
+    client: &Client,
+    kept: &mut KeptTake,
+    key: Option<&LogKey>,
+    entry: Option<Seq>,
+) -> Result<(), CommandError> {
+    let path = kept.path().display().to_string();
+    let receipt = key.map_or(Ok(Receipt::Absent), |key| kept.receipt(key))?;
+    let mut faults = Vec::new();
+    match receipt {
+        Receipt::Holds => note(&format!("the receipt holds; kept with the take: {path}")),
+        Receipt::Absent => note(&format!(
+            "no receipt: that the take was accepted is the service's word; the take is kept: {path}"
+        )),
+        Receipt::Fails(fault) => faults.push(format!("the receipt does not hold: {fault}")),
+    }
+    if let Some(Seq(entry)) = entry {
+        let after = entry.saturating_sub(1);
+        let read = client.get(&format!("/api/swarm/log?after={after}&limit=1"));
+        let entries = read.map(|log| log.into_object().take("entries"));
+        let logged = match entries {
+            Ok(Some(Json::List(entries))) => entries.into_iter().next(),
+            Ok(_) => None,
+            Err(error) => {
+                note(&format!("the log's entry was not compared: {error}"));
+                None
+            }
+        };
+        faults.extend(logged.map(|logged| kept.entry_fault(&logged)).transpose()?.flatten());
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let faults = faults.join("; ");
+    Err(CommandError::Refused(format!("{faults}; what the service said is kept: {path}")))
 }
 
 /// The salt of a sealed take. The answer to a replay has no salt, so the take is read.
@@ -75,8 +138,12 @@ fn with_salt(
     Ok(filed)
 }
 
-/// Keeps a sealed take with its seal and its salt: with both, the seal can be checked later.
-fn keep(profile: &Profile, filed: &Filed, text: &str) -> Result<Option<PathBuf>, CommandError> {
+/// Keeps a sealed take in a file of its own with its seal and its salt: with both, the seal can be checked later.
+fn keep_sealed(
+    profile: &Profile,
+    filed: &Filed,
+    text: &str,
+) -> Result<Option<PathBuf>, CommandError> {
     let Some(salt) = filed.salt else { return Ok(None) };
     let seal = salt.seal(Submission::from_json(text.as_bytes())?.signed());
     let mut take = Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object();

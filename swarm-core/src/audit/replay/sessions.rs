@@ -1,0 +1,428 @@
+//! Sessions: each act must be a valid step from the one before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::found::{Found, Place, or_none, takes_on_file};
+use crate::domain::json::{Json, Object, printable, printable_json, write};
+use crate::domain::{Invalid, SessionState, Timestamp};
+
+/// The sessions, as the entries so far leave them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Sessions {
+    pub(super) by_id: BTreeMap<u64, SessionReplay>,
+    /// The sessions of each day and subject that were not withdrawn.
+    occasions: BTreeMap<String, BTreeSet<u64>>,
+    /// The session whose takes are being opened, one entry each.
+    pub(super) opening: Option<u64>,
+    /// The highest id of a take.
+    pub(super) last_take: u64,
+}
+
+/// A session, as its acts and takes leave it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionReplay {
+    /// The version of the last act; `None` if the log does not number acts.
+    pub(super) version: Option<u64>,
+    /// The record after the last act, as the log has it.
+    record: String,
+    #[serde(with = "state")]
+    pub(super) state: SessionState,
+    pub(super) deadline: Option<Timestamp>,
+    pub(super) is_blind: bool,
+    pub(super) is_opened: bool,
+    pub(super) is_withdrawn: bool,
+    pub(super) filed: Filed,
+}
+
+/// The takes of a session, and the members that an act excused.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Filed {
+    /// The number of takes, counting all revisions.
+    pub(super) takes: u64,
+    pub(super) last_filed: Option<Timestamp>,
+    /// The last revision of each author.
+    pub(super) revisions: BTreeMap<String, u64>,
+    /// The members that an act excused.
+    pub(super) excused: BTreeSet<String>,
+    /// The sealed takes that are not opened yet.
+    pub(super) sealed: Vec<u64>,
+}
+
+/// An act on a session.
+struct Act {
+    act: String,
+    by: String,
+    note: Option<String>,
+    /// The number of takes that the aggregation says are on file.
+    takes: Option<u64>,
+    id: u64,
+    after: SessionReplay,
+    record: Object,
+    excuse: Option<(String, bool)>,
+}
+
+impl Act {
+    fn read(mut fields: Object) -> Result<Self, Invalid> {
+        let act = fields.text("act")?;
+        let record = fields.take("session").unwrap_or(Json::Null).into_object();
+        let mut session = record.clone();
+        let id = session.id_if_any("id")?.ok_or_else(|| Invalid::missing("session.id"))?;
+        let state = session.text("state")?;
+        let state = SessionState::parse(&state)
+            .ok_or_else(|| Invalid::new("state", "must be a state of a session"))?;
+        let deadline = session.text_if_any("windowClosesAt")?;
+        let deadline =
+            deadline.map(|time| Timestamp::parse("windowClosesAt", &time)).transpose()?;
+        let after = SessionReplay {
+            record: write(&record),
+            state,
+            deadline,
+            is_blind: session.bool_if_any("blind")?.unwrap_or_default(),
+            is_opened: session.text_if_any("openedAt")?.is_some(),
+            is_withdrawn: act == "withdrawn",
+            version: fields.whole_if_any("version")?,
+            filed: Filed::default(),
+        };
+        let excuse = match fields.text_if_any("memberId")? {
+            Some(member) => Some((member, fields.bool_if_any("excused")?.unwrap_or_default())),
+            None => None,
+        };
+        Ok(Self {
+            act,
+            by: fields.text_if_any("by")?.unwrap_or_default(),
+            note: fields.text_if_any("note")?,
+            takes: fields.whole_if_any("takes")?,
+            id,
+            after,
+            record,
+            excuse,
+        })
+    }
+
+    /// The act for people: what was done, by whom, and with which note.
+    fn line(&self, what: &str) -> String {
+        let note = self.note.as_ref().map(|note| format!(", note {}", printable(note)));
+        let (id, by) = (self.id, printable(&self.by));
+        format!("session {id}: {what}, by {by}{}", note.unwrap_or_default())
+    }
+}
+
+impl Sessions {
+    /// Checks that an act is a valid step from the one before, and says what it did.
+    pub(super) fn act(
+        &mut self,
+        place: Place,
+        fields: Object,
+        found: &mut Found,
+    ) -> Result<(), Invalid> {
+        let act = Act::read(fields)?;
+        let before = self.by_id.remove(&act.id);
+        match &before {
+            None if act.act != "convened" => {
+                found.fault(place, &act.line("an act on a session that no entry convened"));
+            }
+            Some(_) if act.act == "convened" => {
+                found.fault(place, &act.line("convened again"));
+            }
+            Some(before) if before.is_withdrawn => {
+                let what = format!("{} after it was withdrawn", printable(&act.act));
+                found.fault(place, &act.line(&what));
+            }
+            _ => {}
+        }
+        let version = before.as_ref().map_or(Some(0), |before| before.version);
+        if let Some(version) = version.filter(|version| {
+            act.after.version != Some(version + 1) && (*version > 0 || act.after.version.is_some())
+        }) {
+            let what = format!("version {} after version {version}", or_none(act.after.version));
+            found.fault(place, &act.line(&what));
+        }
+        match &before {
+            None => self.convened(place, &act, found),
+            Some(before) => {
+                for fault in step_faults(before, &act, place) {
+                    found.fault(place, &act.line(&fault));
+                }
+                let (is_notable, what) = described(before, &act, place);
+                found.remark(is_notable, place, &act.line(&what));
+            }
+        }
+        self.keep(act, before);
+        Ok(())
+    }
+
+    fn convened(&self, place: Place, act: &Act, found: &mut Found) {
+        let others = self.occasions.get(&occasion(&act.record));
+        let others = others.into_iter().flatten().map(|id| {
+            let takes = self.by_id.get(id).map_or(0, |session| session.filed.takes);
+            format!("session {id}, {}", takes_on_file(takes))
+        });
+        let others: Vec<_> = others.collect();
+        if others.is_empty() {
+            return found.remark(false, place, &act.line("convened"));
+        }
+        let what = format!(
+            "convened, another session of its day and subject, after {}",
+            others.join("; ")
+        );
+        found.remark(true, place, &act.line(&what));
+    }
+
+    /// The sessions in which a take of the member could still be filed, with its number of takes.
+    pub(super) fn open_to(&self, place: Place, id: &str) -> Vec<String> {
+        let open = self.by_id.iter().filter(|(_, session)| {
+            let is_ahead = session.deadline.is_none_or(|deadline| deadline >= place.at);
+            is_ahead && !session.is_withdrawn && session.state < SessionState::Aggregated
+        });
+        open.map(|(number, session)| {
+            let filed = session.filed.revisions.get(id).copied().unwrap_or_default();
+            format!("session {number}, in which the member had filed {filed}")
+        })
+        .collect()
+    }
+
+    /// Remembers the session after the act.
+    fn keep(&mut self, act: Act, before: Option<SessionReplay>) {
+        let was_withdrawn = before.as_ref().is_some_and(|before| before.is_withdrawn);
+        let is_withdrawn = was_withdrawn || act.after.is_withdrawn;
+        let occasion = self.occasions.entry(occasion(&act.record)).or_default();
+        if is_withdrawn {
+            occasion.remove(&act.id)
+        } else {
+            occasion.insert(act.id)
+        };
+        let mut filed = before.map(|before| before.filed).unwrap_or_default();
+        match act.excuse {
+            Some((member, true)) => filed.excused.insert(member),
+            Some((member, false)) => filed.excused.remove(&member),
+            None => false,
+        };
+        if act.act == "opened" && !filed.sealed.is_empty() {
+            self.opening = Some(act.id);
+        }
+        self.by_id.insert(act.id, SessionReplay { is_withdrawn, filed, ..act.after });
+    }
+}
+
+/// The day and the subject of a session.
+fn occasion(record: &Object) -> String {
+    let fields = record.members().filter(|(name, _)| matches!(*name, "date" | "subjectId"));
+    fields.map(|(_, value)| write(value)).collect::<Vec<_>>().join(" ")
+}
+
+/// Why the act is not a valid step from the session before it.
+fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
+    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
+    let mut faults = Vec::new();
+    let (from, to) = (before.state, act.after.state);
+    let mut may_change: Vec<&str> = match &*act.act {
+        "state" => {
+            let is_allowed = match (from, to) {
+                (WindowClosed, Collecting) | (Aggregated, Published) => true,
+                (_, Published) => false,
+                _ => from < to,
+            };
+            if !is_allowed && (from, to) == (Aggregated, Aggregated) {
+                faults.push("aggregated a second time".to_owned());
+            } else if !is_allowed {
+                faults.push(format!("moved from {from} to {to}"));
+            }
+            match to {
+                Aggregated => vec!["state", "snapshotDigest"],
+                Published => vec!["state", "publishedAt"],
+                _ => vec!["state"],
+            }
+        }
+        "deadline" | "quorum" | "question" => {
+            let mut fields = vec!["question", "resolution", "resolvesAt"];
+            if from < Aggregated {
+                fields.push("quorum");
+            }
+            if act.act == "deadline" {
+                fields.push("windowClosesAt");
+                if (from, to) == (WindowClosed, Collecting) {
+                    fields.push("state");
+                }
+            }
+            fields
+        }
+        "roster" | "excuse" if from < Aggregated => vec!["rosterDigest"],
+        "opened" => vec!["openedAt"],
+        "void" => vec!["voided"],
+        "outcome" => vec!["outcome"],
+        "convened" | "withdrawn" | "brief" | "roster" | "excuse" => Vec::new(),
+        // An act that this version does not know may change what it likes.
+        _ => return faults,
+    };
+    may_change.sort_unstable();
+    let changed = changed_fields(&before.record, &act.record);
+    let changed: Vec<_> =
+        changed.iter().filter(|field| may_change.binary_search(&&***field).is_err()).collect();
+    if !changed.is_empty() {
+        let fields = changed.iter().map(|field| printable(field)).collect::<Vec<_>>().join(", ");
+        faults.push(format!("{} also changes {fields}", printable(&act.act)));
+    }
+    if to == Aggregated
+        && act.act == "state"
+        && act.takes.is_some_and(|it| it != before.filed.takes)
+    {
+        let (says, on_file) = (or_none(act.takes), before.filed.takes);
+        faults.push(format!("aggregated over {says} takes, {on_file} are on file"));
+    }
+    if !before.filed.sealed.is_empty() && !before.is_opened {
+        faults.extend(changed_while_sealed(before, act, place));
+    }
+    if act.act == "withdrawn" && before.filed.takes > 0 {
+        faults.push(format!("withdrawn with {}", takes_on_file(before.filed.takes)));
+    }
+    if act.act == "opened" {
+        let is_over = from >= Aggregated
+            || (from == WindowClosed
+                && before.deadline.is_some_and(|deadline| place.at > deadline));
+        if !before.is_blind || before.is_opened {
+            faults.push("opened, though it was not sealed".to_owned());
+        } else if !is_over {
+            faults.push("opened before its window was over".to_owned());
+        }
+    }
+    if act.act == "deadline" {
+        if before.is_opened {
+            faults.push("moved the deadline after it was opened".to_owned());
+        }
+        if let (Some(deadline), Some(filed)) = (act.after.deadline, before.filed.last_filed)
+            && filed > deadline
+        {
+            faults.push(format!("moved the deadline to {deadline}, before a take of {filed}"));
+        }
+    }
+    faults
+}
+
+/// What the act changed although takes are sealed: an operator who reads the store knows what it changes.
+fn changed_while_sealed(before: &SessionReplay, act: &Act, place: Place) -> Option<String> {
+    let changed = changed_fields(&before.record, &act.record);
+    let changed = changed.iter().map(String::as_str);
+    let fixed = changed.clone().find(|field| matches!(*field, "quorum" | "rosterDigest"));
+    let is_shortened =
+        before.deadline.is_some_and(|old| act.after.deadline.is_none_or(|new| new < old));
+    let is_early = before.deadline.is_some_and(|deadline| place.at <= deadline)
+        && before.state < SessionState::Aggregated
+        && act.after.state >= SessionState::Aggregated;
+    let what = match fixed {
+        Some(field) => format!("{} changed", printable(field)),
+        None if is_shortened => "deadline cleared or moved earlier".to_owned(),
+        None if is_early => "aggregated before its deadline".to_owned(),
+        None => return None,
+    };
+    Some(format!("{what} while takes are sealed"))
+}
+
+/// The members of the two records that differ, `null` like an absent one.
+fn changed_fields(before: &str, after: &Object) -> Vec<String> {
+    let before = Json::read(before.as_bytes()).unwrap_or(Json::Null).into_object();
+    let value = |object: &Object, name: &str| {
+        let member = object.members().find(|(field, _)| *field == name);
+        member.map(|(_, value)| value.clone()).filter(|value| *value != Json::Null)
+    };
+    let names: BTreeSet<_> =
+        before.members().chain(after.members()).map(|(name, _)| name).collect();
+    let changed = names.into_iter().filter(|name| value(&before, name) != value(after, name));
+    changed.map(str::to_owned).collect()
+}
+
+/// A field of a record, for people.
+fn field(record: &Object, name: &str) -> String {
+    let member = record.members().find(|(field, _)| *field == name);
+    match member {
+        None | Some((_, Json::Null)) => "none".to_owned(),
+        Some((_, value)) => printable_json(&write(value)),
+    }
+}
+
+/// What the act did, and whether it is notable.
+fn described(before: &SessionReplay, act: &Act, place: Place) -> (bool, String) {
+    let record = Json::read(before.record.as_bytes()).unwrap_or(Json::Null).into_object();
+    let change = |name: &str| (field(&record, name), field(&act.record, name));
+    let on_file = takes_on_file(before.filed.takes);
+    let has_takes = before.filed.takes > 0;
+    match &*act.act {
+        "deadline" => {
+            let (old, new) = (before.deadline, act.after.deadline);
+            let when = match (old, new) {
+                _ if before.state >= SessionState::Aggregated => ", after aggregation",
+                (Some(old), _) if place.at > old => ", after it had passed",
+                (_, Some(new)) if new < place.at => ", to a time that had passed",
+                (Some(_), None) => ", so that there is none",
+                (Some(old), Some(new)) if new < old => ", earlier",
+                _ => "",
+            };
+            let mut text = format!(
+                "deadline moved from {} to {}{when}, {on_file}",
+                or_none(old),
+                or_none(new)
+            );
+            let (old, new) = change("quorum");
+            if old != new {
+                text.push_str(&format!(", and quorum from {old} to {new}"));
+            }
+            (true, text)
+        }
+        "state" if act.after.state == SessionState::Aggregated => {
+            let early = before.deadline.filter(|deadline| place.at <= *deadline);
+            let early = early.map(|deadline| format!(", before its deadline {deadline}"));
+            (early.is_some(), format!("state aggregated{}, {on_file}", early.unwrap_or_default()))
+        }
+        "state" => (false, format!("state {}", act.after.state)),
+        "quorum" => {
+            let (old, new) = change("quorum");
+            (has_takes && old != new, format!("quorum from {old} to {new}, {on_file}"))
+        }
+        "roster" => {
+            let (old, new) = change("rosterDigest");
+            (has_takes, format!("roster from {old} to {new}, {on_file}"))
+        }
+        "excuse" => {
+            let (member, excused) = act.excuse.clone().unwrap_or_default();
+            let filed = before.filed.revisions.get(&member).copied().unwrap_or_default();
+            let member = printable(&member);
+            let what = if excused { "excused" } else { "expected again" };
+            let effect = match (filed, excused) {
+                (0, _) => String::new(),
+                (_, true) => ", whose take counts no more".to_owned(),
+                (_, false) => ", whose take counts again".to_owned(),
+            };
+            (has_takes, format!("{member} {what}{effect}, {on_file}"))
+        }
+        "void" => (true, format!("voided, {on_file}")),
+        "outcome" => {
+            let (old, new) = change("outcome");
+            (old != "none", format!("outcome from {old} to {new}"))
+        }
+        "convened" | "brief" | "withdrawn" | "opened" | "question" => (false, act.act.clone()),
+        other => (true, format!("act {}, which this version does not know", printable(other))),
+    }
+}
+
+/// The state of a session as its name.
+mod state {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::domain::SessionState;
+
+    pub(super) fn serialize<S: Serializer>(state: &SessionState, to: S) -> Result<S::Ok, S::Error> {
+        state.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<SessionState, D::Error> {
+        let name = String::deserialize(from)?;
+        SessionState::parse(&name).ok_or_else(|| D::Error::custom("no state of a session"))
+    }
+}

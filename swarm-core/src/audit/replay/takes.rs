@@ -1,0 +1,118 @@
+//! Takes, and the openings of sealed ones.
+
+use super::found::{Found, Place, or_none};
+use super::members::Members;
+use super::sessions::{SessionReplay, Sessions};
+use crate::domain::json::{Object, printable};
+use crate::domain::{Invalid, SessionState, Timestamp};
+
+impl Sessions {
+    /// Checks that a take was accepted by the rules: in a session that stood, within the deadline in force, judged under the
+    /// version in force, by the key that the log registered for its author, and as the author's next revision.
+    pub(super) fn take(
+        &mut self,
+        place: Place,
+        mut fields: Object,
+        members: &Members,
+        found: &mut Found,
+    ) -> Result<(), Invalid> {
+        let id = fields.id_if_any("id")?.ok_or_else(|| Invalid::missing("id"))?;
+        let session_id =
+            fields.id_if_any("sessionId")?.ok_or_else(|| Invalid::missing("sessionId"))?;
+        let version = fields.whole_if_any("sessionVersion")?;
+        let member = fields.text("memberId")?;
+        let revision = fields.whole_if_any("revision")?.unwrap_or_default();
+        let key = fields.text("publicKey")?;
+        let is_sealed = fields.has("sealed");
+        let by = printable(&member);
+        let name = format!("take {id} of session {session_id} by {by}");
+        if id <= self.last_take {
+            found.fault(place, &format!("{name} has an id that is not the next one"));
+        }
+        self.last_take = self.last_take.max(id);
+        if let Some(fault) = members.fault_of(&member, &key) {
+            found.fault(place, &format!("{name}: {fault}"));
+        }
+        let Some(session) = self.by_id.get_mut(&session_id) else {
+            found.fault(place, &format!("{name}: no entry convened the session"));
+            return Ok(());
+        };
+        for fault in session.take_faults(place.at, version, is_sealed) {
+            found.fault(place, &format!("{name} {fault}"));
+        }
+        if session.filed.excused.contains(&member) {
+            found.fault(place, &format!("{name}, who was excused"));
+        }
+        let last = session.filed.revisions.insert(member, revision).unwrap_or_default();
+        if revision != last + 1 {
+            let text = format!("{name} is revision {revision}, the one before was {last}");
+            found.fault(place, &text);
+        }
+        if revision > 1 && session.state >= SessionState::Aggregated {
+            found.fault(place, &format!("{name} amends after the session was aggregated"));
+        }
+        session.filed.takes += 1;
+        session.filed.last_filed = Some(place.at);
+        if is_sealed {
+            session.filed.sealed.push(id);
+        }
+        Ok(())
+    }
+
+    /// Checks that an opening is that of the next sealed take of the session that is being opened.
+    pub(super) fn opening(
+        &mut self,
+        place: Place,
+        mut fields: Object,
+        found: &mut Found,
+    ) -> Result<(), Invalid> {
+        let id = fields.id_if_any("id")?.ok_or_else(|| Invalid::missing("id"))?;
+        let session = self.opening.and_then(|session| self.by_id.get_mut(&session));
+        let next = session.as_ref().and_then(|session| session.filed.sealed.first().copied());
+        if next != Some(id) {
+            let next = or_none(next);
+            found.fault(place, &format!("opens take {id}; the next one to open is {next}"));
+        }
+        if let Some(session) = session {
+            session.filed.sealed.retain(|sealed| *sealed != id);
+            if session.filed.sealed.is_empty() {
+                self.opening = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Called before an entry of another kind: checks that no takes are left to be opened.
+    pub(super) fn check_opening(&mut self, place: Place, found: &mut Found) {
+        if let Some(session) = self.opening.take() {
+            let left = self.by_id.get(&session).map_or(0, |session| session.filed.sealed.len());
+            let text = format!("session {session} was opened, and {left} of its takes were not");
+            found.fault(place, &text);
+        }
+    }
+}
+
+impl SessionReplay {
+    /// Why the session cannot have accepted a take at this moment.
+    fn take_faults(&self, at: Timestamp, version: Option<u64>, is_sealed: bool) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.is_withdrawn {
+            faults.push("was filed after the session was withdrawn".to_owned());
+        }
+        if let Some(deadline) = self.deadline.filter(|deadline| at > *deadline) {
+            faults.push(format!("was filed after the deadline in force, {deadline}"));
+        }
+        if self.version.is_some() && version != self.version {
+            let (judged, in_force) = (or_none(version), or_none(self.version));
+            faults.push(format!(
+                "was judged under version {judged} of the session; in force was version {in_force}"
+            ));
+        }
+        let must_be_sealed = self.is_blind && !self.is_opened;
+        if is_sealed != must_be_sealed {
+            let is = if is_sealed { "is sealed" } else { "is not sealed" };
+            faults.push(format!("{is}, against the session"));
+        }
+        faults
+    }
+}

@@ -1,0 +1,77 @@
+//! The folder of a watcher: what it remembers of a log.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use swarm_core::audit::WatchState;
+
+use crate::Failure;
+
+/// The folder with the state of a watcher.
+pub(super) struct StateFolder(PathBuf);
+
+/// The state: the key that the log had at the first run, and what was seen of it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) key: String,
+    pub(super) watched: WatchState,
+}
+
+/// The file with the state, as JSON.
+const STATE: &str = "state.json";
+
+/// A copy of the checkpoint, to be compared by others.
+const CHECKPOINT: &str = "checkpoint";
+
+impl StateFolder {
+    /// Opens the folder, or makes it.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// The path of a file or a folder in it.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The state of the last run; `None` at the first run.
+    ///
+    /// # Errors
+    /// If it cannot be read, or was damaged.
+    pub(super) fn read(&self) -> Result<Option<State>, Failure> {
+        let path = self.path(STATE);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| format!("{}: {error}", path.display()))?,
+        };
+        let state = serde_json::from_str(&text);
+        Ok(Some(state.map_err(|error| format!("{}: {error}", path.display()))?))
+    }
+
+    /// Writes the state.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write(&self, state: &State) -> Result<(), Failure> {
+        replace(&self.path(STATE), serde_json::to_string(state)?.as_bytes())?;
+        replace(&self.path(CHECKPOINT), state.watched.checkpoint.as_bytes())
+    }
+}
+
+/// Writes a file whole, then gives it its name. Makes the folders that it is in.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let draft = path.with_extension("new");
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = written.and_then(|()| fs::write(&draft, bytes));
+    let written = written.and_then(|()| fs::rename(&draft, path));
+    written.map_err(|error| format!("{}: {error}", path.display()).into())
+}

@@ -1,0 +1,209 @@
+//! What `swarm member` keeps of a take, and checks of it later (API.md, 13.3): a member believes no answer that it cannot
+//! verify.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use swarm_redis_testing::wait_until;
+
+use crate::commands::{User, desk, joined};
+use crate::harness::ADMIN;
+use crate::program::Program;
+
+const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
+const SUBMIT: &str = "submit --stance cautious --confidence 0.5";
+
+/// The files of the takes that the profile keeps.
+fn kept(user: &User) -> Vec<PathBuf> {
+    let folder = user.profile("key").parent().unwrap().to_owned();
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_take = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("take-");
+    let mut files: Vec<_> = files.filter(is_take).collect();
+    files.sort();
+    files
+}
+
+fn read(path: &PathBuf) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The verdict and the detail of each take.
+fn verdicts(user: &User, code: i32) -> Vec<(String, String)> {
+    let ended = user.member("check --json");
+    assert_eq!(ended.code, code, "{}{}", ended.out, ended.err);
+    let rows: Value = serde_json::from_str(&ended.out).unwrap();
+    let text = |row: &Value, field: &str| row[field].as_str().unwrap().to_owned();
+    let rows = rows["takes"].as_array().unwrap();
+    rows.iter().map(|row| (text(row, "verdict"), text(row, "detail"))).collect()
+}
+
+fn convened(blind: bool) -> (Program, User) {
+    let (program, user) = desk();
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    let flag = if blind { " --blind" } else { "" };
+    user.admin(&format!("session convene --subject aurora --closes +3h{flag}")).ok();
+    (program, user)
+}
+
+#[test]
+fn take_is_kept_with_its_receipt_and_later_its_proof() {
+    for blind in [false, true] {
+        let (program, user) = convened(blind);
+        let submitted = user.member(SUBMIT);
+        assert!(submitted.err.contains("the receipt holds"), "{}", submitted.err);
+        submitted.ok();
+        let files = kept(&user);
+        assert_eq!(fs::metadata(&files[0]).unwrap().permissions().mode() & 0o777, 0o600);
+        let take = read(&files[0]);
+        assert!(take["receipt"].as_str().unwrap().contains("signature-input: swarm=("), "{take}");
+        assert_eq!(take["salt"].is_string(), blind);
+        let sent: Value = serde_json::from_str(take["sent"].as_str().unwrap()).unwrap();
+        assert_eq!(sent["stance"], "cautious");
+        let entry = take["entry"].as_u64().unwrap();
+        let log = program.client.get(&format!("/api/swarm/log?after={}", entry - 1)).json();
+        assert_eq!(log["entries"][0]["id"], 1);
+
+        wait_until("the take is proved", || {
+            program.client.get("/api/swarm/takes/1/proof").status == 200
+        });
+        assert_eq!(verdicts(&user, 0), [("holds".to_owned(), String::new())]);
+        assert!(read(&files[0])["proof"].as_str().unwrap().contains("tlog-proof"));
+        user.member(SUBMIT).ok();
+        wait_until("the next take is proved", || {
+            program.client.get("/api/swarm/takes/2/proof").status == 200
+        });
+        let verdicts = verdicts(&user, 0);
+        assert_eq!((verdicts.len(), kept(&user).len()), (2, 2));
+        assert!(verdicts.iter().all(|(verdict, _)| verdict == "holds"), "{verdicts:?}");
+    }
+}
+
+#[test]
+fn kept_evidence_that_was_changed_does_not_hold() {
+    let (program, user) = convened(false);
+    user.member(SUBMIT).ok();
+    wait_until("the take is proved", || {
+        program.client.get("/api/swarm/takes/1/proof").status == 200
+    });
+    verdicts(&user, 0);
+    let file = &kept(&user)[0];
+    let honest = read(file);
+    let with = |field: &str, from: &str, to: &str| {
+        let mut changed = honest.clone();
+        let text = honest[field].as_str().unwrap().replacen(from, to, 1);
+        assert_ne!(text, honest[field], "{field}");
+        changed[field] = json!(text);
+        fs::write(file, changed.to_string()).unwrap();
+    };
+    let edits: [(&str, &str, &str); 4] = [
+        ("receipt", "HTTP/1.1 201", "HTTP/1.1 202"),
+        ("receipt", "\"recommendationId\":1", "\"recommendationId\":2"),
+        ("sent", "\"stance\":\"cautious\"", "\"stance\":\"bearish\""),
+        ("proof", "index ", "index 1"),
+    ];
+    for (field, from, to) in edits {
+        with(field, from, to);
+        let verdicts = verdicts(&user, 1);
+        assert_eq!(verdicts[0].0, "does not hold", "{field}: {verdicts:?}");
+    }
+    // Signed under less than the request: not a receipt of this submit.
+    let mut changed = honest.clone();
+    changed.as_object_mut().unwrap().remove("receipt");
+    fs::write(file, changed.to_string()).unwrap();
+    assert_eq!(verdicts(&user, 0), [("missing".to_owned(), "no receipt".to_owned())]);
+}
+
+/// A server whose store was wiped, and which goes on with the same key: what it signed before is in the member's hand.
+#[test]
+fn service_that_lost_a_take_is_found() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    let mut user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora --closes +3h").ok();
+    let backup = |name: &str| folder.path().join(name);
+    program.stop("TERM");
+    fs::copy(backup("swarm.db"), backup("backup")).unwrap();
+
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    moved(&mut user, &program);
+    user.member(SUBMIT).ok();
+    wait_until("the take is proved", || {
+        program.client.get("/api/swarm/takes/1/proof").status == 200
+    });
+    verdicts(&user, 0);
+    program.stop("TERM");
+    for name in ["swarm.db-wal", "swarm.db-shm", "swarm.key.checkpoints"] {
+        let _ = fs::remove_file(backup(name));
+    }
+    fs::copy(backup("backup"), backup("swarm.db")).unwrap();
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    moved(&mut user, &program);
+    let lost = [("does not hold".to_owned(), "the service has no take 1".to_owned())];
+    assert_eq!(verdicts(&user, 1), lost);
+    // Another take, in the place of the one that was lost.
+    let file = kept(&user).remove(0);
+    user.member("submit --stance bearish --confidence 0.9").ok();
+    let [first, second] = kept(&user).try_into().unwrap();
+    let verdicts = verdicts(&user, 1);
+    let lost = [&first, &second].iter().position(|path| **path == file).unwrap();
+    assert!(verdicts[lost].1.contains("is not the one that was sent"), "{verdicts:?}");
+}
+
+/// The profile's service has another address now.
+fn moved(user: &mut User, program: &Program) {
+    *user = std::mem::replace(user, User::of(program)).at(program);
+    let path = user.profile("profile.json");
+    let mut profile = read(&path);
+    profile["url"] = json!(user.url());
+    fs::write(path, profile.to_string()).unwrap();
+}
+
+#[test]
+fn answer_that_is_not_signed_is_said() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    let mut user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora --closes +3h").ok();
+    wait_until("the log is signed", || program.client.get("/swarm/log/checkpoint").status == 200);
+    program.stop("TERM");
+    // A server with another key signs nothing until an operator accepts it.
+    let program = Program::start_in(folder, &["serve", "--signing-key=other.key"], TOKEN);
+    moved(&mut user, &program);
+    let submitted = user.member(SUBMIT);
+    assert!(
+        submitted.err.contains("no receipt: that the take was accepted is the service's word"),
+        "{}",
+        submitted.err
+    );
+    submitted.ok();
+    let verdicts = verdicts(&user, 0);
+    assert_eq!(verdicts[0].0, "missing", "{verdicts:?}");
+    assert!(verdicts[0].1.contains("no receipt"), "{verdicts:?}");
+}
+
+/// The key of the log is the first one that the member saw, or was given.
+#[test]
+fn receipt_by_another_key_is_refused_and_kept() {
+    let (_program, user) = convened(false);
+    let stranger = Program::start(&["serve", "--store=memory"], TOKEN);
+    let manifest = stranger.client.get("/.well-known/swarm.json").expect(200).json();
+    let path = user.profile("log-key");
+    fs::write(&path, manifest["logKey"].as_str().unwrap()).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let submitted = user.member(SUBMIT);
+    assert_eq!(submitted.code, 1);
+    assert!(submitted.err.contains("the receipt does not hold"), "{}", submitted.err);
+    assert_eq!(submitted.out, "1\n", "it is on file all the same");
+    assert!(read(&kept(&user)[0])["receipt"].is_string());
+    user.member("check").fails(1, "is not signed by the key that this profile keeps");
+}
