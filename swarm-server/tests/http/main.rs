@@ -17,6 +17,7 @@ mod build_info;
 mod bulk_reads;
 mod bundle_mutations;
 mod bundles;
+mod cheating;
 mod clients;
 mod clock;
 mod command_credentials;
