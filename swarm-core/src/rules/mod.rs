@@ -13,6 +13,7 @@ mod judge;
 mod log;
 mod mail;
 mod membership;
+mod own_key;
 mod preflight;
 mod public_take;
 mod quota;
@@ -54,6 +55,7 @@ pub use membership::{
     MemberChange, MemberRemoval, activate, admit, claim, deactivate, expire, has_expired,
     may_be_read, reject, reject_competing_application, reset_claim, rotate,
 };
+pub use own_key::replace_own_key;
 pub use preflight::{Preflight, preflight};
 pub use public_take::{PublicTake, SealedTake, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};

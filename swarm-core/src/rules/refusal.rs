@@ -69,6 +69,12 @@ pub enum Refusal {
         /// The exact text that should have been signed.
         expected_payload: String,
     },
+    /// A signature of the replacement of a key does not verify for these canonical bytes.
+    #[error("signature verification failed")]
+    BadKeyReplacement {
+        /// The exact text that both keys should have signed.
+        expected_payload: String,
+    },
     /// Another application or member holds this public key.
     #[error("public key already registered")]
     KeyRegistered(MemberId),

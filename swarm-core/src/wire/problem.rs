@@ -141,7 +141,9 @@ impl From<&Refusal> for Problem {
             Refusal::NotOnRoster => Self::NotOnRoster,
             Refusal::Excused => Self::Excused,
             Refusal::NoKey => Self::NoKey,
-            Refusal::BadSignature | Refusal::BadApplication { .. } => Self::BadSignature,
+            Refusal::BadSignature
+            | Refusal::BadApplication { .. }
+            | Refusal::BadKeyReplacement { .. } => Self::BadSignature,
             Refusal::NonceUsed => Self::NonceUsed,
             Refusal::CapReached => Self::CapReached,
             Refusal::AmendmentClosed => Self::AmendmentClosed,
