@@ -141,6 +141,9 @@ pub enum Refusal {
     /// The session has sealed takes, and the change could depend on what they say.
     #[error("takes are sealed")]
     TakesSealed,
+    /// Nothing is wrong with the store or the key, so there is nothing to accept.
+    #[error("nothing to accept")]
+    NothingToAccept,
     /// The session already has a roster.
     #[error("roster already frozen")]
     RosterFrozen,
@@ -188,6 +191,7 @@ impl Refusal {
                 | Self::FiledLater
                 | Self::TakesOnFile
                 | Self::TakesSealed
+                | Self::NothingToAccept
                 | Self::RosterFrozen
                 | Self::NoRoster
                 | Self::BriefPublished

@@ -97,7 +97,7 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             let done = format!("message {id} is cancelled");
             operator.post(&format!("{API}/outbox/{id}/cancel"), &empty(), &done)
         }
-        Verb::Accept { what } => accept(operator, what),
+        Verb::Accept { what, force } => accept(operator, what, force),
         Verb::Committee { verb } => committee::run(operator, verb),
     }
 }
@@ -195,7 +195,7 @@ fn subjects(operator: &Operator, verb: SubjectVerb) -> Result<(), CommandError> 
     }
 }
 
-fn accept(operator: &Operator, what: Accepted) -> Result<(), CommandError> {
+fn accept(operator: &Operator, what: Accepted, force: bool) -> Result<(), CommandError> {
     let what = match what {
         Accepted::Clock => "clock",
         Accepted::Store => "store",
@@ -204,8 +204,11 @@ fn accept(operator: &Operator, what: Accepted) -> Result<(), CommandError> {
     operator.confirm(&format!(
         "the {what} is accepted as it is now, and the log keeps an entry of it for ever"
     ))?;
-    let body = Json::from([("what", Json::from(what))]);
-    operator.post(&format!("{API}/accept"), &body, &format!("the {what} is accepted"))
+    let mut body = Json::from([("what", Json::from(what))]).into_object();
+    if force {
+        body.set("force", Json::Bool(true));
+    }
+    operator.post(&format!("{API}/accept"), &Json::Object(body), &format!("the {what} is accepted"))
 }
 
 fn empty() -> Json {
