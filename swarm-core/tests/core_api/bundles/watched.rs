@@ -1,4 +1,5 @@
 //! Logs that are watched: honest ones, and those of an operator who has the signing key.
+#![allow(clippy::panic, reason = "a test panics")]
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
