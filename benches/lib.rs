@@ -107,6 +107,7 @@ impl Author {
             joined_at: now,
             claimed_at: now,
             token: Some(self.token),
+            token_claimed_at: now,
         }
     }
 }

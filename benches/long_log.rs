@@ -85,6 +85,7 @@ fn take(id: u64, authors: &[Author], examples: &[Signed<TakeDraft>]) -> Take {
     Take {
         id: TakeId(id),
         session_id: SessionId(session),
+        session_version: 1,
         revision: Revision::new(revision as u8).expect("at most five"),
         filed_at: Timestamp::EPOCH,
         signed: Arc::new(Signed { payload, signature: example.signature.clone() }),

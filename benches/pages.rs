@@ -272,6 +272,7 @@ impl Author {
             joined_at: now,
             claimed_at: now,
             token: Some(self.token),
+            token_claimed_at: now,
         }
     }
 

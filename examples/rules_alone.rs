@@ -105,6 +105,7 @@ fn member(name: &str, keys: &KeyPair) -> Result<Member, Box<dyn Error>> {
         joined_at: Some(joined),
         claimed_at: Some(joined),
         token: None,
+        token_claimed_at: None,
     })
 }
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-r"""Verifies a bundle of Swarm, offline: one file, no SDK; Python 3.9 and the "cryptography" package.
+r"""Verifies a bundle of Swarm: one file, no SDK; Python 3.9 and the "cryptography" package.
 
     curl -o bundle.json https://desk.example/api/swarm/sessions/7/bundle
     verify_bundle.py bundle.json --key LOG-KEY
+    verify_bundle.py bundle.json --key LOG-KEY --log https://desk.example --policy witnesses.txt --members keys.txt
 
-Prints a line for each check, and for each thing that has to be taken on trust. Exit status: 0 all holds, 1 something
-does not, 2 there is no bundle to read. LOG-KEY is `logKey` or `signingKey` of the service, from another source.
+Prints a line for each check: it "holds", it "fails", something is "notable" (the rules allow it, but it changed the terms
+of takes, or who counts), or it is "unproven" and has to be taken on trust. Exit status: 0 nothing fails, 1 something does,
+2 there is no bundle to read, 3 with --strict if something is notable. LOG-KEY is `logKey` or `signingKey` of the service,
+from another source.
 
 It was written from API.md alone (sections 3, 5.1, 5.8, 6.3 to 6.5, 11.2 and 11.5 to 11.9), not from the code of the
 service, and trusts nothing in the bundle: whatever it says is computed again.
@@ -13,12 +16,16 @@ service, and trusts nothing in the bundle: whatever it says is computed again.
 
 import argparse
 import base64
+import functools
 import hashlib
 import json
 import math
+import os
 import re
 import sys
-from datetime import datetime, timezone
+import urllib.request
+from bisect import bisect_left
+from datetime import date, datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from cryptography.exceptions import InvalidSignature
@@ -27,7 +34,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 RANKS = {"bearish": -2, "cautious": -1, "neutral": 0, "constructive": 1, "bullish": 2}
 STATES = ["scheduled", "collecting", "window_closed", "aggregated", "published"]
 MAX_NAMED = 10  # faults of one check that are named
-ABSENT = object()
+MAX_DEPTH = 127  # levels of nesting
+MAX_HASHED = 20_000_000  # entries of rosters that are hashed
 
 
 class Invalid(Exception):
@@ -38,6 +46,8 @@ class Invalid(Exception):
 
 class Number(float):
     """A number with the text that it was written as."""
+
+    __slots__ = ("text",)
 
     def __new__(cls, text):
         number = super().__new__(cls, text)
@@ -62,10 +72,21 @@ def read_json(text):
     try:
         value = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=refuse,
                            object_pairs_hook=no_duplicates)
+        check_depth(value)
         write(value).encode("utf-8")  # text that is not valid Unicode is refused here
         return value
     except (ValueError, RecursionError) as error:
         raise Invalid(f"no JSON: {error}") from error
+
+
+def check_depth(value):
+    values, depth = [value], 0
+    while values:
+        values = [item for value in values if isinstance(value, (dict, list))
+                  for item in (value.values() if isinstance(value, dict) else value)] if depth <= MAX_DEPTH else None
+        if values is None:
+            raise Invalid("nested too deep")
+        depth += 1
 
 
 def write(value):
@@ -115,6 +136,9 @@ def sha256_text(data):
 
 
 # ---- Fields of records (API.md, 5.1, 6.3 and 6.4) -----------------------------------------------
+#
+# A record is read leniently and then written again as the service writes it. Each field must be the same text: texts are
+# signed and hashed. A field that is null counts as absent.
 
 def field(record, name, kind, what):
     value = record.get(name) if isinstance(record, dict) else None
@@ -130,76 +154,123 @@ def string(record, name, least=0, most=math.inf):
     return value
 
 
+def number(record, name):
+    return float(field(record, name, Number, "number"))
+
+
 def whole(record, name, most=2**53):
-    value = field(record, name, Number, "number")
-    if value.text != str(int(value)) or not 0 <= value <= most:
+    value = number(record, name)
+    if not 0 <= value <= most or value != int(value):
         raise Invalid(f"{name} is no whole number")
     return int(value)
 
 
+def boolean(record, name):
+    return field(record, name, bool, "true or false")
+
+
+def rows(record, name, read):
+    return [read(row if isinstance(row, dict) else {}) for row in field(record, name, list, "list")]
+
+
+def optional(read, record, name, *rest):
+    value = record.get(name) if isinstance(record, dict) else None
+    return None if value is None else read(record, name, *rest)
+
+
+def day(record, name):
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", string(record, name), re.ASCII):
+        raise Invalid(f"{name} is no day")
+    return record[name]
+
+
 def instant(record, name):
-    """The time in milliseconds. It has one form."""
-    return parse_instant(string(record, name), name)
-
-
-def parse_instant(text, name):
-    if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text, re.ASCII):
-        raise Invalid(f"{name} is not written as the service writes it")
+    """The time in milliseconds, of any text of RFC 3339 in the years 0 to 9999."""
+    text = string(record, name)
+    parts = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))", text, re.ASCII)
+    if not parts:
+        raise Invalid(f"{name} is no time")
+    year, month, of_month, hour, minute, second = map(int, parts.group(1, 2, 3, 4, 5, 6))
     try:
-        moment = datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
+        # Python has no year 0; 400 years later the calendar is the same.
+        days = date(year + 400 if year < 400 else year, month, of_month).toordinal() - (146_097 if year < 400 else 0)
     except ValueError as error:
         raise Invalid(f"{name} is no time") from error
-    return int(moment.timestamp()) * 1000 + int(text[20:23])
+    offset = 0 if parts.group(8) else int(parts.group(10)) * 60 + int(parts.group(11))
+    if hour > 23 or minute > 59 or second > 60 or offset >= 1440 or (parts.group(11) or "00") > "59":
+        raise Invalid(f"{name} is no time")
+    offset = -offset if parts.group(9) == "-" else offset
+    minutes = (days - EPOCH) * 1440 + hour * 60 + minute - offset
+    if second == 60 and minutes % 1440 != 1439:
+        raise Invalid(f"{name} is no time")
+    millis = (minutes * 60 + second) * 1000 + int(((parts.group(7) or "") + "000")[:3])
+    if not 0 <= millis + (EPOCH + 365) * 86_400_000 < (date.max.toordinal() + 1 + 365) * 86_400_000:
+        raise Invalid(f"{name} is no time")
+    return millis
 
 
-def optional(read, record, name):
-    return None if record.get(name) is None else read(record, name)
+EPOCH = date(1970, 1, 1).toordinal()
 
 
-def own_form(record, names):
-    """Numbers among the fields are written as ECMAScript writes them."""
-    for name in names:
-        if isinstance(record.get(name), Number) and record[name].text != number_text(record[name]):
-            raise Invalid(f"{name} is not written as the service writes it")
+def instant_text(millis):
+    days, rest = divmod(millis, 86_400_000)
+    ordinal = days + EPOCH
+    moment = date.fromordinal(ordinal if ordinal > 0 else ordinal + 146_097)
+    year = moment.year if ordinal > 0 else moment.year - 400
+    seconds, thousandths = divmod(rest, 1000)
+    return (f"{year:04}-{moment.month:02}-{moment.day:02}T"
+            f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{thousandths:03}Z")
+
+
+def public_key(record, name):
+    text = string(record, name)
+    if not is_key(base64_bytes(text, 32)):
+        raise Invalid(f"{name} is no key")
+    return text
+
+
+def inexact(record, written, also=()):
+    """The fields that are not written as the service writes them, and the names of unknown ones."""
+    record = record if isinstance(record, dict) else {}
+    faults = [f"{name} is not written as the service writes it" for name, value in written.items()
+              if name not in record or write(record[name]) != write(value)]
+    unknown = [name for name, value in record.items() if value is not None and name not in written and name not in also]
+    return faults, unknown
 
 
 class Take:
     """A take that was read by the rules; `fields` are those that are signed, in their order."""
 
-    KNOWN = {"id", "sessionId", "revision", "memberId", "date", "subjectId", "nonce", "stance", "confidence", "body",
-             "memoUrl", "weights", "signature", "publicKey", "filedAt", "sealed", "salt", "supersededBy"}
-
     def __init__(self, record):
-        self.record = record
-        self.id, self.session_id = whole(record, "id"), whole(record, "sessionId")
-        self.revision = whole(record, "revision", 5)
-        if self.revision < 1:
-            raise Invalid("revision is 0")
-        self.member = string(record, "memberId", 1, 100)
-        confidence = field(record, "confidence", Number, "number")
+        confidence = abs(number(record, "confidence")) if number(record, "confidence") == 0 else number(record, "confidence")
         if not 0 <= confidence <= 1:
             raise Invalid("confidence is not from 0 to 1")
-        if not re.fullmatch(r"\d{4}-\d\d-\d\d", string(record, "date"), re.ASCII):
-            raise Invalid("date is no day")
+        self.member = string(record, "memberId", 1, 100)
         self.fields = {
-            "memberId": self.member, "date": record["date"], "subjectId": string(record, "subjectId", 1, 100),
+            "memberId": self.member, "date": day(record, "date"), "subjectId": string(record, "subjectId", 1, 100),
             "nonce": string(record, "nonce", 1, 200), "stance": string(record, "stance", 1, 100),
-            "confidence": float(confidence), "body": string(record, "body", 0, 10_000),
-            "memoUrl": string(record, "memoUrl", 0, 2_000),
+            "confidence": confidence, "body": optional(string, record, "body", 0, 10_000) or "",
+            "memoUrl": optional(string, record, "memoUrl", 0, 2_000) or "",
         }
-        if record.get("weights") is not None:
-            self.fields["weights"] = read_weights(record["weights"])
+        weights = optional(read_weights, record, "weights")
+        if weights is not None:
+            self.fields["weights"] = weights
         self.signature = string(record, "signature", 0, 2_000)
-        self.key = string(record, "publicKey")
-        self.filed_at = instant(record, "filedAt")
-        self.superseded_by = record.get("supersededBy")
+        self.id, self.session_id = whole(record, "id"), whole(record, "sessionId")
+        self.session_version, self.revision = whole(record, "sessionVersion"), whole(record, "revision", 5)
+        if self.revision < 1:
+            raise Invalid("revision is 0")
+        self.filed_at, self.key = instant(record, "filedAt"), public_key(record, "publicKey")
         self.salt = optional(string, record, "salt")
         if self.salt is not None:
             base64_bytes(self.salt, 32)
-        if record.get("sealed") != self.seal():
-            raise Invalid("sealed is not written as the service writes it")
-        own_form(record, ["confidence"])
-        self.unknown = [name for name, value in record.items() if name not in self.KNOWN and value is not None]
+        self.superseded_by = record.get("supersededBy")
+        written = {
+            "id": self.id, "sessionId": self.session_id, "sessionVersion": self.session_version, "revision": self.revision,
+            **self.fields, "signature": self.signature, "publicKey": self.key, "filedAt": instant_text(self.filed_at),
+            **({} if self.salt is None else {"sealed": self.seal(), "salt": self.salt}),
+        }
+        self.faults, self.unknown = inexact(record, written, ["supersededBy"])
 
     def canonical(self):
         return write(self.fields).encode("utf-8")
@@ -208,7 +279,10 @@ class Take:
         """The seal of a take that was filed in a blind session before that was opened (API.md, 5.8)."""
         if self.salt is None:
             return None
-        signature = base64_bytes(self.signature, 64)
+        try:
+            signature = base64_bytes(self.signature, 64)
+        except Invalid:
+            signature = b""
         return sha256_text(base64_bytes(self.salt, 32) + self.canonical() + b"\0" + signature)
 
     def opening(self):
@@ -220,119 +294,234 @@ class Take:
         return RANKS.get(self.fields["stance"])
 
 
-def read_weights(rows):
-    if not isinstance(rows, list) or not 1 <= len(rows) <= 1_000:
-        raise Invalid("weights is no list of 1 to 1,000")
-    weights = []
-    for row in rows:
-        weight = field(row, "weight", Number, "number")
-        own_form(row, ["weight"])
-        if list(row) != ["bucket", "weight"] or weight < 0:
-            raise Invalid("weights is not written as the service writes it")
-        weights.append({"bucket": string(row, "bucket", 1, 100), "weight": float(weight)})
+def read_weights(record, name):
+    weights = rows(record, name, lambda row: {"bucket": string(row, "bucket", 1, 100), "weight": number(row, "weight")})
+    if not len(weights) <= 1_000 or not all(row["weight"] >= 0 for row in weights):
+        raise Invalid("weights is no list of at most 1,000, none of them negative")
     total = ascending_sum([row["weight"] for row in weights])
     if len({row["bucket"] for row in weights}) < len(weights) or not 0 < total < math.inf:
         raise Invalid("weights has a bucket twice, or no positive total")
     return weights
 
 
+def read_roster(record, name):
+    def read(row):
+        excused = optional(boolean, row, "excused")
+        if set(row) - {"memberId", "excused"}:
+            raise Invalid("roster has another field")
+        return {"memberId": string(row, "memberId", 1, 100), "excused": bool(excused)}
+    roster = rows(record, name, read)
+    if len({row["memberId"] for row in roster}) < len(roster):
+        raise Invalid("roster lists a member twice")
+    return roster
+
+
+def read_buckets(record, name):
+    buckets = field(record, name, list, "list")
+    if not all(isinstance(bucket, str) and 1 <= len(bucket) <= 100 for bucket in buckets):
+        raise Invalid("buckets holds what is no name")
+    return buckets
+
+
+def inner(record, name):
+    """The object in a field; one without members if it is another value."""
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def read_snapshot(record, _name):
+    snapshot = inner(record, "snapshot")
+    if snapshot.get("participation") is None or snapshot.get("stances") is None:
+        raise Invalid("the snapshot lacks participation or stances")
+    participation, stances = inner(snapshot, "participation"), inner(snapshot, "stances")
+
+    def quorum(record, name):
+        return {"required": whole(inner(record, name), "required", 2**32 - 1), "met": boolean(inner(record, name), "met")}
+
+    def position(record, name):
+        found = inner(record, name)
+        if found.get("stance") not in RANKS:
+            raise Invalid("the consensus is no stance")
+        return {"stance": found["stance"], "score": number(found, "score"), "confidence": number(found, "confidence")}
+
+    def quote(row):
+        confidence, revision = abs(number(row, "confidence")), whole(row, "revision", 5)
+        if not 0 <= number(row, "confidence") or confidence > 1 or revision < 1:
+            raise Invalid("a quote is none")
+        return {"takeId": whole(row, "takeId"), "memberId": string(row, "memberId", 1, 100), "revision": revision,
+                "stance": string(row, "stance", 1, 100), "confidence": confidence, "body": string(row, "body", 0, 10_000)}
+
+    def weight(row):
+        return {"bucket": string(row, "bucket", 1, 100), "weight": number(row, "weight")}
+
+    return {
+        "aggregatedAt": instant_text(instant(snapshot, "aggregatedAt")),
+        "participation": {"members": whole(participation, "members"), "expected": optional(whole, participation, "expected"),
+                          "rate": optional(number, participation, "rate")},
+        "quorum": optional(quorum, snapshot, "quorum"),
+        "stances": {name: whole(stances, name) for name in (*RANKS, "other")},
+        "consensus": optional(position, snapshot, "consensus"),
+        "weights": optional(rows, snapshot, "weights", weight),
+        "quotes": rows(snapshot, "quotes", quote),
+    }
+
+
 class Session:
     """A session that was read by the rules."""
 
-    KNOWN = {"id", "date", "subjectId", "state", "windowClosesAt", "convenedAt", "quorum", "buckets", "roster",
-             "blind", "openedAt", "publishedAt", "snapshot"}
-
     def __init__(self, record):
-        self.record = record
-        self.id, self.state = whole(record, "id"), string(record, "state")
+        self.id, self.version, self.state = whole(record, "id"), whole(record, "version"), string(record, "state")
         if self.state not in STATES:
             raise Invalid("state is none")
-        self.date, self.subject = string(record, "date"), string(record, "subjectId", 1, 100)
+        self.date, self.subject = day(record, "date"), string(record, "subjectId", 1, 100)
         self.convened_at = instant(record, "convenedAt")
-        self.closes_at, self.published_at = (optional(instant, record, it) for it in ("windowClosesAt", "publishedAt"))
-        self.blind, self.opened_at = record.get("blind") is True, optional(instant, record, "openedAt")
-        if "blind" in record and not self.blind:
-            raise Invalid("blind is not written as the service writes it")
-        self.quorum = optional(lambda *it: whole(*it, 1_000_000), record, "quorum")
-        self.buckets = optional(lambda *it: field(*it, list, "list"), record, "buckets")
-        if not all(isinstance(bucket, str) and 1 <= len(bucket) <= 100 for bucket in self.buckets or []):
-            raise Invalid("buckets holds what is no name")
-        self.roster = optional(lambda *it: field(*it, list, "list"), record, "roster")
-        for row in self.roster or []:
-            string(row, "memberId", 1, 100)
-            if list(row) != ["memberId", "excused"] or not isinstance(row["excused"], bool):
-                raise Invalid("roster is not written as the service writes it")
-        if len({row["memberId"] for row in self.roster or []}) < len(self.roster or []):
-            raise Invalid("roster lists a member twice")
-        self.snapshot = optional(lambda *it: field(*it, dict, "object"), record, "snapshot")
+        self.closes_at, self.opened_at, self.published_at = (
+            optional(instant, record, it) for it in ("windowClosesAt", "openedAt", "publishedAt"))
+        self.blind = bool(optional(boolean, record, "blind"))
+        self.quorum, self.buckets = optional(whole, record, "quorum", 2**32 - 1), optional(read_buckets, record, "buckets")
+        self.roster, self.snapshot = optional(read_roster, record, "roster"), optional(read_snapshot, record, "snapshot")
         self.aggregated_at = instant(self.snapshot, "aggregatedAt") if self.snapshot else None
-        self.unknown = [name for name, value in record.items() if name not in self.KNOWN and value is not None]
+        time = lambda millis: None if millis is None else instant_text(millis)
+        self.head = {"id": self.id, "date": self.date, "subjectId": self.subject, "state": self.state,
+                     "windowClosesAt": time(self.closes_at), "convenedAt": time(self.convened_at), "quorum": self.quorum}
+        self.tail = {
+            **({"blind": True} if self.blind else {}),
+            **({"openedAt": time(self.opened_at)} if self.opened_at is not None else {}),
+            **({"publishedAt": time(self.published_at)} if self.published_at is not None else {}),
+        }
+        written = {**self.head, "version": self.version, "buckets": self.buckets, "roster": self.roster, **self.tail,
+                   "snapshot": self.snapshot}
+        self.faults, self.unknown = inexact(record, written)
 
+    @functools.cached_property
     def logged(self):
         """The session as its entries have it (API.md, 11.2)."""
-        record, of = self.record, lambda value: None if value is None else digest(value)
-        return {
-            **{name: record.get(name) for name in ("id", "date", "subjectId", "state", "windowClosesAt", "convenedAt", "quorum")},
-            "bucketsDigest": of(self.buckets), "rosterDigest": of(self.roster),
-            **({"blind": True} if self.blind else {}),
-            **({"openedAt": record["openedAt"]} if self.opened_at is not None else {}),
-            **({"publishedAt": record["publishedAt"]} if self.published_at is not None else {}),
-            "snapshotDigest": of(self.snapshot),
-        }
+        of = lambda value: None if value is None else digest(value)
+        return {**self.head, "bucketsDigest": of(self.buckets), "rosterDigest": of(self.roster), **self.tail,
+                "snapshotDigest": of(self.snapshot)}
+
+
+# ---- Entries of the log (API.md, 11.2) ----------------------------------------------------------
+
+OTHER_KINDS = {"memo", "subject", "subject-snapshot", "regime", "signal", "operation", "committee-day", "committee-take"}
+ACTS = {"convened", "state", "deadline", "quorum", "roster", "excuse", "brief", "withdrawn", "opened"}
+MEMBER_ACTS = {"activated", "deactivated", "claimed", "claim-reset", "key-rotated", "erased"}
+
+
+def exact_whole(value, most=2**64 - 1):
+    return isinstance(value, Number) and bool(re.fullmatch(r"0|[1-9]\d*", value.text, re.ASCII)) and int(value.text) <= most
+
+
+def exact_text(least, most):
+    return lambda value: isinstance(value, str) and least <= len(value) <= most
+
+
+def exact_digest(value):
+    return isinstance(value, str) and bool(re.fullmatch("sha256:[0-9a-f]{64}", value))
+
+
+def exact_instant(value):
+    return reads(lambda: instant_text(instant({"at": value}, "at")) == value)
+
+
+def exact_key(value):
+    return isinstance(value, str) and reads(lambda: public_key({"key": value}, "key") == value)
+
+
+def reads(read):
+    try:
+        return read()
+    except Invalid:
+        return False
+
+
+def nullable(check):
+    return lambda value: value is None or check(value)
+
+
+NAME, ID = exact_text(1, 100), exact_whole
+FIELDS = {  # in their order; those with a ? may be absent
+    "take": {"id": ID, "sessionId": ID, "sessionVersion": ID, "memberId": NAME,
+             "revision": lambda value: exact_whole(value, 5) and int(value) > 0, "sealed?": exact_digest, "digest?": exact_digest,
+             "signature?": exact_text(0, 2_000), "publicKey": exact_key},
+    "opening": {"id": ID, "salt": lambda value: isinstance(value, str) and reads(lambda: bool(base64_bytes(value, 32))),
+                "digest": exact_digest, "signature": exact_text(0, 2_000)},
+    "session": {"version": ID, "act": ACTS.__contains__, "by": NAME, "note": nullable(exact_text(0, 500)),
+                "session": lambda value: fits(value, LOGGED), "takes?": ID, "memberId?": NAME,
+                "excused?": lambda value: isinstance(value, bool)},
+    "member": {"act": MEMBER_ACTS.__contains__, "by": nullable(NAME), "id": NAME,
+               "status": {"active", "inactive"}.__contains__, "publicKey": nullable(exact_key)},
+}
+LOGGED = {"id": ID, "date": lambda value: isinstance(value, str) and reads(lambda: bool(day({"date": value}, "date"))),
+          "subjectId": NAME, "state": STATES.__contains__, "windowClosesAt": nullable(exact_instant),
+          "convenedAt": exact_instant, "quorum": nullable(lambda value: exact_whole(value, 2**32 - 1)),
+          "bucketsDigest": nullable(exact_digest), "rosterDigest": nullable(exact_digest),
+          "blind?": lambda value: value is True, "openedAt?": exact_instant, "publishedAt?": exact_instant,
+          "snapshotDigest": nullable(exact_digest)}
+
+
+def fits(value, fields):
+    """Whether an object has these fields, each of its form, in this order."""
+    if not isinstance(value, dict):
+        return False
+    checks = {name.rstrip("?"): check for name, check in fields.items()}
+    required = [name for name in fields if not name.endswith("?")]
+    try:
+        return ([name for name in checks if name in value] == list(value) and all(name in value for name in required)
+                and all(checks[name](item) for name, item in value.items()))
+    except TypeError:  # a list or an object where a word is expected
+        return False
 
 
 class Entry:
-    """An entry of the bundle: its text is what was hashed into the tree."""
+    """An entry of the log: its text is what was hashed into the tree."""
 
-    FIELDS = {  # in their order, with those that may be absent
-        "take": ["id", "sessionId", "memberId", "revision", "sealed?", "digest?", "signature?", "publicKey"],
-        "opening": ["id", "salt", "digest", "signature"],
-        "session": ["act", "by", "note", "session", "memberId?", "excused?"],
-    }
-    SESSION = ["id", "date", "subjectId", "state", "windowClosesAt", "convenedAt", "quorum", "bucketsDigest",
-               "rosterDigest", "blind?", "openedAt?", "publishedAt?", "snapshotDigest"]
-
-    def __init__(self, row):
-        text, index = string(row, "entry"), whole(row, "index")
-        self.fields, self.leaf = read_json(text), hashlib.sha256(b"\0" + text.encode("utf-8")).digest()
-        if not isinstance(self.fields, dict) or list(self.fields)[:3] != ["seq", "at", "kind"]:
-            raise Invalid("does not begin with seq, at and kind")
-        own_form(self.fields, self.fields)
-        if write(self.fields) != text:
+    def __init__(self, text):
+        self.fields = read_json(text)
+        self.leaf = hashlib.sha256(b"\0" + text.encode("utf-8")).digest()
+        self.seq, self.at = whole(self.fields, "seq"), instant(self.fields, "at")
+        self.kind, self.act = string(self.fields, "kind"), self.fields.get("act")
+        begin = f'{{"seq":{self.seq},"at":"{instant_text(self.at)}","kind":{write(self.kind)}'
+        if write(self.fields) != text or not text.startswith(begin):
             raise Invalid("is not the exact text of one")
-        self.seq, self.at, self.kind = whole(self.fields, "seq"), instant(self.fields, "at"), string(self.fields, "kind")
-        self.act = self.fields.get("act") if isinstance(self.fields.get("act"), str) else None
-        if self.kind in self.FIELDS and not in_order(list(self.fields)[3:], self.FIELDS[self.kind]):
+        rest = dict(list(self.fields.items())[3:])
+        if self.kind in FIELDS and not (fits(rest, FIELDS[self.kind]) and self.is_whole(rest)):
             raise Invalid("has other fields than its kind")
-        if self.kind == "take":
-            for name in ("id", "sessionId", "revision"):
-                whole(self.fields, name)
-            content = ("sealed",) if "sealed" in self.fields else ("digest", "signature")
-            for name in ("memberId", *content, "publicKey"):
-                string(self.fields, name)
-            if len(self.fields) != 8 + len(content):
-                raise Invalid("has other fields than its kind")
-        if self.kind == "opening":
-            whole(self.fields, "id")
-            for name in ("salt", "digest", "signature"):
-                string(self.fields, name)
+        self.is_unknown = self.kind not in FIELDS and self.kind not in OTHER_KINDS
+        self.accepts_clock = (self.kind == "operation" and self.act == "clock-accepted" and list(rest) == ["act", "by"]
+                              and NAME(rest["by"]))
         if self.kind == "session":
-            self.session = field(self.fields, "session", dict, "object")
-            if not in_order(list(self.session), self.SESSION):
-                raise Invalid("has another session record")
-            self.id, self.closes_at = whole(self.session, "id"), optional(instant, self.session, "windowClosesAt")
-            own_form(self.session, self.session)
-            if string(self.session, "state") not in STATES:
-                raise Invalid("has a state that is none")
-        if self.seq != index + 1:
-            raise Invalid(f"is entry {self.seq}, but has the index {index}")
-        self.index, self.proof = index, [base64_bytes(it, 32) for it in field(row, "proof", list, "list")]
+            self.session = self.fields["session"]
+            self.id, self.closes_at = int(self.session["id"].text), optional(instant, self.session, "windowClosesAt")
+            self.version = int(self.fields["version"].text)
+            self.takes = int(self.fields["takes"].text) if "takes" in self.fields else None
+            self.aggregates = self.act == "state" and self.session["state"] == "aggregated"
+        if self.kind == "take":
+            self.id, self.session_id = int(self.fields["id"].text), int(self.fields["sessionId"].text)
+            self.judged = int(self.fields["sessionVersion"].text)
+
+    def is_whole(self, rest):
+        """Whether fields that belong together are there together."""
+        if self.kind == "take":
+            return ("sealed" in rest) != ("digest" in rest) and ("digest" in rest) == ("signature" in rest)
+        return self.kind != "session" or ("memberId" in rest) == ("excused" in rest)
+
+    def named(self):
+        note = self.fields.get("note")
+        return f"entry {self.seq} of {self.fields['at']} by {shown(self.fields['by'])}" + (f", note {shown(note)}" if note else "")
 
 
-def in_order(names, expected):
-    known = [name.rstrip("?") for name in expected]
-    required = [name for name in expected if not name.endswith("?")]
-    return [name for name in known if name in names] == names and all(name in names for name in required)
+def bundled(row):
+    """An entry of a bundle, with its proof."""
+    text, index = string(row, "entry"), whole(row, "index")
+    proof = optional(field, row, "proof", list, "list") or []
+    if not all(isinstance(it, str) for it in proof):
+        raise Invalid("has a proof that is no list of hashes")
+    entry = Entry(text)
+    if entry.seq != index + 1:
+        raise Invalid(f"is entry {entry.seq}, but has the index {index}")
+    entry.index, entry.proof = index, [base64_bytes(it, 32) for it in proof]
+    return entry
 
 
 # ---- Keys and signatures (API.md, 3.2 and 11.5) -------------------------------------------------
@@ -347,13 +536,27 @@ def base64_bytes(text, length=None):
     return raw
 
 
+PRIME = 2**255 - 19
+CURVE = -121665 * pow(121666, PRIME - 2, PRIME) % PRIME
+ORDER_8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022
+WEAK = {0, 1, ORDER_8, PRIME - ORDER_8, PRIME - 1}
+
+
+@functools.lru_cache(10_000)
+def is_key(key):
+    """Whether the bytes are the one spelling of a point of the curve that is not of small order."""
+    y = int.from_bytes(key, "little") % 2**255  # the top bit is the sign of x
+    if y >= PRIME or y in WEAK:
+        return False
+    square = (y * y - 1) * pow(CURVE * y * y + 1, PRIME - 2, PRIME) % PRIME
+    return pow(square, (PRIME - 1) // 2, PRIME) == 1
+
+
 def is_signed(message, signature, key):
     """Strict: a weak key, or another spelling of a key or a signature, does not count."""
-    prime, order8 = 2**255 - 19, 2707385501144840649318225287225658788936804267575313519463743609750303402022
-    for point in key, signature[:32]:
-        y = int.from_bytes(point, "little") % 2**255  # the top bit is the sign of x
-        if y >= prime or y in (0, 1, order8, prime - order8, prime - 1):
-            return False
+    y = int.from_bytes(signature[:32], "little") % 2**255
+    if not is_key(key) or y >= PRIME or y in WEAK:
+        return False
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
         return True
@@ -364,36 +567,121 @@ def is_signed(message, signature, key):
 def read_log_key(text):
     """The name (None where it has none) and the bytes of a log's key."""
     try:
-        return None, base64_bytes(text, 32)
+        key = base64_bytes(text, 32)
     except Invalid:
-        name, _, rest = text.partition("+")
-        ident, _, encoded = rest.partition("+")
-        raw = base64_bytes(encoded, 33)
-        if not name or raw[0] != 1 or key_id(name, raw[1:]).hex() != ident:
-            raise Invalid("no key of a log") from None
-        return name, raw[1:]
+        return read_verifier_key(text, 1)
+    if not is_key(key):
+        raise Invalid("no key of a log")
+    return None, key
 
 
-def key_id(name, key):
-    return hashlib.sha256(name.encode() + b"\n\1" + key).digest()[:4]
+def key_id(name, key, kind=1):
+    return hashlib.sha256(name.encode() + bytes([10, kind]) + key).digest()[:4]
 
 
-def read_checkpoint(note):
-    """The signed text, its origin, size and root, and the signatures as (name, bytes)."""
+def read_note(note):
+    """The signed text, and the signatures below it as (name, key id, bytes)."""
     text, mark, below = note.rpartition("\n\n")
-    lines = text.split("\n")
-    if not mark or not below.endswith("\n") or len(lines) < 3 or not all(lines):
+    if not mark or not below.endswith("\n") or re.search("[\0-\t\x0b-\x1f\x7f-\x9f]", note):
         raise Invalid("no signed note")
     signatures = []
     for line in below[:-1].split("\n"):
         dash, _, rest = line.partition(" ")
         name, _, encoded = rest.partition(" ")
-        if dash != "\u2014" or not name:
+        raw = base64_bytes(encoded)
+        if dash != "\u2014" or not name or "+" in name or any(map(str.isspace, name)) or len(raw) < 5:
             raise Invalid("a line below the note is no signature")
-        signatures.append((name, base64_bytes(encoded)))
-    if not re.fullmatch(r"0|[1-9]\d*", lines[1], re.ASCII):
-        raise Invalid("its size is no number")
-    return text + "\n", lines[0], int(lines[1]), base64_bytes(lines[2], 32), signatures
+        signatures.append((name, raw[:4], raw[4:]))
+    return text + "\n", signatures
+
+
+def read_checkpoint(text):
+    """Its origin, size and root."""
+    lines = text[:-1].split("\n")
+    if len(lines) < 3 or not all(lines) or not re.fullmatch(r"0|[1-9]\d{0,19}", lines[1], re.ASCII) or int(lines[1]) >= 2**64:
+        raise Invalid("no checkpoint")
+    return lines[0], int(lines[1]), base64_bytes(lines[2], 32)
+
+
+def is_note_signed(text, signatures, name, key):
+    """Whether this key of a log signed the text: each signature that names the key must hold."""
+    own = [raw for signer, ident, raw in signatures if (signer, ident) == (name, key_id(name, key))]
+    return bool(own) and all(len(raw) == 64 and is_signed(text.encode("utf-8"), raw, key) for raw in own)
+
+
+def cosigned_at(text, signatures, name, key):
+    """When this witness cosigned the text, in seconds; None if it did not."""
+    own = [raw for signer, ident, raw in signatures if (signer, ident) == (name, key_id(name, key, 4))]
+    times = []
+    for raw in own:
+        time = int.from_bytes(raw[:8], "big")
+        message = f"cosignature/v1\ntime {time}\n{text}".encode("utf-8")
+        if len(raw) != 72 or not is_signed(message, raw[8:], key):
+            return None
+        times.append(time)
+    return max(times, default=None)
+
+
+class Policy:
+    """Which logs a reader knows, and which witnesses must have cosigned a checkpoint (C2SP tlog-policy)."""
+
+    def __init__(self, text):
+        self.logs, self.witnesses, self.named, self.quorum = [], {}, {}, None
+        members = set()
+        for number, line in enumerate(text.split("\n"), 1):
+            words = [word for word in re.split("[ \t]", line) if word]
+            try:
+                if re.search("[\0-\x08\x0b-\x1f\x7f]", line):
+                    raise Invalid("a control character")
+                if words and not words[0].startswith("#"):
+                    self.line(words, members)
+            except Invalid as error:
+                raise Invalid(f"policy: line {number}: {error}") from error
+        if self.quorum is None:
+            raise Invalid("policy: no line quorum")
+
+    def line(self, words, members):
+        kind, rest = words[0], words[1:]
+        if kind == "log" and 1 <= len(rest) <= 2:
+            name, key = read_verifier_key(rest[0], 1)
+            if key in [known for _, known in self.logs]:
+                raise Invalid("a log twice")
+            self.logs.append((name, key))
+        elif kind == "witness" and 2 <= len(rest) <= 3:
+            key = read_verifier_key(rest[1], 4)
+            if key[1] in [known for _, known in self.witnesses.values()]:
+                raise Invalid("a witness twice")
+            self.witnesses[rest[0]] = key
+            self.define(rest[0], lambda name=rest[0]: lambda by: name in by)
+        elif kind == "group" and len(rest) >= 3:
+            name, least, own = rest[0], {"any": "1", "all": str(len(rest) - 2)}.get(rest[1], rest[1]), rest[2:]
+            if not re.fullmatch(r"[1-9]\d*", least, re.ASCII) or int(least) > len(own):
+                raise Invalid("a threshold that its members cannot meet")
+            if len(set(own)) < len(own) or members & set(own) or not all(it in self.named for it in own):
+                raise Invalid("a member that is not defined, or is one already")
+            members.update(own)
+            tests = [self.named[it] for it in own]
+            self.define(name, lambda: lambda by: sum(test(by) for test in tests) >= int(least))
+        elif kind == "quorum" and len(rest) == 1 and self.quorum is None:
+            if rest[0] != "none" and rest[0] not in self.named:
+                raise Invalid("a name that is not defined before")
+            self.quorum = "none" if rest[0] == "none" else self.named[rest[0]]
+        else:
+            raise Invalid("must be log, witness, group, or one quorum")
+
+    def define(self, name, test):
+        if name == "none" or name in self.named:
+            raise Invalid("a name that is taken")
+        self.named[name] = test()
+
+
+def read_verifier_key(text, kind):
+    name, _, rest = text.partition("+")
+    ident, _, encoded = rest.partition("+")
+    raw = base64_bytes(encoded, 33)
+    if not name or raw[0] != kind or key_id(name, raw[1:], kind).hex() != ident or not is_key(raw[1:]):
+        raise Invalid("a key that is not of this kind")
+    return name, raw[1:]
 
 
 def leads_to(leaf, index, size, proof, root):
@@ -492,66 +780,137 @@ class Report:
     def conclude(self, check, faults, holds):
         if not faults:
             self.findings.append(("holds", check, holds))
-        for fault in faults[:MAX_NAMED]:
-            self.findings.append(("does not hold", check, fault))
-        if len(faults) > MAX_NAMED:
-            self.findings.append(("does not hold", check, f"and {len(faults) - MAX_NAMED} more of the kind"))
+        self.some("fails", check, faults)
+
+    def notable(self, check, texts):
+        self.some("notable", check, texts)
+
+    def some(self, verdict, check, texts):
+        self.findings += [(verdict, check, text) for text in texts[:MAX_NAMED]]
+        if len(texts) > MAX_NAMED:
+            self.findings.append((verdict, check, f"and {len(texts) - MAX_NAMED} more of the kind"))
 
     def unproven(self, check, text):
         self.findings.append(("unproven", check, text))
 
-    def failing(self):
-        return {check for verdict, check, _ in self.findings if verdict == "does not hold"}
+    def checks(self, wanted):
+        return {check for verdict, check, _ in self.findings if verdict == wanted}
+
+    def status(self, strict=False):
+        if self.checks("fails"):
+            return 1
+        return 3 if strict and self.checks("notable") else 0
 
 
-def verify(bundle, key=None):
-    """The report on a bundle, an object that read_json() read. `key`: the log's. Invalid: it is no bundle."""
-    if string(bundle, "format") != "swarm-bundle/1":
-        raise Invalid("another format")
-    rows = {name: field(bundle, name, list, "list") for name in ("takes", "members", "entries")}
-    note, report = string(bundle, "checkpoint"), Report()
-    session, takes = check_records(field(bundle, "session", dict, "object"), rows["takes"], report)
+class Bundle:
+    """A bundle that was split into its parts."""
+
+    def __init__(self, fields):
+        if string(fields, "format") != "swarm-bundle/1":
+            raise Invalid("another format")
+        if fields.get("session") is None:
+            raise Invalid("no session")
+        self.session = inner(fields, "session")
+        self.takes, self.members, self.entries = (field(fields, name, list, "list") for name in ("takes", "members", "entries"))
+        self.checkpoint = string(fields, "checkpoint")
+
+
+def verify(fields, key=None, members=None, policy=None, read_log=None):
+    """The report on a bundle, an object that read_json() read. Invalid: it is no bundle.
+
+    `key`: the log's; `members`: keys by memberId; `policy`: a Policy; `read_log`: a function that reads the log's entries
+    from the first on, as many as it is given."""
+    bundle, report = Bundle(fields), Report()
+    log = None if read_log is None else Log(bundle, read_log)
+    session, takes = check_records(bundle.session, bundle.takes, report)
     check_signatures(takes, report)
-    check_members(rows["members"], takes, report)
+    check_members(bundle.members, takes, report)
     check_nonces(takes, report)
-    entries, faults = read_entries(rows["entries"], report)
-    places = check_entries(takes, entries, faults, report)
-    acts = [entry for entry in entries if session and entry.kind == "session" and entry.id == session.id]
+    entries, faults = read_entries(bundle.entries, report)
+    places = check_entries(session, takes, entries, faults, report)
+    acts = Acts(entry for entry in entries if session and entry.kind == "session" and entry.id == session.id)
     check_revisions(takes, places, acts, report)
     if session:
+        filed = Filed(session, takes, places)
         check_seals(session, takes, places, acts, entries, report)
         check_history(session, acts, report)
+        check_versions(session, acts, entries, report)
         check_times(session, acts, entries, report)
-        check_deadlines(takes, places, acts, report)
-        check_roster(session, takes, places, acts, report)
-        differs = [act for act in acts if act.session["bucketsDigest"] != session.logged()["bucketsDigest"]]
+        check_deadlines(filed, acts, report)
+        check_roster(session, filed, acts, report)
+        check_quorum(filed, acts, report)
+        differs = [act for act in acts if act.session["bucketsDigest"] != session.logged["bucketsDigest"]]
         report.conclude("buckets", [f"not those whose digest entry {act.seq} has" for act in differs[:1]], "as in the log")
+        check_count(session, acts, entries, report)
         check_snapshot(session, takes, places, acts, report)
-    check_checkpoint(note, entries, key, report)
-    report.unproven("completeness", "that no take was left out together with its entry")
+    check_keys(takes, places, members, log, report)
+    check_checkpoint(bundle.checkpoint, entries, key, policy, report)
+    if log:
+        log.check(entries, report)
+    else:
+        since = "since the aggregation" if session and is_over(session.state) else "together with its entry"
+        report.unproven("completeness", f"that no take was left out {since}, and that no act followed the last one: --log")
+        report.unproven("sessions", "that the day and subject had no other session: --log")
     report.unproven("identity", "whose keys these are, and that nobody files under several names")
     report.unproven("clock", "that the server's clock was right")
     return report
+
+
+class Acts(list):
+    """The acts on the session, in the order of the log."""
+
+    def __init__(self, acts):
+        super().__init__(sorted(acts, key=lambda act: act.seq))
+        self.places = [act.seq for act in self]
+
+    def in_force(self, place):
+        """The last act before a place in the log."""
+        at = bisect_left(self.places, place)
+        return self[at - 1] if at else None
+
+    def steps(self):
+        return zip(self, self[1:])
+
+
+class Filed:
+    """The takes that have an entry, in the order of the log."""
+
+    def __init__(self, session, takes, places):
+        self.takes = sorted((take for take in takes if take.id in places), key=lambda take: (places[take.id], take.id))
+        self.at, self.latest = [places[take.id] for take in self.takes], []
+        for take in self.takes:
+            late = self.latest and self.latest[-1].filed_at > take.filed_at
+            self.latest.append(self.latest[-1] if late else take)
+        self.counted = {quote["takeId"] for quote in session.snapshot["quotes"]} if session.snapshot else set()
+
+    def before(self, place):
+        return self.takes[:bisect_left(self.at, place)]
+
+    def after(self, place):
+        return self.takes[bisect_left(self.at, place):]
+
+    def latest_before(self, place):
+        at = bisect_left(self.at, place)
+        return self.latest[at - 1] if at else None
 
 
 def check_records(record, rows, report):
     session, takes, faults, unknown = None, [], [], set()
     try:
         session = Session(record)
-        own_form(record, ["quorum"])
+        faults += [f"the session: {fault}" for fault in session.faults]
         unknown.update(session.unknown)
     except Invalid as error:
         faults.append(f"the session: {shown(str(error))}")
     for row in rows:
-        name = shown(write(row.get("id"))) if isinstance(row, dict) else "null"
+        row = row if isinstance(row, dict) else {}
+        name = shown(write(row.get("id")))
         try:
             take = Take(row)
         except Invalid as error:
             faults.append(f"take {name}: {shown(str(error))}")
-            number_form = "is not written" in str(error) and "confidence" in str(error)
-            if not number_form:
-                continue
-            take = Take({**row, "confidence": Number(number_text(row["confidence"]))})
+            continue
+        faults += [f"take {name}: {fault}" for fault in take.faults]
         if takes and takes[-1].id >= take.id:
             faults.append(f"take {name}: stands after take {takes[-1].id}")
         if session and take.session_id != session.id:
@@ -608,41 +967,38 @@ def read_entries(rows, report):
     entries, faults, unknown = [], [], 0
     for place, row in enumerate(rows, 1):
         try:
-            entry = Entry(row)
+            entry = bundled(row)
         except Invalid as error:
             faults.append(f"the entry in place {place} {shown(str(error))}")
             continue
         if entries and entries[-1].seq >= entry.seq:
             faults.append(f"entry {entry.seq} stands after entry {entries[-1].seq}")
         entries.append(entry)
-        unknown += entry.kind not in KINDS
+        unknown += entry.is_unknown
     if unknown:
         report.unproven("unknown", f"{unknown} entries of a kind that this program does not know")
     return entries, faults
 
 
-KINDS = {"take", "session", "member", "memo", "subject", "subject-snapshot", "regime", "signal", "operation",
-         "committee-day", "committee-take", "opening"}
-
-
-def check_entries(takes, entries, faults, report):
+def check_entries(session, takes, entries, faults, report):
     by_id, places = {take.id: take for take in takes}, {}
-    session = min(takes, key=lambda take: take.id).session_id if takes else None
     for entry in (entry for entry in entries if entry.kind == "take"):
-        fields, take = entry.fields, by_id.get(int(entry.fields["id"]))
+        fields, take = entry.fields, by_id.get(entry.id)
         if take is None:
-            if session is None or session == int(fields["sessionId"]):
-                faults.append(f"entry {entry.seq} records take {int(fields['id'])}, which is missing")
+            if session is None or session.id == entry.session_id:
+                faults.append(f"entry {entry.seq} records take {entry.id}, which is missing")
             continue
         if take.id in places:
             faults.append(f"entries {places[take.id]} and {entry.seq} both record take {take.id}")
         places[take.id] = entry.seq
         content = {"sealed": take.seal()} if take.salt is not None else {
             "digest": sha256_text(take.canonical()), "signature": take.signature}
-        says = {"sessionId": take.session_id, "memberId": take.member, "revision": take.revision, **content, "publicKey": take.key}
-        faults += [f"entry {entry.seq} has another {name} than take {take.id}" for name in says if says[name] != fields.get(name)]
+        says = {"sessionId": take.session_id, "sessionVersion": take.session_version, "memberId": take.member,
+                "revision": take.revision, **content, "publicKey": take.key}
+        faults += [f"entry {entry.seq} has another {name} than take {take.id}" for name in says
+                   if name not in fields or write(says[name]) != write(fields[name])]
         if take.filed_at != entry.at:
-            faults.append(f"take {take.id} says {take.record['filedAt']}, entry {entry.seq} says {fields['at']}")
+            faults.append(f"take {take.id} says {instant_text(take.filed_at)}, entry {entry.seq} says {fields['at']}")
     faults += [f"take {ident} has no entry" for ident in sorted(by_id) if ident not in places]
     order = [places[ident] for ident in sorted(places)]
     if order != sorted(order):
@@ -662,24 +1018,21 @@ def check_seals(session, takes, places, acts, entries, report):
     for take in takes:
         if take.salt is None and (opened is None or places.get(take.id, math.inf) < opened):
             faults.append(f"take {take.id} was filed before the session was opened, without a seal")
-    if opened is None:
-        faults.append("no entry opens the session")
-    else:
-        for place, take in enumerate(sealed, opened + 1):
-            found = openings.get(place)
-            if found is None:
-                faults.append(f"entry {place} does not open take {take.id}")
-            elif any(found[name] != value for name, value in take.opening().items()):
-                faults.append(f"entry {place} opens take {take.id} otherwise than its record")
-        if len(openings) > len(sealed):
-            faults.append(f"{len(openings) - len(sealed)} openings that no take was sealed for")
+    faults += opening_faults(opened, sealed, openings)
     report.conclude("seal", faults, f"{len(sealed)} takes are what the seals in the log were made of, and were opened together")
 
 
-def in_force(acts, place):
-    """The last act before a place in the log."""
-    before = [act for act in acts if act.seq < place]
-    return before[-1] if before else None
+def opening_faults(opened, sealed, openings):
+    if opened is None:
+        return ["no entry opens the session"]
+    for place, take in enumerate(sealed, opened + 1):
+        found = openings.get(place)
+        if found is None:
+            return [f"entry {place} does not open take {take.id}"]
+        if any(write(found[name]) != write(value) for name, value in take.opening().items()):
+            return [f"entry {place} opens take {take.id} otherwise than its record"]
+    more = len(openings) - len(sealed)
+    return [f"{more} openings that no take was sealed for"] if more > 0 else []
 
 
 def is_over(state):
@@ -690,7 +1043,7 @@ def check_revisions(takes, places, acts, report):
     by_member, faults = {}, []
     for take in takes:
         by_member.setdefault(take.member, []).append(take)
-        act = in_force(acts, places[take.id]) if take.id in places else None
+        act = acts.in_force(places[take.id]) if take.id in places else None
         if take.revision > 1 and act and is_over(act.session["state"]):
             faults.append(f"take {take.id} amends after entry {act.seq}, when the session was aggregated")
     for member, own in by_member.items():
@@ -711,12 +1064,12 @@ def check_history(session, acts, report):
         faults.append("no entry of the session")
     elif acts[0].act != "convened":
         faults.append(f"the first act, entry {acts[0].seq}, does not convene it")
-    for before, act in zip(acts, acts[1:]):
+    for before, act in acts.steps():
         fault = step_fault(before.session, act)
         if fault:
-            faults.append(f"entry {act.seq} ({shown(act.act or '')}) {fault}")
+            faults.append(f"entry {act.seq} ({act.act}) {fault}")
     if acts:
-        other = differing(acts[-1].session, session.logged())
+        other = differing(acts[-1].session, session.logged)
         if other:
             faults.append(f"the record differs from the last act, entry {acts[-1].seq}: {', '.join(other)}")
     report.conclude("history", faults, f"{len(acts)} acts lead from convening to the record")
@@ -732,6 +1085,8 @@ def step_fault(before, act):
     one, other, over = before["state"], after["state"], is_over(before["state"])
     if act.act == "convened":
         return "convenes it again"
+    if act.act == "withdrawn":
+        return "withdraws it"
     if act.act == "state":
         forward = other != "published" and STATES.index(one) < STATES.index(other)
         if not forward and (one, other) not in (("window_closed", "collecting"), ("aggregated", "published")):
@@ -750,24 +1105,34 @@ def step_fault(before, act):
         may = {"windowClosesAt", *(() if over else ("quorum",)), *({"state"} if (one, other) == ("window_closed", "collecting") else ())}
     elif act.act == "quorum" and not over:
         may = {"quorum"}
-    elif act.act == "roster" and not over and before["rosterDigest"] is None:
+    elif (act.act == "roster" and before["rosterDigest"] is None or act.act == "excuse") and not over:
         may = {"rosterDigest"}
-    elif act.act == "excuse" and not over:
-        may = {"rosterDigest"}
-    elif act.act not in ("quorum", "roster", "excuse", "brief"):
-        return "is an act that this program does not know"
     also = [name for name in differing(before, after) if name not in may]
     return f"also changes {', '.join(also)}" if also else None
+
+
+def check_versions(session, acts, entries, report):
+    faults, last = [], 0
+    for act in acts:
+        if act.version != last + 1:
+            faults.append(f"entry {act.seq} is version {act.version}, expected {last + 1}")
+        last = act.version
+    if session.version != last:
+        faults.append(f"the record is version {session.version}, the last act {last}")
+    for entry in entries:
+        act = acts.in_force(entry.seq) if entry.kind == "take" and entry.session_id == session.id else None
+        if act and entry.judged != act.version:
+            faults.append(f"entry {entry.seq}: take {entry.id} was judged under version {entry.judged}, and {act.version} was in force")
+    report.conclude("version", faults, f"the acts are 1 to {last} without a gap, and each take was judged under its own")
 
 
 def check_times(session, acts, entries, report):
     faults = []
     for one, other in zip(entries, entries[1:]):
-        accepts = other.kind == "operation" and other.act == "clock-accepted"
-        if other.at < one.at and not accepts:
+        if other.at < one.at and not other.accepts_clock:
             faults.append(f"entry {other.seq} is of {other.fields['at']}, before entry {one.seq} of {one.fields['at']}")
     if acts and acts[0].at != session.convened_at:
-        faults.append(f"convenedAt is {session.record['convenedAt']}, entry {acts[0].seq} says {acts[0].fields['at']}")
+        faults.append(f"convenedAt is not that of entry {acts[0].seq}, {acts[0].fields['at']}")
     of_state = lambda state: next((act for act in acts if act.session["state"] == state), None)
     opened = next((act for act in acts if act.act == "opened"), None)
     for name, time, act in (
@@ -779,63 +1144,123 @@ def check_times(session, acts, entries, report):
     report.conclude("time", faults, "they agree with the log, whose times never run back")
 
 
-def check_deadlines(takes, places, acts, report):
-    faults = []
-    for take in takes:
-        if take.id not in places:
-            continue
-        act, filed_at = in_force(acts, places[take.id]), take.record["filedAt"]
+def check_deadlines(filed, acts, report):
+    faults, notable = [], []
+    for take, place in zip(filed.takes, filed.at):
+        act = acts.in_force(place)
         if act is None:
             faults.append(f"take {take.id} was filed before the session was convened")
         elif act.closes_at is not None and take.filed_at > act.closes_at:
-            closes = act.session["windowClosesAt"]
-            faults.append(f"take {take.id} was filed {filed_at}, after the deadline {closes} of entry {act.seq}")
+            faults.append(f"take {take.id} was filed after the deadline {act.session['windowClosesAt']} of entry {act.seq}")
     moves = [act for act in acts if act.act == "deadline"]
     for act in moves:
-        late = [take for take in takes if places.get(take.id, math.inf) < act.seq
-                and act.closes_at is not None and take.filed_at > act.closes_at]
-        if late:
-            faults.append(f"entry {act.seq} moves the deadline to {act.session['windowClosesAt']}, before take {late[-1].id}")
-    report.conclude("deadline", faults, f"each take was filed within the one in force, which was moved {len(moves)} times")
+        late = filed.latest_before(act.seq)
+        if late and act.closes_at is not None and late.filed_at > act.closes_at:
+            faults.append(f"entry {act.seq} moves the deadline to {act.session['windowClosesAt']}, before take {late.id}")
+    for before, act in acts.steps():
+        one, other = before.closes_at, act.closes_at
+        if one != other and (one is not None or filed.before(act.seq)):
+            late = [take for take in filed.after(act.seq) if one is not None and take.filed_at > one]
+            counted = sum(take.id in filed.counted for take in late)
+            notable.append(f"{act.named()}: deadline {before.session['windowClosesAt'] or 'none'} → "
+                           f"{act.session['windowClosesAt'] or 'none'}; {len(late)} takes were filed after the one before, "
+                           f"{counted} of them count in the snapshot")
+        if act.aggregates and other is not None and act.at <= other:
+            notable.append(f"{act.named()}: aggregated before the deadline {act.session['windowClosesAt']}; "
+                           f"{len(filed.after(act.seq))} takes were filed after it, and count for nothing")
+    report.conclude("deadline", faults, f"{len(filed.takes)} takes were filed within the deadline in force, which was moved {len(moves)} times")
+    report.notable("deadline", notable)
 
 
-def check_roster(session, takes, places, acts, report):
+def check_roster(session, filed, acts, report):
     try:
-        rosters = rosters_after(session.roster, acts)
+        excuses = trace_roster(session.roster, acts)
     except Invalid as error:
         report.conclude("roster", [str(error)], "")
         return
-    faults = []
-    for take in takes:
-        act = in_force(acts, places[take.id]) if take.id in places else None
-        roster = rosters[act.seq] if act else None
-        if roster is None:
+    last = {row["memberId"]: row["excused"] for row in session.roster or []}
+    faults, earlier = [], 0
+    for take, place in zip(filed.takes, filed.at):
+        act = acts.in_force(place)
+        if act is None or act.session["rosterDigest"] is None:
+            earlier += 1
             continue
-        excused = next((row["excused"] for row in roster if row["memberId"] == take.member), None)
+        excused = next((before for seq, before in reversed(excuses.get(take.member, [])) if seq >= place), last.get(take.member))
         if excused is not False:
             what = "is not on" if excused is None else "was excused by"
             faults.append(f"take {take.id}: {shown(take.member)} {what} the roster of entry {act.seq}")
-    report.conclude("roster", faults, "none" if session.roster is None else "by its digest, and each author was expected")
+    report.conclude("roster", faults, "none, so every member could file" if session.roster is None else
+                    f"{len(last)} members by its digest; the author of each of {len(filed.takes) - earlier} takes since was expected; "
+                    f"{earlier} takes were filed before it")
+    notable = []
+    for before, act in acts.steps():
+        on_file = filed.before(act.seq)
+        if not on_file or before.session["rosterDigest"] == act.session["rosterDigest"]:
+            continue
+        if "memberId" in act.fields:
+            own = sum(take.member == act.fields["memberId"] for take in on_file)
+            change = "expected → excused" if act.fields["excused"] else "excused → expected"
+            notable.append(f"{act.named()}: {shown(act.fields['memberId'])} {change}, when {len(on_file)} takes were on file, "
+                           f"{own} of them its own")
+        else:
+            left_out = sorted({take.member for take in on_file} - set(last))
+            notable.append(f"{act.named()}: roster none → {len(last)} members, when {len(on_file)} takes were on file; "
+                           f"not on it: {', '.join(map(shown, left_out)) or 'none of their authors'}")
+    report.notable("roster", notable)
 
 
-def rosters_after(roster, acts):
-    """The roster after each act, found backwards: an excuse changed one member, which a digest confirms."""
-    rosters = {}
+def trace_roster(roster, acts):
+    """The excuses of each member, the last one first: their places, and whether the member was excused before. They are found
+    backwards from the last roster: an excuse changed one member, which a digest confirms."""
+    excuses, hashed = {}, 0
+    roster = None if roster is None else [dict(row) for row in roster]
+    places = {row["memberId"]: at for at, row in enumerate(roster or [])}
+    found = None if roster is None else digest(roster)
     for before, act in reversed(list(zip([None, *acts], acts))):
-        if (None if roster is None else digest(roster)) != act.session["rosterDigest"]:
+        if found != act.session["rosterDigest"]:
             raise Invalid(f"the roster is not the one whose digest entry {act.seq} has")
-        rosters[act.seq] = roster
         earlier = before.session["rosterDigest"] if before else None
         if act.act == "roster" and earlier is None:
-            roster = None
-        if act.act == "excuse" and earlier is not None:
-            member, excused = act.fields.get("memberId"), act.fields.get("excused")
-            row = next((row for row in roster or [] if row["memberId"] == member), None)
+            roster = found = None
+        if act.act == "excuse" and earlier is not None and "memberId" in act.fields:
+            member, excused = act.fields["memberId"], act.fields["excused"]
+            row = roster[places[member]] if roster is not None and member in places else None
             if row is None or row["excused"] is not excused:
                 raise Invalid(f"entry {act.seq} excuses otherwise than the roster")
-            if digest(roster) != earlier:
-                roster = [{**row, "excused": not excused} if row["memberId"] == member else row for row in roster]
-    return rosters
+            if found != earlier:
+                row["excused"] = not excused
+                hashed += len(roster)
+                if hashed > MAX_HASHED:
+                    raise Invalid("it changes too often to be checked")
+                found = digest(roster)
+                excuses.setdefault(member, []).append((act.seq, not excused))
+    return excuses
+
+
+def check_quorum(filed, acts, report):
+    notable = []
+    for before, act in acts.steps():
+        one, other, on_file = before.session["quorum"], act.session["quorum"], filed.before(act.seq)
+        if write(one) != write(other) and on_file and not is_over(before.session["state"]):
+            members = len({take.member for take in on_file})
+            notable.append(f"{act.named()}: quorum {write(one)} → {write(other)}, when {members} members had filed")
+    report.notable("quorum", notable)
+
+
+def check_count(session, acts, entries, report):
+    places = sorted(entry.seq for entry in entries if entry.kind == "take" and entry.session_id == session.id)
+    faults, holds = [], None
+    for act in acts:
+        before = bisect_left(places, act.seq)
+        if act.aggregates and act.takes == before:
+            holds = f"{before} takes precede the aggregation, entry {act.seq}, as it says"
+        elif act.aggregates:
+            said = "does not say how many takes were on file" if act.takes is None else f"aggregated the session with {act.takes} on file"
+            faults.append(f"{before} takes precede entry {act.seq} in the bundle, which {said}")
+        elif act.takes is not None:
+            faults.append(f"entry {act.seq} counts takes, and aggregates nothing")
+    if holds or faults:
+        report.conclude("takes", faults, holds)
 
 
 def check_snapshot(session, takes, places, acts, report):
@@ -848,58 +1273,227 @@ def check_snapshot(session, takes, places, acts, report):
             faults.append(f"missing, though entry {act.seq} aggregated it")
         report.conclude("snapshot", faults, "none, as it is not aggregated")
         return
-    if act.session["snapshotDigest"] != digest(session.snapshot):
+    if act.session["snapshotDigest"] != session.logged["snapshotDigest"]:
         faults.append(f"not the one whose digest entry {act.seq} has")
-    counted = [take for take in takes if places.get(take.id, math.inf) < act.seq]
-    computed, given = aggregate(session, counted), session.snapshot
-    differ = differing(computed, given)
-    if differ or write(computed) != write(given):
-        faults.append("the rules compute another one: " + ", ".join(map(shown, differ)))
-    report.conclude("snapshot", faults, f"computed again from {len(counted)} takes, and the same bit for bit")
+    before = [take for take in takes if places.get(take.id, math.inf) < act.seq]
+    computed, given = aggregate(session, before), session.snapshot
+    if write(computed) != write(given):
+        faults.append("the rules compute another one: " + ", ".join(map(shown, differing(computed, given))))
+    members = computed["participation"]["members"]
+    report.conclude("snapshot", faults, f"computed again from {len(before)} takes, of which those of {members} members count, "
+                                        "and the same bit for bit")
 
 
-def check_checkpoint(note, entries, key, report):
+def check_keys(takes, places, members, log, report):
+    faults, notable, used = [], [], {}
+    for take in takes:
+        before = used.get(take.member)
+        used[take.member] = take
+        if before and before.key != take.key:
+            notable.append(f"{shown(take.member)} filed take {before.id} with the key {before.key}, take {take.id} with {take.key}")
+        if members is not None and take.key not in members.get(take.member, [take.key]):
+            faults.append(f"take {take.id}: the key {take.key} is not one that you named of {shown(take.member)}")
+        if log and take.id in places and log.key_before(take.member, places[take.id]) != take.key:
+            faults.append(f"take {take.id}: the log had not given {shown(take.member)} the key {take.key} when it was filed")
+    if log:
+        notable += [text for member in sorted(used) for text in log.replacements(member)]
+    if members is None and log is None:
+        report.unproven("keys", "that the log registered these keys for these members: --log, --members")
+    else:
+        if members is not None and set(used) - set(members):
+            report.unproven("identity", f"the file names no key of {len(set(used) - set(members))} members")
+        report.conclude("keys", faults, "those that the log, or the file, has of the authors")
+    report.notable("keys", notable)
+
+
+def check_checkpoint(note, entries, key, policy, report):
     try:
-        text, origin, size, root, signatures = read_checkpoint(note)
+        text, signatures = read_note(note)
+        origin, size, root = read_checkpoint(text)
     except Invalid as error:
         report.conclude("checkpoint", [str(error)], "")
         return
     faults = [f"entry {entry.seq} is not in the tree of the checkpoint" for entry in entries
               if not leads_to(entry.leaf, entry.index, size, entry.proof, root)]
     report.conclude("inclusion", faults, f"{len(entries)} entries are in the tree of {size}")
-    if key is None:
+    logs = policy.logs if policy else []
+    if key is not None:
+        name, raw = read_log_key(key)
+    else:
+        name, raw = next(((name, raw) for name, raw in logs if name == origin), (None, None))
+    if raw is None:
         report.unproven("checkpoint", "not verified: name the key of the log with --key")
     else:
-        name, raw = read_log_key(key)
         name = origin if name is None else name
-        own = [signature for signer, signature in signatures if signer == name and signature[:4] == key_id(name, raw)]
         faults = []
         if name != origin:
             faults.append(f"it is of the log {shown(origin)}, the key is of {shown(name)}")
-        elif not own or not all(len(it) == 68 and is_signed(text.encode("utf-8"), it[4:], raw) for it in own):
+        elif "+" in name or any(map(str.isspace, name)):
+            faults.append("its name is no name of a key")
+        elif not is_note_signed(text, signatures, name, raw):
             faults.append("the key that you named did not sign it")
         report.conclude("checkpoint", faults, f"{shown(origin)} at size {size}, signed by the key that you named")
+    if logs and not any(name == origin and is_note_signed(text, signatures, name, raw) for name, raw in logs):
+        report.conclude("checkpoint", ["no log of the policy signed it"], "")
     if origin == "localhost" or origin.startswith("localhost/"):
         report.unproven("origin", f"the log is called {shown(origin)}, as that of any server may be")
-    others = sorted({name for name, _ in signatures if name != origin})
-    report.unproven("witness", f"signed also by {', '.join(map(shown, others))}, whose keys were not given" if others
-                    else "no witness has signed the checkpoint: that others are shown the same log is the server's word")
+    if policy is None or policy.quorum == "none":
+        report.unproven("witness", "that others were shown this log: no cosignature was checked, name the witnesses with --policy")
+        return
+    times = {name: cosigned_at(text, signatures, *witness) for name, witness in policy.witnesses.items()}
+    by = {name: time for name, time in times.items() if time is not None}
+    told = ", ".join(f"{shown(name)} at {unix_text(time)}" for name, time in by.items())
+    report.conclude("witness", [] if policy.quorum(by) else [f"too few witnesses of the policy cosigned it: {told or 'none'}"],
+                    f"cosigned by {told}; each entry was there then")
+
+
+def unix_text(seconds):
+    try:
+        return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)).isoformat()
+    except OverflowError:
+        return "an unknown time"
+
+
+# ---- The whole log (API.md, 11.6) ---------------------------------------------------------------
+
+class Log:
+    """All entries up to the bundle's checkpoint: what they say of its session, and of the keys of members."""
+
+    def __init__(self, bundle, read_log):
+        session = Session(bundle.session)
+        _, size, root = read_checkpoint(read_note(bundle.checkpoint)[0])
+        self.session, self.concerning, self.others, self.keys, self.faults = session, {}, {}, {}, []
+        tree, place, ids = [], 0, set()
+        for place, text in enumerate(read_log(size), 1):
+            leaf, bits = hashlib.sha256(b"\0" + text.encode("utf-8")).digest(), place - 1
+            self.read(place, text, leaf, ids)
+            while bits & 1:
+                leaf, bits = hashlib.sha256(b"\1" + tree.pop() + leaf).digest(), bits >> 1
+            tree.append(leaf)
+        found = tree.pop() if tree else hashlib.sha256(b"").digest()
+        while tree:
+            found = hashlib.sha256(b"\1" + tree.pop() + found).digest()
+        if place != size or found != root:
+            raise Invalid(f"the {size} entries are not those of the bundle's checkpoint")
+
+    def read(self, place, text, leaf, ids):
+        try:
+            entry = Entry(text)
+            if entry.seq != place:
+                raise Invalid(f"stands in the place of entry {place}")
+        except Invalid as error:
+            self.faults.append(f"entry {place} {shown(str(error))}")
+            return
+        concerns = False
+        if entry.kind == "take" and entry.session_id == self.session.id:
+            concerns = True
+            ids.add(entry.id)
+        elif entry.kind == "opening":
+            concerns = int(entry.fields["id"].text) in ids
+        elif entry.kind == "session":
+            concerns = entry.id == self.session.id
+            if not concerns and (entry.session["date"], entry.session["subjectId"]) == (self.session.date, self.session.subject):
+                self.others.setdefault(entry.id, []).append(entry)
+        elif entry.kind == "member":
+            keys = self.keys.setdefault(entry.fields["id"], [])
+            if not keys or keys[-1][1] != entry.fields["publicKey"]:
+                keys.append((place, entry.fields["publicKey"], entry.fields["by"]))
+        if concerns:
+            self.concerning[place] = leaf
+
+    def key_before(self, member, place):
+        return next((key for seq, key, _ in reversed(self.keys.get(member, [])) if seq < place), None)
+
+    def replacements(self, member):
+        keys = self.keys.get(member, [])
+        return [f"entry {seq} by {shown(by)}: the key of {shown(member)} {old} → {new}"
+                for (_, old, _), (seq, new, by) in zip(keys, keys[1:]) if old is not None and new is not None and by is not None]
+
+    def check(self, entries, report):
+        there = {entry.seq: entry.leaf for entry in entries}
+        report.conclude("completeness", self.faults + [
+            f"entry {place} of the log concerns the session, and is not in the bundle"
+            for place, leaf in self.concerning.items() if there.get(place) != leaf
+        ], f"the log has {len(self.concerning)} entries on the session, and the bundle all of them")
+        report.notable("sessions", [
+            f"session {ident} of {self.session.date} and {shown(self.session.subject)} is convened by entry {own[0].seq} of {own[0].fields['at']}"
+            + (", and withdrawn" if any(act.act == "withdrawn" for act in own) else "") for ident, own in sorted(self.others.items())
+        ])
+
+
+def log_reader(where):
+    """A function that reads the entries of the log at an address, or in a folder with its tiles."""
+    def get(path):
+        if not re.match("https?://", where):
+            base = os.path.join(where, "tile") if os.path.isdir(os.path.join(where, "tile")) else where
+            with open(os.path.join(base, path), "rb") as file:
+                return file.read()
+        base = where.rstrip("/") if "/swarm/log" in where else where.rstrip("/") + "/swarm/log"
+        with urllib.request.urlopen(f"{base}/tile/{path}", timeout=60) as answer:
+            return answer.read()
+
+    def read(size):
+        for tile in range((size + 255) // 256):
+            width = min(256, size - tile * 256)
+            path = f"entries/{tile_name(tile)}"
+            try:
+                data = get(path + (f".p/{width}" if width < 256 else ""))
+            except OSError:
+                data = get(path)
+            at, texts = 0, []
+            while at < len(data):
+                length = int.from_bytes(data[at:at + 2], "big")
+                texts.append(data[at + 2:at + 2 + length])
+                at += 2 + length
+            if at != len(data) or len(texts) < width:
+                raise Invalid(f"{path} is no tile of entries")
+            yield from (text.decode("utf-8") for text in texts[:width])
+    return read
+
+
+def tile_name(number):
+    groups = [f"{number % 1000:03}"]
+    while number >= 1000:
+        number //= 1000
+        groups.insert(0, f"x{number % 1000:03}")
+    return "/".join(groups)
+
+
+def read_members(text):
+    members = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if line and not line.startswith("#"):
+            parts = re.fullmatch(r"(.{1,100}?)[ \t]+(\S+)", line)
+            if not parts or not reads(lambda: public_key({"key": parts.group(2)}, "key")):
+                raise Invalid(f"members: line {number}: memberId and key")
+            members.setdefault(parts.group(1), []).append(parts.group(2))
+    return members
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Verifies a bundle of Swarm, offline.")
+    parser = argparse.ArgumentParser(description="Verifies a bundle of Swarm.")
     parser.add_argument("file")
     parser.add_argument("--key", help="the key of the log: a verifier key, or base64 of its 32 bytes")
+    parser.add_argument("--log", help="the address of the log, or a folder with its tiles: all its entries are read")
+    parser.add_argument("--policy", help="a file: the witnesses that must have cosigned the checkpoint, as a C2SP tlog-policy")
+    parser.add_argument("--members", help="a file: a memberId and its key on each line")
+    parser.add_argument("--strict", action="store_true", help="exit with 3 where something is notable")
     options = parser.parse_args()
+
+    def content(name):
+        with open(name, encoding="utf-8") as file:
+            return file.read()
     try:
-        with open(options.file, encoding="utf-8") as file:
-            report = verify(read_json(file.read()), options.key)
+        report = verify(
+            read_json(content(options.file)), options.key, read_members(content(options.members)) if options.members else None,
+            Policy(content(options.policy)) if options.policy else None, log_reader(options.log) if options.log else None)
     except (Invalid, OSError, UnicodeDecodeError) as error:
-        print(f"cannot be read: {error}", file=sys.stderr)
+        print(f"cannot be read: {shown(str(error))}", file=sys.stderr)
         return 2
     for verdict, check, text in report.findings:
         print(f"{verdict}: {check}: {text}")
-    return 1 if report.failing() else 0
+    return report.status(options.strict)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,10 @@ impl CertificateExpiry {
         Self(Arc::new(not_after))
     }
 
+    pub(crate) fn not_after(&self) -> Option<Timestamp> {
+        (self.0)()
+    }
+
     pub(crate) fn warning(&self) -> Option<String> {
         expiry_warning((self.0)()?, server_time())
     }

@@ -49,7 +49,9 @@ mod certificate;
 #[cfg(feature = "pages")]
 mod console;
 mod discovery;
+mod following;
 mod forwarded;
+mod log_tail;
 mod memory_share;
 mod metrics;
 #[cfg(feature = "pages")]
@@ -79,6 +81,7 @@ use response::{Answer, ErrorForm};
 pub use certificate::expiry_warning;
 pub use request::credential::Access;
 pub use request::{SiteService, body};
+pub use response::ResponseBody;
 pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
@@ -119,9 +122,9 @@ pub fn service(site: &Arc<Site>) -> SiteService {
 }
 
 /// Only `/healthz`, `/readyz` and `/metrics`, for an address that only the operator of the server can reach;
-/// see [`Site::operations_apart`].
+/// see [`Site::operations_apart`]. `/metrics` also has durations and the figures of each tenant there.
 pub fn operations(site: &Arc<Site>) -> SiteService {
-    SiteService::new(Arc::clone(site), Table::new(routes::operations()), pages::unknown_path)
+    SiteService::new(Arc::clone(site), Table::new(routes::operations_apart()), pages::unknown_path)
 }
 
 /// The routes of the [`service`], with the credential and the body of each: for a gateway in front of it, and for tests
@@ -139,10 +142,11 @@ pub fn response<B: From<Bytes>>(
     answer: wire::Answer,
 ) -> Response<B> {
     let answer = ErrorForm::of(request, String::new).apply(Answer::from(answer));
-    answer.guarded_at(path).into_response()
+    answer.guarded_at(path).into_bytes_response()
 }
 
-/// The metrics of a site in the OpenMetrics text format, as in `/metrics`.
+/// The metrics of a site in the OpenMetrics text format, with all that the operator of the server may see: as in `/metrics`
+/// of [`operations`].
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
 }

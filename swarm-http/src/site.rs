@@ -17,6 +17,7 @@ use crate::budget::Budget;
 use crate::cache::AnswerCache;
 use crate::certificate::CertificateExpiry;
 use crate::fairness::{Client, Scheduler, processors};
+use crate::following::Followers;
 use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
 use crate::tenants::{
@@ -43,6 +44,7 @@ pub struct Site {
     clocks: Arc<ClockCheck>,
     pub(crate) applications: ApplicationCounts,
     pub(crate) token_attempts: TokenAttempts,
+    pub(crate) followers: Followers,
     /// The state of the console: the sessions of operators.
     #[cfg(feature = "pages")]
     pub(crate) console: crate::console::Console,
@@ -97,6 +99,7 @@ impl Site {
             clocks: Arc::default(),
             applications: ApplicationCounts::default(),
             token_attempts: TokenAttempts::default(),
+            followers: Followers::default(),
             #[cfg(feature = "pages")]
             console: crate::console::Console::default(),
             #[cfg(feature = "pages")]
@@ -187,6 +190,12 @@ impl Site {
         self.metrics.connections()
     }
 
+    /// Ends the requests that wait for an entry of a log, and the streams of events, so that connections can be closed. To be
+    /// called when the server begins to stop.
+    pub fn end_following(&self) {
+        self.followers.stop();
+    }
+
     /// All tenants that are served now.
     pub fn tenants(&self) -> Vec<Arc<ServedTenant>> {
         self.tenants.retain(self.directory.tenants())
@@ -245,6 +254,11 @@ impl Site {
         }
         self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
         ready
+    }
+
+    /// When the certificate in use expires, if that is known.
+    pub(crate) fn certificate_expiry(&self) -> Option<Timestamp> {
+        self.certificate.as_ref().and_then(CertificateExpiry::not_after)
     }
 
     /// Whether the last checkpoint of any log was signed by another key than this server's.

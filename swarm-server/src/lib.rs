@@ -142,6 +142,10 @@ pub async fn serve_site(
     // A site does not use the client's address.
     let with_peer = false;
     let service = swarm_http::service(site);
+    let stop = async {
+        stop.await;
+        site.end_following();
+    };
     serve_counted(listener.into(), service, limits, (site.connections(), with_peer), stop).await
 }
 

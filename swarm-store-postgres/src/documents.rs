@@ -90,6 +90,9 @@ fn put_args(collection: Collection, draft: &DocumentDraft) -> Value {
     let (member, session, at) = match &draft.guard {
         Some(DocumentGuard::Member(id, at)) => (Some(any(id.as_str())), None, Some(at)),
         Some(DocumentGuard::Session(id, at)) => (None, Some(signed(id.0)), Some(at)),
+        Some(DocumentGuard::ReplacedSession(session, at)) => {
+            (None, Some(signed(session.id.0)), Some(at))
+        }
         None => (None, None, None),
     };
     let DocumentQuota { count, bytes } = draft.quota.unwrap_or_default();

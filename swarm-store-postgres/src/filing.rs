@@ -82,7 +82,7 @@ fn values<'a>(patience: Arg<'a>, filings: &[&'a Filing], seen: &'a LogPosition) 
     let deadline = |filing: &&Filing| filing.commit_deadline().map(Timestamp::millis);
     let dates = filings.iter().map(|filing| filing.newest_of().0.to_string().into());
     let keys = takes.iter().map(|take| take.public_key.to_string().into());
-    let signatures = takes.iter().map(|take| proof_text(take).into_owned().into());
+    let signatures = takes.iter().map(|take| proof_text(take).into());
     [
         patience,
         number(seen.log),

@@ -12,7 +12,7 @@ use swarm_core::json::Json;
 use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::store::records::{
-    BEFORE_ROSTER, MAX_SUMMARY_PART, expecting, proof_text, public_key, read_proof,
+    BEFORE_ROSTER, MAX_SUMMARY_PART, TakeProof, expecting, proof_text, public_key, read_proof,
 };
 use swarm_core::store::{
     Basis, BasisQuery, Filed, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
@@ -124,11 +124,13 @@ pub(crate) fn row(take: &Take, attempt: AttemptId) -> Value {
 pub(crate) fn take(row: &Row, first: usize) -> Outcome<Arc<Take>> {
     let payload = Json::read(row.try_get::<_, &str>(first + 6)?.as_bytes());
     let payload = TakeDraft::read(&mut payload.map_err(Failure::corrupt)?.into_object())?;
-    let (signature, salt) = read_proof(row.try_get(first + 5)?)?;
+    let proof = read_proof(row.try_get(first + 5)?)?;
+    let TakeProof { signature, session_version, salt } = proof;
     Ok(Arc::new(Take {
         id: TakeId(number_of(row, first)?),
         filed_at: moment_of(row, first + 1)?,
         session_id: SessionId(number_of(row, first + 2)?),
+        session_version,
         revision: revision(row.try_get(first + 3)?)?,
         public_key: public_key(row.try_get(first + 4)?)?,
         signed: Arc::new(Signed { payload, signature }),

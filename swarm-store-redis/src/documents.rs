@@ -70,7 +70,9 @@ impl Documents for TenantStore {
         let name = collection_name(collection)?;
         let [rows, keys, index] = self.keys.collection(name);
         let guards = match &draft.guard {
-            Some(DocumentGuard::Session(..)) => self.keys.sessions(),
+            Some(DocumentGuard::Session(..) | DocumentGuard::ReplacedSession(..)) => {
+                self.keys.sessions()
+            }
             Some(DocumentGuard::Member(..)) | None => self.keys.members(),
         };
         let (counters, acts) = (self.keys.counters(), self.keys.acts());
@@ -101,6 +103,9 @@ fn write_draft(
     match &draft.guard {
         Some(DocumentGuard::Member(id, version)) => script.arg(id.as_str()).arg(version.0),
         Some(DocumentGuard::Session(id, version)) => script.arg(id.0).arg(version.0),
+        Some(DocumentGuard::ReplacedSession(session, version)) => {
+            script.arg(session.id.0).arg(version.0)
+        }
         None => script.arg("").arg(""),
     };
     script.arg(optional(draft.act.as_ref().and_then(Act::session)));

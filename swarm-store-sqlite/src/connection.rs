@@ -1,14 +1,14 @@
 //! Opens connections to the file, and sets their pragmas.
 
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 
 /// How many times a lock held by another process is retried, once a millisecond: for five seconds.
 const MAX_LOCK_RETRIES: i32 = 5_000;
@@ -28,13 +28,64 @@ pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
     Ok(db)
 }
 
+/// What the process may do to the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It reads and writes.
+    Write,
+    /// It only reads. Others may write, so it takes part in their locks, for which SQLite makes the -wal and -shm files.
+    Read,
+    /// It only reads a file that nobody writes, in a folder where those files are missing and cannot be made.
+    ReadImmutable,
+}
+
+impl Access {
+    /// Returns the access to an existing file that is only read.
+    pub(crate) fn to_only_read(path: &Path) -> Outcome<Self> {
+        match to_read(path, Self::Read) {
+            Ok(_) => Ok(Self::Read),
+            Err(failure) if failure.is_not_opened => {
+                // Commits in the -wal file would be left out.
+                let log = std::fs::metadata(with_ending(path, "-wal"));
+                if log.is_ok_and(|log| log.len() > 0) {
+                    return Err(Failure::misconfigured(UNREAD_LOG));
+                }
+                to_read(path, Self::ReadImmutable).map(|_| Self::ReadImmutable)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+const UNREAD_LOG: &str = "the latest commits are in the -wal file, and SQLite cannot read them in a folder that cannot be \
+                          written: copy both files to another folder, or let a server that may write close the file";
+
 /// Opens a connection that only reads.
-pub(crate) fn to_read(path: &Path) -> Outcome<Connection> {
-    let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+pub(crate) fn to_read(path: &Path, access: Access) -> Outcome<Connection> {
+    let db = match access {
+        Access::Write => open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+        Access::Read => open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+        Access::ReadImmutable => {
+            open(&immutable(path), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?
+        }
+    };
     db.pragma_update(None, "query_only", true)?;
     // Opens the -wal and -shm files now, while they are certain to belong to this file.
     db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
+}
+
+/// The URI of a file that SQLite reads without locks.
+fn immutable(path: &Path) -> PathBuf {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    (uri + "?immutable=1").into()
 }
 
 /// Creates the file, readable by its owner only, since it contains the members' contacts. An existing
@@ -47,10 +98,14 @@ fn make(path: &Path) {
     let _ = file.write(true).create_new(true).open(path);
     #[cfg(unix)]
     for ending in ["", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        make_private(Path::new(&name));
+        make_private(&with_ending(path, ending));
     }
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 /// Removes the permissions of group and others.

@@ -10,19 +10,22 @@ use rusqlite::Connection;
 use swarm_core::Timestamp;
 use tokio::sync::oneshot;
 
+use crate::connection::{self, Access};
 use crate::failure::{Failure, Outcome};
+use crate::layout;
 use crate::opened_file::OpenedFile;
 use crate::readers::{self, Job};
 use crate::writer::{self, Changes, PendingChange, Scrub};
-use crate::{connection, layout};
 
 /// An open file. Dropping it completes all pending work and closes the file.
 pub(crate) struct Database {
     // Dropped in this order. The connection of the writer is closed last and alone: SQLite removes the -wal file only if no other one is
     // being closed at the same time.
     readers: Worker<Sender<Job>>,
-    writer: Worker<Changes>,
+    /// `None` if the file is only read.
+    writer: Option<Worker<Changes>>,
     path: PathBuf,
+    access: Access,
     clock: TimeSource,
     /// The last time when the disk was full, in milliseconds since 1970; `i64::MIN` if it never was.
     last_disk_full: AtomicI64,
@@ -61,18 +64,43 @@ impl Database {
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
         layout::prepare(&mut db, schema)?;
-        let (jobs, threads) = readers::start(path)?;
+        let (jobs, threads) = readers::start(path, Access::Write)?;
         let readers = Worker { jobs, _threads: Threads(threads) };
         let (jobs, thread) = writer::start(db, OpenedFile::of(path))?;
         let writer = Worker { jobs, _threads: Threads(vec![thread]) };
+        Ok(Self::new(readers, Some(writer), path, Access::Write, clock))
+    }
+
+    /// Opens an existing file, to which nothing is written.
+    pub(crate) fn open_read_only(path: &Path, clock: TimeSource) -> Outcome<Self> {
+        let path = &std::path::absolute(path).map_err(Failure::path)?;
+        let access = Access::to_only_read(path)?;
+        layout::check_present(&connection::to_read(path, access)?)?;
+        let (jobs, threads) = readers::start(path, access)?;
+        let readers = Worker { jobs, _threads: Threads(threads) };
+        Ok(Self::new(readers, None, path, access, clock))
+    }
+
+    fn new(
+        readers: Worker<Sender<Job>>,
+        writer: Option<Worker<Changes>>,
+        path: &Path,
+        access: Access,
+        clock: TimeSource,
+    ) -> Self {
         let (last_disk_full, is_damaged) = (AtomicI64::new(i64::MIN), AtomicBool::new(false));
-        let path = path.clone();
-        Ok(Self { writer, readers, path, clock, last_disk_full, is_damaged })
+        let path = path.to_owned();
+        Self { readers, writer, path, access, clock, last_disk_full, is_damaged }
     }
 
     /// The absolute path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What this process may do to the file.
+    pub(crate) fn access(&self) -> Access {
+        self.access
     }
 
     pub(crate) fn clock(&self) -> TimeSource {
@@ -94,8 +122,9 @@ impl Database {
         &self,
         change: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
+        let writer = self.writer.as_ref().ok_or_else(Failure::read_only)?;
         let (pending, committed) = PendingChange::new(change);
-        self.writer.jobs.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
+        writer.jobs.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
         let outcome = committed.await.unwrap_or_else(|_| Err(Failure::stopped()));
         self.note(outcome.as_ref().err());
         outcome
@@ -103,8 +132,9 @@ impl Database {
 
     /// Removes older versions of committed data from the -wal file.
     pub(crate) async fn scrub(&self) {
+        let Some(writer) = &self.writer else { return };
         let (done, scrubbed) = oneshot::channel();
-        if self.writer.jobs.send(Box::new(Scrub(done))).is_ok() {
+        if writer.jobs.send(Box::new(Scrub(done))).is_ok() {
             let _ = scrubbed.await;
         }
     }

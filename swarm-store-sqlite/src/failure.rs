@@ -18,12 +18,19 @@ pub(crate) struct Failure {
     text: Arc<str>,
     /// Whether the disk is full.
     pub(crate) is_disk_full: bool,
+    /// Whether SQLite cannot open the file, or a file beside it.
+    pub(crate) is_not_opened: bool,
 }
 
 impl Failure {
     /// A stored record is not valid.
     pub(crate) fn corrupt(what: impl std::fmt::Display) -> Self {
         Self::new(StoreErrorKind::Corrupt, format!("a stored record is garbled: {what}"))
+    }
+
+    /// The file was opened to be read only.
+    pub(crate) fn read_only() -> Self {
+        Self::new(StoreErrorKind::ReadOnly, "opened for reading alone")
     }
 
     /// This store must not write to the file.
@@ -61,7 +68,7 @@ impl Failure {
     }
 
     fn new(kind: StoreErrorKind, text: impl Into<Arc<str>>) -> Self {
-        Self { kind, text: text.into(), is_disk_full: false }
+        Self { kind, text: text.into(), is_disk_full: false, is_not_opened: false }
     }
 }
 
@@ -78,6 +85,9 @@ impl From<rusqlite::Error> for Failure {
             }
             Some(ErrorCode::DiskFull) => {
                 Self { is_disk_full: true, ..Self::unavailable(error.to_string()) }
+            }
+            Some(ErrorCode::CannotOpen) => {
+                Self { is_not_opened: true, ..Self::unavailable(error.to_string()) }
             }
             _ => Self::unavailable(error.to_string()),
         }

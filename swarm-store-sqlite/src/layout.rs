@@ -13,7 +13,7 @@ const APPLICATION: i32 = 0x7377_726d;
 const UNRELEASED_APPLICATION: i32 = 0x5377_726d;
 
 /// The number of the layout that this program reads and writes.
-const LAYOUT: i32 = 2;
+const LAYOUT: i32 = 3;
 
 /// Creates the schema in an empty file, in one transaction. Writes nothing to a file that has it: on a full disk, such a
 /// file is still opened, and read.
@@ -40,6 +40,17 @@ pub(crate) fn prepare(db: &mut Connection, schema: &str) -> Outcome<()> {
         change.pragma_update(None, "user_version", LAYOUT)?;
     }
     Ok(change.commit()?)
+}
+
+/// Checks that a file which is only read has the schema.
+///
+/// # Errors
+/// [`Failure`] when it is empty, a database of another program, or has another layout.
+pub(crate) fn check_present(db: &Connection) -> Outcome<()> {
+    match has_schema(db)? {
+        true => Ok(()),
+        false => Err(Failure::misconfigured("the file is empty")),
+    }
 }
 
 /// Checks that the layout of the file has not changed since it was opened.

@@ -65,6 +65,18 @@ impl SqliteStore {
         Self::open_with_clock(path, clock::system_time)
     }
 
+    /// Opens an existing file to read it; may block on the disk. Nothing is written to it, so a file, a folder or a disk that
+    /// cannot be written will do. Commits fail with [`StoreErrorKind::ReadOnly`](swarm_core::StoreErrorKind::ReadOnly).
+    ///
+    /// # Errors
+    /// [`StoreError`](swarm_core::StoreError) when the file cannot be opened, is empty, no database or one of another
+    /// program, or has another layout; and when its latest commits are in the -wal file of a folder that cannot be written
+    /// and has no -shm file, where SQLite cannot read them.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
+        let backend = SqliteBackend::open_read_only(path, clock::system_time, TABLES)?;
+        Ok(Self(Records::new(backend)))
+    }
+
     /// Opens the file with this clock, for tests and simulations.
     ///
     /// # Errors
@@ -89,7 +101,7 @@ impl Tenants for SqliteStore {
         self.0.open(tenant)
     }
 
-    /// Checks that the file can be read, and written with an ordinary commit, and that no tenant's commits are
+    /// Checks that the file can be read, and, unless it was opened to be read only, written with an ordinary commit, and that no tenant's commits are
     /// blocked because its log went back or the clock is too far behind it. Warns when the disk was full
     /// within the last minute, or corrupt data was found.
     async fn ready(&self) -> Result<Readiness> {

@@ -8,8 +8,9 @@ use std::thread::{self, JoinHandle};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use crate::connection::{self, Access};
 use crate::failure::{Failure, Outcome};
-use crate::{connection, layout};
+use crate::layout;
 
 /// Work for a thread, which also sends its result to the caller.
 pub(crate) type Job = Box<dyn FnOnce(&Connection) + Send>;
@@ -18,11 +19,11 @@ pub(crate) type Job = Box<dyn FnOnce(&Connection) + Send>;
 const READERS: usize = 4;
 
 /// Starts the threads that read. They end when the sender is dropped.
-pub(crate) fn start(path: &Path) -> Outcome<(Sender<Job>, Vec<JoinHandle<()>>)> {
+pub(crate) fn start(path: &Path, access: Access) -> Outcome<(Sender<Job>, Vec<JoinHandle<()>>)> {
     let (sender, jobs) = mpsc::channel();
     let (jobs, mut threads) = (Arc::new(Mutex::new(jobs)), Vec::new());
     for number in 1..=READERS {
-        let (db, jobs) = (connection::to_read(path)?, Arc::clone(&jobs));
+        let (db, jobs) = (connection::to_read(path, access)?, Arc::clone(&jobs));
         let thread = thread::Builder::new().name(format!("swarm-sqlite-reader-{number}"));
         let thread = thread.spawn(move || read(&db, &jobs)).map_err(Failure::thread)?;
         threads.push(thread);

@@ -24,6 +24,7 @@ pub fn applicant(name: &str) -> Member {
         joined_at: None,
         claimed_at: None,
         token: None,
+        token_claimed_at: None,
     }
 }
 
@@ -36,6 +37,7 @@ pub fn claimed(name: &str) -> Member {
         joined_at: then,
         claimed_at: then,
         token: Some(secret(name)),
+        token_claimed_at: then,
         ..applicant(name)
     }
 }

@@ -1,21 +1,22 @@
-//! Checkpoints: the signature of one, the proofs that lead to that of a bundle, and whether one continues another.
+//! Checkpoints: the signatures of one, the proofs that lead to that of a bundle, and whether one continues another.
 
-use std::collections::BTreeSet;
-
+use super::continuation::{Continuation, continuation};
 use super::entries::BundledEntry;
 use super::finding::{Check, Finding, Report, count};
 use super::key::{KeySource, LogKey};
-use crate::domain::Invalid;
 use crate::domain::json::printable;
+use crate::domain::{Invalid, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::Note;
-use crate::proof::tree::{self, Node, TreeHash, verify_inclusion};
+use crate::proof::note::{Note, VerifierKey};
+use crate::proof::policy::{Cosigned, Policy};
+use crate::proof::tree::{Node, TreeHash, verify_inclusion};
 
-/// Checks the checkpoint's signature, and the proof of each entry.
+/// Checks the checkpoint's signatures, and the proof of each entry.
 pub(super) fn check(
     text: &str,
     entries: &[BundledEntry],
     key: Option<&LogKey>,
+    policy: Option<&Policy>,
     report: &mut Report,
 ) {
     let parsed = Note::parse(text).and_then(|note| Ok((Checkpoint::parse(note.text())?, note)));
@@ -32,32 +33,63 @@ pub(super) fn check(
     let proven = count(entries.len(), "entry is", "entries are");
     let holds = format!("{proven} in the tree of {size}; checked offline");
     report.conclude(Check::Inclusion, unproven.collect(), holds);
-    check_note(&note, key, report);
+    check_note(&note, key, policy, report);
 }
 
 /// Checks a signed checkpoint, and reports what its name and its signatures do not prove.
-pub(super) fn check_note(note: &Note, key: Option<&LogKey>, report: &mut Report) {
+pub(super) fn check_note(
+    note: &Note,
+    key: Option<&LogKey>,
+    policy: Option<&Policy>,
+    report: &mut Report,
+) {
     let checkpoint = match Checkpoint::parse(note.text()) {
         Ok(checkpoint) => checkpoint,
         Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
     };
-    check_signature(note, &checkpoint, key, report);
+    let logs = policy.map(Policy::logs).unwrap_or_default();
+    let listed = logs.iter().find(|log| log.name() == checkpoint.origin).map(LogKey::given);
+    check_signature(note, &checkpoint, key.or(listed.as_ref()), report);
+    if !logs.is_empty() && !logs.iter().any(|log| is_of(&checkpoint, note, log)) {
+        let fault = "no log of the policy signed it".to_owned();
+        report.faults(Check::Checkpoint, vec![fault]);
+    }
     if checkpoint.origin == "localhost" || checkpoint.origin.starts_with("localhost/") {
         let name = printable(&checkpoint.origin);
         report.unproven(Check::Origin, format!("the log is called {name}, as many others are"));
     }
-    let names = note.signatures().iter().map(|signature| signature.name());
-    let others: BTreeSet<_> = names.filter(|name| *name != checkpoint.origin).collect();
-    report.unproven(
-        Check::Witness,
-        if others.is_empty() {
-            "no witness has signed the checkpoint: that others see the same log is the server's word"
-                .to_owned()
-        } else {
-            let names = others.into_iter().map(printable).collect::<Vec<_>>().join(", ");
-            format!("signed also by {names}, whose keys were not given")
-        },
-    );
+    check_witnesses(note, policy, report);
+}
+
+/// Whether a log signed a checkpoint of its own.
+fn is_of(checkpoint: &Checkpoint, note: &Note, log: &VerifierKey) -> bool {
+    checkpoint.origin == log.name() && note.is_signed_by(log)
+}
+
+/// Checks the cosignatures that the policy requires. Without one no cosignature proves anything: whoever serves a
+/// checkpoint can write any name under it.
+fn check_witnesses(note: &Note, policy: Option<&Policy>, report: &mut Report) {
+    let Some(policy) = policy.filter(|policy| policy.requires_witnesses()) else {
+        return report.unproven(
+            Check::Witness,
+            "that others were shown this log: no cosignature was checked, name the witnesses with --policy",
+        );
+    };
+    let Cosigned { is_met, by } = policy.check(note);
+    let shown = by.iter().map(|(name, seconds)| {
+        let millis = i64::try_from(*seconds).ok().and_then(|it| it.checked_mul(1_000));
+        let time = millis.and_then(Timestamp::from_millis);
+        let time = time.map_or("an unknown time".to_owned(), |time| time.to_string());
+        format!("{} at {time}", printable(name))
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let faults = match (is_met, shown.as_str()) {
+        (true, _) => Vec::new(),
+        (false, "") => vec!["no witness of the policy cosigned it".to_owned()],
+        (false, shown) => vec![format!("too few witnesses of the policy cosigned it: {shown}")],
+    };
+    let holds = format!("cosigned by {shown}; each entry was there then");
+    report.conclude(Check::Witness, faults, holds);
 }
 
 /// Checks that the checkpoint is signed by the log's key, and reports the source of that key.
@@ -103,10 +135,19 @@ fn check_signature(
     }
 }
 
+/// The result of the comparison of two checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// What was found of them. A check of [`Check::Consistency`] that fails is a proven fork, if no other check fails.
+    Findings(Vec<Finding>),
+    /// The hashes that were read are not those of the longer checkpoint, so nothing follows from them.
+    OtherTiles(String),
+}
+
 /// Checks that the longer of two signed checkpoints continues the shorter one. A checkpoint does not say when it was signed,
 /// so the order in which they are given shows nothing: a longer one that is given first does not mean that the log went
-/// back. `read` returns the hash of a complete subtree of the longer tree. Its answers are verified: a false one can make
-/// the check fail, but never pass.
+/// back. `read` returns the hash of a complete subtree of the longer tree. Its answers are compared with the longer
+/// checkpoint before anything is concluded from them.
 ///
 /// # Errors
 /// The error of `read`.
@@ -115,14 +156,14 @@ pub fn audit_checkpoints<E>(
     other: &str,
     key: Option<&LogKey>,
     read: impl FnMut(Node) -> Result<TreeHash, E>,
-) -> Result<Vec<Finding>, E> {
+) -> Result<Comparison, E> {
     let mut report = Report::default();
     let (one, other) = match (parse(one), parse(other)) {
         (Ok(one), Ok(other)) => (one, other),
         (one, other) => {
             let faults = [one.err(), other.err()].into_iter().flatten();
             report.faults(Check::Checkpoint, faults.map(|error| error.to_string()).collect());
-            return Ok(report.into_findings());
+            return Ok(Comparison::Findings(report.into_findings()));
         }
     };
     for (note, checkpoint) in [&one, &other] {
@@ -130,10 +171,19 @@ pub fn audit_checkpoints<E>(
     }
     let (one, other) = (one.1, other.1);
     let (old, new) = if one.size <= other.size { (one, other) } else { (other, one) };
-    let fault = consistency_fault(&old, &new, read)?;
+    let fault = match continuation(&old, &new, read)? {
+        _ if old.origin != new.origin => Some(other_log(&old, &new)),
+        Continuation::Continues => None,
+        Continuation::Fork => Some(fork(&old, &new)),
+        Continuation::OtherTiles => {
+            let size = new.size;
+            let why = format!("the tiles are not those of the checkpoint of {size} entries");
+            return Ok(Comparison::OtherTiles(why));
+        }
+    };
     let holds = format!("the log of {} entries continues that of {}", new.size, old.size);
     report.conclude(Check::Consistency, fault.into_iter().collect(), holds);
-    Ok(report.into_findings())
+    Ok(Comparison::Findings(report.into_findings()))
 }
 
 fn parse(text: &str) -> Result<(Note, Checkpoint), Invalid> {
@@ -142,24 +192,12 @@ fn parse(text: &str) -> Result<(Note, Checkpoint), Invalid> {
     Ok((note, checkpoint))
 }
 
-/// Returns why a checkpoint does not continue an earlier one; `None` if it does.
-pub(super) fn consistency_fault<E>(
-    old: &Checkpoint,
-    new: &Checkpoint,
-    read: impl FnMut(Node) -> Result<TreeHash, E>,
-) -> Result<Option<String>, E> {
-    if old.origin != new.origin {
-        let (old, new) = (printable(&old.origin), printable(&new.origin));
-        return Ok(Some(format!("{old} and {new} are two logs")));
-    }
-    if old.size > new.size {
-        let (old, new) = (old.size, new.size);
-        return Ok(Some(format!("the log went back: it had {old} entries, then {new}")));
-    }
-    let proof = tree::consistency(old.size, new.size, read)?;
-    let continues = tree::verify_consistency(old.size, &old.root, new.size, &new.root, &proof);
-    Ok((!continues).then(|| {
-        let (old, new) = (old.size, new.size);
-        format!("a fork: the log of {new} entries does not begin with the one of {old}")
-    }))
+fn fork(old: &Checkpoint, new: &Checkpoint) -> String {
+    let (old, new) = (old.size, new.size);
+    format!("a fork: the log of {new} entries does not begin with the one of {old}")
+}
+
+fn other_log(old: &Checkpoint, new: &Checkpoint) -> String {
+    let (old, new) = (printable(&old.origin), printable(&new.origin));
+    format!("{old} and {new} are two logs")
 }

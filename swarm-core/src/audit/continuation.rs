@@ -1,7 +1,7 @@
 //! Whether a log's checkpoint continues an earlier one, concluded from tiles that the later one signs.
 
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::tree::{Node, TreeHash, prefix_root};
+use crate::proof::tree::{Node, TreeHash, prefix_and_root};
 
 /// How two checkpoints of one log, both signed by its key, relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn continuation<E>(
         let is_empty = earlier.root == TreeHash::empty();
         return Ok(if is_empty { Continuation::Continues } else { Continuation::Fork });
     }
-    let (prefix, root) = prefix_root(earlier.size, later.size, read)?;
+    let (prefix, root) = prefix_and_root(earlier.size, later.size, read)?;
     Ok(match (root == later.root, prefix == earlier.root) {
         (false, _) => Continuation::OtherTiles,
         (true, true) => Continuation::Continues,

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::bundle::Bundle;
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
-use crate::domain::json::{Json, printable};
+use crate::domain::json::{Json, printable, write};
 use crate::domain::{
-    Invalid, LogEntry, LogLine, Operation, Seq, TakeContent, TakeEntry, TakeId, Timestamp,
+    Invalid, LogEntry, LogLine, MemberEntry, OpeningEntry, Operation, Seq, SessionEntry, SessionId,
+    TakeContent, TakeEntry, TakeId, Timestamp,
 };
 use crate::proof::take_entry;
 use crate::proof::tree::TreeHash;
@@ -16,10 +17,23 @@ use crate::proof::tree::TreeHash;
 pub(super) struct BundledEntry {
     pub(super) seq: Seq,
     pub(super) at: Timestamp,
-    /// `None` for a kind that this version does not know.
-    pub(super) entry: Option<LogEntry>,
+    pub(super) content: Content,
     pub(super) leaf: TreeHash,
     pub(super) proof: Vec<TreeHash>,
+}
+
+/// What an entry says, as far as an audit reads it.
+pub(super) enum Content {
+    Take(TakeEntry),
+    Opening(OpeningEntry),
+    Session(Box<SessionEntry>),
+    Member(MemberEntry),
+    /// An operator accepted a clock that ran back.
+    ClockAccepted,
+    /// Another kind, of which an audit reads nothing.
+    Other,
+    /// A kind that this version does not know.
+    Unknown,
 }
 
 impl BundledEntry {
@@ -46,7 +60,7 @@ pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Vec<BundledEntry>, 
         }
         entries.push(entry);
     }
-    let unknown = entries.iter().filter(|entry| entry.entry.is_none()).count();
+    let unknown = entries.iter().filter(|entry| matches!(entry.content, Content::Unknown)).count();
     if unknown > 0 {
         let unknown = count(unknown, "entry is", "entries are");
         report.unproven(
@@ -64,48 +78,78 @@ fn read_one(json: &Json) -> Result<BundledEntry, String> {
     let index = fields.whole_if_any("index").map_err(invalid)?.ok_or("has no index")?;
     let proof = fields.texts("proof").map_err(invalid)?;
     let proof = proof.iter().map(|hash| TreeHash::parse(hash)).collect::<Result<_, _>>();
-    let (seq, at, entry) = parse(&text)?;
+    let Parsed { seq, at, content } = parse(&text)?;
     if seq.0 != index.saturating_add(1) {
         return Err(format!("is entry {seq}, but has the index {index}"));
     }
     let proof = proof.map_err(|_| "has a proof that is no list of hashes".to_owned())?;
-    Ok(BundledEntry { seq, at, entry, leaf: TreeHash::leaf(text.as_bytes()), proof })
+    Ok(BundledEntry { seq, at, content, leaf: TreeHash::leaf(text.as_bytes()), proof })
 }
 
-/// Reads the exact text of an entry. Of a kind that this version does not know, only the beginning is read.
-fn parse(text: &str) -> Result<(Seq, Timestamp, Option<LogEntry>), String> {
-    let error = match LogLine::read(text) {
-        Ok(LogLine { seq, at, entry }) => return Ok((seq, at, Some(entry))),
-        Err(error) => error,
+/// An entry that was parsed.
+pub(super) struct Parsed {
+    pub(super) seq: Seq,
+    pub(super) at: Timestamp,
+    pub(super) content: Content,
+}
+
+/// The kinds of entries of which an audit reads the beginning alone.
+const OTHER_KINDS: [&str; 8] = [
+    "memo",
+    "subject",
+    "subject-snapshot",
+    "regime",
+    "signal",
+    "operation",
+    "committee-day",
+    "committee-take",
+];
+
+/// Reads the exact text of an entry. Of a kind whose content decides nothing, only the beginning must be exact.
+pub(super) fn parse(text: &str) -> Result<Parsed, String> {
+    let inexact = |why: &dyn std::fmt::Display| {
+        format!("is not the exact text of one: {}", printable(&why.to_string()))
     };
-    let inexact = || format!("is not the exact text of one: {}", printable(&error.to_string()));
-    let mut fields = Json::read(text.as_bytes()).map_err(|_| inexact())?.into_object();
-    let names: Vec<_> = fields.members().map(|(name, _)| name).take(3).collect();
-    let begins = names == ["seq", "at", "kind"];
-    let kind = fields.text("kind").map_err(|_| inexact())?;
+    let json = Json::read(text.as_bytes()).map_err(|error| inexact(&error))?;
+    let is_exact = write(&json) == text;
+    let mut fields = json.into_object();
+    let kind = fields.text("kind").map_err(|error| inexact(&error))?;
     let seq = fields.whole_if_any("seq").ok().flatten();
     let at = fields.text("at").ok().and_then(|at| Timestamp::parse("at", &at).ok());
-    match (seq, at) {
-        (Some(seq), Some(at)) if begins && !matches!(&*kind, "take" | "session" | "opening") => {
-            Ok((Seq(seq), at, None))
-        }
-        _ => Err(inexact()),
+    let (Some(seq), Some(at)) = (seq, at) else { return Err(inexact(&"it has no seq or at")) };
+    let begin = format!("{{\"seq\":{seq},\"at\":\"{at}\",\"kind\":{}", write(&*kind));
+    if !is_exact || !text.starts_with(&begin) {
+        return Err(inexact(&"it is written in another form"));
     }
+    let line = LogLine::read(text);
+    let content = match line.map(|line| line.entry) {
+        Ok(LogEntry::Take(entry)) => Content::Take(entry),
+        Ok(LogEntry::Opening(entry)) => Content::Opening(entry),
+        Ok(LogEntry::Session(entry)) => Content::Session(entry),
+        Ok(LogEntry::Member(entry)) => Content::Member(entry),
+        Ok(LogEntry::Operation(Operation::ClockAccepted { .. })) => Content::ClockAccepted,
+        _ if OTHER_KINDS.contains(&&*kind) => Content::Other,
+        Err(error) if matches!(&*kind, "take" | "opening" | "session" | "member") => {
+            return Err(inexact(&error));
+        }
+        _ => Content::Unknown,
+    };
+    Ok(Parsed { seq: Seq(seq), at, content })
 }
 
 /// Checks that each take has one entry, which agrees with it, and that no entry records a take of the session
 /// that is missing. Returns the place in the log of each take.
 pub(super) fn check_takes(
+    session: Option<SessionId>,
     takes: &[BundledTake],
     entries: &[BundledEntry],
     mut faults: Vec<String>,
     report: &mut Report,
 ) -> BTreeMap<TakeId, Seq> {
     let takes: BTreeMap<_, _> = takes.iter().map(|it| (it.take.id, &it.take)).collect();
-    let session = takes.values().next().map(|take| take.session_id);
     let mut places: BTreeMap<TakeId, Seq> = BTreeMap::new();
-    for BundledEntry { seq, at, entry, .. } in entries {
-        let Some(LogEntry::Take(entry)) = entry else { continue };
+    for BundledEntry { seq, at, content, .. } in entries {
+        let Content::Take(entry) = content else { continue };
         let Some(take) = takes.get(&entry.id) else {
             if session.is_none_or(|session| session == entry.session_id) {
                 faults.push(format!("entry {seq} records take {}, which is missing", entry.id));
@@ -143,6 +187,7 @@ pub(super) fn check_takes(
 fn differences(take: &TakeEntry, entry: &TakeEntry) -> Vec<&'static str> {
     let fields = [
         ("sessionId", take.session_id == entry.session_id),
+        ("sessionVersion", take.session_version == entry.session_version),
         ("memberId", take.member_id == entry.member_id),
         ("revision", take.revision == entry.revision),
         ("publicKey", take.public_key == entry.public_key),
@@ -166,9 +211,7 @@ fn different_content(take: &TakeContent, entry: &TakeContent) -> Vec<&'static st
 
 /// The places where time runs back from one entry to the next, unless the later one accepts a clock.
 pub(super) fn backward_times(entries: &[BundledEntry]) -> Vec<String> {
-    let accepts_clock = |entry: &BundledEntry| {
-        matches!(entry.entry, Some(LogEntry::Operation(Operation::ClockAccepted { .. })))
-    };
+    let accepts_clock = |entry: &BundledEntry| matches!(entry.content, Content::ClockAccepted);
     let pairs = entries.iter().zip(entries.iter().skip(1));
     let backward = pairs.filter(|(one, next)| next.at < one.at && !accepts_clock(next));
     backward

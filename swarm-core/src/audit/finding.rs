@@ -1,4 +1,4 @@
-//! The findings of an audit: one for each check, whether it passed, failed, or could not be made.
+//! The findings of an audit: what holds, what fails, what is notable, and what is unproven.
 
 /// One finding of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Finding {
     pub verdict: Verdict,
     /// What was checked.
     pub check: Check,
-    /// One line for people: what holds, what does not and where, or what is unproven and why. Text of
+    /// One line for people: what holds, what fails and where, what is notable, or what is unproven and why. Text of
     /// others is quoted, and safe to print on a terminal.
     pub text: String,
 }
@@ -23,8 +23,10 @@ impl std::fmt::Display for Finding {
 pub enum Verdict {
     /// The claim was recomputed, and holds.
     Holds,
-    /// The claim was recomputed, and does not hold.
+    /// The claim was recomputed, and is false.
     Fails,
+    /// The rules allow what was done, but it changed the terms of takes, or who counts. A reader should ask why.
+    Notable,
     /// The claim cannot be recomputed from the input, so it is taken on trust.
     Unproven,
 }
@@ -34,7 +36,8 @@ impl Verdict {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Holds => "holds",
-            Self::Fails => "does not hold",
+            Self::Fails => "fails",
+            Self::Notable => "notable",
             Self::Unproven => "unproven",
         }
     }
@@ -70,10 +73,13 @@ checks! {
     Entry = "entry", "Each entry is an exact text in its place, and entries and takes agree.";
     Seal = "seal", "Each take of a blind session is what its seal was made of, and was opened with the session.";
     History = "history", "The acts of the operator lead from convening to the record, step by step.";
+    Version = "version", "The acts are numbered without a gap, and each take was judged under the one in force.";
     Time = "time", "Times agree with those of the log, which never run back.";
     Deadline = "deadline", "Each take was filed within the deadline in force.";
     Roster = "roster", "The roster has its digest, and each author was expected when the take was filed.";
+    Quorum = "quorum", "The quorum was not changed once takes were on file.";
     Buckets = "buckets", "The buckets have their digest.";
+    Takes = "takes", "As many takes precede the aggregation as its entry says.";
     Snapshot = "snapshot", "The snapshot has its digest, and is what the rules compute.";
     Inclusion = "inclusion", "Each entry is in the tree of the checkpoint.";
     Checkpoint = "checkpoint", "The checkpoint is signed by the log's key.";
@@ -83,6 +89,8 @@ checks! {
     Origin = "origin", "The name of the log.";
     Witness = "witness", "Others have seen the same log.";
     Completeness = "completeness", "No take was left out.";
+    Keys = "keys", "Each member filed with the key that the log, or the reader, has of it.";
+    Sessions = "sessions", "The day and subject have no other session.";
     Identity = "identity", "Whose keys they are.";
     Clock = "clock", "The time of the server's clock.";
     Unknown = "unknown", "Parts that this version does not know.";
@@ -92,7 +100,7 @@ checks! {
 #[derive(Default)]
 pub(super) struct Report(Vec<Finding>);
 
-/// The most faults of one check that are named.
+/// Maximum number of faults of one check, or of notable facts, that are named.
 const MAX_NAMED: usize = 10;
 
 impl Report {
@@ -106,12 +114,21 @@ impl Report {
 
     /// Adds the faults of a check, if there are any.
     pub(super) fn faults(&mut self, check: Check, faults: Vec<String>) {
-        let unnamed = faults.len().saturating_sub(MAX_NAMED);
-        for fault in faults.into_iter().take(MAX_NAMED) {
-            self.add(Verdict::Fails, check, fault);
+        self.add_some(Verdict::Fails, check, faults);
+    }
+
+    /// Adds what is notable, if anything is.
+    pub(super) fn notable(&mut self, check: Check, texts: Vec<String>) {
+        self.add_some(Verdict::Notable, check, texts);
+    }
+
+    fn add_some(&mut self, verdict: Verdict, check: Check, texts: Vec<String>) {
+        let unnamed = texts.len().saturating_sub(MAX_NAMED);
+        for text in texts.into_iter().take(MAX_NAMED) {
+            self.add(verdict, check, text);
         }
         if unnamed > 0 {
-            self.add(Verdict::Fails, check, format!("and {unnamed} more of the kind"));
+            self.add(verdict, check, format!("and {unnamed} more of the kind"));
         }
     }
 

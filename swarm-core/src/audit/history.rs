@@ -1,17 +1,17 @@
-//! The operator's acts on the session, replayed from the log: each must be a valid step, and each take must have
-//! been filed within the deadline and by the roster in force at that time.
+//! The operator's acts on the session, replayed from the log: each must be a valid step from the one before it, and
+//! they are numbered, so that none can be left out.
 
 use std::collections::BTreeMap;
 
-use super::entries::{BundledEntry, backward_times};
+use super::entries::{BundledEntry, Content, backward_times};
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
 use crate::domain::json::{printable, write};
 use crate::domain::{
-    Digest, LogEntry, LoggedSession, Roster, Seq, Session, SessionAct, SessionEntry, SessionState,
-    TakeId, Timestamp,
+    LoggedSession, Seq, Session, SessionAct, SessionEntry, SessionId, SessionState, TakeId,
+    Timestamp,
 };
-use crate::rules::logged;
+use crate::rules::{logged, may_move};
 
 /// An act on the session.
 pub(super) struct ActOnSession<'a> {
@@ -25,17 +25,40 @@ impl ActOnSession<'_> {
     pub(super) fn after(&self) -> &LoggedSession {
         &self.entry.session
     }
+
+    /// Whether the act aggregates the session.
+    pub(super) fn aggregates(&self) -> bool {
+        self.entry.act == SessionAct::State && self.after().state == SessionState::Aggregated
+    }
+
+    /// The entry, its time and its author, for people.
+    pub(super) fn named(&self) -> String {
+        let note = self.entry.note.as_ref();
+        let note = note.map(|note| format!(", note {}", printable(note.as_str())));
+        let (seq, at, by) = (self.seq, self.at, printable(self.entry.by.as_str()));
+        format!("entry {seq} of {at} by {by}{}", note.unwrap_or_default())
+    }
 }
 
 /// The acts on a session, in the order of the log.
-pub(super) fn acts<'a>(session: &Session, entries: &'a [BundledEntry]) -> Vec<ActOnSession<'a>> {
-    let acts = entries.iter().filter_map(|entry| match &entry.entry {
-        Some(LogEntry::Session(act)) if act.session.id == session.id => {
+pub(super) fn acts(session: SessionId, entries: &[BundledEntry]) -> Vec<ActOnSession<'_>> {
+    let acts = entries.iter().filter_map(|entry| match &entry.content {
+        Content::Session(act) if act.session.id == session => {
             Some(ActOnSession { seq: entry.seq, at: entry.at, entry: act })
         }
         _ => None,
     });
-    acts.collect()
+    let mut acts: Vec<_> = acts.collect();
+    acts.sort_by_key(|act| act.seq);
+    acts
+}
+
+/// The last act before a place in the log: its session is in force there.
+pub(super) fn in_force<'a, 'b>(
+    acts: &'a [ActOnSession<'b>],
+    place: Seq,
+) -> Option<&'a ActOnSession<'b>> {
+    acts.get(acts.partition_point(|act| act.seq < place).checked_sub(1)?)
 }
 
 /// Checks that the acts lead from convening to the record, each changing what it says and nothing else.
@@ -73,12 +96,7 @@ fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> 
         SessionAct::Withdrawn => return Some("withdraws it".to_owned()),
         SessionAct::State => {
             let (from, to) = (before.state, after.state);
-            let allowed = match (from, to) {
-                (WindowClosed, Collecting) | (Aggregated, Published) => true,
-                (_, Published) => false,
-                _ => from < to,
-            };
-            if !allowed {
+            if !may_move(from, to) {
                 return Some(format!("moves it from {from} to {to}"));
             }
             expected.state = to;
@@ -144,6 +162,41 @@ fn different_fields(one: &LoggedSession, other: &LoggedSession) -> Vec<&'static 
     fields.into_iter().filter(|(_, same)| !same).map(|(field, _)| field).collect()
 }
 
+/// Checks that the acts are versions 1 to n of the session, of which the record is the last, and that each take was
+/// judged under the version in force before it.
+pub(super) fn check_versions(
+    session: &Session,
+    acts: &[ActOnSession<'_>],
+    entries: &[BundledEntry],
+    report: &mut Report,
+) {
+    let (mut faults, mut last) = (Vec::new(), 0_u64);
+    for act in acts {
+        let (seq, version, expected) = (act.seq, act.entry.version, last.saturating_add(1));
+        if version != expected {
+            faults.push(format!("entry {seq} is version {version}, expected {expected}"));
+        }
+        last = version;
+    }
+    if session.version != last {
+        faults.push(format!("the record is version {}, the last act {last}", session.version));
+    }
+    for entry in entries {
+        let Content::Take(take) = &entry.content else { continue };
+        let Some(act) = in_force(acts, entry.seq) else { continue };
+        let (judged, version) = (take.session_version, act.entry.version);
+        if take.session_id == session.id && judged != version {
+            faults.push(format!(
+                "entry {}: take {} was judged under version {judged}, and {version} was in force",
+                entry.seq, take.id
+            ));
+        }
+    }
+    let holds =
+        format!("the acts are 1 to {last} without a gap, and each take was judged under its own");
+    report.conclude(Check::Version, faults, holds);
+}
+
 /// Checks that the log's time never runs back, and that the times of the record are those of its acts.
 pub(super) fn check_times(
     session: &Session,
@@ -173,53 +226,6 @@ pub(super) fn check_times(
     report.conclude(Check::Time, faults, holds);
 }
 
-/// Checks that each take was filed within the deadline in force at that time, and that no deadline was moved to
-/// before a take that was filed already.
-pub(super) fn check_deadlines(
-    takes: &[BundledTake],
-    places: &BTreeMap<TakeId, Seq>,
-    acts: &[ActOnSession<'_>],
-    report: &mut Report,
-) {
-    let mut faults = Vec::new();
-    for it in takes {
-        let (id, filed_at) = (it.take.id, it.take.filed_at);
-        let Some(place) = places.get(&id) else { continue };
-        let Some(act) = in_force(acts, *place) else {
-            faults.push(format!("take {id} was filed before the session was convened"));
-            continue;
-        };
-        if let Some(deadline) = act.after().window_closes_at.filter(|it| filed_at > *it) {
-            let seq = act.seq;
-            faults.push(format!(
-                "take {id} was filed {filed_at}, after the deadline {deadline} of entry {seq}"
-            ));
-        }
-    }
-    for act in acts.iter().filter(|act| act.entry.act == SessionAct::Deadline) {
-        let Some(deadline) = act.after().window_closes_at else { continue };
-        let on_file = takes.iter().map(|it| &it.take);
-        let on_file = on_file.filter(|take| places.get(&take.id).is_some_and(|it| *it < act.seq));
-        if let Some(take) = on_file.max_by_key(|take| take.filed_at)
-            && take.filed_at > deadline
-        {
-            let (id, filed_at, seq) = (take.id, take.filed_at, act.seq);
-            faults.push(format!(
-                "entry {seq} moves the deadline to {deadline}, before take {id} of {filed_at}"
-            ));
-        }
-    }
-    let moved = acts.iter().filter(|act| act.entry.act == SessionAct::Deadline).count();
-    let moved = count(moved, "time", "times");
-    let holds = format!("each take was filed within the one in force, which was moved {moved}");
-    report.conclude(Check::Deadline, faults, holds);
-}
-
-/// The last act before a place in the log: its session is in force there.
-fn in_force<'a, 'b>(acts: &'a [ActOnSession<'b>], place: Seq) -> Option<&'a ActOnSession<'b>> {
-    acts.iter().rev().find(|act| act.seq < place)
-}
-
 /// The amendments that were filed after the session was aggregated.
 pub(super) fn late_amendments(
     takes: &[BundledTake],
@@ -235,89 +241,4 @@ pub(super) fn late_amendments(
         Some(format!("take {id} amends after entry {}, when the session was aggregated", act.seq))
     });
     late.collect()
-}
-
-/// Checks the digest of the roster after each act, and that each author was on it, and not excused, when the
-/// take was filed.
-pub(super) fn check_roster(
-    session: &Session,
-    takes: &[BundledTake],
-    places: &BTreeMap<TakeId, Seq>,
-    acts: &[ActOnSession<'_>],
-    report: &mut Report,
-) {
-    let rosters = match rosters(session.roster.as_ref(), acts) {
-        Ok(rosters) => rosters,
-        Err(fault) => return report.faults(Check::Roster, vec![fault]),
-    };
-    let mut faults = Vec::new();
-    for it in takes {
-        let (id, member) = (it.take.id, &it.take.draft().member_id);
-        let Some(place) = places.get(&id) else { continue };
-        let in_force = rosters.range(..place).next_back();
-        let Some((seq, Some(roster))) = in_force else { continue };
-        let fault = match roster.entry(member) {
-            None => "is not on the roster",
-            Some(entry) if entry.excused => "was excused by the roster",
-            Some(_) => continue,
-        };
-        let member = printable(member.as_str());
-        faults.push(format!("take {id}: {member} {fault} of entry {seq}"));
-    }
-    let holds = match &session.roster {
-        None => "none, so every member could file".to_owned(),
-        Some(roster) => {
-            let listed = count(roster.entries().len(), "member", "members");
-            format!("{listed} by its digest, and each author was expected")
-        }
-    };
-    report.conclude(Check::Roster, faults, holds);
-}
-
-/// The roster after each act, found backwards from the last one: an excuse changed one member, which the
-/// digest before it confirms.
-fn rosters(
-    last: Option<&Roster>,
-    acts: &[ActOnSession<'_>],
-) -> Result<BTreeMap<Seq, Option<Roster>>, String> {
-    let (mut rosters, mut roster) = (BTreeMap::new(), last.cloned());
-    for (place, act) in acts.iter().enumerate().rev() {
-        let digest = |roster: &Option<Roster>| roster.as_ref().map(Digest::of_json);
-        if digest(&roster) != act.after().roster_digest {
-            return Err(format!("the roster is not the one whose digest entry {} has", act.seq));
-        }
-        rosters.insert(act.seq, roster.clone());
-        let before = place.checked_sub(1).and_then(|place| acts.get(place));
-        let before = before.and_then(|act| act.after().roster_digest);
-        match (act.entry.act, &act.entry.excuse, before) {
-            (SessionAct::Roster, _, None) => roster = None,
-            (SessionAct::Excuse, Some(excuse), Some(before)) => {
-                let is_now = roster.as_ref().and_then(|roster| roster.entry(&excuse.member_id));
-                if is_now.is_none_or(|entry| entry.excused != excuse.excused) {
-                    return Err(format!("entry {} excuses otherwise than the roster", act.seq));
-                }
-                if digest(&roster) != Some(before)
-                    && let Some(entry) =
-                        roster.as_mut().and_then(|roster| roster.entry_mut(&excuse.member_id))
-                {
-                    entry.excused = !excuse.excused;
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(rosters)
-}
-
-/// Checks that the buckets are those of the log.
-pub(super) fn check_buckets(session: &Session, acts: &[ActOnSession<'_>], report: &mut Report) {
-    let digest = session.buckets.as_ref().map(Digest::of_json);
-    let other = acts.iter().filter(|act| act.after().buckets_digest != digest);
-    let faults =
-        other.map(|act| format!("not those whose digest entry {} has", act.seq)).take(1).collect();
-    let holds = match &session.buckets {
-        None => "none".to_owned(),
-        Some(buckets) => format!("{} by their digest", count(buckets.len(), "bucket", "buckets")),
-    };
-    report.conclude(Check::Buckets, faults, holds);
 }

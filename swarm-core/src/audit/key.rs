@@ -48,6 +48,11 @@ impl LogKey {
         Ok(Self { named, source })
     }
 
+    /// The key that the caller of the verification gave in another form.
+    pub(super) fn given(key: &VerifierKey) -> Self {
+        Self { named: Named::Verifier(key.clone()), source: KeySource::Given }
+    }
+
     /// Returns whether both have the same public key, and the same name if both have one.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.named, &other.named) {

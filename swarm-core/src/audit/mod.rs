@@ -5,10 +5,15 @@
 //! holds, what does not and where, and what has to be taken on trust. It does no I/O and reads no clock.
 //!
 //! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
-//! (what the log says of it), `history` (what operators did), `seals` (blind sessions), `snapshot` (the result),
-//! `checkpoint` (who vouches for the log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify`
-//! and `ed25519` (signatures of members), `log_line` (the entry of a take), `tree`, `note` and `checkpoint`; and on
-//! [`aggregate`](crate::rules::aggregate()).
+//! (what the log says of it), `history` (what operators did), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
+//! (the result), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
+//! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
+//! members), `log_line` (the entry of a take), `tree`, `note`, `policy` and `checkpoint`; and on the rules that the service
+//! judges by: [`aggregate`](crate::rules::aggregate()), [`may_move`](crate::rules::may_move) and
+//! [`takes_may_come`](crate::rules::takes_may_come).
+//!
+//! A finding *holds* or *fails*; it is *notable* where the rules allow what was done, but it changed the terms of takes or
+//! who counts; and it is *unproven* where the input does not show it.
 //!
 //! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch): `replay`
 //! states the rules over all entries, and `continuation` those between two checkpoints.
@@ -16,59 +21,99 @@
 mod bundle;
 mod checkpoint;
 mod continuation;
+mod deadlines;
 mod entries;
 mod finding;
 mod history;
 mod key;
+mod keys;
 mod receipt;
 mod records;
 mod replay;
+mod roster;
 mod seals;
 mod snapshot;
 mod take;
 mod watch;
+mod whole_log;
 
 pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
-pub use checkpoint::audit_checkpoints;
+pub use checkpoint::{Comparison, audit_checkpoints};
 pub use continuation::{Continuation, continuation};
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
+pub use keys::MemberKeys;
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
 pub use replay::Remark;
 pub use take::audit_take;
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
+pub use whole_log::{LogReader, WholeLog};
 
+use crate::domain::SessionState;
+use crate::proof::policy::Policy;
+use deadlines::Filed;
 use finding::Report;
 
-/// Checks a bundle. `key` is the log's; without it nobody vouches for the log, which is said.
-pub fn audit(bundle: &Bundle, key: Option<&LogKey>) -> Vec<Finding> {
+/// What a reader has besides a bundle. Each part proves more; what none of them proves is said.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Evidence<'a> {
+    /// The key of the log.
+    pub key: Option<&'a LogKey>,
+    /// Keys of members.
+    pub members: Option<&'a MemberKeys>,
+    /// The witnesses that must have cosigned the checkpoint.
+    pub policy: Option<&'a Policy>,
+    /// All entries of the log.
+    pub log: Option<&'a WholeLog>,
+}
+
+/// Checks a bundle.
+pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
+    let Evidence { key, members, policy, log } = evidence;
     let mut report = Report::default();
     let (session, takes) = records::read(bundle, &mut report);
     records::check_signatures(&takes, &mut report);
     records::check_members(bundle, &takes, &mut report);
     records::check_nonces(&takes, &mut report);
     let (entries, faults) = entries::read(bundle, &mut report);
-    let places = entries::check_takes(&takes, &entries, faults, &mut report);
-    let acts = session.as_ref().map(|it| history::acts(it, &entries)).unwrap_or_default();
+    let id = session.as_ref().map(|session| session.id);
+    let places = entries::check_takes(id, &takes, &entries, faults, &mut report);
+    let acts = id.map(|id| history::acts(id, &entries)).unwrap_or_default();
     let late = history::late_amendments(&takes, &places, &acts);
     records::check_revisions(&takes, late, &mut report);
     if let Some(session) = &session {
+        let filed = Filed::new(session, &takes, &places);
         seals::check(session, &takes, &entries, &places, &acts, &mut report);
         history::check_acts(session, &acts, &mut report);
+        history::check_versions(session, &acts, &entries, &mut report);
         history::check_times(session, &acts, &entries, &mut report);
-        history::check_deadlines(&takes, &places, &acts, &mut report);
-        history::check_roster(session, &takes, &places, &acts, &mut report);
-        history::check_buckets(session, &acts, &mut report);
+        deadlines::check(&filed, &acts, &mut report);
+        roster::check(session, &filed, &acts, &mut report);
+        roster::check_quorum(&filed, &acts, &mut report);
+        roster::check_buckets(session, &acts, &mut report);
+        snapshot::check_count(session, &acts, &entries, &mut report);
         snapshot::check(session, &takes, &places, &acts, &mut report);
     }
-    checkpoint::check(&bundle.checkpoint, &entries, key, &mut report);
-    report.unproven(finding::Check::Completeness, COMPLETENESS);
+    keys::check(&takes, &places, *members, *log, &mut report);
+    checkpoint::check(&bundle.checkpoint, &entries, *key, *policy, &mut report);
+    match log {
+        Some(log) => log.check(&entries, &mut report),
+        None => {
+            let aggregated = session.is_some_and(|it| it.state >= SessionState::Aggregated);
+            let text = if aggregated { SINCE_AGGREGATION } else { COMPLETENESS };
+            report.unproven(finding::Check::Completeness, text);
+            report.unproven(finding::Check::Sessions, SESSIONS);
+        }
+    }
     report.unproven(finding::Check::Identity, IDENTITY);
     report.unproven(finding::Check::Clock, CLOCK);
     report.into_findings()
 }
 
-const COMPLETENESS: &str = "that no take was left out of the bundle together with its entry: \
-                            the whole log shows that, which swarm watch reads";
+const COMPLETENESS: &str = "that no take was left out together with its entry, and that no act followed \
+                            the last one: --log reads the whole log";
+const SINCE_AGGREGATION: &str = "that no take was filed since the aggregation, and that no act followed \
+                                 the last one: --log reads the whole log";
+const SESSIONS: &str = "that the day and subject had no other session: --log reads the whole log";
 const IDENTITY: &str = "whose keys these are, and that nobody files under several names";
 const CLOCK: &str = "that the server's clock was right";

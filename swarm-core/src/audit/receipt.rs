@@ -91,6 +91,14 @@ impl SentRequest {
         let (method, path) = (method.to_owned(), path.to_owned());
         Ok(Self { method, path, query: format!("?{query}"), body })
     }
+
+    /// Whether it has a body. If none was given, a POST, PUT or PATCH is taken to have one.
+    fn has_body(&self) -> bool {
+        match &self.body {
+            Some(body) => !body.is_empty(),
+            None => matches!(&*self.method, "POST" | "PUT" | "PATCH"),
+        }
+    }
 }
 
 /// A signature of an answer: a member of `Signature-Input` with its `Signature`.
@@ -104,9 +112,28 @@ struct Signed<'a> {
 }
 
 impl Signed<'_> {
-    /// Whether a component with this name is signed.
-    fn covers(&self, component: &str) -> bool {
-        self.components.iter().any(|it| matches!(&it.bare, Bare::String(name) if name == component))
+    /// Whether a component with this name, of the request or of the answer, is signed.
+    fn covers(&self, name: &str, is_of_request: bool) -> bool {
+        self.components.iter().any(|it| component(it) == Some((name, is_of_request)))
+    }
+
+    /// What a receipt must cover, and this one does not. A signature over less can be moved to another answer, or to the
+    /// answer to another request.
+    fn uncovered(&self, request: &SentRequest) -> Vec<&'static str> {
+        let required = [
+            ("@status", false, "the status"),
+            ("content-digest", false, "the body of the answer"),
+            ("@method", true, "the method of the request"),
+            ("@path", true, "the path of the request"),
+            ("@query", true, "the query of the request"),
+            ("swarm-request-digest", false, "the body of the request"),
+        ];
+        let has_body = request.has_body();
+        let is_required = |name| name != "swarm-request-digest" || has_body;
+        let missing = required
+            .into_iter()
+            .filter(|(name, of_request, _)| is_required(*name) && !self.covers(name, *of_request));
+        missing.map(|(_, _, what)| what).collect()
     }
 
     /// The name of the key.
@@ -139,6 +166,12 @@ pub fn audit_receipt(answer: &ReceivedAnswer, request: &SentRequest, key: &LogKe
         report.faults(Check::Receipt, vec![fault]);
         return report.into_findings();
     }
+    let uncovered = signed.uncovered(request);
+    if !uncovered.is_empty() {
+        let fault = format!("it does not cover {}, so it shows nothing", uncovered.join(", "));
+        report.faults(Check::Receipt, vec![fault]);
+        return report.into_findings();
+    }
     let label = printable(&signed.label);
     let holds = format!("{label} is signed by the key that you named; checked offline");
     report.conclude(Check::Receipt, Vec::new(), holds);
@@ -152,16 +185,6 @@ pub fn audit_receipt(answer: &ReceivedAnswer, request: &SentRequest, key: &LogKe
         }
         None => {
             report.faults(Check::Receipt, vec!["it does not say when it was created".to_owned()])
-        }
-    }
-    for (component, what) in [
-        ("@status", "the status"),
-        ("@method", "the method of the request"),
-        ("@path", "the path of the request"),
-        ("content-digest", "the body of the answer"),
-    ] {
-        if !signed.covers(component) {
-            report.unproven(Check::Receipt, format!("{what} is not signed"));
         }
     }
     if key.source == KeySource::Served {
@@ -258,7 +281,7 @@ fn check_content(
         ("swarm-request-digest", request.body.as_ref(), "the body of the request"),
     ];
     for (header, body, what) in bodies {
-        match (signed.covers(header), body) {
+        match (signed.covers(header, false), body) {
             (true, Some(body)) => {
                 let given = answer.header(header).unwrap_or_default();
                 let differs = given != content_digest(body);
@@ -270,9 +293,6 @@ fn check_content(
                 );
             }
             (true, None) => report.unproven(Check::Content, format!("{what} was not given")),
-            (false, Some(_)) if header == "swarm-request-digest" => {
-                report.unproven(Check::Content, format!("{what} is not signed"));
-            }
             (false, _) => {}
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::entries::BundledEntry;
+use super::entries::{BundledEntry, Content};
 use super::finding::{Check, Report, count};
 use super::history::ActOnSession;
 use super::records::BundledTake;
-use crate::domain::{LogEntry, OpeningEntry, Seq, Session, SessionAct, TakeId};
+use crate::domain::{OpeningEntry, Seq, Session, SessionAct, TakeId};
 use crate::proof::opening_entry;
 
 /// Checks that each take that was filed before the session was opened is what its seal was made of: the entry of
@@ -20,7 +20,7 @@ pub(super) fn check(
     acts: &[ActOnSession<'_>],
     report: &mut Report,
 ) {
-    let openings: Vec<_> = entries.iter().filter_map(opening).collect();
+    let openings: BTreeMap<_, _> = entries.iter().filter_map(opening).collect();
     if !session.blind && openings.is_empty() && takes.iter().all(|it| it.take.salt.is_none()) {
         return;
     }
@@ -52,8 +52,8 @@ pub(super) fn check(
 }
 
 fn opening(entry: &BundledEntry) -> Option<(Seq, &OpeningEntry)> {
-    match &entry.entry {
-        Some(LogEntry::Opening(opening)) => Some((entry.seq, opening)),
+    match &entry.content {
+        Content::Opening(opening) => Some((entry.seq, opening)),
         _ => None,
     }
 }
@@ -62,17 +62,16 @@ fn opening(entry: &BundledEntry) -> Option<(Seq, &OpeningEntry)> {
 /// `None` if they do not.
 fn order_fault(
     expected: &[OpeningEntry],
-    openings: &[(Seq, &OpeningEntry)],
+    openings: &BTreeMap<Seq, &OpeningEntry>,
     opened: Option<Seq>,
 ) -> Option<String> {
     let Some(opened) = opened else {
         return Some("no entry opens the session".to_owned());
     };
     for (place, opening) in (opened.0.saturating_add(1)..).zip(expected) {
-        let found = openings.iter().find(|(seq, _)| seq.0 == place);
-        match found {
+        match openings.get(&Seq(place)) {
             None => return Some(format!("entry {place} does not open take {}", opening.id)),
-            Some((_, found)) if *found != opening => {
+            Some(found) if *found != opening => {
                 return Some(format!(
                     "entry {place} opens take {} otherwise than its record",
                     opening.id

@@ -1,14 +1,55 @@
-//! Recomputes the snapshot of a session, and compares it.
+//! The aggregation: the takes that precede it are as many as its entry says, and the snapshot is what the rules
+//! compute from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::entries::{BundledEntry, Content};
 use super::finding::{Check, Report, count};
 use super::history::ActOnSession;
 use super::records::BundledTake;
 use crate::domain::json::{Json, Object, write};
 use crate::domain::{Digest, Seq, Session, SessionState, Snapshot, Take, TakeId};
 use crate::rules::aggregate;
+
+/// Checks that as many takes precede each act that aggregates the session as its entry says.
+pub(super) fn check_count(
+    session: &Session,
+    acts: &[ActOnSession<'_>],
+    entries: &[BundledEntry],
+    report: &mut Report,
+) {
+    let filed = entries.iter().filter_map(|entry| match &entry.content {
+        Content::Take(take) if take.session_id == session.id => Some(entry.seq),
+        _ => None,
+    });
+    let mut filed: Vec<_> = filed.collect();
+    filed.sort_unstable();
+    let (mut faults, mut holds) = (Vec::new(), None);
+    for act in acts {
+        let before = filed.partition_point(|seq| *seq < act.seq);
+        let (seq, takes) = (act.seq, count(before, "take precedes", "takes precede"));
+        match (act.aggregates(), act.entry.takes) {
+            (false, None) => {}
+            (true, Some(said)) if usize::try_from(said) == Ok(before) => {
+                holds = Some(format!("{takes} the aggregation, entry {seq}, as it says"));
+            }
+            (true, Some(said)) => faults.push(format!(
+                "{takes} entry {seq} in the bundle, which aggregated the session with {said} on file"
+            )),
+            (true, None) => {
+                faults.push(format!("entry {seq} does not say how many takes were on file"));
+            }
+            (false, Some(_)) => {
+                faults.push(format!("entry {seq} counts takes, and aggregates nothing"));
+            }
+        }
+    }
+    match holds {
+        Some(holds) => report.conclude(Check::Takes, faults, holds),
+        None => report.faults(Check::Takes, faults),
+    }
+}
 
 /// Checks that the snapshot has the digest of the log, and is what the rules compute from the takes that the
 /// log has before the aggregation, bit for bit.
@@ -45,7 +86,11 @@ pub(super) fn check(
         faults.push(format!("the rules compute another one: {}", fields.join(", ")));
     }
     let takes = count(counted.len(), "take", "takes");
-    let holds = format!("computed again from {takes}, and the same bit for bit; checked offline");
+    let members = count(computed.figures.participation.members, "member", "members");
+    let holds = format!(
+        "computed again from {takes}, of which those of {members} count, and the same bit for bit; \
+         checked offline"
+    );
     report.conclude(Check::Snapshot, faults, holds);
 }
 

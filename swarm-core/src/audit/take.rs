@@ -40,7 +40,7 @@ pub fn audit_take(
         .then(|| format!("the take is not entry {seq} in the tree of the checkpoint"));
     let holds = format!("it is entry {seq}, filed {at}, as revision {}", take.revision.get());
     report.conclude(Check::Inclusion, fault.into_iter().collect(), holds);
-    check_note(&proof.checkpoint, Some(key), &mut report);
+    check_note(&proof.checkpoint, Some(key), None, &mut report);
     if member_key.is_none() {
         report.unproven(Check::Identity, IDENTITY);
     }

@@ -37,6 +37,35 @@ impl Application {
     }
 }
 
+/// A change of what operators keep about a member (API.md, 7.2). What is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MemberPatch {
+    /// The name.
+    pub name: Option<Name>,
+    /// The address at which the operator reaches the member.
+    pub contact: Option<Contact>,
+    /// Its point of view; empty for none.
+    pub lens: Option<Lens>,
+}
+
+impl MemberPatch {
+    /// Reads a change, which has at least one field.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let patch = Self {
+            name: fields.text_if_any("name")?.map(Name::parse).transpose()?,
+            contact: fields.text_if_any("contact")?.map(Contact::parse).transpose()?,
+            lens: fields.text_if_any("lens")?.map(Lens::parse).transpose()?,
+        };
+        match patch == Self::default() {
+            true => Err(Invalid::new("body", "must have name, contact or lens")),
+            false => Ok(patch),
+        }
+    }
+}
+
 /// The signed fields of a token claim (API.md, 3.1). The order of the fields matters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -183,6 +212,9 @@ pub struct Member {
     pub claimed_at: Option<Timestamp>,
     /// The hash of its bearer token, once claimed.
     pub token: Option<TokenHash>,
+    /// The time when the member claimed the present token with a proof of its key. `None` without a token, if an
+    /// operator minted the token, and in records that are older than this field.
+    pub token_claimed_at: Option<Timestamp>,
 }
 
 impl Member {

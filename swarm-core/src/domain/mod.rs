@@ -53,7 +53,8 @@ pub use log::{
 };
 pub use mail::{Mail, MailState, Message};
 pub use member::{
-    Application, KeyReplacement, KeyReplacementRequest, Member, MemberState, TokenClaim,
+    Application, KeyReplacement, KeyReplacementRequest, Member, MemberPatch, MemberState,
+    TokenClaim,
 };
 pub use memo::{Memo, MemoDraft};
 pub use quotas::Quotas;

@@ -26,6 +26,10 @@ pub enum SessionState {
 }
 
 impl SessionState {
+    /// The states of sessions that are not published, in their order.
+    pub const UNPUBLISHED: [Self; 4] =
+        [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated];
+
     /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Scheduled, Self::Collecting, Self::WindowClosed, Self::Aggregated, Self::Published]
@@ -117,6 +121,11 @@ impl Roster {
         self.0.iter().find(|entry| entry.member_id == *member)
     }
 
+    /// Returns the members that are not excused, in the order given.
+    pub fn expected(&self) -> impl Iterator<Item = &MemberId> {
+        self.0.iter().filter(|entry| !entry.excused).map(|entry| &entry.member_id)
+    }
+
     pub(crate) fn entry_mut(&mut self, member: &MemberId) -> Option<&mut RosterEntry> {
         self.0.iter_mut().find(|entry| entry.member_id == *member)
     }
@@ -173,6 +182,7 @@ impl SessionDraft {
             self.clone();
         Session {
             id,
+            version: 1,
             date,
             subject_id,
             state,
@@ -246,6 +256,8 @@ fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
 pub struct Session {
     /// The id.
     pub id: SessionId,
+    /// The number of acts on it: 1 when it is convened, one more with each act (API.md, 11.2).
+    pub version: u64,
     /// The day.
     pub date: Day,
     /// The subject.
@@ -281,6 +293,7 @@ impl Session {
     pub fn terms(&self) -> SessionTerms {
         SessionTerms {
             id: self.id,
+            version: self.version,
             state: self.state,
             window_closes_at: self.window_closes_at,
             buckets: self.buckets.clone(),
@@ -309,6 +322,8 @@ impl Session {
 pub struct SessionTerms {
     /// The id.
     pub id: SessionId,
+    /// The number of acts on it.
+    pub version: u64,
     /// The state.
     pub state: SessionState,
     /// The last moment for takes, itself included; `None`: no deadline yet.

@@ -206,6 +206,8 @@ pub struct Take {
     pub id: TakeId,
     /// The session it was filed in.
     pub session_id: SessionId,
+    /// The version of the session under which it was judged.
+    pub session_version: u64,
     /// Its number among its member's takes in that session.
     pub revision: Revision,
     /// The time of the commit, by the store's clock.
@@ -257,9 +259,10 @@ fn record<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let draft = take.draft();
-    let mut record = serializer.serialize_struct("Take", 18)?;
+    let mut record = serializer.serialize_struct("Take", 19)?;
     record.serialize_field("id", &take.id)?;
     record.serialize_field("sessionId", &take.session_id)?;
+    record.serialize_field("sessionVersion", &take.session_version)?;
     record.serialize_field("revision", &take.revision)?;
     record.serialize_field("memberId", &draft.member_id)?;
     record.serialize_field("date", &draft.date)?;

@@ -26,6 +26,7 @@ pub fn take_entry(take: &Take) -> TakeEntry {
     TakeEntry {
         id: take.id,
         session_id: take.session_id,
+        session_version: take.session_version,
         member_id: take.draft().member_id.clone(),
         revision: take.revision,
         content: match take.seal() {

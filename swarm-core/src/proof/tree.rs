@@ -149,44 +149,44 @@ pub fn consistency<E>(
     parts.iter().rev().map(|(begin, count)| range(*begin, *count, &mut read)).collect()
 }
 
-/// Returns the root of the tree of the first `old` leaves, and that of the tree of the first `size`, both computed of the
-/// same subtrees. So if the second root is the one that was signed, the first is that of the entries that were signed. `old`
-/// is at most `size`.
+/// Returns the root of the tree of the first `old` leaves, and that of the first `size`, both from the same hashes. So if
+/// the second root is the expected one, the hashes are, and the first root is that of its beginning.
 ///
 /// # Errors
 /// The error of `read`, which returns the hash of a complete subtree of these leaves.
-pub fn prefix_root<E>(
+pub fn prefix_and_root<E>(
     old: u64,
     size: u64,
     mut read: impl FnMut(Node) -> Result<TreeHash, E>,
 ) -> Result<(TreeHash, TreeHash), E> {
-    let whole = |hash| (hash, hash);
     if old == 0 || old >= size {
         let root = root(size, read)?;
-        return Ok(if old == 0 { (TreeHash::empty(), root) } else { whole(root) });
+        return Ok((if old == 0 { TreeHash::empty() } else { root }, root));
     }
-    // The path to the last leaf of the old tree, from the root down: the halves beside it, and whether each is a left one.
-    let (mut begin, mut count, mut beside) = (0, size, Vec::new());
-    while old - begin < count {
-        let left = left_half(count);
-        if old - begin <= left {
-            beside.push((begin + left, count - left, false));
-            count = left;
-        } else {
-            beside.push((begin, left, true));
-            (begin, count) = (begin + left, count - left);
-        }
+    let (prefix, root) = prefix_and_range(old, 0, size, &mut read)?;
+    Ok((prefix, root))
+}
+
+/// The hash of the first `old` leaves from `begin` on, and of all `count` of them; `old` is from 1 to `count`.
+fn prefix_and_range<E>(
+    old: u64,
+    begin: u64,
+    count: u64,
+    read: &mut impl FnMut(Node) -> Result<TreeHash, E>,
+) -> Result<(TreeHash, TreeHash), E> {
+    if old == count {
+        let hash = range(begin, count, read)?;
+        return Ok((hash, hash));
     }
-    let (mut prefix, mut all) = whole(range(begin, count, &mut read)?);
-    for (begin, count, is_left) in beside.into_iter().rev() {
-        let hash = range(begin, count, &mut read)?;
-        if is_left {
-            (prefix, all) = (TreeHash::parent(&hash, &prefix), TreeHash::parent(&hash, &all));
-        } else {
-            all = TreeHash::parent(&all, &hash);
-        }
+    let left = left_half(count);
+    if old <= left {
+        let (prefix, whole) = prefix_and_range(old, begin, left, read)?;
+        let right = range(begin + left, count - left, read)?;
+        return Ok((prefix, TreeHash::parent(&whole, &right)));
     }
-    Ok((prefix, all))
+    let first = range(begin, left, read)?;
+    let (prefix, rest) = prefix_and_range(old - left, begin + left, count - left, read)?;
+    Ok((TreeHash::parent(&first, &prefix), TreeHash::parent(&first, &rest)))
 }
 
 /// The hash of the tree over `count` leaves from `begin` on, as it stands within a larger tree.

@@ -73,7 +73,7 @@ fn participation(session: &Session, takes: &[Arc<Take>]) -> Participation {
     let Some(roster) = &session.roster else {
         return Participation { members, expected: None, rate: None };
     };
-    let expected = roster.entries().iter().filter(|entry| !entry.excused).count();
+    let expected = roster.expected().count();
     let rate = (expected > 0).then(|| number(members) / number(expected));
     Participation { members, expected: Some(expected), rate }
 }

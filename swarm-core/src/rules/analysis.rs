@@ -170,10 +170,7 @@ pub fn movement(before: &Session, after: &Session) -> Option<Movement> {
     let scores = from.figures.consensus.as_ref().zip(to.figures.consensus.as_ref());
     let is_quoted = |member: &MemberId| to.quotes.iter().any(|quote| quote.member_id == *member);
     let expected: Vec<_> = match &after.roster {
-        Some(roster) => {
-            let entries = roster.entries().iter().filter(|entry| !entry.excused);
-            entries.map(|entry| &entry.member_id).collect()
-        }
+        Some(roster) => roster.expected().collect(),
         None => from.quotes.iter().map(|quote| &quote.member_id).collect(),
     };
     Some(Movement {

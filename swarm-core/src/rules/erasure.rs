@@ -36,6 +36,7 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
         contact: Contact::erased(),
         lens: Lens::none(),
         token: None,
+        token_claimed_at: None,
         state,
         ..Member::clone(record)
     };

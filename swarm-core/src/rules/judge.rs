@@ -17,6 +17,7 @@ pub struct Filing {
     attempt: AttemptId,
     member: Version,
     session: (SessionId, Version),
+    session_version: u64,
     commit_deadline: Option<Timestamp>,
     revision: Revision,
     salt: Option<Salt>,
@@ -63,6 +64,7 @@ impl Filing {
         Take {
             id,
             session_id: self.session.0,
+            session_version: self.session_version,
             revision: self.revision,
             filed_at,
             signed: Arc::clone(self.take.signed()),
@@ -167,6 +169,7 @@ impl<'a> Evaluation<'a> {
             attempt,
             member: self.member()?.version,
             session: (session.record.id, session.version),
+            session_version: session.record.version,
             commit_deadline: session.record.window_closes_at,
             revision: self.revision()?,
             salt: session.record.sealed.then_some(salt),

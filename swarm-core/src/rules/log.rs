@@ -82,7 +82,13 @@ pub(super) fn convened(draft: &SessionDraft, by: &Attribution) -> Act {
 }
 
 pub(super) fn session_changed(act: SessionAct, session: &Session, by: &Attribution) -> Act {
-    session_entry(act, session, by, None)
+    session_entry(act, session, by, None, None)
+}
+
+/// Returns the act: a session is aggregated when this number of takes is on file, counting all revisions.
+pub(super) fn aggregated(session: &Session, takes: usize, by: &Attribution) -> Act {
+    let takes = u64::try_from(takes).ok();
+    session_entry(SessionAct::State, session, by, takes, None)
 }
 
 pub(super) fn excused(
@@ -92,23 +98,25 @@ pub(super) fn excused(
     by: &Attribution,
 ) -> Act {
     let excuse = Excuse { member_id: member.clone(), excused };
-    session_entry(SessionAct::Excuse, session, by, Some(excuse))
+    session_entry(SessionAct::Excuse, session, by, None, Some(excuse))
 }
 
-/// Returns the act: the brief of a session is published.
+/// Returns the act: the brief of a session is published. `session` is the session after the act.
 pub fn brief_published(session: &Session, by: &Attribution) -> Act {
-    session_entry(SessionAct::Brief, session, by, None)
+    session_entry(SessionAct::Brief, session, by, None, None)
 }
 
 fn session_entry(
     act: SessionAct,
     session: &Session,
     by: &Attribution,
+    takes: Option<u64>,
     excuse: Option<Excuse>,
 ) -> Act {
     let Attribution { by, note } = by.clone();
-    let session = logged(session);
-    LogEntry::Session(Box::new(SessionEntry { act, by, note, session, excuse })).into()
+    let (version, session) = (session.version, logged(session));
+    let entry = SessionEntry { version, act, by, note, session, takes, excuse };
+    LogEntry::Session(Box::new(entry)).into()
 }
 
 /// Returns the act: a member is changed, by an operator or, if `by` is `None`, by itself.
@@ -248,10 +256,12 @@ pub fn logged(session: &Session) -> LoggedSession {
 
 fn convened_entry(session: LoggedSession, by: &Attribution) -> LogEntry {
     LogEntry::Session(Box::new(SessionEntry {
+        version: 1,
         act: SessionAct::Convened,
         by: by.by.clone(),
         note: by.note.clone(),
         session,
+        takes: None,
         excuse: None,
     }))
 }

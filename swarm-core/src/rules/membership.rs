@@ -6,8 +6,8 @@ use super::challenge::{ProvenChallenge, answers, refusal};
 use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Actor, Application, Mail, Member, MemberAct, MemberId, MemberState, PublicKey, Signed,
-    Timestamp, TokenClaim, Version,
+    Actor, Application, Mail, Member, MemberAct, MemberId, MemberPatch, MemberState, PublicKey,
+    Signed, Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -77,6 +77,7 @@ pub fn admit(
         joined_at: None,
         claimed_at: None,
         token: None,
+        token_claimed_at: None,
     };
     Ok(MemberChange::creation(member))
 }
@@ -118,6 +119,32 @@ pub fn activate(
     Ok(Some(MemberChange {
         mail: first.then(|| approval(record)),
         ..public(member, activated, MemberAct::Activated, Some(by))
+    }))
+}
+
+/// Changes what operators keep about a member, in any state. Its takes keep what they were signed with. `None` when nothing
+/// changes.
+///
+/// # Errors
+/// [`Refusal::MemberErased`] when its personal data was erased.
+pub fn update(
+    member: &Versioned<Member>,
+    patch: &MemberPatch,
+    by: &Actor,
+) -> Result<Option<MemberChange>, Refusal> {
+    let record = &member.record;
+    if record.is_erased() {
+        return Err(Refusal::MemberErased);
+    }
+    let mut updated = Member::clone(record);
+    let MemberPatch { name, contact, lens } = patch.clone();
+    updated.name = name.unwrap_or(updated.name);
+    updated.contact = contact.unwrap_or(updated.contact);
+    updated.lens = lens.unwrap_or(updated.lens);
+    // A member that was never public has no entries in the log, so its change adds none.
+    Ok((updated != **record).then(|| match may_be_read(record) {
+        true => public(member, updated, MemberAct::Updated, Some(by)),
+        false => change(member, updated),
     }))
 }
 
@@ -201,6 +228,7 @@ pub fn claim(
         state: MemberState::Claimed,
         claimed_at: Some(now),
         token: Some(token.hash()),
+        token_claimed_at: Some(now),
         ..Member::clone(&member.record)
     };
     let proven = Some(ProvenChallenge(challenge.seed));
@@ -227,6 +255,7 @@ pub fn rotate(
     let rotated = Member {
         public_key: key.or_else(|| record.public_key.clone()),
         token: Some(token.hash()),
+        token_claimed_at: None,
         ..Member::clone(record)
     };
     Ok((public(member, rotated, MemberAct::KeyRotated, Some(by)), token))
@@ -246,6 +275,7 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
         state: MemberState::Approved,
         claimed_at: None,
         token: None,
+        token_claimed_at: None,
         ..Member::clone(record)
     };
     Ok(public(member, approved, MemberAct::ClaimReset, Some(by)))

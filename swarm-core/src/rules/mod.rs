@@ -6,6 +6,7 @@ mod aggregate;
 mod analysis;
 mod body_shape;
 mod brief;
+mod cautions;
 mod challenge;
 mod erasure;
 mod facts;
@@ -13,6 +14,7 @@ mod judge;
 mod log;
 mod mail;
 mod membership;
+mod next_step;
 mod own_key;
 mod preflight;
 mod public_take;
@@ -35,6 +37,10 @@ pub use analysis::{
 };
 pub use body_shape::shape_fault;
 pub use brief::{BriefFacts, compose};
+pub use cautions::{
+    Caution, ChangedSession, MAX_NAMED, acceptance, erasure, missing, replaced_credential,
+    withdrawn_day,
+};
 pub use challenge::{
     CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
     ProvenChallenge, offer_challenge,
@@ -53,19 +59,23 @@ pub use mail::{
 };
 pub use membership::{
     MemberChange, MemberRemoval, activate, admit, claim, deactivate, expire, has_expired,
-    may_be_read, reject, reject_competing_application, reset_claim, rotate,
+    may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
 };
+pub use next_step::{NextStep, StepAct, StepBy, next_step};
 pub use own_key::replace_own_key;
 pub use preflight::{Preflight, preflight};
-pub use public_take::{PublicTake, SealedTake, public_take};
+pub use public_take::{PublicTake, SealedTake, is_shown_sealed, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
-pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, windows_of};
+pub use schedule::{
+    ScheduledWindow, next_opening, next_state, next_windows, open_windows, windows_of,
+};
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
-    Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
-    excuse, freeze_roster, is_due, is_sealed_and_closed, may_move_deadline, withdraw,
+    Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
+    convene, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move, may_move_deadline,
+    withdraw,
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};

@@ -1,15 +1,15 @@
 //! What the public sees of a take (API.md, 5.8).
 //!
 //! Everything that shows takes to anyone but their authors gets them from [`public_take`]. For a sealed
-//! take it returns no content, so no public read can reveal any.
+//! take it returns no content, so no public read can reveal any. [`is_shown_sealed`] says who is shown what is sealed.
 
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
 use crate::domain::{
-    Day, Digest, MemberId, Revision, Session, SessionId, SubjectId, Take, TakeId, TakeOnFile,
-    Timestamp,
+    Day, Digest, Member, MemberId, Revision, Session, SessionId, SubjectId, Take, TakeId,
+    TakeOnFile, Timestamp,
 };
 
 /// What the public sees of a take.
@@ -60,6 +60,14 @@ pub fn public_take(session: &Session, take: &Arc<Take>) -> PublicTake {
         })),
         None => PublicTake::Open(Arc::clone(take)),
     }
+}
+
+/// Returns whether the bearer of a token, this member, is shown a sealed take or memo of `author` that was filed at
+/// this time: it is the author, and claimed the token with a proof of its key before. So an operator, who can mint
+/// tokens of members and replace their keys, reads nothing that is sealed.
+pub fn is_shown_sealed(bearer: &Member, author: &MemberId, filed_at: Timestamp) -> bool {
+    let claimed_before = bearer.token_claimed_at.is_some_and(|claimed| claimed < filed_at);
+    bearer.state.is_active() && bearer.id == *author && claimed_before
 }
 
 impl PublicTake {

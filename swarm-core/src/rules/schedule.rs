@@ -94,14 +94,21 @@ pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<
 
 /// When the next window opens.
 pub fn next_opening(schedule: &Schedule, now: Timestamp) -> Option<Timestamp> {
+    next_windows(schedule, now).map(|window| window.opens).min()
+}
+
+/// The next window of each entry.
+pub fn next_windows(
+    schedule: &Schedule,
+    now: Timestamp,
+) -> impl Iterator<Item = ScheduledWindow<'_>> {
     let today = now.day_number();
-    let next = |entry| {
+    schedule.entries().iter().filter_map(move |entry| {
         // If today's has opened already, the same day of the next week is the last that can be next.
         let days =
             (today..=today.saturating_add(7)).filter_map(|day| ScheduledWindow::on(entry, day));
-        days.map(|window| window.opens).find(|opens| *opens > now)
-    };
-    schedule.entries().iter().filter_map(next).min()
+        days.into_iter().find(|window| window.opens > now)
+    })
 }
 
 /// Returns the windows that a session may have been convened for: those of its day and subject, one for each

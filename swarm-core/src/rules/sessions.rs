@@ -44,6 +44,17 @@ pub struct SessionChange {
     pub opens: bool,
 }
 
+/// Returns whether a session may move from one state to another: forward, or back from window_closed to collecting. It
+/// enters published only from aggregated.
+pub fn may_move(from: SessionState, to: SessionState) -> bool {
+    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
+    match (from, to) {
+        (WindowClosed, Collecting) | (Aggregated, Published) => true,
+        (_, Published) => false,
+        _ => from < to,
+    }
+}
+
 impl SessionChange {
     /// Returns why the change is refused where only takes block it; `None` if none can.
     pub fn refusal_of_takes(&self) -> Option<Refusal> {
@@ -75,14 +86,9 @@ pub fn advance(
     now: Timestamp,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
-    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
+    use SessionState::{Aggregated, Published, WindowClosed};
     let from = session.record.state;
-    let allowed = match (from, to) {
-        (WindowClosed, Collecting) | (Aggregated, Published) => true,
-        (_, Published | Aggregated) => false,
-        _ => from < to,
-    };
-    if !allowed {
+    if to == Aggregated || !may_move(from, to) {
         return Err(Refusal::SessionIs(from));
     }
     let mut moved = Session { state: to, ..Session::clone(&session.record) };
@@ -117,7 +123,7 @@ impl Aggregation {
     ) -> Result<SessionChange, Refusal> {
         let session = session.ok_or(Refusal::NotFound(Resource::Session))?;
         let (from, state) = (session.record.state, SessionState::Aggregated);
-        if from >= state {
+        if !may_move(from, state) {
             return Err(Refusal::SessionIs(from));
         }
         let has_deadline = session.record.window_closes_at.is_some();
@@ -127,8 +133,9 @@ impl Aggregation {
         }
         let snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
         let aggregated = Session { state, snapshot, ..Session::clone(&session.record) };
-        let change = change(session, aggregated, SessionAct::State, &self.by);
-        let change = opened(change, now, &self.by);
+        let aggregated = after_act(aggregated);
+        let act = log::aggregated(&aggregated, takes.len(), &self.by);
+        let change = opened(logged_as(act, session, aggregated), now, &self.by);
         Ok(SessionChange { takes: Some(takes.len()), ..change })
     }
 }
@@ -149,10 +156,7 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
     }
     let is_late = is_sealed_and_closed(&session.record)
         && !takes_may_come(session.record.window_closes_at, now);
-    is_late.then(|| {
-        let unchanged = change(session, Session::clone(&session.record), SessionAct::State, by);
-        opened(SessionChange { acts: Vec::new(), ..unchanged }, now, by)
-    })
+    is_late.then(|| opened(unlogged(session, Session::clone(&session.record)), now, by))
 }
 
 /// Returns whether a session is in `window_closed` and still sealed: it is opened after its
@@ -166,7 +170,7 @@ fn opened(mut change: SessionChange, now: Timestamp, by: &Attribution) -> Sessio
     if !change.session.is_sealed() {
         return change;
     }
-    change.session.opened_at = Some(now);
+    change.session = after_act(Session { opened_at: Some(now), ..change.session });
     // The operator's note is in the entry of the state change.
     let by = Attribution::from(by.by.clone());
     change.acts.push(log::session_changed(SessionAct::Opened, &change.session, &by));
@@ -287,6 +291,7 @@ pub fn excuse(
     if !is_news(session, &changed, by) {
         return Ok(None);
     }
+    let changed = after_act(changed);
     let act = log::excused(&changed, member, excused, by);
     let is_other = changed.roster != session.record.roster;
     let change = logged_as(act, session, changed);
@@ -312,11 +317,22 @@ fn change(
     act: SessionAct,
     by: &Attribution,
 ) -> SessionChange {
+    let session = after_act(session);
     logged_as(log::session_changed(act, &session, by), judged, session)
 }
 
+/// Returns the session with the version that it has after one more act.
+pub fn after_act(session: Session) -> Session {
+    Session { version: session.version.saturating_add(1), ..session }
+}
+
 fn logged_as(act: Act, judged: &Versioned<Session>, session: Session) -> SessionChange {
+    SessionChange { acts: vec![act], ..unlogged(judged, session) }
+}
+
+/// A change without an entry so far.
+fn unlogged(judged: &Versioned<Session>, session: Session) -> SessionChange {
     let (takes, none_filed_after, withdrawn, opens) = (None, None, false, false);
-    let (expected, acts) = (judged.version, vec![act]);
+    let (expected, acts) = (judged.version, Vec::new());
     SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens }
 }

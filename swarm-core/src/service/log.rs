@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{Error, Tenant, log_rows};
+use super::{Error, LogFilter, Tenant, log_rows};
 use crate::domain::{
     Actor, LogBefore, LogLine, LogRow, Nonce, Seq, SessionId, SubjectId, Timestamp, TokenHash,
 };
@@ -10,13 +10,35 @@ use crate::proof::log_line;
 use crate::rules::{self, Refusal};
 use crate::store::{BasisQuery, LogPosition, StoreErrorKind};
 
+/// A question for a page of the log.
+#[derive(Clone, Debug)]
+pub struct LogQuery {
+    /// Only entries with a higher number; 0: all.
+    pub after: Seq,
+    /// The maximum number of entries.
+    pub limit: usize,
+    /// The selected entries.
+    pub filter: LogFilter,
+}
+
+impl LogQuery {
+    /// A page of all entries.
+    pub fn all(after: Seq, limit: usize) -> Self {
+        Self { after, limit, filter: LogFilter::default() }
+    }
+}
+
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LogPage {
+    /// The number of the log: 1 at first, and one more each time that another begins.
+    pub log: u64,
     /// The entries, the oldest first.
     pub entries: Vec<PageEntry>,
-    /// The cursor of the next page; `None` on the last page.
-    pub next: Option<Seq>,
+    /// The number after which the next page begins.
+    pub next: Seq,
+    /// Whether there may be more entries after it now.
+    pub more: bool,
 }
 
 impl LogPage {
@@ -78,22 +100,67 @@ pub struct LogEnd {
 }
 
 impl Tenant {
-    /// Returns up to `limit` entries after the one numbered `after` (0: from the beginning), oldest
-    /// first (API.md, 11.1).
+    /// Returns a page of the log, oldest entries first (API.md, 11.1). A page of selected entries ends early, with
+    /// [`more`](LogPage::more), if 20,000 entries do not fill it.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn log(&self, after: Seq, limit: usize) -> Result<LogPage, Error> {
-        // Load one more than the page holds, to learn whether there is a next page.
-        let mut rows = log_rows::rows(&*self.store, after, limit.saturating_add(1)).await?;
-        let is_more = rows.len() > limit;
-        rows.truncate(limit);
-        let next = rows.last().map(log_rows::seq).filter(|_| is_more);
-        let entries = rows.iter().map(|row| match row {
-            Ok(row) => PageEntry::Line(log_line(row)),
-            Err(unreadable) => PageEntry::Unreadable(unreadable.seq),
-        });
-        Ok(LogPage { entries: entries.collect(), next })
+    pub async fn log(&self, query: &LogQuery) -> Result<LogPage, Error> {
+        const MAX_LOOKED_THROUGH: usize = 20_000;
+        const ROWS: usize = 1_000;
+        let LogQuery { after, limit, filter } = query;
+        let log = self.store.log_position().await?.log;
+        let mut page = LogPage { log, entries: Vec::new(), next: *after, more: true };
+        let mut looked_through = 0;
+        while page.more && looked_through < MAX_LOOKED_THROUGH {
+            // Load one more than the page holds, to learn whether there is a next page.
+            let count = match filter.is_empty() {
+                true => limit.saturating_add(1),
+                false => ROWS,
+            };
+            let rows = log_rows::rows(&*self.store, page.next, count).await?;
+            looked_through += rows.len();
+            page.more = rows.len() == count;
+            for (entry, seq) in self.selected(rows, filter).await? {
+                if page.entries.len() == *limit {
+                    if entry.is_some() {
+                        page.more = true;
+                        return Ok(page);
+                    }
+                    // What does not fit after the last entry of a full page is passed over with it.
+                    page.next = seq;
+                    continue;
+                }
+                page.entries.extend(entry);
+                page.next = seq;
+            }
+        }
+        Ok(page)
+    }
+
+    /// The entries of rows with their numbers; `None` for those that are not selected.
+    async fn selected(
+        &self,
+        rows: Vec<log_rows::Row>,
+        filter: &LogFilter,
+    ) -> Result<Vec<(Option<PageEntry>, Seq)>, Error> {
+        if filter.is_empty() {
+            let entry = |row: log_rows::Row| match row {
+                Ok(row) => (Some(PageEntry::Line(log_line(&row))), row.seq),
+                Err(unreadable) => (Some(PageEntry::Unreadable(unreadable.seq)), unreadable.seq),
+            };
+            return Ok(rows.into_iter().map(entry).collect());
+        }
+        let readable = rows.iter().filter_map(|row| row.as_ref().ok());
+        let followed = self.followed(readable).await?.into_iter();
+        let mut followed = followed.peekable();
+        let entry = |row: &log_rows::Row| {
+            let seq = log_rows::seq(row);
+            let found = followed.next_if(|followed| followed.line.seq == seq);
+            let found = found.filter(|followed| filter.fits(followed));
+            (found.map(|followed| PageEntry::Line(followed.line)), seq)
+        };
+        Ok(rows.iter().map(entry).collect())
     }
 
     /// Accepts the store's clock although it is behind the log: commits are possible again and use

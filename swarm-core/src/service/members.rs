@@ -8,7 +8,7 @@ use super::{Commit, Error, Round, Tenant};
 use crate::domain::Quotas;
 use crate::domain::{
     Actor, Application, Challenge, ChallengeSeed, KeyReplacementRequest, Links, Member, MemberId,
-    MemberState, PublicKey, Signed, Timestamp, TokenClaim, TokenHash,
+    MemberPatch, MemberState, PublicKey, Signed, Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
@@ -277,6 +277,19 @@ impl Tenant {
         self.review(id, |member, now| rules::reject(member, now).map(Some)).await
     }
 
+    /// Changes what operators keep about a member, in any state, and returns its state.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::MemberErased`].
+    pub async fn update_member(
+        &self,
+        id: &MemberId,
+        patch: &MemberPatch,
+        by: &Actor,
+    ) -> Result<MemberState, Error> {
+        self.review(id, |member, _| rules::update(member, patch, by)).await
+    }
+
     /// Deactivates a member and returns its state.
     ///
     /// # Errors
@@ -335,8 +348,9 @@ impl Tenant {
     ) -> Result<BearerToken, Error> {
         let claim = Arc::new(claim);
         until_committed("claim", || async {
-            let now = self.store.now().await?;
+            // Read the clock after the record: whatever was filed before the record changed is older than the claim.
             let basis = self.store.member(&claim.payload.member_id).await?;
+            let now = self.store.now().await?;
             let (change, token) =
                 rules::claim(&claim, service, &basis, now, self.entropy.bytes()?)?;
             match self.commit_member(&change).await? {

@@ -2,11 +2,14 @@
 
 mod basis_cache;
 mod bundles;
+mod cautions;
 mod committee;
+mod desk_status;
 mod documents;
 pub mod dump;
 mod entropy;
 mod error;
+mod following;
 mod log;
 mod log_rows;
 mod members;
@@ -32,13 +35,15 @@ use crate::domain::{Quotas, TenantId, Timestamp};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Countable, Readiness, Store, Tenants};
 
-pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
+pub use committee::{CommitteeTenant, Committees, DayFiling, Generated, Receipt};
+pub use desk_status::{DeskStatus, MailStatus, MissingMember, ScheduleStatus, SessionStatus};
 pub use documents::{MemoPage, SubjectPage, WriteOutcome};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError, with_causes};
-pub use log::{LogEnd, LogPage, PageEntry};
+pub use following::{Followed, LogFilter};
+pub use log::{LogEnd, LogPage, LogQuery, PageEntry};
 pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
 pub use outbox::{Mailer, OutboxPage};

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::documents::convened_session;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Attribution, MemberState, Schedule, Session, SessionId, SessionState, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource, ScheduledWindow};
-use crate::store::{Collection, Document, DocumentQuery, MemberQuery, SessionQuery, StoreError};
+use crate::store::{Collection, DocumentQuery, MemberQuery, SessionQuery};
 
 /// The most sessions of one state, the newest first, among which a round looks for those whose next state is due.
 const MAX_SESSIONS: usize = 1_000;
@@ -119,7 +120,8 @@ impl Tenant {
             };
             let page = self.store.document_page(Collection::Occasions, &query).await?;
             for claim in page.documents.iter().filter(|claim| names.contains(&claim.key)) {
-                let session = claimed(claim)?;
+                // The session of a claim that cannot be read is unknown, but its window is taken.
+                let Ok(session) = convened_session(claim) else { continue };
                 let found = ConvenedWindow { session, is_briefed: false };
                 known.windows.entry(claim.key.clone()).or_insert(found);
             }
@@ -226,18 +228,13 @@ impl Tenant {
     ) -> Result<Option<ScheduledWindow<'a>>, Error> {
         for window in rules::windows_of(schedule, session) {
             let claim = self.store.document(Collection::Occasions, &window.name()).await?;
-            if claim.as_ref().map(claimed).transpose()? == Some(session.id) {
+            let convened = claim.and_then(|claim| convened_session(&claim).ok());
+            if convened == Some(session.id) {
                 return Ok(Some(window));
             }
         }
         Ok(None)
     }
-}
-
-/// The session by whose commit a window was claimed. It may have been withdrawn since.
-fn claimed(claim: &Document) -> Result<SessionId, StoreError> {
-    let id = claim.json.parse().map_err(|_| StoreError::corrupt("occasion", claim.json.clone()));
-    Ok(SessionId(id?))
 }
 
 impl ScheduleStep {

@@ -261,7 +261,8 @@ impl Tenant {
     }
 
     /// Returns a take as the active member whose bearer token hashes to `token` sees it: its own takes complete
-    /// even while they are sealed, other takes as the public does. With any other token, as the public does.
+    /// even while they are sealed, if it [claimed](rules::is_shown_sealed) that token before it filed them, other takes as the
+    /// public does. With any other token, as the public does.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -271,8 +272,8 @@ impl Tenant {
         id: TakeId,
     ) -> Result<TakeOnFile<PublicTake>, Error> {
         let TakeOnFile { take, superseded_by } = self.take_on_file(id).await?;
-        let member = self.store.bearer(token).await?.filter(|member| member.state.is_active());
-        if member.is_some_and(|member| member.id == take.draft().member_id) {
+        let (bearer, author) = (self.store.bearer(token).await?, &take.draft().member_id);
+        if bearer.is_some_and(|bearer| rules::is_shown_sealed(&bearer, author, take.filed_at)) {
             return Ok(TakeOnFile { take: PublicTake::Open(take), superseded_by });
         }
         self.take(id).await

@@ -1,9 +1,11 @@
 //! The part of the port for documents: records that are written once or replaced as a whole.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Act, Result};
-use crate::domain::{Invalid, MemberId, SessionId, Timestamp, Version};
+use crate::domain::{Invalid, MemberId, Session, SessionId, Timestamp, Version};
 use crate::rules::DocumentQuota;
 
 /// Documents. Their content is opaque to a store.
@@ -155,12 +157,14 @@ impl DocumentDraft {
 
 /// A record at the version that was judged. A document with a guard is written only while the
 /// record still has that version.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum DocumentGuard {
     /// The member on whose behalf it is written.
     Member(MemberId, Version),
     /// The session that it is written for.
     Session(SessionId, Version),
+    /// The session that it is written for, which the same commit replaces with this record.
+    ReplacedSession(Arc<Session>, Version),
 }
 
 /// A stored document.

@@ -91,6 +91,9 @@ impl DryRun {
             Some(DocumentGuard::Session(id, version)) => {
                 is_at(self.store.session(*id).await?.map(|it| it.version), *version)
             }
+            Some(DocumentGuard::ReplacedSession(session, version)) => {
+                is_at(self.store.session(session.id).await?.map(|it| it.version), *version)
+            }
         })
     }
 

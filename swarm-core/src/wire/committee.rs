@@ -48,6 +48,20 @@ pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
     Answer::ok(&Members { members: listed.collect() })
 }
 
+/// Returns the response with a changed member: `{ok, member_id, name, lens, voice, status}`.
+pub fn member_updated(member: &CommitteeMember) -> Answer {
+    #[derive(Serialize)]
+    struct Updated<'a> {
+        member_id: &'a CommitteeMemberId,
+        name: &'a Name,
+        lens: &'a Lens,
+        voice: &'a Voice,
+        status: CommitteeStatus,
+    }
+    let CommitteeMember { id, name, lens, voice, status, .. } = member;
+    done(200, &Updated { member_id: id, name, lens, voice, status: *status })
+}
+
 /// Returns the response with a new member and its key, which is shown once: 201 `{ok, member_id, api_key}`.
 pub fn member_created(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
     keyed(201, member_id, key)

@@ -13,7 +13,7 @@ pub fn accepted() -> Answer {
     Answer::done(200, &Nothing {})
 }
 
-/// Returns the response with a page of the log: `{entries, next}`, each entry as its exact text (API.md, 11.2).
+/// Returns the response with a page of the log: `{log, entries, next, more}`, each entry as its exact text (API.md, 11.2).
 pub fn page(page: &LogPage) -> Answer {
     Answer { status: 200, body: write(page), problem: None }
 }

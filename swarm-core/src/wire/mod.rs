@@ -20,6 +20,7 @@
 //! `Link: …; rel="original"` for the [`original`](crate::Rejection::original) of a rejection.
 
 pub mod committee;
+pub mod desk;
 pub mod documents;
 pub mod log;
 pub mod members;

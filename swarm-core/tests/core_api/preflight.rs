@@ -99,6 +99,7 @@ fn basis(facts: &Against) -> Basis {
         salt: None,
         id: TakeId(3),
         session_id: SessionId(1),
+        session_version: 1,
         revision: Revision::FIRST,
         filed_at: Timestamp::EPOCH,
         signed: Arc::new(ada.keys.sign(ada.draft(&session(facts), "nonce"))),

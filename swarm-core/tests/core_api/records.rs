@@ -31,6 +31,7 @@ fn take_record_round_trips() {
         salt: None,
         id: TakeId(9_007_199_254_740_992),
         session_id: SessionId(7),
+        session_version: 1,
         revision: Revision::CAP,
         filed_at: at("2026-11-21T22:45:00.123Z"),
         signed: Arc::new(keys.sign(draft.unwrap())),
@@ -97,13 +98,18 @@ fn member_record_round_trips_with_and_without_key_and_token() {
         joined_at: None,
         claimed_at: None,
         token: None,
+        token_claimed_at: None,
     };
     read_back(&member);
     let now = Some(at("2026-11-21T22:45:00.123Z"));
     let token = Some(SecretHash::of(b"token"));
     let (state, public_key) = (MemberState::Claimed, Some(key()));
     let times = Member { reviewed_at: now, joined_at: now, claimed_at: now, ..member };
-    read_back(&Member { state, public_key, token, ..times });
+    let claimed = Member { state, public_key, token, ..times };
+    read_back(&Member { token_claimed_at: now, ..claimed.clone() });
+    // A record that is older than the time of the claim.
+    assert!(!claimed.to_text().contains("tokenClaimedAt"));
+    read_back(&claimed);
     read_back(&Challenge {
         seed: ChallengeSeed([0xa5; 32]),
         reusable_until: Timestamp::EPOCH,

@@ -45,6 +45,9 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 /// Idle time of all other clients after which a client counts as alone.
 const ALONE_AFTER: Duration = Duration::from_secs(1);
 
+/// Maximum number of requests and streams of a client that follow a log.
+const PLACES: usize = 512;
+
 task_local! {
     static CLIENT: Arc<Client>;
 }
@@ -95,6 +98,7 @@ impl Scheduler {
             busy: AtomicU64::new(0),
             jobs: Arc::new(Semaphore::new(processors())),
             turns: Arc::new(Semaphore::new(TURNS)),
+            places: Arc::new(Semaphore::new(PLACES)),
             memory: Share::default(),
             scheduler: self.clone(),
         });
@@ -135,6 +139,8 @@ pub struct Client {
     /// Half of the worker pool.
     jobs: Arc<Semaphore>,
     turns: Arc<Semaphore>,
+    /// Places of followers.
+    places: Arc<Semaphore>,
     memory: Share,
     scheduler: Scheduler,
 }
@@ -195,6 +201,10 @@ impl Client {
 
     pub(crate) fn jobs(&self) -> &Arc<Semaphore> {
         &self.jobs
+    }
+
+    pub(crate) fn places(&self) -> &Arc<Semaphore> {
+        &self.places
     }
 
     pub(crate) fn memory(&self) -> &Share {

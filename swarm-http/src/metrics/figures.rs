@@ -28,7 +28,7 @@ pub(crate) struct Figures {
     pub(crate) log_size: u64,
 }
 
-/// The last counts of each tenant.
+/// The last counts of each tenant; collects their sums.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllFigures(Arc<Mutex<HashMap<TenantId, Figures>>>);
 
@@ -81,14 +81,16 @@ impl Collector for AllFigures {
             self.sum(|it| it.pending_applications),
         )?;
         gauge("log_size", "Log entries", self.sum(|it| it.log_size))?;
-        self.encode_outbox(&mut encoder)?;
-        self.encode_tenants(&mut encoder)
+        self.encode_outbox(&mut encoder)
     }
 }
 
-impl AllFigures {
-    /// The figures of each tenant, unless there are more than [`MAX_LABELLED`].
-    fn encode_tenants(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+/// Collects the counts of each tenant, unless there are more than [`MAX_LABELLED`].
+#[derive(Debug)]
+pub(crate) struct FiguresByTenant(pub(crate) AllFigures);
+
+impl Collector for FiguresByTenant {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         type Figure = (&'static str, &'static str, fn(&Figures) -> u64);
         const FIGURES: [Figure; 4] = [
             ("tenant_open_sessions", "Sessions in state collecting, by tenant", |it| {
@@ -109,7 +111,7 @@ impl AllFigures {
             ),
             ("tenant_log_size", "Log entries, by tenant", |it| it.log_size),
         ];
-        let all = self.lock();
+        let all = self.0.lock();
         let mut tenants: Vec<_> = all.iter().collect();
         if tenants.len() > MAX_LABELLED {
             return Ok(());
@@ -124,7 +126,9 @@ impl AllFigures {
         }
         Ok(())
     }
+}
 
+impl AllFigures {
     fn encode_outbox(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let help = "Messages to members";
         let mut family = encoder.encode_descriptor("outbox", help, None, MetricType::Gauge)?;

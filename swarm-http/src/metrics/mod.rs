@@ -1,4 +1,7 @@
 //! The server's metrics, in the OpenMetrics text format.
+//!
+//! Strangers see [less](Metrics::public_text) than the operator of the server: the names of tenants are its own, and
+//! durations depend on what was filed, also while that is sealed.
 
 mod figures;
 
@@ -6,7 +9,7 @@ use std::fmt;
 
 use http::{Method, StatusCode};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
@@ -17,14 +20,17 @@ use prometheus_client::registry::{Registry, Unit};
 use swarm_core::wire::Problem;
 
 use crate::certificate::CertificateExpiry;
-use figures::AllFigures;
+use figures::{AllFigures, FiguresByTenant};
 pub(crate) use figures::{CountRecords, TenantFigures};
 
 /// Upper bounds of the histogram buckets of durations, in seconds.
 const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
 
 pub(crate) struct Metrics {
+    /// What anyone sees.
     registry: Registry,
+    /// What the operator of the server sees besides.
+    private: Registry,
     requests: Family<RequestLabels, Counter>,
     submits: Family<Outcome, Counter>,
     committee_submits: Family<Outcome, Counter>,
@@ -65,7 +71,7 @@ struct AtRoute {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("swarm");
+        let [mut registry, mut private] = [(); 2].map(|()| Registry::with_prefix("swarm"));
         let requests = Family::default();
         let [submits, committee_submits] = std::array::from_fn(|_| Family::default());
         registry.register("submits", "Submissions of takes, by outcome", submits.clone());
@@ -90,17 +96,19 @@ impl Default for Metrics {
         );
         let figures = AllFigures::default();
         registry.register_collector(Box::new(figures.clone()));
+        private.register_collector(Box::new(FiguresByTenant(figures.clone())));
         let http = registry.sub_registry_with_prefix("http");
         http.register("requests", "Requests answered", requests.clone());
-        http.register_with_unit(
+        http.register("requests_in_flight", "Requests being answered", in_flight.clone());
+        private.sub_registry_with_prefix("http").register_with_unit(
             "request_duration",
             "Time from the head of a request to its answer",
             Unit::Seconds,
             seconds.clone(),
         );
-        http.register("requests_in_flight", "Requests being answered", in_flight.clone());
         Self {
             registry,
+            private,
             requests,
             submits,
             committee_submits,
@@ -179,13 +187,25 @@ impl Metrics {
         self.registry.register_collector(Box::new(DroppedLogLines(dropped)));
     }
 
-    /// All metrics as text.
+    /// All metrics as text, for the operator of the server.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string fails only if a metric's encoder fails, and none here does.
-        let _ = encode(&mut text, &self.registry);
-        text
+        text(&[&self.registry, &self.private])
     }
+
+    /// The metrics that anyone may see as text: they name no tenant, and have no durations.
+    pub(crate) fn public_text(&self) -> String {
+        text(&[&self.registry])
+    }
+}
+
+fn text(registries: &[&Registry]) -> String {
+    let mut text = String::new();
+    // Writing to a string fails only if a metric's encoder fails, and none here does.
+    for registry in registries {
+        let _ = encode_registry(&mut text, registry);
+    }
+    let _ = encode_eof(&mut text);
+    text
 }
 
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use askama::Template;
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use swarm_core::domain::{SessionState, SessionSummary};
-use swarm_core::rules::{Movement, PublicTake, Stage};
+use swarm_core::rules::{self, Movement, PublicTake, Stage};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
 
@@ -191,9 +191,7 @@ async fn changes(
 /// The expected members that have not filed.
 fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
     let filed = |id: &MemberId| takes.iter().any(|take| take.member_id() == id);
-    let entries = session.roster.iter().flat_map(|roster| roster.entries());
-    let expected = entries.filter(|entry| !entry.excused).map(|entry| &entry.member_id);
-    expected.filter(|id| !filed(id)).collect()
+    rules::missing(session, filed)
 }
 
 fn open_session(
@@ -202,10 +200,7 @@ fn open_session(
     people: &People,
     times: TimeFormatter,
 ) -> OpenSession {
-    let expected = session
-        .roster
-        .as_ref()
-        .map(|roster| roster.entries().iter().filter(|entry| !entry.excused).count());
+    let expected = session.roster.as_ref().map(|roster| roster.expected().count());
     let count = takes.len();
     let filed = match (expected, count) {
         (Some(expected), _) => format!("{count} of {expected} have filed"),

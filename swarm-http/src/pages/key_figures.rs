@@ -53,8 +53,7 @@ impl KeyFigures {
     /// Before aggregation: no score is shown, only what is filed.
     fn without_result(session: &Session, latest: &[PublicTake], times: TimeFormatter) -> Self {
         let roster = session.roster.as_ref();
-        let expected =
-            roster.map(|roster| roster.entries().iter().filter(|entry| !entry.excused).count());
+        let expected = roster.map(|roster| roster.expected().count());
         let stage = stage_text::stage_of(&session.summary(), times);
         let takes_count = stage.takes_count();
         let filed = if takes_count { "have filed" } else { "filed" };

@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{MemoId, Seq};
+use swarm_core::service::LogQuery;
 use swarm_core::{Error, Refusal, Tenant};
 
 use super::acts;
@@ -45,8 +46,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
     let start = end.saturating_sub(PER_PAGE);
     let count = usize::try_from(end - start).unwrap_or(0);
-    let entries =
-        if count == 0 { Vec::new() } else { tenant.log(Seq(start), count).await?.entries };
+    let entries = if count == 0 {
+        Vec::new()
+    } else {
+        tenant.log(&LogQuery::all(Seq(start), count)).await?.entries
+    };
     let people = acts::people(tenant, &entries).await?;
     let mut rows = Vec::with_capacity(entries.len());
     for entry in entries.iter().rev() {

@@ -3,6 +3,7 @@
 //! from the same reads as the API. A client that prefers JSON gets the API's answer at the same path.
 
 mod acts;
+pub(crate) mod calendar;
 mod charts;
 pub(crate) mod committee;
 pub(crate) mod console;

@@ -17,6 +17,7 @@ use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
+use crate::cache::CacheKey;
 use crate::response::receipt::ACCEPT_SIGNATURE;
 use crate::response::{Answer, ApiError};
 use crate::tenants::ServedTenant;
@@ -242,6 +243,12 @@ impl RequestContext {
 
     pub(crate) fn subject_id(&self) -> Result<SubjectId, ApiError> {
         self.part(0, Resource::Subject, |text| SubjectId::parse(text).ok())
+    }
+
+    /// The key of the answer in the cache.
+    pub(crate) fn cache_key(&self, route: &str) -> CacheKey {
+        let tenant = &self.served.config().id;
+        CacheKey::new(tenant, route, &self.path, (self.parameters, &self.query))
     }
 
     /// The query parameters; of several with one name, the last.

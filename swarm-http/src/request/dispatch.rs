@@ -16,7 +16,7 @@ use tracing::field::Empty;
 
 use crate::Site;
 use crate::budget::{BudgetExhausted, InFlight};
-use crate::cache::{CacheKey, CacheRequest};
+use crate::cache::CacheRequest;
 use crate::fairness::Client;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
@@ -63,7 +63,7 @@ where
     });
     let is_cross_origin = endpoint.route(&method).is_ok_and(Route::is_cross_origin);
     let unknown_parameters = unknown_parameters(&endpoint, &head);
-    let public = |answer| {
+    let public = |answer: Answer| {
         let mut answer = form.apply(answer);
         if is_cross_origin {
             caching::allow_any_origin(&mut answer);
@@ -82,7 +82,8 @@ where
         let answer = answer(&site, &endpoint, path, (head, options), Pin::new(&mut body)).await;
         let answer = answer.unwrap_or_else(ApiError::into_answer);
         let mut answer = public(answer.with_further_hint(unknown_parameters));
-        if let Some(receipt) = receipt {
+        // A stream has no digest before its end.
+        if let Some(receipt) = receipt.filter(|_| answer.events.is_none()) {
             answer = receipt.sign(answer, body).await;
         }
         charge_budget(&site, answer)
@@ -301,12 +302,8 @@ where
     let (sent, jobs) = (bytes.clone(), Arc::clone(&served));
     let is_cacheable = matches!(route.work, Work::CachedShort | Work::CachedLong);
     let is_public = matches!(credential, Credential::None);
-    let cache_request = (is_cacheable && options.is_cached && is_public).then(|| CacheRequest {
-        key: CacheKey::new(&served.config().id, route.path, &parts, (route.query, &query)),
-        gzip: options.gzip,
-        is_large: route.work == Work::CachedLong,
-        served: Arc::clone(&served),
-    });
+    let changed = (method != Method::GET && method != Method::HEAD && !is_dry_run)
+        .then(|| Arc::clone(&served));
     let request = RequestContext {
         site: Arc::clone(site),
         served,
@@ -323,6 +320,15 @@ where
         bytes,
         body: Json::Null,
     };
+    if route.waits {
+        request.wait_for_entry().await?;
+    }
+    let cache_request = (is_cacheable && options.is_cached && is_public).then(|| CacheRequest {
+        key: request.cache_key(route.path),
+        gzip: options.gzip,
+        is_large: route.work == Work::CachedLong,
+        served: Arc::clone(&request.served),
+    });
     let max_values = route.parsed_values();
     let is_long = matches!(route.work, Work::Long | Work::CachedLong)
         || (max_values.is_some() && sent.len() > MAX_PARSED_INLINE);
@@ -345,6 +351,9 @@ where
             answer.and_then(|answer| marked(answer, minted))
         }
     };
+    if let Some(served) = changed {
+        served.tail().notice();
+    }
     match answer {
         Ok(answer) => Ok(answer),
         // The hint quotes the body, which is parsed once more for it.

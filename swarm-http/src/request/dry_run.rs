@@ -1,6 +1,7 @@
 //! Dry runs of operators' changes (API.md, 7.1): judged and answered, but not committed.
 
 use swarm_core::json::{Json, Object, write};
+use swarm_core::rules::Caution;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeTenant, Invalid, Tenant};
@@ -42,7 +43,7 @@ impl DryRun {
     }
 }
 
-/// Adds `dryRun` to the answer of a dry run, and sets to null what a commit would have minted: the member
+/// Adds `dryRun` and the cautions to the answer of a dry run, and sets to null what a commit would have minted: the member
 /// with this name, or `object.member`.
 pub(crate) fn mark_dry_run(mut answer: Answer, minted: Option<&str>) -> Reply {
     let body = Json::read(&answer.body).map_err(|_| RequestError::Internal)?;
@@ -51,6 +52,11 @@ pub(crate) fn mark_dry_run(mut answer: Answer, minted: Option<&str>) -> Reply {
         clear(&mut body, minted);
     }
     body.set("dryRun", Json::Bool(true));
+    let caution = |caution: &Caution| {
+        let Caution { code, message } = caution;
+        Json::from([("code", Json::from(*code)), ("message", Json::from(message.as_str()))])
+    };
+    body.set("cautions", answer.cautions.iter().map(caution).collect());
     answer.body = write(&Json::Object(body)).into();
     Ok(answer)
 }

@@ -6,10 +6,11 @@ use http::uri::Authority;
 use http::{HeaderMap, Method};
 use warp::filters::BoxedFilter;
 use warp::filters::path::FullPath;
-use warp::reply::Response;
+use warp::reply::{Reply as _, Response};
 use warp::{Filter, reject};
 
 use crate::Site;
+use crate::response::Answer;
 use crate::tenants::Host;
 
 use super::dispatch::{UnknownPath, respond, respond_unknown};
@@ -29,7 +30,7 @@ pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> 
         .and(warp::body::stream())
         .then(move |found, head, body| {
             let site = Arc::clone(&site);
-            async move { respond(site, found, head, body).await.into_response() }
+            async move { response(respond(site, found, head, body).await) }
         })
         .boxed()
 }
@@ -40,9 +41,19 @@ pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(R
         .and(warp::body::stream())
         .then(move |head, body| {
             let site = Arc::clone(&site);
-            async move { respond_unknown(&site, head, body, page).await.into_response() }
+            async move { response(respond_unknown(&site, head, body, page).await) }
         })
         .boxed()
+}
+
+/// The answer as a response of warp.
+fn response(answer: Answer) -> Response {
+    let (parts, body) = answer.into_response().into_parts();
+    let body = match body.into_bytes() {
+        Ok(bytes) => bytes.into(),
+        Err(events) => warp::reply::stream(events).into_response().into_body(),
+    };
+    Response::from_parts(parts, body)
 }
 
 /// Copies the parts of a request that warp only borrows.

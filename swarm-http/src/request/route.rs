@@ -30,6 +30,8 @@ pub(crate) struct Route {
     pub(crate) work: Work,
     /// The query parameters that the answer depends on. All others are ignored.
     pub(crate) query: &'static [Parameter],
+    /// Whether the request may wait for an entry of the log, for the time of the parameter `wait`.
+    pub(crate) waits: bool,
     /// The id or secret of the answer that the commit mints, if any: `member` or `object.member`.
     pub(crate) mints: Option<&'static str>,
     /// The kind of submission whose outcomes are counted, if any.
@@ -176,6 +178,7 @@ impl Route {
             body: None,
             query: &[],
             work: Work::Short,
+            waits: false,
             mints: None,
             submitted: None,
             handler,
@@ -256,6 +259,11 @@ impl Route {
     /// Counts the outcomes as submissions of this kind.
     pub(crate) fn counted(self, submitted: Submitted) -> Self {
         Self { submitted: Some(submitted), ..self }
+    }
+
+    /// Lets the request wait for an entry of the log.
+    pub(crate) fn waiting(self) -> Self {
+        Self { waits: true, ..self }
     }
 
     /// Names what the commit mints: null in the answer of a dry run.

@@ -5,16 +5,17 @@ use std::error::Error;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::{Buf, Bytes};
+use bytes::Buf;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::header::HOST;
 use http::{Request, Response};
-use http_body_util::{BodyDataStream, Full};
+use http_body_util::BodyDataStream;
 use hyper::body::Body;
 use tower_service::Service;
 
 use crate::Site;
+use crate::response::ResponseBody;
 use crate::tenants::Host;
 
 use super::dispatch::{UnknownPath, respond, respond_unknown};
@@ -45,7 +46,7 @@ impl<B> Service<Request<B>> for SiteService
 where
     B: Body<Data: Buf + Send, Error: Into<Box<dyn Error + Send + Sync>> + Send> + Send + 'static,
 {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 

@@ -8,10 +8,13 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use swarm_core::domain::{Salt, Seq};
+use swarm_core::rules::Caution;
 use swarm_core::wire::{self, Problem};
 use swarm_core::{Session, SessionId};
 
+use super::ResponseBody;
 use super::encodings::Encodings;
+use crate::following::EventStream;
 
 /// A line of help: what was wrong with a request, or what an answer leaves open (API.md, 9.2).
 pub(crate) const SWARM_HINT: HeaderName = HeaderName::from_static("swarm-hint");
@@ -50,6 +53,10 @@ pub(crate) struct Answer {
     pub(crate) session: Option<SessionId>,
     /// Whether the answer is only for the caller, although others may read at the same path. No cache keeps it.
     pub(crate) is_private: bool,
+    /// What should be heard before the change, for the answer of a dry run.
+    pub(crate) cautions: Vec<Caution>,
+    /// The events that are streamed in place of the body, if the answer is a stream.
+    pub(crate) events: Option<Box<EventStream>>,
 }
 
 impl Answer {
@@ -68,7 +75,18 @@ impl Answer {
             encodings: None,
             session: None,
             is_private: false,
+            cautions: Vec::new(),
+            events: None,
         }
+    }
+
+    /// A stream of events.
+    pub(crate) fn of_events(events: EventStream) -> Self {
+        let mut answer = Self::new(StatusCode::OK, "text/event-stream", String::new());
+        // For nginx, which would gather the events.
+        let (name, off) = (HeaderName::from_static("x-accel-buffering"), "no");
+        answer.headers.insert(name, HeaderValue::from_static(off));
+        Self { events: Some(Box::new(events)), ..answer.private() }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
@@ -93,6 +111,11 @@ impl Answer {
             self.headers.insert(SWARM_SEAL, salt);
         }
         self
+    }
+
+    /// Adds what should be heard before the change.
+    pub(crate) fn with_cautions(self, cautions: Vec<Caution>) -> Self {
+        Self { cautions, ..self }
     }
 
     /// Adds the number of the log's entry of the take that was just filed as `Swarm-Entry`, if it is known.
@@ -154,7 +177,18 @@ impl Answer {
         self.headers.get(name)?.to_str().ok()
     }
 
-    pub(crate) fn into_response<B: From<Bytes>>(self) -> Response<B> {
+    pub(crate) fn into_response(mut self) -> Response<ResponseBody> {
+        match self.events.take() {
+            Some(events) => {
+                let body = ResponseBody::events(events.into_texts());
+                self.into_bytes_response::<Bytes>().map(|_empty| body)
+            }
+            None => self.into_bytes_response(),
+        }
+    }
+
+    /// The response, without the events of a stream.
+    pub(crate) fn into_bytes_response<B: From<Bytes>>(self) -> Response<B> {
         let mut response = Response::new(self.body.into());
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;

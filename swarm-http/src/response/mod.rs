@@ -7,6 +7,7 @@ mod encodings;
 mod error;
 mod problem_details;
 pub(crate) mod receipt;
+mod response_body;
 
 use serde::Serialize;
 use swarm_core::wire;
@@ -14,6 +15,7 @@ use swarm_core::wire;
 pub(crate) use answer::{Answer, SWARM_HINT};
 pub(crate) use error::{ApiError, SERVICE_LINKS};
 pub(crate) use problem_details::ErrorForm;
+pub use response_body::ResponseBody;
 
 /// The result of a handler.
 pub(crate) type Reply = Result<Answer, ApiError>;

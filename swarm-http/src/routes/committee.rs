@@ -7,15 +7,15 @@ use http::StatusCode;
 use http::header::{HeaderValue, LAST_MODIFIED};
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::{
-    CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, GenerationOrder, SubjectOrder,
-    SynthesisOrder,
+    CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch, CommitteeStatus,
+    GenerationOrder, SubjectOrder, SynthesisOrder,
 };
 use swarm_core::wire::Problem::{
     BadConfidence, BadStance, BodyTooLong, BodyTooShort, InvalidKey, InvalidRequest,
     InvalidSubmission, MemberExists, MissingStanceLine, NoBrief, NoSubject, NotActive, NotFound,
     NotPersisted, QuotaReached, WindowClosed,
 };
-use swarm_core::{CommitteeRefusal, Resource, Timestamp, wire};
+use swarm_core::{CommitteeRefusal, Resource, Timestamp, rules, wire};
 
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
@@ -79,6 +79,12 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(201, &["CommitteeKey"])
             .mints("api_key")
             .refuses(&[InvalidRequest, MemberExists]),
+        post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}", update_member)
+            .about("Change the name, the lens or the voice of a member")
+            .part("CommitteeMemberId")
+            .body("CommitteeMemberPatch")
+            .answers(200, &["CommitteeMemberUpdated"])
+            .refuses(&[InvalidRequest, NotFound]),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/rotate-key", rotate_key)
             .about("Replace a member's API key; the old one stops working at once")
             .part("CommitteeMemberId")
@@ -92,6 +98,12 @@ pub(super) fn routes() -> Vec<Route> {
             .body("CommitteeStatus")
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound]),
+        read_as(CommitteeOperator(Role::Reader), "/api/ic/admin/days/{date}", filing)
+            .with(Work::Long)
+            .about("Who has filed on a day and who has not, before its deadline too")
+            .part("Day")
+            .answers(200, &["CommitteeFiling"])
+            .refuses(&[NotFound]),
         post(CommitteeOperator(Role::Operator), "/api/ic/admin/day", set_subject)
             .about("Set the subject of a day")
             .body("CommitteeDaySubject")
@@ -184,7 +196,21 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     request.committee_operator_fields(|_| Ok(()))?;
     let key = request.committee()?.rotate_member_key(&id).await?;
-    Ok(wire::committee::key_rotated(&id, &key).into())
+    let answer = Answer::from(wire::committee::key_rotated(&id, &key));
+    Ok(answer.with_cautions(vec![rules::replaced_credential()]))
+}
+
+pub(crate) async fn update_member(mut request: RequestContext) -> Reply {
+    let id = member_id(&request)?;
+    let patch = request.committee_operator_fields(CommitteeMemberPatch::read)?;
+    let member = request.committee()?.update_member(&id, &patch).await?;
+    Ok(wire::committee::member_updated(&member).into())
+}
+
+pub(crate) async fn filing(request: RequestContext) -> Reply {
+    let date = request.path.first().and_then(|date| Day::parse(date).ok());
+    let date = date.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
+    ok(&request.committee()?.day_filing(date).await?)
 }
 
 pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
@@ -215,7 +241,8 @@ pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
 pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
     let date = request.committee_operator_fields(|fields| Day::parse(&fields.text("date")?))?;
     request.committee()?.withdraw(date, request.by()?).await?;
-    Ok(wire::committee::written().into())
+    let answer = Answer::from(wire::committee::written());
+    Ok(answer.with_cautions(vec![rules::withdrawn_day()]))
 }
 
 fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {

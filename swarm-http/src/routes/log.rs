@@ -1,25 +1,57 @@
 //! Routes of the log.
 
-use swarm_core::domain::Seq;
-use swarm_core::rules::Refusal;
-use swarm_core::wire::Problem::{InvalidRequest, NothingToAccept};
-use swarm_core::{Invalid, wire};
+use std::sync::Arc;
+use std::time::Duration;
 
+use swarm_core::domain::{Seq, SubjectId};
+use swarm_core::rules::{self, Refusal};
+use swarm_core::service::{LogFilter, LogQuery};
+use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
+use swarm_core::wire::RequestError;
+use swarm_core::{Invalid, MemberId, SessionId, wire};
+
+use crate::following::EventStream;
 use crate::request::RequestContext;
+use crate::request::context::invalid_query;
 use crate::request::credential::Access::Operator;
 use crate::request::parameters::{Page, number};
-use crate::request::route::{Route, Section, cached, post};
-use crate::response::Reply;
+use crate::request::route::{Route, Section, cached, post, read};
+use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Role;
+
+/// The longest time that a request waits for an entry, in seconds.
+const MAX_WAIT: u64 = 60;
 
 /// The log, and accepting a store that went back.
 pub(super) fn routes() -> Vec<Route> {
     [
         Section::Log.rows(vec![
             cached("/api/swarm/log", entries)
-                .about("What was done, the oldest first")
-                .query(&[("after", "Seq"), ("limit", "LogLimit")])
+                .about(
+                    "What was done, the oldest first. With wait, the answer comes as soon as there is an entry",
+                )
+                .query(&[
+                    ("after", "Seq"),
+                    ("limit", "LogLimit"),
+                    ("kind", "EntryKinds"),
+                    ("session", "Id"),
+                    ("member", "MemberId"),
+                    ("subject", "SubjectId"),
+                    ("wait", "Wait"),
+                ])
+                .waiting()
                 .answers(200, &["Log"]),
+            read("/api/swarm/events", events)
+                .about("The entries of the log as they are appended, as server-sent events")
+                .query(&[
+                    ("after", "Seq"),
+                    ("kind", "EntryKinds"),
+                    ("session", "Id"),
+                    ("member", "MemberId"),
+                    ("subject", "SubjectId"),
+                ])
+                .answers(200, &["text/event-stream"])
+                .refuses(&[Problem::Busy]),
         ]),
         Section::Operating.rows(vec![
             post(Operator(Role::Admin), "/api/swarm/admin/accept", accept)
@@ -77,12 +109,54 @@ pub(crate) async fn accept(mut request: RequestContext) -> Reply {
             return Err(Refusal::InvalidRequest(error).into());
         }
     }
-    Ok(wire::log::accepted().into())
+    Ok(Answer::from(wire::log::accepted()).with_cautions(vec![rules::acceptance()]))
 }
 
-/// The entries after `after`, 0 unless given; at most `limit`, 1 to 1,000, 100 unless given.
+/// The entries after `after`, 0 unless given, that the filters select; at most `limit`, 1 to 1,000, 100 unless given.
 pub(crate) async fn entries(request: RequestContext) -> Reply {
-    let Page { limit, position } = request.page(1_000, "after", |seq| number(seq).map(Seq))?;
-    let page = request.tenant().log(position.unwrap_or_default(), limit).await?;
-    Ok(request.linked(wire::log::page(&page), "after", page.next))
+    let page = request.tenant().log(&request.log_query()?).await?;
+    let next = page.more.then_some(page.next);
+    Ok(request.linked(wire::log::page(&page), "after", next))
+}
+
+/// A stream of the entries after `Last-Event-ID`, or `after`, that the filters select.
+pub(crate) async fn events(request: RequestContext) -> Reply {
+    let LogQuery { after, filter, .. } = request.log_query()?;
+    let last = request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let after = last.and_then(number).map_or(after, Seq);
+    let log = request.tenant().log_position().await?.log;
+    let followers = &request.site.followers;
+    let place = followers.place().ok_or(RequestError::Busy)?;
+    let (place, stopping) = (Arc::new(place), followers.stopping());
+    let served = Arc::clone(&request.served);
+    Ok(Answer::of_events(EventStream { served, log, after, filter, _place: place, stopping }))
+}
+
+impl RequestContext {
+    /// Reads the page and the filters of the log.
+    fn log_query(&self) -> Result<LogQuery, ApiError> {
+        let Page { limit, position } = self.page(1_000, "after", |seq| number(seq).map(Seq))?;
+        let id = |text: &str| number(text).ok_or_else(|| "must be the id of a session".to_owned());
+        let filter = LogFilter {
+            kinds: self.filter("kind", LogFilter::kinds)?.unwrap_or_default(),
+            session: self.filter("session", id)?.map(SessionId),
+            member: self.filter_of("member", MemberId::parse)?,
+            subject: self.filter_of("subject", SubjectId::parse)?,
+        };
+        Ok(LogQuery { after: position.unwrap_or_default(), limit, filter })
+    }
+
+    /// Waits for an entry, if the query has `wait`: 0 to 60 seconds.
+    pub(crate) async fn wait_for_entry(&self) -> Result<(), ApiError> {
+        let Some(wait) = self.query().remove("wait") else { return Ok(()) };
+        let seconds = number(&wait).filter(|seconds| *seconds <= MAX_WAIT).ok_or_else(|| {
+            invalid_query("wait", format!("must be a whole number from 0 to {MAX_WAIT}"))
+        })?;
+        if seconds == 0 {
+            return Ok(());
+        }
+        let query = self.log_query()?;
+        let time = Duration::from_secs(seconds);
+        Ok(self.site.followers.wait(&self.served, &query, time).await?)
+    }
 }

@@ -1,14 +1,14 @@
 //! Applications, members and their tokens.
 
 use swarm_core::domain::{
-    Application, KeyReplacementRequest, MemberState, MessageId, PublicKey, TokenClaim,
+    Application, KeyReplacementRequest, MemberPatch, MemberState, MessageId, PublicKey, TokenClaim,
 };
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
     InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NoKey, NotFound, QuotaReached,
     UnknownToken,
 };
-use swarm_core::{MemberId, Refusal, Resource, wire};
+use swarm_core::{MemberId, Refusal, Resource, rules, wire};
 use tokio::time::Instant;
 
 use crate::fairness::Client;
@@ -16,7 +16,7 @@ use crate::request::RequestContext;
 use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
-use crate::response::{ApiError, Reply};
+use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Role;
 use crate::token_attempts::Asker;
 
@@ -93,6 +93,11 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
+            post(Operator(Role::Admin), "/api/swarm/admin/members/update", update)
+                .about("Change the name, the contact or the lens of a member")
+                .body("MemberPatch")
+                .answers(200, &["Reviewed"])
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
             post(Operator(Role::Admin), "/api/swarm/admin/reject", reject)
                 .about("Turn an applicant down")
                 .body("MemberName")
@@ -215,6 +220,15 @@ pub(crate) async fn activate(mut request: RequestContext) -> Reply {
     Ok(wire::members::reviewed(&id, state).into())
 }
 
+pub(crate) async fn update(mut request: RequestContext) -> Reply {
+    let (id, patch) = request.operator_fields(|fields| {
+        let id = MemberId::parse(fields.text("memberId")?)?;
+        Ok((id, MemberPatch::read(fields)?))
+    })?;
+    let state = request.tenant().update_member(&id, &patch, request.by()?).await?;
+    Ok(wire::members::reviewed(&id, state).into())
+}
+
 pub(crate) async fn reject(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
     let state = request.tenant().reject(&id).await?;
@@ -236,7 +250,8 @@ pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
 pub(crate) async fn erase(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
     let state = request.tenant().erase(&id, request.by()?).await?;
-    Ok(wire::members::reviewed(&id, state).into())
+    let answer = Answer::from(wire::members::reviewed(&id, state));
+    Ok(answer.with_cautions(vec![rules::erasure()]))
 }
 
 /// The member that an operator's request names.
@@ -259,7 +274,8 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
         Ok((MemberId::parse(fields.text("memberId")?)?, key))
     })?;
     let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), request.by()?).await?;
-    Ok(wire::members::rotated(&member, &token).into())
+    let answer = Answer::from(wire::members::rotated(&member, &token));
+    Ok(answer.with_cautions(vec![rules::replaced_credential()]))
 }
 
 pub(crate) async fn applications(request: RequestContext) -> Reply {

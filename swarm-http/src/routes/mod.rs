@@ -36,6 +36,7 @@ pub(crate) fn api() -> Vec<Route> {
         sessions::routes,
         takes::routes,
         log::routes,
+        operations::of_tenant,
         proofs::routes,
     ];
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()
@@ -48,9 +49,9 @@ pub(crate) fn committee() -> Vec<Route> {
     routes
 }
 
-/// The routes of the server itself: health, readiness, metrics.
-pub(crate) fn operations() -> Vec<Route> {
-    operations::routes()
+/// The routes of the server itself, health, readiness and metrics, for an address that only its operator can reach.
+pub(crate) fn operations_apart() -> Vec<Route> {
+    operations::apart()
 }
 
 /// All routes of a site, in the order of the reference.
@@ -62,7 +63,7 @@ pub(crate) fn site(parts: Parts) -> Vec<Route> {
     }
     routes.extend(pages::at_root());
     if parts.operations {
-        routes.extend(operations());
+        routes.extend(operations::public());
     }
     routes.sort_by_key(|route| route.section);
     routes

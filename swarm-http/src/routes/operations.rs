@@ -4,24 +4,49 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde::Serialize;
+use swarm_core::domain::Seq;
+use swarm_core::service::signed_log::SignedCheckpoint;
+use swarm_core::service::with_causes;
 use swarm_core::store::Readiness;
+use swarm_core::wire;
 use swarm_core::wire::Problem::Unavailable;
+use swarm_core::wire::desk::{LogStatus, ServerStatus};
 
 use crate::Site;
-use crate::request::route::{Route, Section, server};
+use crate::request::RequestContext;
+use crate::request::credential::Access::Operator;
+use crate::request::route::{Route, Section, Work, read_as, server};
 use crate::response::{Answer, ApiError, Reply, ok};
+use crate::tenants::Role;
 
-/// The routes, the same on every host.
-pub(super) fn routes() -> Vec<Route> {
+/// The routes that anyone may use, the same on every host.
+pub(super) fn public() -> Vec<Route> {
+    routes(server("/metrics", public_metrics))
+}
+
+/// The routes of an address that only the operator of the server can reach.
+pub(super) fn apart() -> Vec<Route> {
+    routes(server("/metrics", metrics))
+}
+
+fn routes(metrics: Route) -> Vec<Route> {
     Section::Server.rows(vec![
         server("/healthz", health).about("The process is up").answers(200, &["Health"]),
         server("/readyz", ready)
             .about("The store answers and is safe to use")
             .answers(200, &["Readiness"])
             .refuses(&[Unavailable]),
-        server("/metrics", metrics)
-            .about("Metrics, as OpenMetrics")
-            .answers(200, &["application/openmetrics-text"]),
+        metrics.about("Metrics, as OpenMetrics").answers(200, &["application/openmetrics-text"]),
+    ])
+}
+
+/// The state of the tenant that the request is for.
+pub(super) fn of_tenant() -> Vec<Route> {
+    Section::Operating.rows(vec![
+        read_as(Operator(Role::Reader), "/api/swarm/admin/status", status)
+            .with(Work::Long)
+            .about("What waits for an operator, and how the server is")
+            .answers(200, &["DeskStatus"]),
     ])
 }
 
@@ -45,6 +70,45 @@ pub(crate) async fn ready(site: Arc<Site>) -> Reply {
 }
 
 pub(crate) async fn metrics(site: Arc<Site>) -> Reply {
+    Ok(openmetrics(site.metrics.text()))
+}
+
+pub(crate) async fn public_metrics(site: Arc<Site>) -> Reply {
+    Ok(openmetrics(site.metrics.public_text()))
+}
+
+fn openmetrics(text: String) -> Answer {
     const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(Answer::new(StatusCode::OK, OPENMETRICS, site.metrics.text()))
+    Answer::new(StatusCode::OK, OPENMETRICS, text)
+}
+
+/// What waits for an operator, and how the server is.
+pub(crate) async fn status(request: RequestContext) -> Reply {
+    let tenant = request.tenant();
+    let ready = request.site.ready().await;
+    let signed = match request.signed_log() {
+        Some(log) => log.checkpoint().await?,
+        None => None,
+    };
+    let size_of = |signed: &SignedCheckpoint| Seq(signed.checkpoint.size);
+    let is_witnessed = |signed: &&SignedCheckpoint| signed.note.signatures().len() > 1;
+    let server = ServerStatus {
+        ready: ready.is_ok(),
+        warnings: match ready {
+            Ok(ready) => ready.warnings,
+            Err(error) => vec![with_causes(&error).to_string()],
+        },
+        certificate: request.site.certificate_expiry(),
+        log: LogStatus {
+            size: tenant.log_size().await?,
+            signed: signed.as_ref().map(size_of),
+            witnessed: signed.as_ref().filter(is_witnessed).map(size_of),
+        },
+    };
+    let desk = tenant.desk_status(&request.served.config().schedule).await?;
+    let committee = match request.served.committee() {
+        Some(committee) => committee.current_filing().await?,
+        None => None,
+    };
+    Ok(wire::desk::status(&server, &desk, committee.as_ref()).into())
 }

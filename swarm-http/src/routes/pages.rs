@@ -89,6 +89,9 @@ pub(super) fn routes() -> Vec<Route> {
         file("/swarm/subjects/{id}/feed.xml", pages::feed::subject, &["application/atom+xml"])
             .about("An Atom feed of the sessions and takes on a subject")
             .part("SubjectId"),
+        file("/swarm/subjects/{id}/deadlines.ics", pages::calendar::subject, &["text/calendar"])
+            .about("The deadlines of the open sessions on a subject, as a calendar")
+            .part("SubjectId"),
         read("/swarm/style.css", pages::style)
             .about("The style sheet of the pages")
             .answers(200, &["text/css"]),
@@ -132,5 +135,9 @@ pub(super) fn at_root() -> Vec<Route> {
             .about("An Atom feed of published sessions")
             .with(Work::Long)
             .answers(200, &["application/atom+xml"]),
+        read("/deadlines.ics", pages::calendar::deadlines)
+            .about("The deadlines of open sessions, as a calendar")
+            .with(Work::Long)
+            .answers(200, &["text/calendar"]),
     ])
 }

@@ -11,7 +11,7 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::wire::RequestError;
 use swarm_core::{
-    Error, MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, Tenant, wire,
+    Error, MAX_ACCEPTING, MemberId, Refusal, Resource, Session, SessionId, TakeId, Tenant, wire,
 };
 
 use crate::request::RequestContext;
@@ -263,28 +263,37 @@ pub(crate) async fn by_date(request: RequestContext) -> Reply {
 pub(crate) async fn convene(mut request: RequestContext) -> Reply {
     let (draft, by) = request.attributed_fields(SessionDraft::read)?;
     let session = request.tenant().convene(&draft, &by).await?;
-    Ok(wire::sessions::convened(&session).into())
+    cautioned(&request, &session, wire::sessions::convened(&session)).await
+}
+
+/// The answer; of a dry run with what should be heard before the change.
+async fn cautioned(request: &RequestContext, session: &Session, answer: wire::Answer) -> Reply {
+    let answer = Answer::from(answer);
+    Ok(match &request.dry_run {
+        Some(_) => answer.with_cautions(request.tenant().cautions(session).await?),
+        None => answer,
+    })
 }
 
 pub(crate) async fn amend(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
     let (patch, by) = request.attributed_fields(SessionPatch::read)?;
     let session = request.tenant().amend_session(id, &patch, &by).await?;
-    Ok(wire::sessions::changed(&session).into())
+    cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn advance(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
     let (state, by) = request.attributed_fields(SessionState::read)?;
     let session = request.tenant().advance(id, state, &by).await?;
-    Ok(wire::sessions::changed(&session).into())
+    cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
     let ((), by) = request.attributed_fields(|_| Ok(()))?;
     let session = request.tenant().withdraw_session(id, &by).await?;
-    Ok(wire::sessions::changed(&session).into())
+    cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn freeze_roster(mut request: RequestContext) -> Reply {
@@ -294,7 +303,7 @@ pub(crate) async fn freeze_roster(mut request: RequestContext) -> Reply {
         listed.ok_or_else(|| Invalid::missing("members"))
     })?;
     let session = request.tenant().freeze_roster(id, &roster, &by).await?;
-    Ok(wire::sessions::changed(&session).into())
+    cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn excuse(mut request: RequestContext) -> Reply {
@@ -305,5 +314,5 @@ pub(crate) async fn excuse(mut request: RequestContext) -> Reply {
         Ok((member, excused.ok_or_else(|| Invalid::missing("excused"))?))
     })?;
     let session = request.tenant().excuse(id, &member, excused, &by).await?;
-    Ok(wire::sessions::changed(&session).into())
+    cautioned(&request, &session, wire::sessions::changed(&session)).await
 }

@@ -7,6 +7,7 @@ use swarm_core::service::signed_log::SignedLog;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
 use super::{Services, TenantConfig};
+use crate::log_tail::Tail;
 use crate::workers::TenantJobs;
 
 /// A served tenant: its settings and its services.
@@ -17,6 +18,8 @@ pub struct ServedTenant {
     signed_log: Option<SignedLog>,
     /// The tenant's share of the worker pool.
     jobs: TenantJobs,
+    /// The end of the log, for its followers.
+    tail: Tail,
 }
 
 impl ServedTenant {
@@ -36,6 +39,7 @@ impl ServedTenant {
                 .map(|committee| committee.with_quotas(config.quotas)),
             config,
             jobs: TenantJobs::default(),
+            tail: Tail::default(),
         }
     }
 
@@ -51,6 +55,10 @@ impl ServedTenant {
 
     pub(crate) fn jobs(&self) -> &TenantJobs {
         &self.jobs
+    }
+
+    pub(crate) fn tail(&self) -> &Tail {
+        &self.tail
     }
 
     /// The tenant's log, if the site signs logs.

@@ -30,12 +30,19 @@ fn swarm_verify_finds_what_was_tampered_with() {
         let file = folder().join(case["file"].as_str().unwrap());
         let (file, key) = (file.to_str().unwrap(), case["key"].as_str().unwrap());
         let (status, said) = verify(&[file, "--key", key]);
-        let failing = said.lines().filter_map(|line| line.strip_prefix("does not hold: "));
+        let failing = said.lines().filter_map(|line| line.strip_prefix("fails: "));
         let failing: BTreeSet<_> = failing.filter_map(|line| line.split(':').next()).collect();
         let expected: BTreeSet<_> =
             case["fails"].as_array().unwrap().iter().map(|check| check.as_str().unwrap()).collect();
         assert_eq!(failing, expected, "{file}: {said}");
         assert_eq!(status, Some(i32::from(!expected.is_empty())), "{file}: {said}");
+        let is_notable = case["notable"].as_array().is_some_and(|checks| !checks.is_empty());
+        let strict = match (expected.is_empty(), is_notable) {
+            (false, _) => 1,
+            (true, true) => 3,
+            (true, false) => 0,
+        };
+        assert_eq!(verify(&[file, "--key", key, "--strict"]).0, Some(strict), "{file}");
     }
 }
 
@@ -45,7 +52,12 @@ fn bundle_without_a_key_leaves_its_checkpoint_unproven() {
     let (status, said) = verify(&[file.to_str().unwrap()]);
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("unproven: checkpoint: not verified: name the key of the log"), "{said}");
-    assert!(said.contains("holds: snapshot: computed again from 4 takes"), "{said}");
+    assert!(
+        said.contains(
+            "holds: snapshot: computed again from 4 takes, of which those of 3 members count"
+        ),
+        "{said}"
+    );
 }
 
 #[test]
@@ -77,8 +89,9 @@ folder = sys.argv[2]
 for case in json.load(open(os.path.join(folder, "cases.json"), encoding="utf-8")):
     with open(os.path.join(folder, case["file"]), encoding="utf-8") as file:
         report = verify_bundle.verify(verify_bundle.read_json(file.read()), case["key"])
-    if sorted(report.failing()) != sorted(case["fails"]):
-        print(case["file"], sorted(report.failing()), report.findings)
+    found = {verdict: sorted(report.checks(verdict)) for verdict in ("fails", "notable")}
+    if found != {verdict: sorted(case[verdict]) for verdict in ("fails", "notable")}:
+        print(case["file"], found, report.findings)
 "#;
 
 #[test]

@@ -28,13 +28,14 @@ fn tool(command: &mut Command) -> Option<Output> {
 
 #[test]
 fn dashboard_and_alerts_name_metrics_that_exist() {
-    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let (program, operations) = Program::with_operations_apart(&["serve"], &environment);
     let client = &program.client;
     // A family without a value is not shown.
     client.post("/api/swarm/submit", &[], "{}").expect(401);
     client.post("/api/ic/submit", &[], "{}").expect(401);
     let shown = || {
-        let text = client.get("/metrics").expect(200).text;
+        let text = operations.get("/metrics").expect(200).text;
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let names = lines.filter_map(|line| line.split(['{', ' ']).next().map(str::to_owned));
         names.collect::<BTreeSet<_>>()

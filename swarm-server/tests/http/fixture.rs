@@ -90,6 +90,7 @@ impl Fixture {
             joined_at: None,
             claimed_at: None,
             token: None,
+            token_claimed_at: None,
             ..member(id, &fresh_key().public_key(), "")
         };
         insert_member(&*self.port(), member);
@@ -228,6 +229,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
         joined_at: then,
         claimed_at: then,
         token: Some(TokenHash::of(token.as_bytes())),
+        token_claimed_at: then,
     }
 }
 

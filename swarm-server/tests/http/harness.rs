@@ -230,12 +230,14 @@ impl Client {
             self.agent.run(request.body(body).unwrap())
         };
         let mut response = sent?;
-        let kind = response.headers().get("content-type").cloned();
-        let is_binary =
-            kind.is_some_and(|it| it == "application/octet-stream" || it == "image/png");
-        let text = match is_binary {
-            true => String::from_utf8_lossy(&response.body_mut().read_to_vec()?).into_owned(),
-            false => response.body_mut().read_to_string()?,
+        let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+        let text = match kind {
+            Some("application/octet-stream" | "image/png") => {
+                String::from_utf8_lossy(&response.body_mut().read_to_vec()?).into_owned()
+            }
+            // It does not end.
+            Some("text/event-stream") => String::new(),
+            _ => response.body_mut().read_to_string()?,
         };
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let answer = Answer { status, headers, text };

@@ -17,7 +17,7 @@ const DAY: &str = "2026-11-21";
 
 fn log(client: &Client) -> Vec<Value> {
     let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    assert_eq!(page["next"], Value::Null);
+    assert_eq!(page["more"], false);
     page["entries"].as_array().unwrap().clone()
 }
 
@@ -216,17 +216,22 @@ fn entries_do_not_change_with_their_records(backend: &Backend) {
 fn log_is_read_by_pages(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
-    assert_eq!(client.get("/api/swarm/log").expect(200).text, r#"{"entries":[],"next":null}"#);
+    let empty = r#"{"log":1,"entries":[],"next":0,"more":false}"#;
+    assert_eq!(client.get("/api/swarm/log").expect(200).text, empty);
     for _ in 0..5 {
         client.convene(DAY, "aurora");
     }
     let whole = log(&client);
-    let (mut read, mut after) = (Vec::new(), json!(0));
-    while !after.is_null() {
+    let (mut read, mut after, mut more) = (Vec::new(), json!(0), true);
+    while more {
         let page = client.get(&format!("/api/swarm/log?limit=2&after={after}")).expect(200).json();
         read.extend(page["entries"].as_array().unwrap().clone());
         after = page["next"].clone();
+        more = page["more"].as_bool().unwrap();
     }
+    assert_eq!(after, whole.len());
+    let beyond = client.get("/api/swarm/log?after=99").expect(200).json();
+    assert_eq!(beyond, json!({ "log": 1, "entries": [], "next": 99, "more": false }));
     assert_eq!(read, whole);
     for bad in ["limit=0", "limit=1001", "limit=x", "after=-1", "after=1.5", "after="] {
         client.get(&format!("/api/swarm/log?{bad}")).unread(400, "invalid query");

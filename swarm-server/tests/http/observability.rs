@@ -60,14 +60,15 @@ fn json_lines_escape_what_terminals_obey() {
 
 #[test]
 fn metrics_count_records_by_state() {
-    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let (program, operations) = Program::with_operations_apart(&["serve"], &environment);
     let client = program.client.clone();
     client.convene("2026-11-21", "aurora");
     client.convene("2026-11-21", "basalt");
     Author::join(&client, "Ada");
     Author::apply(&client, "Grace");
     let becomes = |line: &str| {
-        let metrics = || client.get("/metrics").expect(200).text;
+        let metrics = || operations.get("/metrics").expect(200).text;
         wait_until(line, || metrics().lines().any(|found| found == line));
     };
     becomes("swarm_open_sessions 2");
@@ -80,6 +81,31 @@ fn metrics_count_records_by_state() {
     becomes("swarm_tenant_pending_applications{tenant=\"default\"} 1");
     becomes("swarm_tenant_failed_messages{tenant=\"default\"} 0");
     becomes("swarm_tenant_log_size{tenant=\"default\"} 6");
+}
+
+#[test]
+fn public_metrics_have_no_durations_and_name_no_tenant() {
+    let hash = hex(AdminTokenHash::of(ADMIN.as_bytes()).as_bytes());
+    let tenants = format!(
+        "[[tenants]]\nid = \"secretive\"\nhosts = [\"127.0.0.1\"]\nadmin_token_hash = \"sha256:{hash}\"\n"
+    );
+    let file = configuration("public-metrics.toml", &tenants);
+    let arguments = ["serve", "--store=memory", "--config", file.to_str().unwrap()];
+    let private = ["swarm_http_request_duration_seconds_sum", "tenant=\"secretive\""];
+    let all_in = |metrics: &str| private.iter().all(|text| metrics.contains(text));
+
+    let (program, operations) = Program::with_operations_apart(&arguments, &[]);
+    program.client.convene("2026-11-21", "aurora");
+    wait_until("the records are counted", || all_in(&operations.get("/metrics").expect(200).text));
+    drop(program);
+
+    let program = Program::start(&arguments, &[]);
+    program.client.convene("2026-11-21", "aurora");
+    let metrics = || program.client.get("/metrics").expect(200).text;
+    wait_until("the records are counted", || metrics().contains("\nswarm_log_size 2\n"));
+    let metrics = metrics();
+    assert!(metrics.contains("swarm_http_requests_total{") && metrics.ends_with("# EOF\n"));
+    assert!(!metrics.contains("duration") && !metrics.contains("secretive"), "{metrics}");
 }
 
 #[test]

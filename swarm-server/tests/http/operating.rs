@@ -13,6 +13,109 @@ on_every_store! {
     member_that_lost_its_token_claims_another,
     message_is_queued_again_or_given_up,
     take_has_at_most_a_thousand_weights,
+    status_says_what_waits,
+    member_is_updated_without_its_texts_in_the_log,
+}
+
+fn member_is_updated_without_its_texts_in_the_log(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let ada = Author::join(client, "Ada");
+    let (applied, _) = Author::apply(client, "Bob");
+    let update = |body: Value| client.operate("/members/update", &body);
+    let log = || {
+        let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
+        log["entries"].as_array().unwrap().clone()
+    };
+    let before = log().len();
+    let changed =
+        update(json!({ "memberId": ada.id, "name": "Ada L.", "contact": "ada@new.example" }));
+    let expected = json!({ "ok": true, "status": 200, "memberId": ada.id, "state": "claimed" });
+    assert_eq!(changed.expect(200).json(), expected);
+    assert_eq!(client.get(&format!("/api/swarm/members/{}", ada.id)).json()["name"], "Ada L.");
+    let entry = log().pop().unwrap();
+    assert_eq!(
+        (&entry["act"], &entry["by"], &entry["id"]),
+        (&json!("updated"), &json!("operator"), &json!(ada.id))
+    );
+    assert!(!entry.to_string().contains("Ada L.") && log().len() == before + 1, "{entry}");
+    // What is the same is no change, and an application is not public.
+    update(json!({ "memberId": ada.id, "name": "Ada L." })).expect(200);
+    update(json!({ "memberId": applied, "lens": "Cash first." })).expect(200);
+    assert_eq!(log().len(), before + 1);
+    invalid(&update(json!({ "memberId": ada.id })), "body must have name, contact or lens");
+    invalid(
+        &update(json!({ "memberId": ada.id, "name": "" })),
+        "name must have 1 to 100 characters",
+    );
+    update(json!({ "memberId": "nobody", "name": "n" })).refused(404, "no such member");
+    client.operate("/deactivate", &json!({ "memberId": ada.id })).expect(200);
+    client.operate("/erase", &json!({ "memberId": ada.id })).expect(200);
+    update(json!({ "memberId": ada.id, "name": "Ada" })).refused(409, "member is erased");
+}
+
+fn status_says_what_waits(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let read = || {
+        let headers = [("x-admin-token", ADMIN)];
+        client.send("GET", "/api/swarm/admin/status", &headers, b"").expect(200).json()
+    };
+    let empty = read();
+    assert_eq!(
+        empty["mail"],
+        json!({ "queued": 0, "failed": 0, "undeliverable": 0, "oldest": null })
+    );
+    assert_eq!(
+        (&empty["ready"], &empty["sessions"], &empty["log"]["size"]),
+        (&json!(true), &json!([]), &json!(0))
+    );
+    let (ada, bob) = (Author::join(client, "Ada"), Author::join(client, "Bob"));
+    Author::apply(client, "Cid");
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let convene = |closes: i64, state: &str| {
+        let closes = fixture.clock.now().plus_millis(closes);
+        let session = json!({ "date": DATE, "subjectId": "aurora", "windowClosesAt": closes.to_string(),
+            "state": state, "roster": [{ "memberId": ada.id }, { "memberId": bob.id }] });
+        client.operate("/sessions", &session).expect(201);
+    };
+    let hour = 60 * 60 * 1_000;
+    convene(3 * hour, "scheduled");
+    convene(2 * hour, "collecting");
+    convene(hour, "collecting");
+    client.submit(&ada, ada.draft(DATE, "aurora")).expect(201);
+    let status = read();
+    assert_eq!((&status["applications"], &status["members"]), (&json!(1), &json!(2)));
+    assert_eq!(status["mail"]["queued"], 2);
+    assert!(status["mail"]["oldest"].is_string());
+    let of = |status: &Value, field: &str| -> Vec<Value> {
+        status["sessions"].as_array().unwrap().iter().map(|it| it[field].clone()).collect()
+    };
+    assert_eq!(of(&status, "id"), [3, 2, 1]);
+    assert_eq!(
+        (of(&status, "filed"), of(&status, "expected")),
+        (vec![json!(1), json!(0), json!(0)], vec![json!(2); 3])
+    );
+    let first = &status["sessions"][0];
+    assert_eq!(first["missing"], json!([{ "memberId": bob.id, "name": "Bob" }]));
+    let closes = first["windowClosesAt"].clone();
+    assert_eq!(first["next"], json!({ "act": "close", "at": closes, "by": "schedule" }));
+    assert_eq!(status["sessions"][2]["next"]["by"], "operator");
+    let path = |state: &str| ("/sessions/3/state", json!({ "state": state }));
+    for (state, act) in [("window_closed", "aggregate"), ("aggregated", "publish")] {
+        let (path, body) = path(state);
+        client.operate(path, &body).expect(200);
+        let status = read();
+        let session =
+            status["sessions"].as_array().unwrap().iter().find(|it| it["id"] == 3).unwrap().clone();
+        assert_eq!(
+            (&session["next"]["act"], &session["next"]["by"]),
+            (&json!(act), &json!("operator"))
+        );
+    }
+    let (path, body) = path("published");
+    client.operate(path, &body).expect(200);
+    assert_eq!(of(&read(), "id"), [2, 1]);
 }
 
 const DATE: &str = "2026-11-21";

@@ -5,6 +5,7 @@ use swarm_http::{PublicOrigin, Site};
 use swarm_store_memory::MemoryStore;
 
 use crate::console::visitor::unescaped;
+use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 
 const DAY: &str = "2026-11-21";
@@ -344,6 +345,42 @@ fn clients_that_name_json_first_get_json() {
             assert_eq!(kind(html), "text/html", "{path} for {html}");
         }
     }
+}
+
+#[test]
+fn deadlines_are_a_calendar_whose_events_move() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    for (subject, name) in [("aurora", "Aurora, north; \u{202e}lights"), ("other", "Other")] {
+        client.operate("/subjects", &json!({ "id": subject, "name": name })).expect(201);
+        let session = json!({ "date": DAY, "subjectId": subject,
+            "windowClosesAt": "2030-01-02T03:04:05.000Z" });
+        client.operate("/sessions", &session).expect(201);
+    }
+    fixture.convene(DAY, "aurora");
+    let lines = |path: &str| -> Vec<String> {
+        let answer = client.get(path).expect(200);
+        assert_eq!(answer.header("content-type"), Some("text/calendar; charset=utf-8"));
+        assert!(answer.text.ends_with("END:VCALENDAR\r\n"), "{}", answer.text);
+        // A long line is continued on the next one.
+        answer.text.replace("\r\n ", "").split("\r\n").map(str::to_owned).collect()
+    };
+    let events = |lines: &[String]| lines.iter().filter(|line| *line == "BEGIN:VEVENT").count();
+    let (all, one) = (lines("/deadlines.ics"), lines("/swarm/subjects/aurora/deadlines.ics"));
+    assert_eq!((events(&all), events(&one)), (2, 1));
+    let summary = "SUMMARY:Aurora\\, north\\; lights\\, 2026-11-21: takes are due";
+    for line in ["DTSTART:20300102T030405Z", summary] {
+        assert!(one.iter().any(|it| it == line), "{line}: {one:?}");
+    }
+    let id = |lines: &[String]| lines.iter().find(|it| it.starts_with("UID:")).cloned().unwrap();
+    let body = json!({ "windowClosesAt": "2030-01-03T00:00:00Z" }).to_string();
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    let path = "/api/swarm/admin/sessions/1";
+    client.send("PATCH", path, &headers, body.as_bytes()).expect(200);
+    let moved = lines("/swarm/subjects/aurora/deadlines.ics");
+    assert!(moved.iter().any(|it| it == "DTSTART:20300103T000000Z"), "{moved:?}");
+    assert_eq!(id(&moved), id(&one));
+    client.get("/swarm/subjects/nothing/deadlines.ics").refused(404, "no such subject");
 }
 
 /// The ids of a feed, of which readers remember what they have shown.

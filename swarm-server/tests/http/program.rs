@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use swarm_redis_testing::free_port;
 use tempfile::TempDir;
 
 use crate::harness::Client;
@@ -24,6 +25,17 @@ impl Program {
     /// Starts it in an empty folder and on a free port, and waits until it listens.
     pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::start_in(Arc::new(tempfile::tempdir().unwrap()), arguments, environment)
+    }
+
+    /// Starts it with an address of its own for health and metrics. Returns a client of that address too.
+    pub fn with_operations_apart(
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> (Self, Client) {
+        let apart = format!("127.0.0.1:{}", free_port());
+        let flag = format!("--metrics-listen={apart}");
+        let program = Self::start(&[arguments, &[&flag]].concat(), environment);
+        (program, Client::new(apart.parse().unwrap()))
     }
 
     pub fn start_in(

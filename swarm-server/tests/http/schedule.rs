@@ -264,7 +264,7 @@ impl<'a> Acts<'a> {
                     self.of.entry(session["id"].as_u64().unwrap()).or_default().push(act);
                 }
             }
-            if page["next"].is_null() {
+            if page["more"] == false {
                 return;
             }
         }

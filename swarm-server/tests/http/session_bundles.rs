@@ -99,19 +99,19 @@ fn stores_that_were_edited_by_hand_are_found() {
     for (edit, named) in [
         (
             "UPDATE sessions SET snapshot = json_set(snapshot, '$.participation.members', 1)",
-            "does not hold: snapshot: ",
+            "fails: snapshot: ",
         ),
         (
             "UPDATE sessions SET window_closes_at = unixepoch('2026-11-21') * 1000",
-            "does not hold: history: ",
+            "fails: history: ",
         ),
         (
             "UPDATE takes SET payload = replace(payload, '\"confidence\":0.', '\"confidence\":0.1') WHERE id = 2",
-            "does not hold: signature: take 2",
+            "fails: signature: take 2",
         ),
         (
             "UPDATE log SET entry = json_set(entry, '$.note', 'nothing') WHERE topic = 1 AND entry LIKE '%convened%'",
-            "does not hold: inclusion: ",
+            "fails: inclusion: ",
         ),
     ] {
         let program = Program::start(&["serve"], TOKEN);

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -30,6 +32,105 @@ fn read_only_serves_reads_and_refuses_commits() {
         assert_eq!(refused.json()["error"], "store unavailable", "{path}");
     }
     assert_eq!(copy.client.get("/api/swarm/log").json()["entries"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn read_only_writes_nothing_to_the_file() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let path = folder.path().join("swarm.db");
+    filled(&folder);
+    let state = || {
+        let file = fs::metadata(&path).unwrap();
+        (fs::read(&path).unwrap(), file.modified().unwrap(), file.permissions().mode())
+    };
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let before = state();
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let copy = Program::start_in(Arc::clone(&folder), &["serve", "--read-only"], &environment);
+    copy.client.get("/api/swarm/subjects/aurora").expect(200);
+    copy.client.get("/readyz").expect(200);
+    let (status, _) = copy.stop("TERM");
+    assert!(status.success() && state() == before);
+    // It goes on when it is served as usual.
+    let first = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
+    first.client.convene("2026-11-21", "aurora");
+}
+
+/// A server that may write commits while another one only reads.
+#[test]
+fn read_only_server_sees_the_commits_of_another_one() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let first = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
+    let copy = Program::start_in(Arc::clone(&folder), &["serve", "--read-only"], &environment);
+    copy.client.get("/api/swarm/subjects/aurora").expect(404);
+    first.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    copy.client.get("/api/swarm/subjects/aurora").expect(200);
+}
+
+/// A closed file, and one whose last commits are in the files beside it.
+#[test]
+fn file_that_cannot_be_written_is_served_read_only() {
+    for is_closed in [true, false] {
+        let (folder, disk) = (Arc::new(tempfile::tempdir().unwrap()), tempfile::tempdir().unwrap());
+        let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+        let first = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
+        first.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+        if is_closed {
+            assert!(first.stop("TERM").0.success());
+        } else {
+            first.signal("KILL");
+        }
+        let copied: &[_] = if is_closed { &[""] } else { &["", "-wal", "-shm"] };
+        for ending in copied {
+            let [from, to] = [&folder, &disk].map(|it| it.path().join(format!("swarm.db{ending}")));
+            fs::copy(from, to).unwrap();
+        }
+        let served = Program::run(read_only(disk.path(), &["serve", "--read-only"]), &environment);
+        served.client.get("/api/swarm/subjects/aurora").expect(200);
+        served.client.get("/readyz").expect(200);
+        let refused = served.client.operate("/subjects", &json!({ "id": "basalt", "name": "B" }));
+        refused.expect(503);
+        assert_eq!(fs::read_dir(disk.path()).unwrap().count(), copied.len());
+    }
+}
+
+/// SQLite cannot read the commits beside the file there.
+#[test]
+fn file_without_its_last_commits_is_not_served() {
+    let (folder, disk) = (Arc::new(tempfile::tempdir().unwrap()), tempfile::tempdir().unwrap());
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let first = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
+    first.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    for name in ["swarm.db", "swarm.db-wal"] {
+        fs::copy(folder.path().join(name), disk.path().join(name)).unwrap();
+    }
+    let mut command = read_only(disk.path(), &["serve", "--read-only"]);
+    let output = command.env("SWARM_ADMIN_TOKEN", ADMIN).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("copy both files"), "{said}");
+}
+
+/// The program with the file in this folder, which it cannot write: the file system is mounted to be read only. Without root,
+/// the permissions of the folder have to do.
+fn read_only(folder: &Path, arguments: &[&str]) -> Command {
+    const SCRIPT: &str = r#"
+        if [ "$(id -u)" = 0 ]; then
+            exec unshare --mount sh -c \
+                'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"' "$0" "$@"
+        fi
+        chmod 400 "$0"/* && chmod 500 "$0" && exec "$@""#;
+    let mut command = Command::new("sh");
+    command.args(["-c", SCRIPT]).arg(folder).arg(env!("CARGO_BIN_EXE_swarm")).args(arguments);
+    command.arg(format!("--store=sqlite:{}/swarm.db", folder.display()));
+    command
+}
+
+fn filled(folder: &Arc<tempfile::TempDir>) {
+    let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let first = Program::start_in(Arc::clone(folder), &["serve"], &environment);
+    first.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    assert!(first.stop("TERM").0.success());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::Arc;
 
+use swarm_core::domain::Digest;
 use tempfile::TempDir;
 
 use crate::backend::nightly;
@@ -200,6 +201,67 @@ fn tampered_dump_leaves_nothing_behind() {
         assert!(!desk.path("other.db").exists(), "{text}");
         assert!(!desk.path("other.db-wal").exists(), "{text}");
     }
+}
+
+/// What neither a signature of a member nor the log binds is bound by the key of the server.
+#[test]
+fn changed_dump_is_refused_by_whoever_has_the_key() {
+    let desk = Desk::new();
+    let dump = desk.dump("swarm.db");
+    let changed = resealed(&dump.replace("Ada@", "Eva@"));
+    assert_ne!(changed, dump);
+    let (figures, _) = changed.rsplit_once(",\"signature\":{").unwrap();
+    let stripped = format!("{figures}}}}}\n");
+    let own = desk.path("swarm.key");
+    let elsewhere = desk.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let other = desk.path("other.key");
+    drop(Program::start(&["serve", "--signing-key", other.to_str().unwrap()], &[]));
+    for (text, name) in [(&dump, "whole"), (&changed, "changed"), (&stripped, "stripped")] {
+        fs::write(elsewhere.join(name), text).unwrap();
+    }
+    let check = |name: &str, more: &[&str]| {
+        let arguments = [&["restore", "--check", name], more].concat();
+        let checked = swarm(&arguments, &[]).current_dir(&elsewhere).output().unwrap();
+        (checked.status.code(), said(&checked))
+    };
+    let own = ["--signing-key", own.to_str().unwrap()];
+    let other = ["--signing-key", other.to_str().unwrap()];
+    let says = |(code, said): (Option<i32>, String), expected: i32, text: &str| {
+        assert!(code == Some(expected) && said.contains(text), "{code:?} {said}");
+        assert_eq!(said.contains("hashes of tokens"), text != "valid: 1 tenant", "{said}");
+    };
+    says(check("whole", &own), 0, "valid: 1 tenant");
+    for refused in ["restore", "restore --check"] {
+        let arguments: Vec<_> = refused.split(' ').collect();
+        let path = elsewhere.join("stripped");
+        let arguments = [&*arguments, &["--store=sqlite:new.db", path.to_str().unwrap()]].concat();
+        desk.fails(&arguments, 1, "it is not signed");
+        assert!(!desk.path("new.db").exists());
+    }
+    let (code, said) = check("changed", &own);
+    assert!(code == Some(1) && said.contains("the signature is not that"), "{said}");
+    assert_eq!(check("changed", &[]).0, Some(1), "without a key too");
+    says(check("whole", &other), 1, "signed by another key");
+    says(check("whole", &[&other[..], &["--unsigned"]].concat()), 0, "compared with no key");
+    says(check("whole", &[]), 0, "compared with no key");
+    says(check("stripped", &[]), 0, "warning: not signed");
+    says(check("stripped", &[&own[..], &["--unsigned"]].concat()), 0, "warning: not signed");
+    let missing = check("whole", &["--signing-key", "missing.key"]);
+    assert!(missing.0 == Some(2) && missing.1.contains("missing.key"), "{missing:?}");
+    let store = format!("--store=sqlite:{}", desk.path("swarm.db").display());
+    let dumped = swarm(&["dump", &store], &[]).current_dir(&elsewhere).output().unwrap();
+    assert!(self::said(&dumped).contains("not signed: there is no signing key"));
+    assert!(!String::from_utf8(dumped.stdout).unwrap().contains("\"end\":{\"signature\""));
+}
+
+/// Makes the SHA-256 in the last line that of the lines before.
+fn resealed(dump: &str) -> String {
+    let (lines, last) = dump.trim_end().rsplit_once('\n').unwrap();
+    let sha256 = Digest::of(format!("{lines}\n").as_bytes()).to_string();
+    let (before, after) = last.split_once("\"sha256\":\"").unwrap();
+    let (_, after) = after.split_once('"').unwrap();
+    format!("{lines}\n{before}\"sha256\":\"{sha256}\"{after}\n")
 }
 
 /// The file stays, with what it had.

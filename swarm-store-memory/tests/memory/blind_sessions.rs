@@ -107,6 +107,28 @@ async fn held_memo_has_its_entry_once() {
     assert_eq!(memo_acts(&desk).await, both);
 }
 
+#[tokio::test]
+async fn memo_that_nobody_can_read_stops_no_opening() {
+    let tenant = TestTenant::fresh(Arc::new(MemoryStore::new())).await;
+    let (desk, ada) = (tenant.service(), tenant.author("ada").await);
+    let session = blind(&desk, None).await;
+    let garbage = DocumentDraft {
+        key: None,
+        group: "ada".to_owned(),
+        json: "no memo".to_owned(),
+        replace: false,
+        guard: None,
+        quota: None,
+        act: None,
+    };
+    let put = tenant.store().put_document(Collection::Memos, &garbage).await.unwrap();
+    assert!(matches!(put, Put::Created(_)));
+    let memo = publish(&desk, &ada, session.id).await;
+    desk.advance(session.id, Aggregated, &operator()).await.unwrap();
+    desk.open_due_sessions(&mut BlindSessions::default()).await.unwrap();
+    assert_eq!(memo_acts(&desk).await, [(memo, MemoAct::Published)]);
+}
+
 /// More openings than a search of the log reads are at its end.
 #[tokio::test]
 async fn newest_takes_are_found_before_the_openings() {

@@ -8,7 +8,7 @@ use swarm_core::domain::{Revision, Signed};
 use swarm_core::proof::canonical;
 use swarm_core::rules::Filing;
 use swarm_core::store::MemberTake;
-use swarm_core::store::records::{proof_text, public_key, read_proof};
+use swarm_core::store::records::{TakeProof, proof_text, public_key, read_proof};
 use swarm_core::{SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 use super::{Corrupt, Decoded, Words, decode_summary, decode_timestamp, number};
@@ -40,10 +40,19 @@ pub(crate) fn decode_take(row: &str) -> Decoded<Arc<Take>> {
     let session_id = SessionId(words.number()?);
     let revision = decode_revision_number(words.next()?)?;
     let public_key = public_key(words.next()?)?;
-    let (signature, salt) = read_proof(words.next()?)?;
+    let TakeProof { signature, session_version, salt } = read_proof(words.next()?)?;
     let payload = TakeDraft::read(&mut words.object()?)?;
     let signed = Arc::new(Signed { payload, signature });
-    Ok(Arc::new(Take { id, session_id, revision, filed_at, signed, public_key, salt }))
+    Ok(Arc::new(Take {
+        id,
+        session_id,
+        session_version,
+        revision,
+        filed_at,
+        signed,
+        public_key,
+        salt,
+    }))
 }
 
 /// A take of a member: its row, the row of what lists show of its session, and `expected` or nothing.

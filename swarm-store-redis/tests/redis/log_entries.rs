@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use swarm_core::domain::{LogLine, Seq, Timestamp};
+use swarm_core::service::LogQuery;
 use swarm_core::{SessionId, Swarm, SystemEntropy, Tenant, TenantId, Tenants};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
@@ -67,7 +68,7 @@ async fn tenant(server: &Server) -> Tenant {
 }
 
 async fn entries(tenant: &Tenant) -> Vec<String> {
-    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    let page = tenant.log(&LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(LogLine::text).collect()
 }
 

@@ -15,13 +15,14 @@ use swarm_core::store::backend::{
 use swarm_core::store::{Changes, Readiness, Result, StoreError};
 use swarm_core::{TenantId, Timestamp};
 
+use crate::connection::{self, Access};
 use crate::database::Database;
 use crate::failure::{Failure, Outcome};
+use crate::layout;
 use crate::opened_file::OpenedFile;
 use crate::readers::{self, Job};
 use crate::sql::Statements;
 use crate::tables::TenantTables;
-use crate::{connection, layout};
 
 /// Tables and logs of all tenants, in one file: the backend of [`SqliteStore`](crate::SqliteStore), which can have any tables.
 pub struct SqliteBackend {
@@ -44,6 +45,22 @@ impl SqliteBackend {
     ) -> Result<Self> {
         let statements = Arc::new(Statements::new(tables));
         let database = Database::open(path.as_ref(), Arc::new(clock), &statements.schema());
+        let database = database.map_err(|failure| failure.of("open"))?;
+        Ok(Self { database, statements, version: AtomicI64::default() })
+    }
+
+    /// Opens an existing file to read it. Nothing is written to it, also if it could be: commits fail with
+    /// [`StoreErrorKind::ReadOnly`](swarm_core::StoreErrorKind::ReadOnly).
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open_read_only`](crate::SqliteStore::open_read_only).
+    pub fn open_read_only(
+        path: impl AsRef<Path>,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+        tables: &'static [&'static Table],
+    ) -> Result<Self> {
+        let statements = Arc::new(Statements::new(tables));
+        let database = Database::open_read_only(path.as_ref(), Arc::new(clock));
         let database = database.map_err(|failure| failure.of("open"))?;
         Ok(Self { database, statements, version: AtomicI64::default() })
     }
@@ -94,13 +111,18 @@ impl Backend for SqliteBackend {
 
     async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
         let (path, now) = (self.database.path().to_owned(), (self.database.clock())());
-        let jobs = readers::begin("swarm-sqlite-dump", "BEGIN", move || connection::to_read(&path));
+        let access = self.database.access();
+        let open = move || connection::to_read(&path, access);
+        let jobs = readers::begin("swarm-sqlite-dump", "BEGIN", open);
         let jobs = jobs.await.map_err(|failure| failure.of("dump"))?;
         let statements = Arc::clone(&self.statements);
         Ok(Box::new(FixedState { jobs, now, statements, tenant: tenant.clone() }))
     }
 
     async fn load(&self) -> Result<Box<dyn Load>> {
+        if self.database.access() != Access::Write {
+            return Err(Failure::read_only().of("restore"));
+        }
         let path = self.database.path().to_owned();
         let file = OpenedFile::of(&path);
         let open = move || connection::to_write(&path);
@@ -128,16 +150,24 @@ impl Backend for SqliteBackend {
     /// If a connection other than the writer's has changed the file, another process may have changed any
     /// tenant.
     async fn changes(&self) -> Result<Changes> {
+        if self.database.access() != Access::Write {
+            return Ok(Changes { now: (self.database.clock())(), tenants: None });
+        }
         let version = self.database.write(layout::version_by_others).await;
         let version = version.map_err(|failure| failure.of("changes"))?;
         let is_same = self.version.swap(version, Ordering::Relaxed) == version;
         Ok(Changes { now: (self.database.clock())(), tenants: is_same.then(Vec::new) })
     }
 
-    /// Checks that the file can be read, and written with an ordinary commit. Warns when the disk was full within the
-    /// last minute, or corrupt data was found.
+    /// Checks that the file can be read, and, unless it was opened to be read only, written with an ordinary commit. Warns
+    /// when the disk was full within the last minute, or corrupt data was found.
     async fn ready(&self) -> Result<Readiness> {
-        let probe = self.database.write(layout::touch).await;
+        let probe = match self.database.access() {
+            Access::Write => self.database.write(layout::touch).await,
+            Access::Read | Access::ReadImmutable => {
+                self.database.read(layout::check_unchanged).await
+            }
+        };
         probe.map_err(|failure| match failure.is_disk_full {
             true => StoreError::misconfigured("ready", failure),
             false => failure.of("ready"),

@@ -17,7 +17,7 @@ use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The number of the layout.
-const LAYOUT: i64 = 2;
+const LAYOUT: i64 = 3;
 
 /// The application id of files of this store.
 const APPLICATION: i64 = 0x7377_726d;
@@ -120,7 +120,7 @@ const RECORDED: &str = include_str!("../../../vectors/log/entries.jsonl");
 
 async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
-    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    let page = tenant.log(&swarm_core::service::LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(LogLine::text).collect()
 }
 

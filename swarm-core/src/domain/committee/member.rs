@@ -70,6 +70,35 @@ impl CommitteeMemberDraft {
     }
 }
 
+/// A change of what is known of a member (API.md, 8.8). What is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommitteeMemberPatch {
+    /// The name.
+    pub name: Option<Name>,
+    /// Its point of view.
+    pub lens: Option<Lens>,
+    /// Its voice document.
+    pub voice: Option<Voice>,
+}
+
+impl CommitteeMemberPatch {
+    /// Reads a change, which has at least one field.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let patch = Self {
+            name: fields.text_if_any("name")?.map(Name::parse).transpose()?,
+            lens: fields.text_if_any("lens")?.map(Lens::parse).transpose()?,
+            voice: fields.text_if_any("voice")?.map(Voice::parse).transpose()?,
+        };
+        match patch == Self::default() {
+            true => Err(Invalid::new("body", "must have name, lens or voice")),
+            false => Ok(patch),
+        }
+    }
+}
+
 /// Whether a member may submit (API.md, 8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -15,7 +15,8 @@ pub use brief::{
 };
 pub use day::{CommitteeDay, Generation, GenerationOrder, SubjectOrder, Synthesis, SynthesisOrder};
 pub use member::{
-    CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeStatus, Voice,
+    CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch,
+    CommitteeStatus, Voice,
 };
 pub use settings::{CommitteeSettings, KeyPrefix};
 pub use stance::CommitteeStance;

@@ -105,6 +105,63 @@ pub enum LogEntry {
 }
 
 impl LogEntry {
+    /// The names of all kinds.
+    pub const KINDS: [&str; 12] = [
+        "take",
+        "opening",
+        "session",
+        "member",
+        "memo",
+        "subject",
+        "subject-snapshot",
+        "regime",
+        "signal",
+        "operation",
+        "committee-day",
+        "committee-take",
+    ];
+
+    /// Returns the name of the kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Take(_) => "take",
+            Self::Opening(_) => "opening",
+            Self::Session(_) => "session",
+            Self::Member(_) => "member",
+            Self::Memo(_) => "memo",
+            Self::Subject { .. } => "subject",
+            Self::SubjectSnapshot { .. } => "subject-snapshot",
+            Self::Regime { .. } => "regime",
+            Self::Signal { .. } => "signal",
+            Self::Operation(_) => "operation",
+            Self::CommitteeDay(_) => "committee-day",
+            Self::CommitteeTake(_) => "committee-take",
+        }
+    }
+
+    /// Returns the name of the event: the kind, and the act after a dot if the entry has one. A take is filed.
+    pub fn event(&self) -> String {
+        let kind = self.kind();
+        let act = match self {
+            Self::Take(_) | Self::CommitteeTake(_) => return format!("{kind}.filed"),
+            Self::Session(entry) => write(&entry.act),
+            Self::Member(entry) => write(&entry.act),
+            Self::Memo(entry) => write(&entry.act),
+            Self::CommitteeDay(entry) => write(&entry.act),
+            Self::Operation(Operation::ClockAccepted { .. }) => {
+                return format!("{kind}.clock-accepted");
+            }
+            Self::Operation(Operation::StoreAccepted { .. }) => {
+                return format!("{kind}.store-accepted");
+            }
+            Self::Operation(Operation::KeyAccepted { .. }) => {
+                return format!("{kind}.key-accepted");
+            }
+            _ => return kind.to_owned(),
+        };
+        format!("{kind}.{}", act.trim_matches('"'))
+    }
+
     /// Returns the text of the entry without number and time, as stores keep it: a JSON object,
     /// without a line break.
     pub fn to_text(&self) -> String {
@@ -161,6 +218,8 @@ fn exact<T: for<'de> Deserialize<'de>>(
 /// An act on a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionEntry {
+    /// The number of this act among the acts on the session: 1 is the convening.
+    pub version: u64,
     /// What was done.
     pub act: SessionAct,
     /// The actor who did it.
@@ -169,6 +228,9 @@ pub struct SessionEntry {
     pub note: Option<Note>,
     /// The session after the act; for [`SessionAct::Withdrawn`], its last record.
     pub session: LoggedSession,
+    /// For the act that aggregates the session: the number of takes on file, counting all revisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takes: Option<u64>,
     /// For [`SessionAct::Excuse`]: the member that was excused, or is expected again.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub excuse: Option<Excuse>,
@@ -277,6 +339,8 @@ pub struct EndorsedKey {
 pub enum MemberAct {
     /// The member was activated.
     Activated,
+    /// An operator changed its name, its contact or its lens.
+    Updated,
     /// The member was deactivated.
     Deactivated,
     /// The member claimed its token.

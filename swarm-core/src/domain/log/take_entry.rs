@@ -15,6 +15,8 @@ pub struct TakeEntry {
     pub id: TakeId,
     /// Its session.
     pub session_id: SessionId,
+    /// The version of the session under which it was judged.
+    pub session_version: u64,
     /// The author.
     pub member_id: MemberId,
     /// Its number among the author's takes in the session.

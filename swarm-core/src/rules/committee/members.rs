@@ -1,6 +1,8 @@
 //! The rules for changes of a committee member (API.md, 8.8).
 
-use crate::domain::committee::{CommitteeMember, CommitteeMemberDraft, CommitteeStatus, KeyPrefix};
+use crate::domain::committee::{
+    CommitteeMember, CommitteeMemberDraft, CommitteeMemberPatch, CommitteeStatus, KeyPrefix,
+};
 use crate::domain::{Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
@@ -56,5 +58,21 @@ pub fn set_status(
     status: CommitteeStatus,
 ) -> CommitteeMemberChange {
     let member_now = CommitteeMember { status, ..CommitteeMember::clone(&member.record) };
+    CommitteeMemberChange { member: member_now, expected: Some(member.version) }
+}
+
+/// Changes what is known of a member.
+pub fn update_member(
+    member: &Versioned<CommitteeMember>,
+    patch: &CommitteeMemberPatch,
+) -> CommitteeMemberChange {
+    let CommitteeMemberPatch { name, lens, voice } = patch.clone();
+    let before = CommitteeMember::clone(&member.record);
+    let member_now = CommitteeMember {
+        name: name.unwrap_or_else(|| before.name.clone()),
+        lens: lens.unwrap_or_else(|| before.lens.clone()),
+        voice: voice.unwrap_or_else(|| before.voice.clone()),
+        ..before
+    };
     CommitteeMemberChange { member: member_now, expected: Some(member.version) }
 }

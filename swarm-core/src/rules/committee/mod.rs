@@ -15,7 +15,7 @@ pub use generate::{
 };
 pub use judge::{CommitteeBasis, CommitteeFiling, is_current, judge, read, stays_current};
 pub use members::{
-    CommitteeMemberChange, create_member, has_briefs, rotate_member_key, set_status,
+    CommitteeMemberChange, create_member, has_briefs, rotate_member_key, set_status, update_member,
 };
 pub use refusal::CommitteeRefusal;
 pub use sessions::{

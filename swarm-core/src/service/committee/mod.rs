@@ -1,5 +1,6 @@
 //! The service of the daily committee (interface B), the API for embedders.
 
+mod filing;
 mod generation;
 
 use std::fmt;
@@ -8,7 +9,8 @@ use std::time::Duration;
 
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberDraft, CommitteeMemberId,
-    CommitteeSettings, CommitteeStatus, CommitteeTake, Generation, SubjectOrder, SynthesisOrder,
+    CommitteeMemberPatch, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
+    SubjectOrder, SynthesisOrder,
 };
 use crate::domain::{Actor, AttemptId, Day, Quotas, SubjectId, TenantId, Timestamp};
 use crate::proof::{ApiKey, commit_reference};
@@ -26,6 +28,7 @@ use crate::store::{
     CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, CommitteeTenants, Saved,
 };
 
+pub use filing::DayFiling;
 pub use generation::Generated;
 
 /// The number of days whose takes a list loads at a time, to bound its memory.
@@ -181,6 +184,23 @@ impl CommitteeTenant {
         until_committed("set committee status", || async {
             let change = rules::set_status(&self.load_member(id).await?, status);
             Ok(self.save_member(&change).await?.committed(()))
+        })
+        .await
+    }
+
+    /// Changes what is known of a member. Its key and its status do not change. Briefs that are generated stay as they are.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when there is no such member.
+    pub async fn update_member(
+        &self,
+        id: &CommitteeMemberId,
+        patch: &CommitteeMemberPatch,
+    ) -> Result<Arc<CommitteeMember>, CommitteeError> {
+        until_committed("update committee member", || async {
+            let change = rules::update_member(&self.load_member(id).await?, patch);
+            let member = Arc::new(change.member.clone());
+            Ok(self.save_member(&change).await?.committed(member))
         })
         .await
     }

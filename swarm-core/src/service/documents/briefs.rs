@@ -31,8 +31,9 @@ impl Tenant {
     ) -> Result<Brief, Error> {
         until_committed("publish brief", || async {
             let session = self.load(id).await?;
-            let guard = DocumentGuard::Session(id, session.version);
-            let act = Some(rules::brief_published(&session.record, by));
+            let briefed = rules::after_act(Session::clone(&session.record));
+            let act = Some(rules::brief_published(&briefed, by));
+            let guard = DocumentGuard::ReplacedSession(Arc::new(briefed), session.version);
             let Session { date, subject_id, .. } = Session::clone(&session.record);
             let body = rules::compose(self.brief_facts(session.record).await?, prompt.clone())?;
             let draft = DocumentDraft {
@@ -108,8 +109,13 @@ fn brief_group(date: Day, subject: &SubjectId) -> String {
     format!("{date}{subject}")
 }
 
+/// The body of a stored brief.
+pub(super) fn body(document: &Document) -> Result<Json, StoreError> {
+    Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))
+}
+
 fn brief(date: Day, subject_id: SubjectId, document: &Document) -> Result<Brief, StoreError> {
-    let body = Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))?;
+    let body = body(document)?;
     Ok(Brief {
         id: BriefId(document.id),
         date,

@@ -1,6 +1,6 @@
 //! Publishing, reading and retracting memos.
 
-use super::read;
+use super::{read, unreadable};
 use crate::domain::json;
 use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
 use crate::rules::{
@@ -107,15 +107,18 @@ impl Tenant {
     }
 
     /// Returns a memo as the active member whose bearer token hashes to `token` sees it: its own memos also
-    /// while the session that they name is sealed, other memos as the public does.
+    /// while the session that they name is sealed, if it [claimed](rules::is_shown_sealed) that token before it
+    /// published them, other memos as the public does.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, it was retracted, or is not shown yet.
     pub async fn memo_for(&self, token: &TokenHash, id: MemoId) -> Result<Memo, Error> {
         let stored = self.kept_memo(id).await?;
-        let member = self.store.bearer(token).await?.filter(|member| member.state.is_active());
-        let is_own = member.is_some_and(|member| member.id == stored.memo.member_id);
-        if is_own && !stored.retracted {
+        let (bearer, memo) = (self.store.bearer(token).await?, &stored.memo);
+        let is_shown = bearer.is_some_and(|bearer| {
+            rules::is_shown_sealed(&bearer, &memo.member_id, memo.published_at)
+        });
+        if is_shown && !stored.retracted {
             return Ok(stored.memo);
         }
         self.memo(id).await
@@ -218,7 +221,9 @@ impl Tenant {
         let group = group_of_held(session);
         for note in self.store.documents(Collection::HeldMemos, Some(&group)).await? {
             for document in self.store.documents(Collection::Memos, Some(&note.json)).await? {
-                let StoredMemo { memo, retracted, held } = StoredMemo::read(&document)?;
+                // One that nobody can read must not stop the openings of other sessions.
+                let Ok(stored) = StoredMemo::read(&document) else { continue };
+                let StoredMemo { memo, retracted, held } = stored;
                 let is_waiting = held && !retracted && memo.draft.session_id == Some(session);
                 if is_waiting && !self.is_withheld(&memo).await? {
                     self.is_shown_once_decided(&memo).await?;
@@ -316,9 +321,21 @@ impl Tenant {
     }
 }
 
+/// How the groups of such notes begin. The key of a decision is the id of its memo.
+const SESSION_GROUP: &str = "session ";
+
 /// The group of the notes of members whose memos are held until this session is opened.
 fn group_of_held(session: SessionId) -> String {
-    format!("session {session}")
+    format!("{SESSION_GROUP}{session}")
+}
+
+/// Checks a document of [`Collection::HeldMemos`]: the note of an author, or the decision whether a memo is shown.
+pub(super) fn check_held_memo(document: &Document) -> Result<(), StoreError> {
+    if document.key.starts_with(SESSION_GROUP) {
+        let author = MemberId::parse(document.json.clone());
+        return author.map(drop).map_err(|error| unreadable(document, error));
+    }
+    document.json.parse::<bool>().map(drop).map_err(|error| unreadable(document, error))
 }
 
 /// A memo, with the field that only stores keep.

@@ -2,15 +2,17 @@
 
 mod briefs;
 mod memos;
+mod readable;
 
 pub use memos::MemoPage;
 pub(super) use memos::StoredMemo;
+pub(super) use readable::check_readable;
 
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
-    Actor, Invalid, Regime, Signal, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
-    SubjectSnapshotId, Timestamp,
+    Actor, Invalid, Regime, SessionId, Signal, Subject, SubjectId, SubjectSnapshot,
+    SubjectSnapshotDraft, SubjectSnapshotId, Timestamp,
 };
 use crate::rules::{
     self, Act, CountedDocuments, DocumentQuota, Quota, QuotaReached, Refusal, Resource,
@@ -309,6 +311,11 @@ pub(super) fn read<T>(
 ) -> Result<T, StoreError> {
     let json = Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))?;
     from(&mut json.into_object()).map_err(|error| unreadable(document, error))
+}
+
+/// Returns the session that was convened for an occasion. It may have been withdrawn since.
+pub(super) fn convened_session(occasion: &Document) -> Result<SessionId, StoreError> {
+    occasion.json.parse().map(SessionId).map_err(|error| unreadable(occasion, error))
 }
 
 pub(super) fn unreadable(document: &Document, error: impl std::fmt::Display) -> StoreError {

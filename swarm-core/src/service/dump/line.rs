@@ -7,10 +7,10 @@ use super::check;
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::json::{self, ErrorPosition, Json, Object};
 use crate::domain::{
-    Day, Digest, Invalid, LogLine, LogRow, Logged, Member, Message, MessageId, Seq, Session,
-    SessionId, Take, TenantId, Timestamp,
+    Day, Digest, Invalid, LogLine, LogRow, Logged, Member, Message, MessageId, PublicKey, Seq,
+    Session, SessionId, Signature, Take, TenantId, Timestamp,
 };
-use crate::proof::log_line;
+use crate::proof::{DumpSignature, log_line};
 use crate::store::records::{Record, Unreadable};
 use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
 
@@ -57,6 +57,8 @@ pub struct Totals {
     pub counts: BTreeMap<String, u64>,
     /// The SHA-256 of all bytes.
     pub sha256: Digest,
+    /// The signature of the server that wrote the dump, over all of the above; `None` if it had no key.
+    pub signature: Option<DumpSignature>,
 }
 
 impl Line {
@@ -133,13 +135,29 @@ impl Totals {
         self.counts.get(kind).copied().unwrap_or(0)
     }
 
-    pub(super) fn json(&self) -> Json {
+    /// The text that is signed.
+    pub(super) fn signed_text(&self) -> String {
+        json::write(&Json::from(self.figures()))
+    }
+
+    fn figures(&self) -> [(&'static str, Json); 3] {
         let counts = self.counts.iter().map(|(kind, count)| (kind.as_str(), number(*count)));
-        Json::from([
+        [
             ("lines", number(self.lines)),
             ("counts", counts.collect()),
             ("sha256", Json::Text(self.sha256.to_string())),
-        ])
+        ]
+    }
+
+    fn json(&self) -> Json {
+        let signature = self.signature.as_ref().map(|signature| {
+            let json = Json::from([
+                ("key", Json::Text(signature.key.to_string())),
+                ("signature", Json::from(signature.signature.as_str())),
+            ]);
+            ("signature", json)
+        });
+        self.figures().into_iter().chain(signature).collect()
     }
 
     pub(super) fn read(fields: &mut Object) -> Result<Self, Invalid> {
@@ -150,8 +168,17 @@ impl Totals {
             lines: whole(fields, "lines")?,
             counts: counts.members().map(count).collect::<Result<_, _>>()?,
             sha256: Digest::parse(fields.text("sha256")?)?,
+            signature: fields.take("signature").map(read_signature).transpose()?,
         })
     }
+}
+
+fn read_signature(json: Json) -> Result<DumpSignature, Invalid> {
+    let mut fields = json.into_object();
+    Ok(DumpSignature {
+        key: PublicKey::parse(&fields.text("key")?)?,
+        signature: Signature::parse(fields.text("signature")?)?,
+    })
 }
 
 fn tenant(id: &TenantId, head: &TenantHead) -> Json {

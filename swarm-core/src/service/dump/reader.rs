@@ -62,7 +62,8 @@ impl DumpReader {
         read
     }
 
-    /// Checks that the dump is complete, and returns what it consists of.
+    /// Checks that the dump is complete, and returns what it consists of. A signature is that of the key that it names;
+    /// whether to trust that key is for the caller to decide.
     ///
     /// # Errors
     /// [`Fault`] when its last line is missing.
@@ -133,6 +134,10 @@ impl DumpReader {
         let found = self.digest.digest();
         check(totals.sha256 == found, || {
             format!("the SHA-256 of the lines before is {found}, not {}", totals.sha256)
+        })?;
+        let text = totals.signed_text();
+        check(totals.signature.as_ref().is_none_or(|signature| signature.holds(&text)), || {
+            "the signature is not that of the lines before".to_owned()
         })
     }
 }

@@ -1,5 +1,7 @@
 //! The checks of one tenant: the order and the ids of its records, and that they fit together.
 
+use std::error::Error as _;
+
 use super::index::{Facts, Kind};
 use super::log::LogChecks;
 use super::{Checked, Fault, check};
@@ -7,7 +9,7 @@ use crate::domain::committee::CommitteeMember;
 use crate::domain::{Digest, LogLine, Member, Session, SubjectId, SubjectSnapshotDraft};
 use crate::proof::hex;
 use crate::rules::ERASED;
-use crate::service::documents::{StoredMemo, read};
+use crate::service::documents::{StoredMemo, check_readable, read};
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
 /// What is known of a tenant so far, but for what is in the index.
@@ -84,6 +86,10 @@ impl TenantChecks {
         let StoredDocument { collection, document, .. } = stored;
         let last = self.head.documents.get(collection).copied().unwrap_or(0);
         within("document", document.id, last)?;
+        check_readable(*collection, document).map_err(|error| {
+            let (key, why) = (&document.key, error.source().map(ToString::to_string));
+            format!("document {key:?} of {collection} cannot be read: {}", why.unwrap_or_default())
+        })?;
         let is_known = facts.has(Kind::Document, &[collection.as_str(), &document.key])?;
         check(!is_known, || {
             format!("another document of {collection} has the key {:?}", document.key)
@@ -129,7 +135,7 @@ fn sort_key(record: &Stored) -> SortKey {
 }
 
 /// The digest of the record in the document; `None` if log entries of its collection have no digest, or if the
-/// document is unreadable or erased.
+/// document is erased.
 fn digest(stored: &StoredDocument) -> Option<Digest> {
     let StoredDocument { collection, group, document } = stored;
     match collection {

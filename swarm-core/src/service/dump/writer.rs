@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::line::Line;
 use super::line::Totals;
 use crate::domain::{RunningDigest, TenantId};
+use crate::proof::DumpKey;
 use crate::store::Stored;
 
 /// Writes a dump, line by line, each with its line feed.
@@ -29,10 +30,11 @@ impl DumpWriter {
         self.add(&Line::of(tenant, record))
     }
 
-    /// Returns the last line, and what the dump consists of.
-    pub fn end(self) -> (String, Totals) {
+    /// Returns the last line, signed with this key, if there is one, and what the dump consists of.
+    pub fn end(self, key: Option<&DumpKey>) -> (String, Totals) {
         let Self { lines, counts, digest } = self;
-        let totals = Totals { lines, counts, sha256: digest.digest() };
+        let mut totals = Totals { lines, counts, sha256: digest.digest(), signature: None };
+        totals.signature = key.and_then(|key| key.sign(&totals.signed_text()));
         (Line::End(totals.clone()).text() + "\n", totals)
     }
 

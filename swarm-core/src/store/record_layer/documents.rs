@@ -8,7 +8,7 @@ use super::members::{at_most, key as member_key};
 use super::rows::{Outcome, number, text, time};
 use super::tables::{DOCUMENT_BYTES, documents, documents_sequence, members, sessions};
 use super::{Answers, Change, Made, TenantRecords, acts, unexpected};
-use crate::domain::{SessionId, Timestamp, Version};
+use crate::domain::{Session, SessionId, Timestamp, Version};
 use crate::store::backend::{
     Backend, Body, Check, PartSet, Parts, Query, Range, Row, Table, Term, Value, Write,
 };
@@ -131,6 +131,9 @@ impl<B: Backend> TenantRecords<B> {
             guards.push((is_below(collection, &draft.group, count), Some(Put::Full)));
         }
         let mut change = Change::default();
+        if let Some(DocumentGuard::ReplacedSession(session, _)) = &draft.guard {
+            change.writes.push(super::session_row::replacement(Session::clone(session)));
+        }
         if collection.has_limited_size() {
             let before = replaced.as_ref().map_or(0, |(_, size)| *size);
             let room = quota.bytes.filter(|_| size > before);
@@ -187,6 +190,9 @@ fn guarding(guard: &DocumentGuard) -> (&'static Table, Vec<Term>, Version) {
     match guard {
         DocumentGuard::Member(id, version) => (&members::TABLE, member_key(id), *version),
         DocumentGuard::Session(id, version) => (&sessions::TABLE, vec![id.0.into()], *version),
+        DocumentGuard::ReplacedSession(session, version) => {
+            (&sessions::TABLE, vec![session.id.0.into()], *version)
+        }
     }
 }
 

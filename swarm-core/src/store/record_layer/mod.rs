@@ -12,6 +12,7 @@ mod log;
 mod members;
 mod outbox;
 mod rows;
+mod session_row;
 mod sessions;
 mod tables;
 mod takes;

@@ -1,22 +1,20 @@
 //! Sessions.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 
 use super::rows::{Outcome, flag, number, small, text, time, time_if_any};
+use super::session_row::{Source, body, columns, replacement};
 use super::tables::{SESSIONS, documents_sequence, sessions, takes};
 use super::{Change, Made, TenantRecords, acts};
-use crate::domain::json::{self, Json, Object};
+use crate::domain::json::{Json, Object};
 use crate::domain::{
     Day, MemberId, Roster, Session, SessionId, SessionState, SessionSummary, SessionTerms,
     Snapshot, SubjectId, Timestamp,
 };
 use crate::rules::Versioned;
-use crate::store::backend::{
-    Append, Backend, Body, Check, PartSet, Parts, Query, Range, Row, Term, Write,
-};
+use crate::store::backend::{Append, Backend, Check, PartSet, Query, Range, Row, Term, Write};
 use crate::store::records::{Record as _, read_bucket, read_figures};
 use crate::store::{
     Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
@@ -133,11 +131,7 @@ impl<B: Backend> Sessions for TenantRecords<B> {
         }
         let write = match withdrawn {
             true => Write::Remove(Range::key(&sessions::TABLE, key)),
-            false => Write::Put {
-                table: &sessions::TABLE,
-                columns: columns(session, session.id.0.into(), session.convened_at.into()),
-                body: body(session.clone()),
-            },
+            false => replacement(session.clone()),
         };
         let mut entries: Vec<_> = acts.iter().map(|act| acts::entry(act, None)).collect();
         if *opens {
@@ -230,44 +224,6 @@ pub(super) fn newest(date: Day, subject: &SubjectId) -> Query {
 
 fn in_state(state: SessionState) -> Range {
     Range::index(&sessions::TABLE, sessions::BY_STATE, vec![state.as_str().into()])
-}
-
-pub(super) fn columns(session: &Session, id: Term, convened_at: Term) -> Vec<Term> {
-    vec![
-        id,
-        session.date.to_string().into(),
-        session.subject_id.as_str().into(),
-        session.state.as_str().into(),
-        convened_at,
-        session.window_closes_at.into(),
-        session.quorum.map(u64::from).into(),
-        u64::from(session.roster.is_some()).into(),
-        u64::from(session.blind).into(),
-        session.opened_at.into(),
-        session.published_at.into(),
-    ]
-}
-
-/// A session, perhaps without the id and the time that its commit assigned.
-struct Source(Arc<Session>);
-
-impl Parts for Source {
-    fn part(&self, position: usize) -> Option<Cow<'_, str>> {
-        let Self(session) = self;
-        let snapshot = session.snapshot.as_ref();
-        match position {
-            sessions::FIGURES => snapshot.map(|snapshot| json::write(&snapshot.figures)),
-            sessions::BUCKETS => session.buckets.as_ref().map(json::write),
-            sessions::ROSTER => session.roster.as_ref().map(json::write),
-            sessions::SNAPSHOT => snapshot.map(|snapshot| snapshot.to_text()),
-            _ => None,
-        }
-        .map(Cow::Owned)
-    }
-}
-
-pub(super) fn body(session: Session) -> Body {
-    Body::of(Source(Arc::new(session)))
 }
 
 /// A session in the forms in which it is read.
@@ -371,6 +327,7 @@ fn with_terms(row: &Row) -> Outcome<Session> {
     };
     Ok(Session {
         id: SessionId(number(row, sessions::ID)?),
+        version: number(row, sessions::ACTS)?,
         date: Day::parse(text(row, sessions::DATE)?)?,
         subject_id: SubjectId::parse(text(row, sessions::SUBJECT)?)?,
         state: text(row, sessions::STATE)?.parse()?,

@@ -141,6 +141,8 @@ table! {
         BLIND "blind" Integer,
         OPENED_AT "opened_at" Time,
         PUBLISHED_AT "published_at" Time,
+        // The number of acts on it.
+        ACTS "acts" Integer,
     }
     parts { FIGURES "figures", BUCKETS "buckets", ROSTER "roster", SNAPSHOT "snapshot", }
     indexes {
@@ -165,7 +167,8 @@ table! {
         // 1, or null once a later revision supersedes it.
         CURRENT "current" Integer,
     }
-    // The signature of a sealed take is followed by a dot and the salt of its seal. The payload is the signed text.
+    // The signature is followed by the version of the session, and that of a sealed take also by the salt of its
+    // seal, each after a dot. The payload is the signed text.
     parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", }
     indexes {
         BY_SESSION "takes_by_session" [SESSION ID],

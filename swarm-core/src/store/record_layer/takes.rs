@@ -17,7 +17,7 @@ use crate::store::backend::{
     Append, Backend, Body, Check, CommitId, Join, PartSet, Parts, Query, Range, Repetition, Row,
     Term, Value, Write,
 };
-use crate::store::records::{Unreadable, proof_text, public_key, read_proof};
+use crate::store::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
 use crate::store::{
     Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
     TakeContext, TakeQuery, Takes, time_of_read,
@@ -270,7 +270,7 @@ impl Parts for Filled {
         let Self(take) = self;
         match position {
             takes::PUBLIC_KEY => Some(take.public_key.to_string().into()),
-            takes::SIGNATURE => Some(proof_text(take)),
+            takes::SIGNATURE => Some(proof_text(take).into()),
             takes::PAYLOAD => Some(canonical(take.draft()).into()),
             _ => None,
         }
@@ -290,11 +290,13 @@ pub(super) fn read(row: &Row) -> Outcome<Arc<Take>> {
         }
         let payload = Json::read(part(row, takes::PAYLOAD)?.as_bytes())?;
         let payload = TakeDraft::read(&mut payload.into_object())?;
-        let (signature, salt) = read_proof(&part(row, takes::SIGNATURE)?)?;
+        let proof = read_proof(&part(row, takes::SIGNATURE)?)?;
+        let TakeProof { signature, session_version, salt } = proof;
         Ok(Arc::new(Take {
             id,
             filed_at,
             session_id: SessionId(number(row, takes::SESSION)?),
+            session_version,
             revision: revision(row)?,
             public_key: public_key(&part(row, takes::PUBLIC_KEY)?)?,
             signed: Arc::new(Signed { payload, signature }),

@@ -260,8 +260,9 @@ impl Restoring {
             Stored::Document(document) => items.push(self.document(document)),
             Stored::Session(session) => {
                 let (id, convened_at) = (session.id.0.into(), session.convened_at.into());
-                let columns = super::sessions::columns(&session, id, convened_at);
-                let (table, body) = (&sessions::TABLE, super::sessions::body((*session).clone()));
+                let columns = super::session_row::columns(&session, id, convened_at);
+                let (table, body) =
+                    (&sessions::TABLE, super::session_row::body((*session).clone()));
                 items.push(Item::Write(Write::Insert { table, columns, body }));
             }
             Stored::CommitteeMember(member) => items.push(insert(

@@ -69,7 +69,7 @@ impl From<NotJson> for Unreadable {
 
 impl Record for Member {
     fn to_text(&self) -> String {
-        json::write(&Json::from([
+        let fields = [
             ("id", Json::from(self.id.as_str())),
             ("name", Json::from(self.name.as_str())),
             ("contact", contact(&self.contact)),
@@ -81,7 +81,10 @@ impl Record for Member {
             ("joinedAt", text(self.joined_at)),
             ("claimedAt", text(self.claimed_at)),
             ("token", hash(self.token.as_ref())),
-        ]))
+        ];
+        // Older records have no such field.
+        let claimed = self.token_claimed_at.map(|at| ("tokenClaimedAt", text(Some(at))));
+        json::write(&fields.into_iter().chain(claimed).collect::<Json>())
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
@@ -98,6 +101,7 @@ impl Record for Member {
             joined_at: time_if_any(fields, "joinedAt")?,
             claimed_at: time_if_any(fields, "claimedAt")?,
             token: hash_if_any(fields, "token")?,
+            token_claimed_at: time_if_any(fields, "tokenClaimedAt")?,
         })
     }
 }
@@ -129,6 +133,7 @@ impl Record for Session {
         let snapshot = object_if_any(fields, "snapshot");
         Ok(Self {
             id: SessionId(whole(fields, "id")?),
+            version: whole(fields, "version")?,
             date: Day::parse(&fields.text("date")?)?,
             subject_id: SubjectId::parse(fields.text("subjectId")?)?,
             state: SessionState::read(fields)?,
@@ -213,6 +218,7 @@ impl SessionTerms {
     pub fn read(fields: &mut Object) -> Result<Self, Unreadable> {
         Ok(Self {
             id: SessionId(whole(fields, "id")?),
+            version: whole(fields, "version")?,
             state: SessionState::read(fields)?,
             window_closes_at: time_if_any(fields, "windowClosesAt")?,
             buckets: fields.list_if_any("buckets", read_bucket)?,
@@ -317,6 +323,7 @@ impl Record for Take {
         Ok(Self {
             id: TakeId(whole(fields, "id")?),
             session_id: SessionId(whole(fields, "sessionId")?),
+            session_version: whole(fields, "sessionVersion")?,
             revision: revision(fields)?,
             filed_at: time(fields, "filedAt")?,
             signed: Arc::new(Signed { payload, signature }),
@@ -326,13 +333,24 @@ impl Record for Take {
     }
 }
 
-/// Returns the proof of a take as one word: its signature, then, if it has a seal, a dot and the salt of the
-/// seal. A verified signature is base64, so it contains no dot.
-pub fn proof_text(take: &Take) -> Cow<'_, str> {
-    let signature = take.signed.signature.as_str();
+/// What the log has of a take besides its payload and its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakeProof {
+    /// The signature.
+    pub signature: Signature,
+    /// The version of the session under which the take was judged.
+    pub session_version: u64,
+    /// The salt of the seal, if the take has one.
+    pub salt: Option<Salt>,
+}
+
+/// Returns the proof of a take as one word: its signature, a dot and the version of its session, then, if it has
+/// a seal, a dot and the salt of the seal. A verified signature is base64, so it contains no dot.
+pub fn proof_text(take: &Take) -> String {
+    let (signature, version) = (take.signed.signature.as_str(), take.session_version);
     match &take.salt {
-        Some(salt) => Cow::Owned(format!("{signature}.{salt}")),
-        None => Cow::Borrowed(signature),
+        Some(salt) => format!("{signature}.{version}.{salt}"),
+        None => format!("{signature}.{version}"),
     }
 }
 
@@ -340,11 +358,13 @@ pub fn proof_text(take: &Take) -> Cow<'_, str> {
 ///
 /// # Errors
 /// [`Invalid`] for any other text.
-pub fn read_proof(text: &str) -> Result<(Signature, Option<Salt>), Invalid> {
-    match text.split_once('.') {
-        Some((signature, salt)) => Ok((Signature::parse(signature)?, Some(Salt::parse(salt)?))),
-        None => Ok((Signature::parse(text)?, None)),
-    }
+pub fn read_proof(text: &str) -> Result<TakeProof, Invalid> {
+    let mut words = text.splitn(3, '.');
+    let signature = Signature::parse(words.next().unwrap_or_default())?;
+    let session_version = words.next().and_then(|version| version.parse().ok());
+    let session_version = session_version.ok_or_else(|| Invalid::missing("sessionVersion"))?;
+    let salt = words.next().map(Salt::parse).transpose()?;
+    Ok(TakeProof { signature, session_version, salt })
 }
 
 impl Record for Message {

@@ -81,6 +81,7 @@ fn take(id: usize, member: usize, revision: usize, said: &Said, key: &PublicKey)
         salt: None,
         id: TakeId(u64::try_from(id).unwrap() + 1),
         session_id: SessionId(1),
+        session_version: 1,
         revision: Revision::new(u8::try_from(revision).unwrap()).unwrap(),
         filed_at: Timestamp::EPOCH,
         signed: Arc::new(Signed { payload, signature: Signature::parse("").unwrap() }),

@@ -1,6 +1,6 @@
 //! The cases: valid bundles, and bundles, logs and stores that were tampered with.
 
-use swarm_core::domain::{LogEntry, Operation, SessionState};
+use swarm_core::domain::{LogEntry, Operation, SessionDraft, SessionState};
 use swarm_core::proof::note::{KeyKind, NoteSigner};
 
 use crate::bundles::desk::{Desk, by};
@@ -16,6 +16,8 @@ pub(crate) struct Case {
     pub(crate) key: String,
     /// The checks that fail, and what their findings name. Empty if the bundle is valid.
     pub(crate) finds: Vec<(&'static str, &'static str)>,
+    /// The checks that find something notable, and what their findings name.
+    pub(crate) notable: Vec<(&'static str, &'static str)>,
 }
 
 impl Case {
@@ -27,7 +29,7 @@ impl Case {
         finds: &[(&'static str, &'static str)],
     ) -> Self {
         let key = desk.signer().verifier().to_string();
-        Self { name, about, bundle: desk.bundle(), key, finds: finds.to_vec() }
+        Self { name, about, bundle: desk.bundle(), key, finds: finds.to_vec(), notable: Vec::new() }
     }
 
     pub(crate) fn file(&self) -> String {
@@ -36,13 +38,119 @@ impl Case {
 }
 
 pub(crate) fn all() -> Vec<Case> {
-    valid().into_iter().chain(edits::cases()).chain(rewrites::cases()).collect()
+    valid().into_iter().chain(notable()).chain(edits::cases()).chain(rewrites::cases()).collect()
+}
+
+/// Histories that the rules allow, in which the operator changed the terms of takes, or who counts.
+fn notable() -> Vec<Case> {
+    let case = |name, about, change: &dyn Fn(&mut Desk), notable: &[_]| {
+        let mut desk = Desk::new(|draft| SessionDraft { quorum: Some(3), ..draft });
+        desk.file("ada", "bullish", 0.7, &[]);
+        desk.file("grace", "bearish", 0.9, &[]);
+        change(&mut desk);
+        Case { notable: notable.to_vec(), ..Case::new(name, about, &desk, &[]) }
+    };
+    let late = |desk: &mut Desk| {
+        desk.now = swarm_testing::moment("2026-11-21T19:30:00Z");
+        desk.file("lin", "bullish", 0.4, &[]);
+        desk.now = swarm_testing::moment("2026-11-21T20:00:01Z");
+        desk.aggregate();
+    };
+    vec![
+        case(
+            "notable-deadline-moved",
+            "a deadline was moved for a member that was late",
+            &|desk| {
+                desk.deadline(Some("2026-11-21T20:00:00Z"));
+                late(desk);
+            },
+            &[(
+                "deadline",
+                "by \"grace\", note \"an hour\": deadline 2026-11-21T19:00:00.000Z → 2026-11-21T20:00:00.000Z; \
+                 1 take was filed after the one before, of which 1 counts",
+            )],
+        ),
+        case(
+            "notable-deadline-cleared",
+            "a deadline was cleared",
+            &|desk| desk.deadline(None),
+            &[("deadline", "deadline 2026-11-21T19:00:00.000Z → none; 0 takes were filed after")],
+        ),
+        case(
+            "notable-aggregated-early",
+            "aggregated before the deadline, a take came after it",
+            &|desk| {
+                desk.aggregate();
+                desk.file("lin", "bullish", 0.4, &[]);
+            },
+            &[(
+                "deadline",
+                "aggregated before the deadline 2026-11-21T19:00:00.000Z; 1 take was filed after",
+            )],
+        ),
+        case(
+            "notable-quorum-lowered",
+            "a quorum was lowered once it was known who had filed",
+            &|desk| desk.quorum(Some(2)),
+            &[("quorum", "by \"lin\": quorum 3 → 2, when 2 members had filed")],
+        ),
+        case(
+            "notable-roster-late",
+            "a roster was set after takes, and leaves out an author",
+            &|desk| {
+                desk.roster(&["ada", "lin"]);
+                desk.file("lin", "bullish", 0.4, &[]);
+            },
+            &[(
+                "roster",
+                "roster none → 2 members, when 2 takes were on file; takes of \"grace\" do not count",
+            )],
+        ),
+        case(
+            "notable-excused-after-filing",
+            "a member was excused after its take, and another was expected again",
+            &|desk| {
+                *desk = Desk::with_roster();
+                desk.file("ada", "bullish", 0.7, &[]);
+                desk.file("grace", "bearish", 0.9, &[]);
+                desk.excuse("grace", true);
+                desk.excuse("ada", true);
+                desk.excuse("ada", false);
+                desk.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+                desk.aggregate();
+            },
+            &[
+                (
+                    "roster",
+                    "\"grace\" expected → excused, when 2 takes were on file; its 1 take there would not count",
+                ),
+                (
+                    "roster",
+                    "\"ada\" excused → expected, when 2 takes were on file; its 1 take there would count",
+                ),
+            ],
+        ),
+        case(
+            "notable-two-keys",
+            "a member filed with two keys",
+            &|desk| desk.file_with("ada", "ada's next key", "bearish"),
+            &[("keys", "\"ada\" filed take 11 with the key")],
+        ),
+    ]
 }
 
 fn valid() -> Vec<Case> {
     let holds = |name, about, desk: &Desk| Case::new(name, about, desk, &[]);
     let mut open = Desk::new(|draft| draft);
     open.file("ada", "neutral", 0.0, &[]);
+    let mut quiet = Desk::with_roster();
+    quiet.brief();
+    quiet.file("ada", "bullish", 0.7, &[]);
+    quiet.file("grace", "bearish", 0.9, &[]);
+    quiet.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+    quiet.state(SessionState::WindowClosed);
+    quiet.aggregate();
+    quiet.state(SessionState::Published);
     let mut empty = Desk::with_roster();
     empty.deadline(None);
     let mut localhost = open.clone();
@@ -66,7 +174,7 @@ fn valid() -> Vec<Case> {
     reopened.state(SessionState::WindowClosed);
     reopened.deadline(Some("2026-11-21T22:00:00Z"));
     reopened.file("ada", "bullish", 0.5, &[]);
-    let mut closed = Desk::new(|draft| swarm_core::domain::SessionDraft { blind: true, ..draft });
+    let mut closed = Desk::new(|draft| SessionDraft { blind: true, ..draft });
     closed.file("ada", "bullish", 0.5, &[]);
     closed.now = swarm_testing::moment("2026-11-21T19:00:01Z");
     closed.state(SessionState::WindowClosed);
@@ -84,6 +192,7 @@ fn valid() -> Vec<Case> {
     vec![
         holds("valid-published", "a session from beginning to end", &Desk::published()),
         holds("valid-open", "one take, no roster", &open),
+        holds("valid-quiet", "a session of which nothing is notable", &quiet),
         holds("valid-empty", "no take, the deadline cleared", &empty),
         holds("valid-localhost", "a log without a public name, begun anew", &localhost),
         holds("valid-rotated-key", "a member filed with two keys", &rotated),

@@ -1,5 +1,6 @@
 //! A desk that convenes sessions and files takes by the rules, on a clock of its own, and its log.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use swarm_core::audit::{ProvenEntry, SessionBundle};
@@ -26,6 +27,8 @@ pub(crate) struct Desk {
     pub(crate) session: Session,
     pub(crate) takes: Vec<Arc<Take>>,
     pub(crate) lines: Vec<LogLine>,
+    /// The entries that the bundle leaves out.
+    pub(crate) hidden: BTreeSet<u64>,
 }
 
 /// The members that every session expects.
@@ -45,6 +48,7 @@ impl Desk {
             session: draft.convened(SessionId(7), now),
             takes: Vec::new(),
             lines: Vec::new(),
+            hidden: BTreeSet::new(),
         };
         desk.other("subjects");
         desk.other("members");
@@ -151,6 +155,20 @@ impl Desk {
         self.change(&amended.unwrap().unwrap());
     }
 
+    pub(crate) fn quorum(&mut self, to: Option<u32>) {
+        let patch = SessionPatch { window_closes_at: None, quorum: Some(to) };
+        let amended = rules::amend(&self.versioned(), &patch, self.now, &by("lin", None));
+        self.change(&amended.unwrap().unwrap());
+    }
+
+    /// Sets the roster.
+    pub(crate) fn roster(&mut self, members: &[&str]) {
+        let entry = |name: &&str| RosterEntry { member_id: id(name), excused: false };
+        let roster = Roster::parse(members.iter().map(entry).collect()).unwrap();
+        let change = rules::freeze_roster(&self.versioned(), &roster, &by("ada", None));
+        self.change(&change.unwrap());
+    }
+
     pub(crate) fn excuse(&mut self, member: &str, excused: bool) {
         let by = by("ada", None);
         let change = rules::excuse(&self.versioned(), &id(member), excused, &by);
@@ -170,6 +188,7 @@ impl Desk {
     }
 
     pub(crate) fn brief(&mut self) {
+        self.session = rules::after_act(self.session.clone());
         let act = rules::brief_published(&self.session, &by("ada", None));
         self.log(&act);
     }
@@ -199,6 +218,7 @@ impl Desk {
             salt: self.session.is_sealed().then(|| Salt([self.takes.len() as u8 + 1; 32])),
             id: TakeId(self.takes.len() as u64 + 11),
             session_id: self.session.id,
+            session_version: self.session.version,
             revision: Revision::new(u8::try_from(filed.count()).unwrap() + 1).unwrap(),
             filed_at: self.now,
             signed: Arc::new(key.sign(draft)),
@@ -284,6 +304,9 @@ impl Desk {
     }
 
     fn concerns(&self, line: &LogLine) -> bool {
+        if self.hidden.contains(&line.seq.0) {
+            return false;
+        }
         match &line.entry {
             LogEntry::Take(take) => take.session_id == self.session.id,
             LogEntry::Session(act) => act.session.id == self.session.id,

@@ -1,11 +1,12 @@
 //! Proofs of takes, and pairs of checkpoints.
 
 use swarm_core::audit::{
-    Check, Finding, KeySource, LogKey, Verdict, audit_checkpoints, audit_take,
+    Check, Comparison, Finding, KeySource, LogKey, Verdict, audit_checkpoints, audit_take,
 };
 use swarm_core::domain::PublicKey;
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::tlog_proof::TlogProof;
+use swarm_core::proof::tree::{Node, TreeHash};
 
 use crate::bundles::desk::Desk;
 
@@ -68,7 +69,8 @@ fn later_checkpoint_must_continue_the_earlier_one() {
         let (old, texts) = (old.checkpoint().to_string(), new.checkpoint().to_string());
         let longer = if new.lines.len() < whole.lines.len() { &whole } else { new };
         let read = |node| Ok::<_, ()>(longer.hash(node));
-        let findings = audit_checkpoints(&old, &texts, Some(&key(&whole)), read).unwrap();
+        let compared = audit_checkpoints(&old, &texts, Some(&key(&whole)), read).unwrap();
+        let Comparison::Findings(findings) = compared else { panic!("{compared:?}") };
         let failing = findings.into_iter().filter(|finding| finding.verdict == Verdict::Fails);
         failing.map(|finding| finding.to_string()).collect::<Vec<_>>().join("\n")
     };
@@ -83,6 +85,17 @@ fn later_checkpoint_must_continue_the_earlier_one() {
     assert!(found(&whole, &fork).contains("consistency: a fork"));
     fork.lines.extend(whole.lines[9..].iter().cloned());
     assert!(found(&fork, &whole).contains("consistency: a fork"), "of the same size");
+    // Hashes that are not those of the longer checkpoint show nothing.
+    let (old, texts) = (shorter(8).checkpoint().to_string(), whole.checkpoint().to_string());
+    for garbled in [0, 7, 8, size - 1] {
+        let read = |node: Node| {
+            let first = node.index << node.level;
+            let is_garbled = (first..first + (1 << node.level)).contains(&(garbled as u64));
+            Ok::<_, ()>(if is_garbled { TreeHash::empty() } else { whole.hash(node) })
+        };
+        let compared = audit_checkpoints(&old, &texts, Some(&key(&whole)), read).unwrap();
+        assert!(matches!(compared, Comparison::OtherTiles(_)), "{garbled}: {compared:?}");
+    }
     let mut other = shorter(5);
     other.origin = "desk.example/swarm/log/acme/2".to_owned();
     let said = found(&other, &whole);

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cases::Case;
-use swarm_core::audit::{Bundle, Check, Finding, KeySource, LogKey, Verdict, audit};
+use swarm_core::audit::{Bundle, Check, Evidence, Finding, KeySource, LogKey, Verdict, audit};
 use swarm_core::json::{Json, write};
 
 fn folder() -> PathBuf {
@@ -27,23 +27,29 @@ fn folder() -> PathBuf {
 fn findings(bundle: &str, key: Option<&str>) -> Vec<Finding> {
     let bundle = Bundle::read(Json::read(bundle.as_bytes()).unwrap().into_object()).unwrap();
     let key = key.map(|key| LogKey::parse(key, KeySource::Given).unwrap());
-    audit(&bundle, key.as_ref())
+    audit(&bundle, &Evidence { key: key.as_ref(), ..Evidence::default() })
+}
+
+fn checks(findings: &[Finding], verdict: Verdict) -> BTreeSet<&'static str> {
+    let of_verdict = findings.iter().filter(|finding| finding.verdict == verdict);
+    of_verdict.map(|finding| finding.check.code()).collect()
 }
 
 fn failing(findings: &[Finding]) -> BTreeSet<&'static str> {
-    let failing = findings.iter().filter(|finding| finding.verdict == Verdict::Fails);
-    failing.map(|finding| finding.check.code()).collect()
+    checks(findings, Verdict::Fails)
 }
 
-/// `cases.json`: for each file the checks that fail.
+/// `cases.json`: for each file the checks that fail, and those that find something notable.
 fn index(cases: &[Case]) -> String {
     let of = |case: &Case| {
-        let fails = failing(&findings(&case.bundle, Some(&case.key)));
+        let findings = findings(&case.bundle, Some(&case.key));
+        let (fails, notable) = (failing(&findings), checks(&findings, Verdict::Notable));
         Json::from([
             ("file", Json::from(&*case.file())),
             ("about", Json::from(case.about)),
             ("key", Json::from(&*case.key)),
             ("fails", fails.into_iter().map(Json::from).collect()),
+            ("notable", notable.into_iter().map(Json::from).collect()),
         ])
     };
     let rows: Vec<_> = cases.iter().map(|case| write(&of(case))).collect();
@@ -93,18 +99,44 @@ fn tampering_is_found_and_named() {
             }
             continue;
         }
-        for (check, named) in &case.finds {
-            let is_named = findings.iter().any(|finding| {
-                let Finding { verdict, check: of, text } = finding;
-                (*verdict, of.code()) == (Verdict::Fails, *check) && text.contains(named)
-            });
-            if !is_named {
-                let file = case.file();
-                problems.push(format!("{file}: {check} does not name {named:?}: {lines:#?}"));
-            }
-        }
+        problems.extend(unnamed(case, &case.finds, &findings, Verdict::Fails));
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// What the findings of this verdict do not name.
+fn unnamed(
+    case: &Case,
+    expected: &[(&str, &str)],
+    findings: &[Finding],
+    verdict: Verdict,
+) -> Vec<String> {
+    let is_unnamed = |(check, named): &&(&str, &str)| {
+        !findings.iter().any(|finding| {
+            (finding.verdict, finding.check.code()) == (verdict, *check)
+                && finding.text.contains(named)
+        })
+    };
+    let lines: Vec<_> = findings.iter().map(Finding::to_string).collect();
+    let file = case.file();
+    let problem = |(check, named): &(&str, &str)| {
+        format!("{file}: {check} does not name {named:?}: {lines:#?}")
+    };
+    expected.iter().filter(is_unnamed).map(problem).collect()
+}
+
+#[test]
+fn notable_acts_are_named_with_what_they_changed() {
+    let cases = cases::all();
+    let problems = cases.iter().flat_map(|case| {
+        let findings = findings(&case.bundle, Some(&case.key));
+        unnamed(case, &case.notable, &findings, Verdict::Notable)
+    });
+    let problems: Vec<_> = problems.collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let quiet = cases.iter().find(|case| case.name == "valid-quiet").unwrap();
+    let findings = findings(&quiet.bundle, Some(&quiet.key));
+    assert!(checks(&findings, Verdict::Notable).is_empty(), "{findings:#?}");
 }
 
 #[test]
@@ -118,6 +150,9 @@ fn every_check_is_failed_by_a_case() {
         Check::Origin,
         Check::Witness,
         Check::Completeness,
+        Check::Quorum,
+        Check::Keys,
+        Check::Sessions,
         Check::Identity,
         Check::Clock,
         Check::Unknown,
@@ -134,7 +169,7 @@ fn unproven_facts_are_listed() {
         let unproven = findings.iter().filter(|finding| finding.verdict == Verdict::Unproven);
         unproven.map(|finding| finding.check.code()).collect()
     };
-    let always = ["origin", "witness", "completeness", "identity", "clock"];
-    assert_eq!(unproven(Some(&case.key)), always);
-    assert_eq!(unproven(None), [&["checkpoint"], &always[..]].concat());
+    let after = ["origin", "witness", "completeness", "sessions", "identity", "clock"];
+    assert_eq!(unproven(Some(&case.key)), [&["keys"], &after[..]].concat());
+    assert_eq!(unproven(None), [&["keys", "checkpoint"], &after[..]].concat());
 }

@@ -15,13 +15,27 @@ const COMPONENTS: &str =
 
 /// A receipt as `curl -i` prints it, with these parameters of the signature.
 fn receipt(parameters: &str) -> String {
-    let input = format!("({COMPONENTS}){parameters}");
+    receipt_over(COMPONENTS, parameters)
+}
+
+/// A receipt whose signature covers these components.
+fn receipt_over(components: &str, parameters: &str) -> String {
+    let input = format!("({components}){parameters}");
     let (content, request) = (content_digest(ANSWER.as_bytes()), content_digest(TAKE.as_bytes()));
-    let base = format!(
-        "\"@status\": 201\n\"content-digest\": {content}\n\"@method\";req: POST\n\
-         \"@path\";req: /api/swarm/submit\n\"@query\";req: ?\n\"swarm-request-digest\": {request}\n\
-         \"@signature-params\": {input}"
-    );
+    let values = [
+        ("\"@status\"", "201"),
+        ("\"content-digest\"", &content),
+        ("\"@method\";req", "POST"),
+        ("\"@path\";req", "/api/swarm/submit"),
+        ("\"@query\";req", "?"),
+        ("\"swarm-request-digest\"", &request),
+        ("\"content-type\"", "application/json"),
+    ];
+    let lines = components.split(' ').filter(|it| !it.is_empty()).map(|component| {
+        let (_, value) = values.iter().find(|(name, _)| *name == component).unwrap();
+        format!("{component}: {value}\n")
+    });
+    let base = format!("{}\"@signature-params\": {input}", lines.collect::<String>());
     let signature = STANDARD.encode(Desk::with_roster().signer().sign_bytes(base.as_bytes()));
     format!(
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 201 \r\ncontent-type: application/json\r\nContent-Digest: {content}\r\n\
@@ -64,6 +78,35 @@ fn receipt_is_verified() {
         ),
         "{said:#?}"
     );
+}
+
+/// The server signs what it is asked to sign. A signature over less could be put under another answer.
+#[test]
+fn receipt_over_less_than_the_exchange_shows_nothing() {
+    let all: Vec<_> = COMPONENTS.split(' ').collect();
+    for place in 0..all.len() {
+        let mut some = all.clone();
+        let left_out = some.remove(place);
+        let receipt = receipt_over(&some.join(" "), &parameters());
+        let found = findings(&receipt, SUBMIT, Some(TAKE));
+        let found: Vec<_> = found.iter().map(|it| (it.verdict, it.check.code())).collect();
+        assert_eq!(found, [(Verdict::Fails, "receipt")], "{left_out}");
+    }
+    let nothing = receipt_over("\"content-type\"", &parameters());
+    assert_eq!(fails(&nothing, SUBMIT, Some(TAKE)), ["receipt"]);
+    let more = receipt_over(&format!("{COMPONENTS} \"content-type\""), &parameters());
+    assert_eq!(fails(&more, SUBMIT, Some(TAKE)), [""; 0]);
+}
+
+/// A request without a body has no digest of one. Whether a POST has one is not known unless it is given.
+#[test]
+fn digest_of_the_request_is_required_where_it_has_a_body() {
+    let bodiless = COMPONENTS.replace(" \"swarm-request-digest\"", "");
+    let receipt = receipt_over(&bodiless, &parameters());
+    assert_eq!(fails(&receipt, SUBMIT, None), ["receipt"]);
+    assert_eq!(fails(&receipt, SUBMIT, Some("")), [""; 0]);
+    let of_get = receipt_over(COMPONENTS, &parameters());
+    assert_eq!(fails(&of_get, "GET /api/swarm/submit", None), ["receipt"], "another method");
 }
 
 #[test]

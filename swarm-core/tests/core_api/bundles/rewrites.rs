@@ -116,6 +116,63 @@ pub(crate) fn cases() -> Vec<Case> {
             },
             &[("roster", "entry 5 excuses otherwise than the roster")],
         ),
+        case(
+            "log-take-left-out",
+            "a take and its entry are left out of the bundle, of an author that did not amend",
+            &|desk| leave_out(desk, 12),
+            &[("takes", "3 takes precede entry 14 in the bundle, which aggregated the session with 4")],
+        ),
+        case(
+            "log-snapshot-of-fewer",
+            "a take is left out, and the snapshot is one of the others",
+            &|desk| {
+                leave_out(desk, 12);
+                let (session, at) = (desk.session.clone(), snapshot(desk).figures.aggregated_at);
+                seal(desk, rules::aggregate(&session, &desk.takes.clone(), at));
+            },
+            &[("takes", "3 takes precede entry 14")],
+        ),
+        open(
+            "log-acts-left-out",
+            "a deadline that was moved and moved back, and a quorum that was lowered and restored, by acts that are left out",
+            &|desk| {
+                let before = desk.lines.len();
+                desk.deadline(Some("2026-11-21T22:00:00Z"));
+                step(desk, SessionAct::Quorum, |desk| desk.session.quorum = Some(1));
+                step(desk, SessionAct::Quorum, |desk| desk.session.quorum = Some(2));
+                desk.deadline(Some("2026-11-21T19:00:00Z"));
+                desk.lines.drain(before..).for_each(drop);
+                desk.brief();
+            },
+            &[("version", "entry 5 is version 6, expected 2")],
+        ),
+        open(
+            "log-last-act-left-out",
+            "the last act is left out, and the record says that it was there",
+            &|desk| {
+                desk.brief();
+                drop(desk.lines.pop());
+            },
+            &[("version", "the record is version 2, the last act 1")],
+        ),
+        open(
+            "log-judged-otherwise",
+            "a take that was judged under a version that was not in force",
+            &|desk| {
+                desk.brief();
+                let take = desk.take("grace", &keys("grace"), "bearish", 1.0);
+                desk.put(Take { session_version: 1, ..take });
+            },
+            &[("version", "take 12 was judged under version 1, and 2 was in force")],
+        ),
+        case(
+            "log-aggregated-twice",
+            "a session that is aggregated again, with another result",
+            &|desk| {
+                step(desk, SessionAct::State, |desk| desk.session.state = SessionState::Aggregated);
+            },
+            &[("history", "moves it from published to aggregated"), ("takes", "entry 17 does not say")],
+        ),
         open(
             "log-nonce-twice",
             "two takes of a member with one nonce",
@@ -335,6 +392,13 @@ pub(crate) fn acts(desk: &mut Desk) -> impl Iterator<Item = &mut SessionEntry> {
     })
 }
 
+/// Leaves out a take and its entry. All other entries keep their places.
+fn leave_out(desk: &mut Desk, take: u64) {
+    let at = place(desk, take);
+    desk.hidden.insert(desk.lines[at].seq.0);
+    desk.takes.retain(|it| it.id.0 != take);
+}
+
 fn hide(act: &mut SessionEntry) {
     act.act = SessionAct::Brief;
 }
@@ -342,8 +406,10 @@ fn hide(act: &mut SessionEntry) {
 /// Changes the session past the rules, and logs that as this act.
 pub(crate) fn step(desk: &mut Desk, act: SessionAct, change: impl FnOnce(&mut Desk)) {
     change(desk);
+    desk.session.version += 1;
     let (session, by) = (rules::logged(&desk.session), by("ada", None).by);
-    let entry = SessionEntry { act, by, note: None, session, excuse: None };
+    let version = desk.session.version;
+    let entry = SessionEntry { version, act, by, note: None, session, takes: None, excuse: None };
     desk.append(LogEntry::Session(Box::new(entry)));
 }
 

@@ -103,11 +103,11 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-http/src",
         &[
-            "applications certificate forwarded memory_share movements",
+            "applications certificate forwarded log_tail memory_share movements",
             "fairness",
             "budget console token_attempts workers",
             "tenants",
-            "metrics",
+            "following metrics",
             "response",
             "cache",
             "site",

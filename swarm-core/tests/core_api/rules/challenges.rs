@@ -95,6 +95,7 @@ fn valid_claim_gets_the_token() {
             state: MemberState::Claimed,
             claimed_at: Some(moment),
             token: Some(token.hash()),
+            token_claimed_at: Some(moment),
             ..approved.clone()
         };
         assert_eq!((change.member, change.expected), (claimed, Some(JUDGED)));

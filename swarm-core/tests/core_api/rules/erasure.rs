@@ -28,6 +28,7 @@ fn erasure_keeps_key_and_times() {
             contact: Contact::erased(),
             lens: Lens::none(),
             token: None,
+            token_claimed_at: None,
             state: becomes,
             ..member
         };

@@ -54,6 +54,7 @@ fn take_is_logged_with_its_proof() {
         salt: None,
         id: TakeId(5),
         session_id: SessionId(7),
+        session_version: 1,
         revision: Revision::FIRST,
         filed_at: now(),
         signed: Arc::clone(&signed),
@@ -63,7 +64,7 @@ fn take_is_logged_with_its_proof() {
     let plain = json::Json::read(text.as_bytes()).unwrap();
     assert_eq!(json::write(&plain), text, "so the digest of the value is that of the text");
     let expected = format!(
-        r#"{HEAD}"kind":"take","id":5,"sessionId":7,"memberId":"ada","revision":1,"digest":"{}","signature":"{}","publicKey":"{}"}}"#,
+        r#"{HEAD}"kind":"take","id":5,"sessionId":7,"sessionVersion":1,"memberId":"ada","revision":1,"digest":"{}","signature":"{}","publicKey":"{}"}}"#,
         digest(&plain),
         signed.signature.as_str(),
         ada.key(),
@@ -108,8 +109,9 @@ fn drafted() -> SessionDraft {
 #[test]
 fn session_is_logged_with_digests_of_long_fields() {
     let draft = drafted();
-    let begins =
-        format!(r#"{HEAD}"kind":"session","act":"convened","by":"operator","note":"why","#);
+    let begins = format!(
+        r#"{HEAD}"kind":"session","version":1,"act":"convened","by":"operator","note":"why","#
+    );
     let record = |convened: &str, state: &str, published: &str, snapshot: &str| {
         format!(
             r#""session":{{"id":7,"date":"2026-11-21","subjectId":"aurora","state":"{state}","windowClosesAt":"2026-11-21T13:00:00.000Z","convenedAt":"{convened}","quorum":2,"bucketsDigest":"{}","rosterDigest":"{}",{published}"snapshotDigest":{snapshot}}}}}"#,
@@ -129,7 +131,8 @@ fn session_is_logged_with_digests_of_long_fields() {
     let published = Session { published_at, snapshot, ..session };
     let act = brief_published(&published, &Attribution::SCHEDULE);
     assert_eq!(act.session(), Some(SessionId(7)));
-    let begins = format!(r#"{HEAD}"kind":"session","act":"brief","by":"schedule","note":null,"#);
+    let begins =
+        format!(r#"{HEAD}"kind":"session","version":1,"act":"brief","by":"schedule","note":null,"#);
     let at = r#""publishedAt":"2026-11-21T12:30:00.000Z","#;
     let expected = begins + &record("1970-01-01T00:00:00.000Z", "collecting", at, &snapshot_digest);
     assert_eq!(text_of(&act, 0), expected);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Attribution, Revision, Roster, RosterEntry, SessionDraft, SessionPatch, SessionState,
+    Attribution, LogEntry, Revision, Roster, RosterEntry, SessionDraft, SessionPatch, SessionState,
 };
 use swarm_core::rules::{
-    Aggregation, Resource, SessionChange, Versioned, advance, aggregate, amend, check_roster,
-    close_if_due, convene, excuse, freeze_roster, is_due,
+    Act, Aggregation, Resource, SessionChange, Versioned, advance, aggregate, amend, check_roster,
+    close_if_due, convene, excuse, freeze_roster, is_due, withdraw,
 };
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
 use swarm_testing::{Author, claimed, id, moment, session_draft};
@@ -39,6 +39,7 @@ fn takes(session: &Session) -> Vec<Arc<Take>> {
             salt: None,
             id: TakeId(number),
             session_id: session.id,
+            session_version: 1,
             revision: Revision::FIRST,
             filed_at: now(),
             signed: Arc::new(author.keys.sign(author.draft(session, "nonce"))),
@@ -48,12 +49,14 @@ fn takes(session: &Session) -> Vec<Arc<Take>> {
     [(1, "ada"), (2, "grace")].into_iter().map(take).collect()
 }
 
-/// Asserts that the change writes this record at the judged version, with this act and actor in the
-/// log.
+/// Asserts that the change writes this record at the judged version, as the second act on the session, with this act
+/// and actor in the log.
 fn is_change(change: &SessionChange, session: &Session, act: &str, by: &str) {
+    let session = &Session { version: 2, ..session.clone() };
     assert_eq!((&change.session, change.expected), (session, JUDGED));
     let entry = entry_text(&change.acts[0]);
-    let begins = format!(r#"{{"kind":"session","act":"{act}","by":{by},"session":{{"id":7,"#);
+    let begins =
+        format!(r#"{{"kind":"session","version":2,"act":"{act}","by":{by},"session":{{"id":7,"#);
     assert!(entry.starts_with(&begins), "{entry}");
     assert_eq!(change.acts[0].session(), Some(SessionId(7)));
 }
@@ -68,7 +71,9 @@ fn session_is_convened_as_drafted() {
     let convocation = convene(&draft, &operator());
     assert_eq!(convocation.draft, draft);
     let act = convocation.act.entry(7, now()).to_text();
-    assert!(act.starts_with(r#"{"kind":"session","act":"convened","by":"operator","note":"why""#));
+    assert!(act.starts_with(
+        r#"{"kind":"session","version":1,"act":"convened","by":"operator","note":"why""#
+    ));
     assert_eq!(convocation.act.session(), None, "it has no id yet");
 }
 
@@ -131,6 +136,27 @@ fn aggregation_writes_the_snapshot_of_all_takes() {
     assert_eq!(snapshot.as_ref().unwrap().figures.participation.members, 2);
     is_change(&change, &Session { snapshot, ..in_state(Aggregated) }, "state", BY_OPERATOR);
     assert_eq!((change.takes, change.none_filed_after), (Some(2), None));
+    assert!(entry_text(&change.acts[0]).ends_with(r#"},"takes":2}"#), "{:?}", change.acts);
+}
+
+/// Two acts in one commit are two versions, and an act is one however it is caused.
+#[test]
+fn acts_on_a_session_are_counted() {
+    let blind = |state| Session { blind: true, ..in_state(state) };
+    let versions = |change: &SessionChange| -> Vec<u64> {
+        let version = |act: &Act| match &**act.known().unwrap() {
+            LogEntry::Session(entry) => entry.version,
+            _ => 0,
+        };
+        change.acts.iter().map(version).chain([change.session.version]).collect()
+    };
+    let opened = aggregation().judge(Some(&versioned(blind(Collecting))), &[], now()).unwrap();
+    assert_eq!(versions(&opened), [2, 3, 3]);
+    let after = now().plus_millis(1);
+    assert_eq!(versions(&close_if_due(&versioned(blind(Collecting)), after).unwrap()), [2, 3, 3]);
+    assert_eq!(versions(&close_if_due(&versioned(blind(WindowClosed)), after).unwrap()), [2, 2]);
+    let withdrawn = withdraw(&versioned(in_state(Collecting)), &operator());
+    assert_eq!(versions(&withdrawn), [2, 2]);
 }
 
 #[test]

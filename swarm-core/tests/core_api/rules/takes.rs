@@ -45,6 +45,7 @@ fn on_file(id: u64, revision: Revision, submission: &Submission) -> Arc<Take> {
         salt: None,
         id: TakeId(id),
         session_id,
+        session_version: 1,
         revision,
         filed_at: now(),
         signed,

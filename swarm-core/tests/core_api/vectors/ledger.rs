@@ -78,6 +78,7 @@ impl Ledger {
                 blind: false,
                 opened_at: None,
                 id: SessionId(id),
+                version: 1,
                 date: Day::parse(&seat.date).unwrap(),
                 subject_id: SubjectId::parse(seat.subject_id).unwrap(),
                 state: SessionState::Collecting,
@@ -111,6 +112,7 @@ impl Ledger {
             joined_at: Some(Timestamp::EPOCH),
             claimed_at: Some(Timestamp::EPOCH),
             token: Some(TokenHash::of(holder.token.as_bytes())),
+            token_claimed_at: Some(Timestamp::EPOCH),
         };
         self.members.insert(holder.member_id.clone(), versioned(member));
     }

@@ -7,7 +7,7 @@ use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
-use super::acts::Act;
+use super::acts::{Act, Confirmation};
 use super::confirm;
 use super::context::{
     ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
@@ -119,9 +119,12 @@ async fn apply(
         return Err(refused(RequestError::StaleForm));
     }
     let bodies = bodies(act, context, sent);
-    if act.needs_token(sent, session.as_deref(), context.times.now) {
-        let body = bodies.first().cloned().unwrap_or(Json::Null);
-        let dry_run = ok(context.call(act, sent, body, true).await)?;
+    let body = bodies.first().cloned().unwrap_or(Json::Null);
+    let dry_run = match act.confirmation {
+        Confirmation::Never => None,
+        _ => Some(ok(context.call(act, sent, body, true).await)?),
+    };
+    if let Some(dry_run) = dry_run.filter(|dry_run| act.needs_token(&dry_run.cautions)) {
         let asked = async |fault| {
             confirm::page(act, context, sent, session.as_deref(), &dry_run, fault).await
         };

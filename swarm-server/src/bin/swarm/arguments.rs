@@ -92,7 +92,7 @@ pub(crate) struct Trust {
 #[derive(Args)]
 #[command(override_usage = "swarm verify TAKE [--key MEMBER-KEY]
        swarm verify TAKE PROOF --key LOG-KEY [--member-key MEMBER-KEY]
-       swarm verify BUNDLE [--key LOG-KEY]
+       swarm verify BUNDLE [--key LOG-KEY] [--log URL|DIR] [--policy FILE] [--members FILE] [--strict]
        swarm verify OLD-CHECKPOINT NEW-CHECKPOINT URL --key LOG-KEY
        swarm verify RECEIPT [BODY] --request 'POST /api/swarm/submit' --key LOG-KEY")]
 pub(crate) struct VerifyOptions {
@@ -105,6 +105,18 @@ pub(crate) struct VerifyOptions {
     /// The member's key, for a take with its proof
     #[arg(long, value_name = "KEY")]
     pub(crate) member_key: Option<String>,
+    /// Of a bundle: all entries of the log too, from its address or from a folder with its tiles
+    #[arg(long, value_name = "URL|DIR")]
+    pub(crate) log: Option<String>,
+    /// Of a bundle: the witnesses that must have cosigned the checkpoint, as a C2SP tlog-policy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Of a bundle: keys of members, obtained from elsewhere; a memberId and a key on each line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) members: Option<PathBuf>,
+    /// Exit with 3 where something is notable
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Method and path of the request that a receipt answers
     #[arg(long, value_name = "METHOD PATH")]
     pub(crate) request: Option<String>,

@@ -8,7 +8,7 @@ use swarm_http::{Site, TenantConfig, expiry_warning};
 
 use crate::arguments::CheckOptions;
 use crate::command::now;
-use crate::config::MailConfig;
+use crate::config::{Config, MailConfig};
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::{self, check_token};
 use crate::store::Opened;
@@ -54,11 +54,15 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
             console::print(&format!("{id}: warning: key_prefix is {prefix:?}: {OTHER_PREFIXES}"))?;
         }
     }
-    if options.connect { connect(&config.store, &ServedIds::of(&config)).await } else { Ok(()) }
+    match options.connect {
+        true => connect(&config, &ServedIds::of(&config)).await,
+        false => Ok(()),
+    }
 }
 
 /// Prints whether the store answers, and what it warns of.
-async fn connect(store: &str, served: &ServedIds) -> Result<(), Failure> {
+async fn connect(config: &Config, served: &ServedIds) -> Result<(), Failure> {
+    let store = config.store.as_str();
     if let Some(path) = store.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
         return Ok(console::print(&format!(
             "store: there is no file {path:?} yet: serve makes it"
@@ -67,7 +71,10 @@ async fn connect(store: &str, served: &ServedIds) -> Result<(), Failure> {
     if store == "memory" {
         return Ok(console::print("store: memory is empty at each start")?);
     }
-    let Opened { services, tenants } = store::open_read_only(store).await?;
+    let Opened { services, tenants } = match config.read_only {
+        true => store::open_read_only(store).await?,
+        false => store::open_to_check(store).await?,
+    };
     let site = Site::single(services, default_tenant("", &"-".repeat(16))?);
     let ready = site.ready().await.map_err(|error| failure::with_causes("store", &error))?;
     console::print("store: answers")?;

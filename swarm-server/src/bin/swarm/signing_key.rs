@@ -13,6 +13,7 @@ use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, KeypairBytes};
 use swarm_core::domain::Seq;
+use swarm_core::proof::DumpKey;
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::tree::TreeHash;
 use swarm_core::service::signed_log::{CheckpointMemory, LastSigned, LogSigner};
@@ -80,6 +81,16 @@ pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
     if path.exists() { secret(path).map(drop) } else { Ok(()) }
 }
 
+/// The key that signs dumps; `None` if no file is given, and the default one does not exist.
+pub(crate) fn dump_key(path: Option<&Path>) -> Result<Option<DumpKey>, Failure> {
+    let path = match path {
+        None if !Path::new(DEFAULT).try_exists()? => return Ok(None),
+        path => path.unwrap_or(Path::new(DEFAULT)),
+    };
+    let key = existing_secret(path)?.dump_key();
+    Ok(Some(key.map_err(|error| error.to_string())?))
+}
+
 /// A key that lives as long as the process.
 pub(crate) fn in_process() -> Result<LogSigner, Failure> {
     Ok(LogSigner::without_memory(ServerSecret::new(random_bytes()?)))
@@ -93,9 +104,14 @@ fn secret(path: &Path) -> Result<ServerSecret, Failure> {
         create(path).map_err(|error| fault(&error))?;
         tracing::info!("signing_key: created {name}");
     }
+    existing_secret(path)
+}
+
+fn existing_secret(path: &Path) -> Result<ServerSecret, Failure> {
     let text = read_secret(path).map_err(|error| format!("signing_key: {error}"))?;
-    let key = SigningKey::from_pkcs8_pem(&text)
-        .map_err(|_| fault(&"is no Ed25519 key in PKCS#8 (PEM)"))?;
+    let key = SigningKey::from_pkcs8_pem(&text).map_err(|_| {
+        format!("signing_key: {}: is no Ed25519 key in PKCS#8 (PEM)", path.display())
+    })?;
     Ok(ServerSecret::new(key.to_bytes()))
 }
 

@@ -68,12 +68,21 @@ pub(crate) async fn open_read_only(store: &str) -> Result<Opened, Failure> {
     open_for(Use::Read, store).await
 }
 
+/// Opens an existing store to see whether it can be served.
+pub(crate) async fn open_to_check(store: &str) -> Result<Opened, Failure> {
+    check(store)?;
+    exists(store)?;
+    open_for(Use::Check, store).await
+}
+
 /// What a store is opened for.
 #[derive(Clone, Copy)]
 enum Use {
     Serve,
-    /// Commits are refused.
+    /// Commits are refused, and nothing is written.
     Read,
+    /// Commits are refused. A file has to be writable.
+    Check,
 }
 
 async fn open_for(used: Use, store: &str) -> Result<Opened, Failure> {
@@ -81,12 +90,12 @@ async fn open_for(used: Use, store: &str) -> Result<Opened, Failure> {
     match Kind::of(store)? {
         Kind::Memory => Ok(opened(used, MemoryStore::new(), false)),
         #[cfg(feature = "sqlite")]
-        Kind::Sqlite => Ok(opened(used, sqlite(sqlite_file(store)).await?, true)),
+        Kind::Sqlite => Ok(opened(used, sqlite(used, sqlite_file(store)).await?, true)),
         #[cfg(feature = "postgres")]
         Kind::Postgres => {
             let connecting = match used {
                 Use::Serve => PostgresStore::connect(store).await,
-                Use::Read => PostgresStore::connect_read_only(store).await,
+                Use::Read | Use::Check => PostgresStore::connect_read_only(store).await,
             };
             Ok(opened(used, connected(store, connecting)?, true))
         }
@@ -249,7 +258,7 @@ where
 {
     let tenants = Arc::new(store.clone());
     let services = match used {
-        Use::Read => read_only(store),
+        Use::Read | Use::Check => read_only(store),
         Use::Serve => {
             let services = on(store);
             let swarm = services.swarm;
@@ -266,9 +275,13 @@ fn sqlite_file(store: &str) -> &Path {
 }
 
 #[cfg(feature = "sqlite")]
-async fn sqlite(path: &Path) -> Result<SqliteStore, Failure> {
+async fn sqlite(used: Use, path: &Path) -> Result<SqliteStore, Failure> {
     let (is_new, file) = (!path.exists(), path.to_owned());
-    let opened = tokio::task::spawn_blocking(|| SqliteStore::open(file)).await?;
+    let open = move || match used {
+        Use::Serve | Use::Check => SqliteStore::open(file),
+        Use::Read => SqliteStore::open_read_only(file),
+    };
+    let opened = tokio::task::spawn_blocking(open).await?;
     let name = path.display();
     let store = opened.map_err(|error| with_causes(&format!("store: {name}"), &error))?;
     if is_new {

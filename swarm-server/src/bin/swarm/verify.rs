@@ -1,33 +1,42 @@
 //! `swarm verify`: verifies takes, proofs, bundles, checkpoints and receipts (API.md, 13.3).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use percent_encoding::percent_decode_str;
 use swarm_client::{Error, verify};
 use swarm_core::TakeId;
 use swarm_core::audit::{
-    Bundle, Finding, KeySource, LogKey, ReceivedAnswer, SentRequest, Verdict, audit,
-    audit_checkpoints, audit_receipt, audit_take,
+    Bundle, Comparison, Evidence, Finding, KeySource, LogKey, LogReader, MemberKeys,
+    ReceivedAnswer, SentRequest, Verdict, WholeLog, audit, audit_checkpoints, audit_receipt,
+    audit_take,
 };
 use swarm_core::domain::PublicKey;
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
+use swarm_core::proof::policy::Policy;
+use swarm_core::proof::tile::{TileId, TilePath, WIDTH, read_entries_tile};
 use swarm_core::proof::tlog_proof::TlogProof;
 
 use crate::arguments::{Trust, VerifyOptions};
+use crate::command::Progress;
 use crate::{Failure, console};
 
-/// Prints what is proven, and what is not. Exit status: 0 all of it holds, 1 something does not, 2 there is nothing
-/// to verify.
+/// Prints what is proven, and what is not. Exit status: 0 nothing fails, 1 something does, 2 there is nothing to verify,
+/// 3 with `--strict` if something is notable.
 pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
     match verdict(options) {
-        Ok(Lines { text, holds }) => {
+        Ok(Lines { text, holds, notable }) => {
             // If the output is closed, the exit status still has the verdict.
             let _ = console::print(&text.join("\n"));
-            ExitCode::from(u8::from(!holds))
+            ExitCode::from(match (holds, notable) {
+                (false, _) => 1,
+                (true, 1..) if options.strict => 3,
+                (true, _) => 0,
+            })
         }
         Err(failure) => {
             console::warn(&format!("cannot be read: {failure}"));
@@ -36,21 +45,29 @@ pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
     }
 }
 
-/// The lines to print, and whether all of it holds.
+/// The lines to print.
 struct Lines {
     text: Vec<String>,
+    /// Whether nothing fails.
     holds: bool,
+    /// The number of notable findings.
+    notable: usize,
 }
 
 impl From<Vec<Finding>> for Lines {
     fn from(findings: Vec<Finding>) -> Self {
-        let holds = findings.iter().all(|finding| finding.verdict != Verdict::Fails);
-        Self { text: findings.iter().map(Finding::to_string).collect(), holds }
+        let number = |verdict| findings.iter().filter(|it| it.verdict == verdict).count();
+        let (holds, notable) = (number(Verdict::Fails) == 0, number(Verdict::Notable));
+        Self { text: findings.iter().map(Finding::to_string).collect(), holds, notable }
     }
 }
 
 fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
     let things: Vec<&str> = options.things.iter().map(String::as_str).collect();
+    let of_bundle = options.log.is_some() || options.policy.is_some() || options.members.is_some();
+    if of_bundle && (things.len() > 1 || options.request.is_some()) {
+        return Err("--log, --policy and --members are for a bundle".into());
+    }
     match (&options.request, things.as_slice()) {
         (Some(request), [receipt]) => verify_receipt(options, request, receipt, None),
         (Some(request), [receipt, body]) => verify_receipt(options, request, receipt, Some(body)),
@@ -66,9 +83,12 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
     if source.bytes.starts_with(b"HTTP/") {
         return Err("a receipt is verified with --request 'POST /api/swarm/submit'".into());
     }
-    let fields = object(&source.bytes)?;
+    let fields = bounded_object(&source.bytes)?;
     if Bundle::is_one(&fields) {
         return verify_bundle(options, source, fields);
+    }
+    if options.log.is_some() || options.policy.is_some() || options.members.is_some() {
+        return Err("--log, --policy and --members are for a bundle".into());
     }
     if fields.has("session") && fields.has("takes") {
         return Err("this is a session: verify its bundle, which is at …/bundle".into());
@@ -79,7 +99,7 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
         );
     }
     let verdict = verify(&fields, options.key.as_deref(), source.take())?;
-    Ok(Lines { text: verdict.sentences, holds: verdict.holds })
+    Ok(Lines { text: verdict.sentences, holds: verdict.holds, notable: 0 })
 }
 
 fn verify_bundle(
@@ -92,13 +112,67 @@ fn verify_bundle(
         Some(key) => Some(LogKey::parse(key, KeySource::Given)?),
         None => source.log_key(&options.trust),
     };
-    let mut lines = Lines::from(audit(&bundle, key.as_ref()));
-    lines.text.push(if lines.holds { HOLDS.to_owned() } else { FAILS.to_owned() });
+    let text = |file: &PathBuf| {
+        fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+    };
+    let members = options.members.as_ref().map(text).transpose()?;
+    let members = members.map(|members| MemberKeys::parse(&members)).transpose()?;
+    let policy = options.policy.as_ref().map(text).transpose()?;
+    let policy = policy.map(|policy| Policy::parse(&policy)).transpose()?;
+    let log = options.log.as_ref().map(|log| read_log(log, &bundle, &options.trust)).transpose()?;
+    let (key, members, policy, log) =
+        (key.as_ref(), members.as_ref(), policy.as_ref(), log.as_ref());
+    let mut lines = Lines::from(audit(&bundle, &Evidence { key, members, policy, log }));
+    lines.text.push(match (lines.holds, lines.notable) {
+        (false, _) => "the bundle fails".to_owned(),
+        (true, 0) => "the bundle holds".to_owned(),
+        (true, 1) => "the bundle holds; 1 finding is notable".to_owned(),
+        (true, notable) => format!("the bundle holds; {notable} findings are notable"),
+    });
     Ok(lines)
 }
 
-const HOLDS: &str = "the bundle holds";
-const FAILS: &str = "the bundle does not hold";
+/// Reads all entries of the log, from its address or from a folder with its tiles, up to the checkpoint of a bundle.
+///
+/// # Errors
+/// If they cannot be read, or are not those of the checkpoint: then nothing can be concluded from them.
+fn read_log(log: &str, bundle: &Bundle, trust: &Trust) -> Result<WholeLog, Failure> {
+    let mut reader = LogReader::of(bundle)?;
+    if log.starts_with("http://") || log.starts_with("https://") {
+        let mut tiles = trust.log(log)?;
+        tiles.of_size(reader.size());
+        let progress = Progress::of_requests();
+        while let Some(index) = reader.next() {
+            progress.add(1);
+            tiles.entries(index)?.iter().for_each(|entry| reader.read(entry));
+        }
+        return Ok(reader.end()?);
+    }
+    let tiles = Path::new(log);
+    let folder = [tiles.join("tile"), tiles.to_owned()].into_iter().find(|it| it.is_dir());
+    let folder = folder.ok_or_else(|| format!("{log}: no folder with the tiles of a log"))?;
+    while let Some(index) = reader.next() {
+        for entry in entries_in(&folder, index, reader.size())? {
+            reader.read(&entry);
+        }
+    }
+    Ok(reader.end()?)
+}
+
+/// The entries from this index on that a folder with tiles has, up to the end of their tile.
+fn entries_in(folder: &Path, first: u64, size: u64) -> Result<Vec<String>, Failure> {
+    let index = first / u64::from(WIDTH);
+    let width = TileId { level: 0, index }.width(size);
+    let tile = |width| folder.join(TilePath { level: None, index, width }.to_string());
+    // A mirror may have dropped the partial tile once it had the full one.
+    let found = [tile(width), tile(WIDTH)].into_iter().find(|file| file.is_file());
+    let file = found.ok_or_else(|| format!("{}: not there", tile(width).display()))?;
+    let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let texts = read_entries_tile(&bytes).filter(|texts| texts.len() >= width.into());
+    let texts = texts.ok_or_else(|| format!("{}: no tile of entries", file.display()))?;
+    let skipped = usize::try_from(first % u64::from(WIDTH)).unwrap_or_default();
+    Ok(texts.into_iter().take(width.into()).skip(skipped).map(str::to_owned).collect())
+}
 
 fn verify_proof(options: &VerifyOptions, take: &str, proof: &str) -> Result<Lines, Failure> {
     let take = object(&Source::read(take, &options.trust)?.bytes)?;
@@ -115,15 +189,30 @@ fn verify_checkpoints(
 ) -> Result<Lines, Failure> {
     let key = log_key(options)?;
     let (one, other) = (
-        Source::read(one, &options.trust)?.into_text()?,
-        Source::read(other, &options.trust)?.into_text()?,
+        checkpoint_in(Source::read(one, &options.trust)?)?,
+        checkpoint_in(Source::read(other, &options.trust)?)?,
     );
     let size = |text: &str| -> Result<u64, Failure> {
         Ok(Checkpoint::parse(Note::parse(text)?.text())?.size)
     };
     let mut tiles = options.trust.log(url)?;
     tiles.of_size(size(&one)?.max(size(&other)?));
-    Ok(audit_checkpoints(&one, &other, Some(&key), |node| tiles.hash(node))?.into())
+    match audit_checkpoints(&one, &other, Some(&key), |node| tiles.hash(node))? {
+        Comparison::Findings(findings) => Ok(findings.into()),
+        Comparison::OtherTiles(why) => Err(why.into()),
+    }
+}
+
+/// The checkpoint in a file: the file itself, or the one that stands in a bundle or in a proof.
+fn checkpoint_in(source: Source) -> Result<String, Failure> {
+    let text = source.into_text()?;
+    if let Ok(proof) = TlogProof::parse(&text) {
+        return Ok(proof.checkpoint.to_string());
+    }
+    match Json::read(text.as_bytes()) {
+        Ok(json) => Ok(json.into_object().text("checkpoint")?),
+        Err(_) => Ok(text),
+    }
 }
 
 fn verify_receipt(
@@ -147,6 +236,13 @@ fn log_key(options: &VerifyOptions) -> Result<LogKey, Failure> {
 
 fn object(bytes: &[u8]) -> Result<Object, Failure> {
     Ok(Json::read(bytes)?.into_object())
+}
+
+/// Reads an object of which so much is text that it takes at most about eight times the memory of its JSON.
+fn bounded_object(bytes: &[u8]) -> Result<Object, Failure> {
+    /// The values that any text may have.
+    const VALUES: usize = 100_000;
+    Ok(Json::read_bounded(bytes, VALUES.max(bytes.len() / 8))?.into_object())
 }
 
 /// Maximum number of bytes read from a file; larger than any bundle.

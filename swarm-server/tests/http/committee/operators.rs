@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::committee_fixture::chair;
+use crate::committee_fixture::{chair, submit, take};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer};
 
@@ -44,6 +44,15 @@ fn requests() -> Vec<Request> {
             fields: vec![
                 field("id", true, Some(100), &not_ids),
                 field("name", true, Some(100), &[""]),
+                field("lens", false, Some(2_000), &[]),
+                field("voice", false, Some(20_000), &[]),
+            ],
+        },
+        Request {
+            path: "/members/m",
+            right: json!({ "name": "Em", "lens": "l", "voice": "v" }),
+            fields: vec![
+                field("name", false, Some(100), &[""]),
                 field("lens", false, Some(2_000), &[]),
                 field("voice", false, Some(20_000), &[]),
             ],
@@ -134,6 +143,47 @@ fn valid_requests_are_accepted() {
 }
 
 /// For example when the clock of the store was days ahead.
+#[test]
+fn member_is_changed_and_who_has_filed_is_shown() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let key = |id: &str| {
+        let made = chair(client, "/members", &json!({ "id": id, "name": id })).expect(201).json();
+        made["api_key"].as_str().unwrap().to_owned()
+    };
+    let (ada, _bob, gone) = (key("ada"), key("bob"), key("gone"));
+    chair(client, "/members/gone/status", &json!({ "status": "inactive" })).expect(200);
+    let changed = chair(client, "/members/ada", &json!({ "name": "Ada L.", "voice": "v" }));
+    let expected = json!({ "ok": true, "member_id": "ada", "name": "Ada L.", "lens": "",
+        "voice": "v", "status": "active" });
+    assert_eq!(changed.expect(200).json(), expected);
+    chair(client, "/members/nobody", &json!({ "name": "n" })).unread(404, "no such member");
+    invalid(chair(client, "/members/ada", &json!({})), "body");
+    let read = |day: &str| {
+        let path = format!("/api/ic/admin/days/{day}");
+        client.send("GET", &path, &[("x-admin-token", ADMIN)], b"")
+    };
+    let day = fixture.clock.now().day().to_string();
+    read(&day).unread(404, "no such session");
+    read("today").unread(404, "no such session");
+    chair(client, "/briefs", &json!({})).expect(201);
+    let filing = |day: &str| read(day).expect(200).json();
+    assert_eq!(
+        (&filing(&day)["filed"], &filing(&day)["missing"]),
+        (&json!([]), &json!(["ada", "bob"]))
+    );
+    let take = take("neutral");
+    submit(client, &ada, &take).expect(200);
+    submit(client, &gone, &take);
+    let filing = filing(&day);
+    assert_eq!((&filing["filed"], &filing["missing"]), (&json!(["ada"]), &json!(["bob"])));
+    assert_eq!(filing["subject_id"], "aurora");
+    let status = client.send("GET", "/api/swarm/admin/status", &[("x-admin-token", ADMIN)], b"");
+    let committee = status.expect(200).json()["committee"].clone();
+    assert_eq!((&committee["filed"], &committee["missing"]), (&json!(1), &json!(["bob"])));
+}
+
 #[test]
 fn day_generated_by_mistake_can_be_withdrawn() {
     let (fixture, _) = Fixture::with_records();

@@ -33,9 +33,10 @@ QUERIES = {"get_brief": {"session": 1}}
 
 
 def is_read(name):
-    """Whether to read an operation: not the tiles, whose number has slashes, not a log that no fixture has, and not the
-    metrics, whose media type the generator does not know."""
-    return "tile" not in name and "by_tenant_by_log" not in name and name != "get_metrics"
+    """Whether to read an operation: not the tiles, whose number has slashes, not a log that no fixture has, not the
+    metrics, whose media type the generator does not know, and not the events, which do not end."""
+    unread = ("get_metrics", "get_events")
+    return "tile" not in name and "by_tenant_by_log" not in name and name not in unread
 
 
 def modules():
@@ -70,7 +71,9 @@ def items(answer):
     if not isinstance(body, dict):
         return None, None
     lists = [value for value in body.values() if isinstance(value, list)]
-    following = [body.get(name) for name in ("nextBefore", "nextAfter", "next")]
+    following = [body.get(name) for name in ("nextBefore", "nextAfter")]
+    if body.get("more"):
+        following.append(body["next"])
     return (lists[0] if lists else None), next((it for it in following if it), None)
 
 

@@ -45,7 +45,9 @@ fn read_log(client: &Client) -> Vec<Value> {
         let path = format!("/api/swarm/log?after={after}&limit=1000");
         let page = client.get(&path).unwrap().body;
         entries.extend(page["entries"].as_array().unwrap().iter().cloned());
-        let Some(next) = page["next"].as_u64() else { return entries };
-        after = next;
+        if page["more"] == false {
+            return entries;
+        }
+        after = page["next"].as_u64().unwrap();
     }
 }

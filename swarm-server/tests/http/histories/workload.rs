@@ -190,7 +190,9 @@ impl Workload<'_> {
                     let path = format!("/api/swarm/log?after={after}&limit=500");
                     self.record_read(&client, &path, |answer| {
                         let entries = answer["entries"].as_array().unwrap().clone();
-                        let next = answer["next"].as_u64().unwrap_or(0);
+                        let next =
+                            if answer["more"] == true { answer["next"].as_u64() } else { None };
+                        let next = next.unwrap_or(0);
                         EventKind::ReadLog { after: std::mem::replace(&mut after, next), entries }
                     });
                 }

@@ -1,5 +1,6 @@
 //! Tests of the nightly tier that have files of their own: Redis behind the server, moves between stores, and idle tenants.
 
+mod erased_from_postgres;
 mod faults;
 mod idle_tenants;
 mod lost_redis_connections;

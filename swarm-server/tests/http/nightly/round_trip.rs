@@ -224,7 +224,7 @@ fn moved(from: &dyn Transfer, to: &dyn Transfer) -> String {
                 text.extend(records.into_iter().map(|record| writer.record(&tenant, record)));
             }
         }
-        text.push_str(&writer.end().0);
+        text.push_str(&writer.end(None).0);
         let (mut reader, mut restore) = (DumpReader::new(), to.restore().await.unwrap());
         for line in text.lines() {
             if let Some((tenant, record)) = reader.line(line.as_bytes()).unwrap() {

@@ -40,7 +40,8 @@ const OF_OPERATORS: [&str; 8] = [
     "/api/ic/admin/briefs",
     "/api/ic/admin/synthesis",
 ];
-const OF_ADMINS: [&str; 9] = [
+const OF_ADMINS: [&str; 10] = [
+    "/api/swarm/admin/members/update",
     "/api/swarm/admin/activate",
     "/api/swarm/admin/reject",
     "/api/swarm/admin/deactivate",

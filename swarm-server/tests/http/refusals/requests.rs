@@ -82,7 +82,7 @@ fn unknown_paths_are_not_found() {
         "/api/ic/sessions/2026-11-21/aurora",
         "/api/ic/sessions/%ff",
         "/api/ic/admin",
-        "/api/ic/admin/members/m",
+        "/api/ic/admin/members/m/x",
         "/api/ic/admin/members/m/status/x",
         "/api/ic/admin/members//status",
         "/api/v2/ic/submit",

@@ -7,6 +7,7 @@ use swarm_core::domain::{
     Actor, Attribution, Digest, SessionDraft, SessionPatch, SessionState, Subject, TenantId,
 };
 use swarm_core::json::{self, Json};
+use swarm_core::proof::DumpKey;
 use swarm_core::service::dump::{DumpReader, DumpWriter, Fault, Totals};
 use swarm_core::store::{Restored, Transfer};
 use swarm_core::{Session, Swarm, Timestamp};
@@ -85,6 +86,10 @@ pub(crate) struct Dump {
 
 impl Dump {
     pub(crate) async fn of(store: &MemoryStore) -> Self {
+        Self::signed(store, None).await
+    }
+
+    pub(crate) async fn signed(store: &MemoryStore, key: Option<&DumpKey>) -> Self {
         let (mut writer, first) = DumpWriter::new("swarm test");
         let mut text = first;
         for tenant in store.tenants().await.unwrap() {
@@ -98,7 +103,7 @@ impl Dump {
                 text.extend(lines);
             }
         }
-        text.push_str(&writer.end().0);
+        text.push_str(&writer.end(key).0);
         Self { lines: text.lines().map(str::to_owned).collect() }
     }
 

@@ -8,6 +8,7 @@
 )]
 
 mod desk;
+mod signed;
 mod tampering;
 
 use swarm_core::service::dump::{DumpReader, Fault};

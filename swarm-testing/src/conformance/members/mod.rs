@@ -45,6 +45,7 @@ pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
         joined_at: Some(moment("1969-12-31T23:59:59.999Z")),
         claimed_at: Some(Timestamp::EPOCH),
         token: Some(secret("token")),
+        token_claimed_at: Some(moment("2026-11-21T12:00:00.001Z")),
         ..applicant("ada")
     };
     let bare = Member { public_key: None, ..applicant("ada") };

@@ -4,7 +4,7 @@ use swarm_core::json::Json;
 
 use super::super::body::{Body, nothing};
 use super::super::page_id::PageId::Committee;
-use super::Act;
+use super::{Act, Confirmation};
 
 const STATUS_ROUTE: &str = "/api/ic/admin/members/{id}/status";
 
@@ -25,7 +25,7 @@ pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     Committee,
     ("Replace the key", "New key"),
 )
-.warning("The key in use stops working at once. The new one is shown once, on the next page.")
+.confirmed(Confirmation::Always)
 .with_secret("api_key");
 
 pub(in crate::pages::console) static SET_MEMBER_ACTIVE: Act = Act::post(

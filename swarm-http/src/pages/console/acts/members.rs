@@ -5,7 +5,7 @@ use swarm_core::json::Json;
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
 use super::super::page_id::PageId::{Applications, Member, Outbox, Store};
-use super::Act;
+use super::{Act, Confirmation};
 
 const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
 const REJECT_ROUTE: &str = "/api/swarm/admin/reject";
@@ -53,6 +53,20 @@ pub(in crate::pages::console) static REJECT: Act = Act::post(
     ("Reject", "The application is rejected"),
 );
 
+pub(in crate::pages::console) static UPDATE_MEMBER: Act = Act::post(
+    "/operate/members/{id}/update",
+    "/api/swarm/admin/members/update",
+    |parts, sent| {
+        let id = parts.first().map_or("", String::as_str);
+        let body = Body::of(sent).set("memberId", Json::from(id)).texts(&["name", "contact"]);
+        // An empty one removes it.
+        body.set("lens", Json::from(sent.text("lens"))).json()
+    },
+    Member,
+    ("Save the record", "The record is saved"),
+)
+.with_fields(&["name", "contact", "lens"]);
+
 pub(in crate::pages::console) static DEACTIVATE: Act = Act::post(
     "/operate/members/{id}/deactivate",
     "/api/swarm/admin/deactivate",
@@ -79,7 +93,7 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
     Member,
     ("Replace the token", "New token"),
 )
-.warning("The token in use stops working at once. The new one is shown once, on the next page.")
+.confirmed(Confirmation::Always)
 .with_secret("token")
 .with_fields(&["publicKey"]);
 
@@ -90,7 +104,7 @@ pub(in crate::pages::console) static ERASE: Act = Act::post(
     Member,
     ("Erase the member", "Erased"),
 )
-.warning("Name, contact, lens and memos are gone for good. Signed takes stay.");
+.confirmed(Confirmation::Always);
 
 pub(in crate::pages::console) static RETRY_MESSAGE: Act = Act::post(
     "/operate/outbox/retry",
@@ -117,7 +131,7 @@ pub(in crate::pages::console) static ACCEPT_CLOCK: Act = Act::post(
     Store,
     ("Accept the clock", "The clock is accepted"),
 )
-.warning("Commits use the store's clock again, also where it is behind the log. The log says so.");
+.confirmed(Confirmation::Always);
 
 pub(in crate::pages::console) static ACCEPT_STORE: Act = Act::post(
     "/operate/store/store",
@@ -126,7 +140,7 @@ pub(in crate::pages::console) static ACCEPT_STORE: Act = Act::post(
     Store,
     ("Accept the store", "The store is accepted"),
 )
-.warning("What the store holds now counts. A new log begins, which says so.");
+.confirmed(Confirmation::Always);
 
 pub(in crate::pages::console) static ACCEPT_KEY: Act = Act::post(
     "/operate/store/key",
@@ -135,4 +149,4 @@ pub(in crate::pages::console) static ACCEPT_KEY: Act = Act::post(
     Store,
     ("Accept the key", "The key is accepted"),
 )
-.warning("This server's key signs the log from now on. The log says so.");
+.confirmed(Confirmation::Always);

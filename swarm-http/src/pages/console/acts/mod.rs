@@ -7,10 +7,8 @@ mod records;
 mod sessions;
 
 use swarm_core::json::Json;
-use swarm_core::rules;
-use swarm_core::{Session, Timestamp};
+use swarm_core::rules::Caution;
 
-use super::body::utc;
 use super::form::FormData;
 use super::page_id::PageId;
 use crate::request::route::Route;
@@ -46,8 +44,6 @@ pub(crate) struct Act {
     pub(super) secret: Option<&'static str>,
     /// The field with the parameter of the API's path, if the form's own path has no parameter.
     pub(super) path_field: Option<&'static str>,
-    /// The consequence, if the act cannot be undone.
-    pub(super) warning: &'static str,
     /// The names of the form's other fields.
     fields: &'static [&'static str],
 }
@@ -57,10 +53,8 @@ pub(crate) struct Act {
 pub(super) enum Confirmation {
     Never,
     Always,
-    /// Before the window of the session is over.
-    EarlyResult,
-    /// When the deadline is brought forward before the window is over.
-    EarlierDeadline,
+    /// If there is a caution with this code.
+    Because(&'static str),
 }
 
 impl Act {
@@ -84,7 +78,7 @@ impl Act {
         (button, done): (&'static str, &'static str),
     ) -> Self {
         let (next, confirmation, each, secret) = (None, Confirmation::Never, None, None);
-        let (path_field, warning, fields) = (None, "", &[] as &[_]);
+        let (path_field, fields) = (None, &[] as &[_]);
         Self {
             path,
             api,
@@ -97,7 +91,6 @@ impl Act {
             each,
             secret,
             path_field,
-            warning,
             fields,
         }
     }
@@ -125,10 +118,6 @@ impl Act {
         Self { confirmation, ..self }
     }
 
-    pub(super) const fn warning(self, warning: &'static str) -> Self {
-        Self { confirmation: Confirmation::Always, warning, ..self }
-    }
-
     pub(super) const fn with_path_field(self, field: &'static str) -> Self {
         Self { path_field: Some(field), ..self }
     }
@@ -147,33 +136,23 @@ impl Act {
         rows.iter().find(|row| row.method == *method && row.path == path)
     }
 
-    /// Whether the act needs the token again.
-    pub(super) fn needs_token(
-        &self,
-        sent: &FormData,
-        session: Option<&Session>,
-        now: Timestamp,
-    ) -> bool {
-        let closes = session.and_then(|session| session.window_closes_at);
-        let is_open = rules::takes_may_come(closes, now);
+    /// Whether the act needs the token again because of these cautions.
+    pub(super) fn needs_token(&self, cautions: &[Caution]) -> bool {
         match self.confirmation {
             Confirmation::Never => false,
             Confirmation::Always => true,
-            Confirmation::EarlyResult => is_open,
-            Confirmation::EarlierDeadline => {
-                let to = Timestamp::parse("windowClosesAt", &utc(sent.text("windowClosesAt"))).ok();
-                is_open && to.is_some_and(|to| closes.is_none_or(|closes| to < closes))
-            }
+            Confirmation::Because(code) => cautions.iter().any(|caution| caution.code == code),
         }
     }
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 40] = [
+pub(crate) static ALL: [&Act; 41] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
     &REJECT,
+    &UPDATE_MEMBER,
     &DEACTIVATE,
     &RESET_CLAIM,
     &ROTATE_KEY,

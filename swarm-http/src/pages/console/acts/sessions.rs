@@ -98,7 +98,7 @@ pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
     Session,
     ("Aggregate", "The snapshot is written"),
 )
-.confirmed(Confirmation::EarlyResult)
+.confirmed(Confirmation::Because("window-open"))
 .with_fields(&["note"]);
 
 pub(in crate::pages::console) static PUBLISH: Act = Act::post(
@@ -122,7 +122,7 @@ pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
     },
     ("Move the deadline", "The deadline is moved"),
 )
-.confirmed(Confirmation::EarlierDeadline)
+.confirmed(Confirmation::Because("deadline-earlier"))
 .with_fields(&["note", "windowClosesAt"]);
 
 pub(in crate::pages::console) static CLEAR_DEADLINE: Act = patch(

@@ -1,7 +1,7 @@
 //! The acts of the log, by operator, the newest first.
 
 use swarm_core::domain::{Actor, LogEntry, LogLine, Operation, Seq};
-use swarm_core::service::PageEntry;
+use swarm_core::service::{LogQuery, PageEntry};
 
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
@@ -33,7 +33,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         if count == 0 {
             break;
         }
-        for entry in tenant.log(Seq(start), count).await?.entries.into_iter().rev() {
+        for entry in tenant.log(&LogQuery::all(Seq(start), count)).await?.entries.into_iter().rev()
+        {
             end = entry.seq().0 - 1;
             let is_shown = entry
                 .line()

@@ -7,7 +7,9 @@ use swarm_core::domain::MemberState;
 use swarm_core::rules::Needle;
 use swarm_core::{Error, Member, MemberId, Refusal, Resource};
 
-use super::super::acts::{ACTIVATE, DEACTIVATE, ERASE, REJECT, RESET_CLAIM, ROTATE_KEY};
+use super::super::acts::{
+    ACTIVATE, DEACTIVATE, ERASE, REJECT, RESET_CLAIM, ROTATE_KEY, UPDATE_MEMBER,
+};
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView, Kind};
 use super::super::layout::{Block, Page, anchor, quoted, two_lines};
@@ -127,6 +129,14 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let form = context.form(&ROTATE_KEY, &parts, vec![key]);
         let lead = "The token in use stops working at once. The new one is shown once.";
         page.forms("Replace the token", [with_lead(form, lead)]);
+    }
+    if !member.is_erased() {
+        let fields = vec![
+            Field::text("name", "Name").required().with_value(member.name.as_str()),
+            Field::text("contact", "Contact").required().with_value(member.contact.as_str()),
+            Field::lines("lens", "Lens", 3).with_value(member.lens.as_str()),
+        ];
+        page.forms("Record", [context.form(&UPDATE_MEMBER, &parts, fields)]);
     }
     if !is_in(&[Approved, Claimed]) && !member.is_erased() {
         let form = context.form(&ERASE, &parts, Vec::new());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use swarm_core::domain::{Figures, MailState, MemberState, Participation, SessionState};
-use swarm_core::rules::PublicTake;
+use swarm_core::rules::{self, PublicTake};
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Session, SessionId};
 
@@ -164,7 +164,5 @@ async fn filed_and_missing(
 /// The listed members that are expected and have not filed.
 pub(super) fn silent<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
     let filed: HashSet<_> = takes.iter().map(|take| take.member_id()).collect();
-    let roster = session.roster.iter().flat_map(|roster| roster.entries());
-    let expected = roster.filter(|entry| !entry.excused).map(|entry| &entry.member_id);
-    expected.filter(|member| !filed.contains(member)).collect()
+    rules::missing(session, |member| filed.contains(member))
 }

@@ -68,8 +68,8 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: ContextVerb,
     },
-    /// Show what needs attention: applications, sessions that collect takes or wait for an act, failed mail, warnings; and
-    /// how much is filed
+    /// Show what needs attention: applications, sessions that collect takes or wait for an act, mail, the schedule, the log,
+    /// the committee, and warnings
     #[command(after_help = "Example: swarm admin status")]
     Status,
     /// List applications
@@ -98,6 +98,21 @@ pub(super) enum Verb {
         /// Ids or names
         #[arg(value_name = "MEMBER", required = true)]
         members: Vec<String>,
+    },
+    /// Change the name, the contact or the lens of a member
+    #[command(after_help = "Example: swarm admin update Zoë --contact zoe@acme.example")]
+    Update {
+        /// An id or a name
+        member: String,
+        /// The name
+        #[arg(long)]
+        name: Option<String>,
+        /// The address at which it is reached
+        #[arg(long, value_name = "TEXT")]
+        contact: Option<String>,
+        /// How it looks at subjects
+        #[arg(long, value_name = "TEXT")]
+        lens: Option<String>,
     },
     /// Deactivate a member: its token stops working
     #[command(after_help = "Example: swarm admin deactivate Zoë")]

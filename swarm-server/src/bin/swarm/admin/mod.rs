@@ -15,7 +15,7 @@ use swarm_core::json::Json;
 use activity::Activity;
 pub(crate) use arguments::AdminOptions;
 use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
-use operator::{Member, Operator, read_json};
+use operator::{IRREVERSIBLE, Member, Operator, empty, read_json};
 
 use crate::command::{Output, Progress, cell, note, shell_word, text_of};
 use crate::failure::CommandError;
@@ -53,24 +53,33 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             review(operator, &members, "activate")
         }
         Verb::Reject { members } => review(operator, &operator.members(&members)?, "reject"),
+        Verb::Update { member, name, contact, lens } => {
+            let member = operator.member(&member)?;
+            let done = format!("{member} is changed");
+            let fields = [("name", name), ("contact", contact), ("lens", lens)];
+            let fields =
+                fields.into_iter().filter_map(|(field, text)| Some((field, Json::Text(text?))));
+            let body = [("memberId", Json::Text(member.id))].into_iter().chain(fields).collect();
+            operator.post(&format!("{API}/members/update"), &body, &done)
+        }
         Verb::Deactivate { member } => review(operator, &[operator.member(&member)?], "deactivate"),
         Verb::ResetClaim { member } => {
             review(operator, &[operator.member(&member)?], "reset-claim")
         }
         Verb::Erase { member } => {
             let member = operator.member(&member)?;
-            operator.confirm(&format!(
-                "{member}: its name, contact, lens and memos are erased for good"
-            ))?;
+            let body = Json::from([("memberId", Json::from(member.id.as_str()))]);
+            let path = format!("{API}/erase");
+            operator.heed(&member.to_string(), ("POST", &path), &body, IRREVERSIBLE)?;
             review(operator, &[member], "erase")
         }
         Verb::RotateKey { member, public_key } => {
             let member = operator.member(&member)?;
-            operator.confirm(&format!("{member}: its token stops working at once"))?;
-            let done = format!("{member}: the new token is shown this once");
+            let (target, path) = (member.to_string(), format!("{API}/rotate-key"));
             let key = public_key.map(|key| ("publicKey", Json::Text(key)));
             let body = [("memberId", Json::Text(member.id))].into_iter().chain(key).collect();
-            operator.post(&format!("{API}/rotate-key"), &body, &done)
+            operator.heed(&target, ("POST", &path), &body, IRREVERSIBLE)?;
+            operator.post(&path, &body, &format!("{target}: the new token is shown this once"))
         }
         Verb::Subject { verb } => subjects(operator, verb),
         Verb::Session(options) => sessions::run(operator, options),
@@ -201,16 +210,11 @@ fn accept(operator: &Operator, what: Accepted, force: bool) -> Result<(), Comman
         Accepted::Store => "store",
         Accepted::Key => "key",
     };
-    operator.confirm(&format!(
-        "the {what} is accepted as it is now, and the log keeps an entry of it for ever"
-    ))?;
     let mut body = Json::from([("what", Json::from(what))]).into_object();
     if force {
         body.set("force", Json::Bool(true));
     }
-    operator.post(&format!("{API}/accept"), &Json::Object(body), &format!("the {what} is accepted"))
-}
-
-fn empty() -> Json {
-    Json::Object(swarm_core::json::Object::default())
+    let (body, path) = (Json::Object(body), format!("{API}/accept"));
+    operator.heed(&format!("the {what}"), ("POST", &path), &body, IRREVERSIBLE)?;
+    operator.post(&path, &body, &format!("the {what} is accepted"))
 }

@@ -23,6 +23,14 @@ fn endless(path: &str, why: &str) -> CommandError {
     CommandError::Refused(format!("the list at {path} cannot be read: {why}"))
 }
 
+/// The code of the caution because of which most commands ask.
+pub(super) const IRREVERSIBLE: &[&str] = &["irreversible"];
+
+/// A body without fields.
+pub(super) fn empty() -> Json {
+    Json::Object(json::Object::default())
+}
+
 /// The client of a command: its service, its token and its options.
 pub(super) struct Operator {
     pub(super) client: Client,
@@ -97,9 +105,14 @@ impl Operator {
         path: &str,
         body: &Json,
     ) -> Result<Json, CommandError> {
-        if !self.dry_run {
-            return Ok(Json::Object(self.client.operate(&self.token, method, path, body)?));
+        match self.dry_run {
+            true => self.judge(method, path, body),
+            false => Ok(Json::Object(self.client.operate(&self.token, method, path, body)?)),
         }
+    }
+
+    /// Has a change judged, which is not committed.
+    fn judge(&self, method: &str, path: &str, body: &Json) -> Result<Json, CommandError> {
         // A server that does not know the query would commit the change.
         if !json::write(&self.client.get("/openapi.json")?).contains("\"dry_run\"") {
             let text = "this server knows no dry run: nothing was sent";
@@ -133,9 +146,33 @@ impl Operator {
         }
     }
 
-    /// Asks before what cannot be undone; a dry run needs no answer.
-    pub(super) fn confirm(&self, what: &str) -> Result<(), CommandError> {
-        confirm(what, self.yes || self.dry_run)
+    /// Says what should be heard before a change of `target`, and asks if a caution has one of the codes in `asked`. A dry run
+    /// needs no answer.
+    pub(super) fn heed(
+        &self,
+        target: &str,
+        (method, path): (&str, &str),
+        body: &Json,
+        asked: &[&str],
+    ) -> Result<(), CommandError> {
+        let mut judged = self.judge(method, path, body)?.into_object();
+        let cautions = match judged.take("cautions") {
+            Some(Json::List(cautions)) => cautions,
+            _ => Vec::new(),
+        };
+        let (asking, other): (Vec<_>, Vec<_>) =
+            cautions.iter().partition(|caution| asked.contains(&text_of(caution, "code").as_str()));
+        let said = |cautions: &[&Json]| {
+            let messages: Vec<_> = cautions.iter().map(|it| cell(it, "message")).collect();
+            format!("{target}: {}", messages.join("; "))
+        };
+        if !other.is_empty() {
+            note(&said(&other));
+        }
+        match asking.is_empty() {
+            true => Ok(()),
+            false => confirm(&said(&asking), self.yes || self.dry_run),
+        }
     }
 
     /// Members by id or unambiguous name.
@@ -164,6 +201,11 @@ impl Member {
     /// The member of a row of `/applications` or `/members`.
     pub(super) fn of(row: &Json) -> Self {
         Self { id: text_of(row, "id"), name: cell(row, "name") }
+    }
+
+    /// The member of a row of `/status`.
+    pub(super) fn missing(row: &Json) -> Self {
+        Self { id: text_of(row, "memberId"), name: cell(row, "name") }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use swarm_core::Timestamp;
 use swarm_core::json::Json;
 
 use super::operator::{Operator, read_json};
@@ -139,6 +138,9 @@ struct ConveneOptions {
 /// The states of a session.
 const STATES: [&str; 5] = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
 
+/// The codes of the cautions because of which a command about a session asks.
+const ASKED: &[&str] = &["window-open", "deadline-earlier"];
+
 const COLUMNS: [&str; 5] = ["id", "date", "subjectId", "state", "windowClosesAt"];
 
 /// Runs `swarm admin session`.
@@ -154,11 +156,9 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
         SessionVerb::Open { id } => change.state(id, "collecting", "close"),
         SessionVerb::Close { id } => change.state(id, "window_closed", "aggregate"),
         SessionVerb::Aggregate { id } => {
-            if deadline(operator, id)?.is_none_or(|deadline| now() <= deadline) {
-                operator.confirm(&format!(
-                    "session {id}: its window may still be open, and takes filed later will not count"
-                ))?;
-            }
+            let body = change.body([("state", Json::from("aggregated"))]);
+            let path = format!("/api/swarm/admin/sessions/{id}/state");
+            operator.heed(&format!("session {id}"), ("POST", &path), &body, ASKED)?;
             change.state(id, "aggregated", "publish")
         }
         SessionVerb::Publish { id } => change.state(id, "published", "show"),
@@ -262,29 +262,18 @@ fn move_deadline(change: &Change<'_>, id: u64, time: &str) -> Result<(), Command
         "none" => None,
         time => Some(parse_time(time, now())?),
     };
-    if let Some(time) = time
-        && deadline(operator, id)?.is_none_or(|before| time < before)
-    {
-        operator.confirm(&format!("session {id}: its window closes earlier, at {time}"))?;
-    }
     let done = match time {
         Some(time) => format!("session {id} closes at {time}"),
         None => format!("session {id} has no deadline"),
     };
     let closes = time.map_or(Json::Null, |time| Json::Text(time.to_string()));
-    let path = format!("/api/swarm/admin/sessions/{id}");
-    let answer = operator.change("PATCH", &path, &change.body([("windowClosesAt", closes)]))?;
+    let (path, body) =
+        (format!("/api/swarm/admin/sessions/{id}"), change.body([("windowClosesAt", closes)]));
+    operator.heed(&format!("session {id}"), ("PATCH", &path), &body, ASKED)?;
+    let answer = operator.change("PATCH", &path, &body)?;
     operator.output.record(&answer)?;
     operator.done(&done);
     Ok(())
-}
-
-/// The current deadline of a session.
-fn deadline(operator: &Operator, id: u64) -> Result<Option<Timestamp>, CommandError> {
-    let mut answer = operator.get(&format!("/api/swarm/sessions/{id}"))?.into_object();
-    let mut session = answer.take("session").unwrap_or(Json::Null).into_object();
-    let text = session.text_if_any("windowClosesAt")?;
-    Ok(text.map(|text| Timestamp::parse("windowClosesAt", &text)).transpose()?)
 }
 
 /// The rows of a roster; `active` alone stands for all active members.

@@ -7,6 +7,14 @@ use swarm_core::TenantId;
 
 use crate::arguments::Source;
 
+/// The file of the key that signs dumps.
+#[derive(Args)]
+pub(crate) struct KeyFile {
+    /// The server's signing key, which signs dumps too [default: swarm.key, if there is one]
+    #[arg(long, env = "SWARM_SIGNING_KEY", value_name = "FILE")]
+    pub(super) signing_key: Option<PathBuf>,
+}
+
 /// The flags of `swarm dump`.
 #[derive(Args)]
 #[command(after_help = "Example: swarm dump --store sqlite:swarm.db --out swarm.dump")]
@@ -16,6 +24,8 @@ pub(crate) struct DumpOptions {
     /// Only this tenant
     #[arg(long, value_name = "ID", value_parser = tenant)]
     pub(super) tenant: Option<TenantId>,
+    #[command(flatten)]
+    pub(super) key: KeyFile,
     /// Write to this new file, which its owner alone may read, instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -36,6 +46,11 @@ pub(crate) struct RestoreOptions {
     /// Check the dump, and write nothing; no store is needed
     #[arg(long)]
     pub(super) check: bool,
+    #[command(flatten)]
+    pub(super) key: KeyFile,
+    /// Accept a dump that is not signed by the key of this server
+    #[arg(long)]
+    pub(super) unsigned: bool,
 }
 
 /// The flags of `swarm copy`.

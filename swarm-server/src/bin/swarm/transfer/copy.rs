@@ -7,6 +7,7 @@ use swarm_core::store::Transfer;
 use super::arguments::CopyOptions;
 use super::dump::{described, tenants};
 use super::opened::{OpenedTarget, to_dump};
+use super::signatures::Signer;
 use super::target::Target;
 use super::{PROGRAM, count_record, entries_progress, store_failed};
 use crate::command::note;
@@ -20,7 +21,7 @@ pub(crate) async fn run(options: CopyOptions) -> Result<(), CommandError> {
     let from = to_dump(&options.from).await?;
     let ids = tenants(&*from, options.tenant.as_ref()).await?;
     let opened = OpenedTarget::open(&options.to).await?;
-    let mut target = match Target::begin(Some(opened.store()), None).await {
+    let mut target = match Target::begin(Some(opened.store()), None, Signer::Same).await {
         Ok(target) => target,
         Err(error) => {
             opened.remove_if_new();
@@ -71,6 +72,6 @@ async fn copy(
             }
         }
     }
-    let (last, _) = writer.end();
+    let (last, _) = writer.end(None);
     target.line(last.as_bytes()).await
 }

@@ -5,11 +5,13 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
 use swarm_core::TenantId;
+use swarm_core::proof::DumpKey;
 use swarm_core::service::dump::{DumpWriter, Totals};
 use swarm_core::store::{Stored, Transfer};
 
 use super::arguments::DumpOptions;
 use super::opened::{to_dump, usage};
+use super::signatures::NO_KEY;
 use super::{PROGRAM, count_record, entries_progress, no_such_tenant, store_failed};
 use crate::command::{create_private, note};
 use crate::failure::CommandError;
@@ -26,19 +28,23 @@ pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
                 .to_owned(),
         ));
     }
-    let address = options.source.resolve().map_err(usage)?.store;
-    let store = to_dump(&address).await?;
+    let config = options.source.resolve().map_err(usage)?;
+    let key = options.key.resolve(config.signing_key.as_deref())?;
+    let store = to_dump(&config.store).await?;
     let (mut output, file) = match options.out {
         Some(path) => (Output::File(BufWriter::new(create_private(&path)?)), Some(path)),
         None => (Output::Standard(BufWriter::new(io::stdout())), None),
     };
-    let written = write(&*store, options.tenant.as_ref(), &mut output).await;
+    let written = write(&*store, options.tenant.as_ref(), key.as_ref(), &mut output).await;
     let written = match written {
         Ok(totals) => output.close().map(|()| totals),
         Err(error) => Err(error),
     };
     let totals = written.inspect_err(|_| remove(file.as_ref()))?;
     note(&format!("dumped {}", described(&totals)));
+    if totals.signature.is_none() {
+        note(NO_KEY);
+    }
     if let Some(path) = file {
         note(&format!("check it with: swarm restore --check {}", path.display()));
     }
@@ -82,6 +88,7 @@ fn not_written(error: io::Error) -> CommandError {
 async fn write(
     store: &dyn Transfer,
     tenant: Option<&TenantId>,
+    key: Option<&DumpKey>,
     output: &mut Output,
 ) -> Result<Totals, CommandError> {
     let (mut writer, first) = DumpWriter::new(PROGRAM);
@@ -101,7 +108,7 @@ async fn write(
             }
         }
     }
-    let (last, totals) = writer.end();
+    let (last, totals) = writer.end(key);
     output.put(&last)?;
     Ok(totals)
 }

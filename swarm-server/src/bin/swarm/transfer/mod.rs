@@ -7,6 +7,7 @@ mod dump;
 mod index_on_disk;
 mod opened;
 mod restore;
+mod signatures;
 mod target;
 
 use swarm_core::store::Stored;

@@ -8,6 +8,7 @@ use super::arguments::RestoreOptions;
 use super::bytes_progress;
 use super::dump::described;
 use super::opened::{OpenedTarget, usage};
+use super::signatures::Signer;
 use super::target::Target;
 use crate::command::{Progress, note};
 use crate::failure::CommandError;
@@ -25,15 +26,17 @@ pub(crate) async fn run(options: RestoreOptions) -> Result<(), CommandError> {
         ));
     }
     let mut input = Input::open(file.as_ref())?;
+    let config = options.source.resolve().map_err(usage)?;
+    let key = options.key.resolve(config.signing_key.as_deref())?;
+    let signer = Signer::of(key.as_ref(), options.unsigned);
     if options.check {
-        let mut target = Target::begin(None, options.tenant).await?;
+        let mut target = Target::begin(None, options.tenant, signer).await?;
         input.read_into(&mut target).await?;
         note(&format!("valid: {}", described(&target.finish().await?)));
         return Ok(());
     }
-    let address = options.source.resolve().map_err(usage)?.store;
-    let opened = OpenedTarget::open(&address).await?;
-    let restored = restore(&opened, options.tenant, &mut input).await;
+    let opened = OpenedTarget::open(&config.store).await?;
+    let restored = restore(&opened, options.tenant, signer, &mut input).await;
     match restored {
         Ok(totals) => {
             note(&format!("restored {}", described(&totals)));
@@ -49,9 +52,10 @@ pub(crate) async fn run(options: RestoreOptions) -> Result<(), CommandError> {
 async fn restore(
     opened: &OpenedTarget,
     tenant: Option<swarm_core::TenantId>,
+    signer: Signer,
     input: &mut Input,
 ) -> Result<Totals, CommandError> {
-    let mut target = Target::begin(Some(opened.store()), tenant).await?;
+    let mut target = Target::begin(Some(opened.store()), tenant, signer).await?;
     match input.read_into(&mut target).await {
         Ok(()) => target.finish().await,
         Err(error) => {

@@ -6,6 +6,7 @@ use swarm_core::TenantId;
 use swarm_core::service::dump::{DumpReader, Fault, Totals};
 use swarm_core::store::{Restore, Restored, Stored, Transfer};
 
+use super::signatures::Signer;
 use super::{no_such_tenant, store_failed};
 use crate::failure::CommandError;
 
@@ -22,6 +23,7 @@ pub(super) struct Target {
     /// Only this tenant is written.
     only: Option<TenantId>,
     has_only: bool,
+    signer: Signer,
     batch: Batch,
 }
 
@@ -38,6 +40,7 @@ impl Target {
     pub(super) async fn begin(
         store: Option<&dyn Transfer>,
         only: Option<TenantId>,
+        signer: Signer,
     ) -> Result<Self, CommandError> {
         let (mut restore, mut occupied) = (None, BTreeSet::new());
         if let Some(store) = store {
@@ -50,7 +53,8 @@ impl Target {
         // Its memory grows with the dump.
         #[cfg(not(feature = "sqlite"))]
         let reader = DumpReader::new();
-        Ok(Self { reader, restore, occupied, only, has_only: false, batch: Batch::default() })
+        let batch = Batch::default();
+        Ok(Self { reader, restore, occupied, only, has_only: false, signer, batch })
     }
 
     /// Reads a line.
@@ -82,6 +86,7 @@ impl Target {
         if let Some(only) = self.only.as_ref().filter(|_| !self.has_only) {
             return Err(no_such_tenant("the dump", only));
         }
+        self.signer.check(&totals)?;
         if let Some(restore) = self.restore.take() {
             match restore.commit().await.map_err(|error| store_failed(&error))? {
                 Restored::Complete => {}

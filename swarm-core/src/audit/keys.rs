@@ -1,0 +1,114 @@
+//! The keys of members: which one the log, or the reader, has of each, and who replaced it.
+
+use std::collections::BTreeMap;
+
+use super::finding::{Check, Report, count};
+use super::records::BundledTake;
+use super::whole_log::{KeyInLog, WholeLog};
+use crate::domain::json::printable;
+use crate::domain::{Invalid, MemberId, PublicKey, Seq, TakeId};
+
+/// Keys of members that the reader has from another source.
+#[derive(Clone, Debug, Default)]
+pub struct MemberKeys(BTreeMap<MemberId, Vec<PublicKey>>);
+
+impl MemberKeys {
+    /// Reads lines of a memberId, white space and a key in base64. A member may have several lines. Blank lines, and
+    /// those that begin with `#`, are ignored.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first line that is another.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let mut keys: BTreeMap<MemberId, Vec<PublicKey>> = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let invalid = || Invalid::new("members", format!("line {number}: memberId and key"));
+            let (member, key) = line.rsplit_once([' ', '\t']).ok_or_else(invalid)?;
+            let member = MemberId::parse(member.trim_end()).map_err(|_| invalid())?;
+            keys.entry(member).or_default().push(PublicKey::parse(key).map_err(|_| invalid())?);
+        }
+        Ok(Self(keys))
+    }
+}
+
+/// Checks each key that verified a take against those that the reader and the log have of its member.
+pub(super) fn check(
+    takes: &[BundledTake],
+    places: &BTreeMap<TakeId, Seq>,
+    named: Option<&MemberKeys>,
+    log: Option<&WholeLog>,
+    report: &mut Report,
+) {
+    let (mut faults, mut notable) = (Vec::new(), Vec::new());
+    let mut used: BTreeMap<&MemberId, &BundledTake> = BTreeMap::new();
+    for it in takes {
+        let (member, key) = (&it.take.draft().member_id, &it.take.public_key);
+        let before = used.insert(member, it).filter(|before| before.take.public_key != *key);
+        let (id, shown) = (it.take.id, printable(member.as_str()));
+        if let Some(before) = before {
+            let (first, old) = (before.take.id, &before.take.public_key);
+            notable.push(format!(
+                "{shown} filed take {first} with the key {old}, take {id} with {key}"
+            ));
+        }
+        if let Some(own) = named.and_then(|named| named.0.get(member))
+            && !own.contains(key)
+        {
+            faults.push(format!("take {id}: the key {key} is not one that you named of {shown}"));
+        }
+        if let (Some(log), Some(place)) = (log, places.get(&id)) {
+            match log.key_before(member, *place) {
+                Some(KeyInLog { key: Some(own), .. }) if own == key => {}
+                _ => faults.push(format!(
+                    "take {id}: the log had not given {shown} the key {key} when it was filed"
+                )),
+            }
+        }
+    }
+    if let Some(log) = log {
+        for member in used.keys() {
+            notable.extend(replacements(member, log.keys(member)));
+        }
+    }
+    let holds = match (named, log) {
+        (None, None) => None,
+        (named, log) => {
+            let listed = |it: &&&MemberId| named.is_some_and(|named| named.0.contains_key(**it));
+            let unlisted = used.len() - used.keys().filter(listed).count();
+            let mut parts = Vec::new();
+            if log.is_some() {
+                parts.push("each take is by the key that the log had of its author".to_owned());
+            }
+            if named.is_some() {
+                let listed = count(used.len() - unlisted, "member", "members");
+                parts.push(format!("the keys of {listed} are those that you named"));
+                if unlisted > 0 {
+                    let members = count(unlisted, "member", "members");
+                    report.unproven(Check::Identity, format!("the file names no key of {members}"));
+                }
+            }
+            Some(parts.join("; "))
+        }
+    };
+    match holds {
+        Some(holds) => report.conclude(Check::Keys, faults, holds),
+        None => report.unproven(
+            Check::Keys,
+            "that the log registered these keys for these members: --log reads it, --members names them",
+        ),
+    }
+    report.notable(Check::Keys, notable);
+}
+
+/// The keys that an operator gave a member in place of another.
+fn replacements(member: &MemberId, keys: &[KeyInLog]) -> Vec<String> {
+    let replaced = keys.iter().zip(keys.iter().skip(1)).filter_map(|(before, after)| {
+        let (old, new, by) = (before.key.as_ref()?, after.key.as_ref()?, after.by.as_ref()?);
+        let (seq, by, member) = (after.seq, printable(by.as_str()), printable(member.as_str()));
+        Some(format!("entry {seq} by {by}: the key of {member} {old} → {new}"))
+    });
+    replaced.collect()
+}

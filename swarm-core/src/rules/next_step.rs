@@ -1,0 +1,62 @@
+//! What comes next for a session, and who does it (API.md, 7.9).
+
+use serde::Serialize;
+
+use super::{takes_may_come, windows_of};
+use crate::domain::{Schedule, Session, SessionState, Timestamp};
+
+/// What is done to a session next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepAct {
+    /// Its window closes.
+    Close,
+    /// It is aggregated.
+    Aggregate,
+    /// It is published.
+    Publish,
+}
+
+/// Who does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepBy {
+    /// The server itself.
+    Schedule,
+    /// An operator.
+    Operator,
+}
+
+/// The next step of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct NextStep {
+    /// What is done.
+    pub act: StepAct,
+    /// When, if that is known.
+    pub at: Option<Timestamp>,
+    /// Who does it.
+    pub by: StepBy,
+}
+
+/// Returns what comes next for a session; `None` once it is published.
+pub fn next_step(schedule: &Schedule, session: &Session, now: Timestamp) -> Option<NextStep> {
+    let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);
+    let by = |is_scheduled: bool| if is_scheduled { StepBy::Schedule } else { StepBy::Operator };
+    let deadline = session.window_closes_at;
+    Some(match session.state {
+        SessionState::Scheduled | SessionState::Collecting => {
+            let is_by_itself = session.state == SessionState::Collecting && deadline.is_some();
+            NextStep { act: StepAct::Close, at: deadline, by: by(is_by_itself) }
+        }
+        SessionState::WindowClosed => {
+            let at = deadline.filter(|_| takes_may_come(deadline, now));
+            let is_scheduled = entry.is_some_and(|entry| entry.aggregate) && deadline.is_some();
+            NextStep { act: StepAct::Aggregate, at, by: by(is_scheduled) }
+        }
+        SessionState::Aggregated => {
+            let by = by(entry.is_some_and(|entry| entry.publish));
+            NextStep { act: StepAct::Publish, at: None, by }
+        }
+        SessionState::Published => return None,
+    })
+}

@@ -1,0 +1,63 @@
+//! Who has filed on a day of the committee, before its deadline too.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::{CommitteeError, CommitteeTenant};
+use crate::domain::committee::{CommitteeMemberId, CommitteeStatus};
+use crate::domain::{Day, SubjectId, Timestamp};
+use crate::rules::Resource;
+use crate::rules::committee::CommitteeRefusal;
+
+/// Who filed on a day of the committee, without what.
+#[derive(Clone, Debug, Serialize)]
+pub struct DayFiling {
+    /// The day.
+    pub date: Day,
+    /// The subject.
+    pub subject_id: SubjectId,
+    /// The deadline.
+    pub deadline_utc: Timestamp,
+    /// The members that filed.
+    pub filed: Vec<CommitteeMemberId>,
+    /// The active members that have not filed.
+    pub missing: Vec<CommitteeMemberId>,
+}
+
+impl CommitteeTenant {
+    /// Returns who filed on a day, before its deadline too.
+    ///
+    /// # Errors
+    /// [`CommitteeRefusal::NotFound`] when no briefs were generated that day.
+    pub async fn day_filing(&self, date: Day) -> Result<DayFiling, CommitteeError> {
+        let day = self.store.committee_day(date).await?.map(|day| day.record);
+        let generation = day.as_ref().and_then(|day| day.generation.clone());
+        let generation = generation.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
+        let takes = self.submissions(date).await?;
+        let counted = takes.get(generation.withdrawn..).unwrap_or_default();
+        let filed: BTreeSet<_> = counted.iter().map(|take| take.member_id.clone()).collect();
+        let members = self.members().await?;
+        let missing = members.iter().filter(|member| {
+            member.status == CommitteeStatus::Active && !filed.contains(&member.id)
+        });
+        Ok(DayFiling {
+            date,
+            subject_id: generation.subject_id,
+            deadline_utc: generation.deadline,
+            missing: missing.map(|member| member.id.clone()).collect(),
+            filed: filed.into_iter().collect(),
+        })
+    }
+
+    /// Returns who filed on the day whose briefs are current, if there is one.
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn current_filing(&self) -> Result<Option<DayFiling>, CommitteeError> {
+        match self.today().await?.1 {
+            Some(day) => Ok(Some(self.day_filing(day.date).await?)),
+            None => Ok(None),
+        }
+    }
+}

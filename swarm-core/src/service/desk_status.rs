@@ -1,0 +1,208 @@
+//! The state of a desk: what waits for an operator (API.md, 7.9).
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::{Error, Tenant};
+use crate::domain::{
+    Day, MailState, MemberId, MemberState, Schedule, Session, SessionId, SessionState, SubjectId,
+    Timestamp,
+};
+use crate::rules::{self, NextStep};
+use crate::store::{Countable, SessionList, SummaryQuery, TakeQuery};
+
+/// The most sessions of a status.
+const MAX_SESSIONS: usize = 300;
+
+/// The most members that a session names.
+const MAX_MISSING: usize = 1_000;
+
+/// The state of a desk.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeskStatus {
+    /// The number of applications that wait for a review.
+    pub applications: u64,
+    /// The number of active members.
+    pub members: u64,
+    /// The sessions that collect takes, and those that wait for an act, the soonest deadline first.
+    pub sessions: Vec<SessionStatus>,
+    /// The mail.
+    pub mail: MailStatus,
+    /// The windows of the schedule.
+    pub schedule: Vec<ScheduleStatus>,
+}
+
+/// The state of a session that is not published.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionStatus {
+    /// The id.
+    pub id: SessionId,
+    /// The day.
+    pub date: Day,
+    /// The subject.
+    pub subject_id: SubjectId,
+    /// The state.
+    pub state: SessionState,
+    /// The deadline.
+    pub window_closes_at: Option<Timestamp>,
+    /// The number of members that filed.
+    pub filed: usize,
+    /// The number of members that are expected, if it has a roster.
+    pub expected: Option<usize>,
+    /// Expected members that have not filed.
+    pub missing: Vec<MissingMember>,
+    /// What comes next.
+    pub next: Option<NextStep>,
+}
+
+/// A member that has not filed.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MissingMember {
+    /// The member.
+    pub member_id: MemberId,
+    /// The name.
+    pub name: String,
+}
+
+/// The state of the mail.
+#[derive(Clone, Debug, Serialize)]
+pub struct MailStatus {
+    /// The number of messages that are still to be sent.
+    pub queued: u64,
+    /// The number of messages that were given up.
+    pub failed: u64,
+    /// The number of messages to what is no address.
+    pub undeliverable: u64,
+    /// When the oldest message that is still to be sent was queued.
+    pub oldest: Option<Timestamp>,
+}
+
+/// The next window of an entry of the schedule.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduleStatus {
+    /// The subject of the next window.
+    pub subject_id: SubjectId,
+    /// When it opens.
+    pub at: Timestamp,
+    /// When the last session of the subject was convened.
+    pub last: Option<Timestamp>,
+    /// Why the next window will be skipped, as things stand.
+    pub skipped: Option<String>,
+}
+
+impl Tenant {
+    /// Returns the state of the desk. At most 300 sessions are in it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn desk_status(&self, schedule: &Schedule) -> Result<DeskStatus, Error> {
+        let now = self.now().await?;
+        let mut members = 0;
+        for state in MemberState::ALL.into_iter().filter(|state| state.is_active()) {
+            members += self.count(Countable::Members(state)).await?;
+        }
+        Ok(DeskStatus {
+            applications: self.count(Countable::Members(MemberState::Applied)).await?,
+            members,
+            sessions: self.unpublished(schedule, now).await?,
+            mail: MailStatus {
+                queued: self.count(Countable::Messages(MailState::Queued)).await?,
+                failed: self.count(Countable::Messages(MailState::Failed)).await?,
+                undeliverable: self.count(Countable::Messages(MailState::Undeliverable)).await?,
+                oldest: self.queued(None).await?.first().map(|message| message.queued_at),
+            },
+            schedule: self.next_windows(schedule, now).await?,
+        })
+    }
+
+    /// The sessions that are not published.
+    async fn unpublished(
+        &self,
+        schedule: &Schedule,
+        now: Timestamp,
+    ) -> Result<Vec<SessionStatus>, Error> {
+        let mut ids = Vec::new();
+        // Those that are only announced come last, if there are too many.
+        for state in SessionState::UNPUBLISHED.into_iter().rev() {
+            let limit = MAX_SESSIONS.saturating_sub(ids.len());
+            let list = SessionList::InState(state);
+            let query = SummaryQuery { list, limit, ..SummaryQuery::default() };
+            let found = self.store.session_summaries(&query).await?;
+            ids.extend(found.iter().map(|session| (session.window_closes_at, session.id)));
+        }
+        // Those without a deadline last.
+        ids.sort_by_key(|(deadline, id)| (deadline.is_none(), *deadline, *id));
+        let mut sessions = Vec::new();
+        let mut names = HashMap::new();
+        for (_, id) in ids {
+            match self.session_takes(&TakeQuery::latest(id)).await {
+                Ok((session, takes)) => {
+                    let filed = takes.iter().map(|take| take.draft().member_id.clone()).collect();
+                    let next = rules::next_step(schedule, &session, now);
+                    sessions.push(self.session_status(&session, &filed, next, &mut names).await?);
+                }
+                // It was withdrawn meanwhile.
+                Err(Error::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sessions)
+    }
+
+    async fn session_status(
+        &self,
+        session: &Session,
+        filed: &HashSet<MemberId>,
+        next: Option<NextStep>,
+        names: &mut HashMap<MemberId, String>,
+    ) -> Result<SessionStatus, Error> {
+        let mut missing = Vec::new();
+        let members = rules::missing(session, |member| filed.contains(member));
+        for member_id in members.into_iter().take(MAX_MISSING) {
+            let name = match names.get(member_id) {
+                Some(name) => name.clone(),
+                None => self.application(member_id).await?.name.as_str().to_owned(),
+            };
+            names.insert(member_id.clone(), name.clone());
+            missing.push(MissingMember { member_id: member_id.clone(), name });
+        }
+        Ok(SessionStatus {
+            id: session.id,
+            date: session.date,
+            subject_id: session.subject_id.clone(),
+            state: session.state,
+            window_closes_at: session.window_closes_at,
+            filed: filed.len(),
+            expected: session.roster.as_ref().map(|roster| roster.expected().count()),
+            missing,
+            next,
+        })
+    }
+
+    /// The next window of each entry of the schedule.
+    async fn next_windows(
+        &self,
+        schedule: &Schedule,
+        now: Timestamp,
+    ) -> Result<Vec<ScheduleStatus>, Error> {
+        let mut all = Vec::new();
+        for window in rules::next_windows(schedule, now) {
+            let subject_id = window.subject_id.clone();
+            let list = SessionList::About(subject_id.clone());
+            let query = SummaryQuery { list, limit: 1, ..SummaryQuery::default() };
+            let newest = self.store.session_summaries(&query).await?;
+            let skipped = match self.subject(&subject_id).await {
+                Err(Error::Refused(refusal)) => Some(refusal.to_string()),
+                found => found.map(|_| None)?,
+            };
+            let last = newest.first().map(|session| session.convened_at);
+            all.push(ScheduleStatus { subject_id, at: window.opens, last, skipped });
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,84 @@
+//! Deadlines as calendar files (RFC 5545), for whoever subscribes to them: of all sessions, or of those on a subject.
+//!
+//! An event keeps its `UID` when its deadline moves, so that a calendar moves it too.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use http::StatusCode;
+use icalendar::{Calendar, Component as _, Event, EventLike as _};
+use swarm_core::domain::{SessionState, SessionSummary, SubjectId};
+use swarm_core::service::SummaryPage;
+use swarm_core::store::SessionList;
+use swarm_core::{Error, Timestamp};
+
+use super::frame::SiteContext;
+use super::links;
+use super::lists::{Subjects, subject_title};
+use super::markup::printable;
+use crate::request::RequestContext;
+use crate::response::{Answer, Reply};
+
+/// Maximum number of sessions of a state in a file.
+const MAX_SESSIONS: usize = 500;
+
+/// `/deadlines.ics`
+pub(crate) async fn deadlines(request: RequestContext) -> Reply {
+    let name = format!("{}: deadlines", SiteContext::of(&request).name);
+    Ok(answer(&request, &name, None).await?)
+}
+
+/// `/swarm/subjects/<id>/deadlines.ics`
+pub(crate) async fn subject(request: RequestContext) -> Reply {
+    let subject = request.tenant().subject(&request.subject_id()?).await?;
+    let name = format!("{}: {}", SiteContext::of(&request).name, subject_title(&subject));
+    Ok(answer(&request, &name, Some(&subject.id)).await?)
+}
+
+async fn answer(
+    request: &RequestContext,
+    name: &str,
+    about: Option<&SubjectId>,
+) -> Result<Answer, Error> {
+    let tenant = request.tenant();
+    let mut open = Vec::new();
+    for state in [SessionState::Scheduled, SessionState::Collecting] {
+        let list = SessionList::InState(state);
+        let SummaryPage { sessions, .. } = tenant.summaries(list, MAX_SESSIONS, None).await?;
+        open.extend(sessions);
+    }
+    open.retain(|session| about.is_none_or(|subject| session.subject_id == *subject));
+    let ids = open.iter().map(|session| &session.subject_id);
+    let subjects = Subjects::find(tenant, ids).await?;
+    let site = SiteContext::of(request);
+    let events = open.iter().filter_map(|session| event(session, &site, &subjects));
+    let calendar = events.fold(
+        Calendar::new().name(&printable(name.to_owned())).done(),
+        |mut calendar, event| {
+            calendar.push(event);
+            calendar
+        },
+    );
+    Ok(Answer::new(StatusCode::OK, "text/calendar; charset=utf-8", calendar.to_string()))
+}
+
+/// The deadline of a session; `None` if it has none.
+fn event(session: &Arc<SessionSummary>, site: &SiteContext, subjects: &Subjects) -> Option<Event> {
+    let closes = instant(session.window_closes_at?)?;
+    let path = links::session(session.id);
+    let host = site.id_origin.rsplit('/').next().unwrap_or_default();
+    let name = subjects.name(&session.subject_id);
+    let event = Event::new()
+        .uid(&format!("session-{}@{host}", session.id))
+        .timestamp(instant(session.convened_at)?)
+        .summary(&printable(format!("{name}, {}: takes are due", session.date)))
+        .url(&format!("{}{path}", site.origin))
+        .starts(closes)
+        .ends(closes)
+        .done();
+    Some(event)
+}
+
+fn instant(at: Timestamp) -> Option<DateTime<Utc>> {
+    DateTime::from_timestamp_millis(at.millis())
+}

@@ -1,0 +1,85 @@
+//! The body of a response.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::Stream;
+use futures_util::stream::BoxStream;
+use hyper::body::{Body, Frame, SizeHint};
+
+/// The body of a response of a [`service`](crate::service): bytes in memory, or a stream of events.
+pub struct ResponseBody(Kind);
+
+enum Kind {
+    Bytes(Option<Bytes>),
+    /// A mutex that is never locked: it makes the body `Sync`, as warp requires.
+    Events(Mutex<BoxStream<'static, Bytes>>),
+}
+
+impl ResponseBody {
+    pub(crate) fn events(texts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self(Kind::Events(Mutex::new(Box::pin(texts))))
+    }
+
+    /// The bytes, unless the body is a stream.
+    pub(crate) fn into_bytes(self) -> Result<Bytes, Self> {
+        match self.0 {
+            Kind::Bytes(bytes) => Ok(bytes.unwrap_or_default()),
+            events @ Kind::Events(_) => Err(Self(events)),
+        }
+    }
+}
+
+impl From<Bytes> for ResponseBody {
+    fn from(bytes: Bytes) -> Self {
+        Self(Kind::Bytes(Some(bytes).filter(|bytes| !bytes.is_empty())))
+    }
+}
+
+impl std::fmt::Debug for ResponseBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ResponseBody").finish_non_exhaustive()
+    }
+}
+
+impl Stream for ResponseBody {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = match &mut self.0 {
+            Kind::Bytes(bytes) => Poll::Ready(bytes.take()),
+            Kind::Events(texts) => {
+                texts.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().poll_next(cx)
+            }
+        };
+        next.map(|bytes| bytes.map(Ok))
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.poll_next(cx).map(|next| next.map(|bytes| bytes.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.0, Kind::Bytes(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Bytes(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Kind::Events(_) => SizeHint::default(),
+        }
+    }
+}
