@@ -121,7 +121,7 @@ const RECORDED: &str = include_str!("../../../vectors/log/entries.jsonl");
 
 async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
-    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    let page = tenant.log(&swarm_core::service::LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(LogLine::text).collect()
 }
 
