@@ -130,7 +130,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-server/src/bin/swarm",
         &[
-            "console descriptors failure",
+            "console descriptors failure memory",
             "arguments schedule store",
             "log secrets trust",
             "mail signing_key without_mail",
