@@ -10,8 +10,8 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::rules::MemoFilter;
-use swarm_core::service::BlindSessions;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
+use swarm_core::service::{BlindSessions, LogQuery};
 use swarm_core::store::{
     Collection, DocumentDraft, Documents, Intercepted, Interceptor, Put, Result, StoreError,
     Tenants, async_trait,
@@ -321,12 +321,12 @@ async fn is_undamaged(log: &SignedLog) -> bool {
 }
 
 async fn entries(desk: &Tenant) -> Vec<LogEntry> {
-    let page = desk.log(Seq(0), 1_000).await.unwrap();
+    let page = desk.log(&LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(|line| line.entry.clone()).collect()
 }
 
 async fn texts(desk: &Tenant) -> Vec<String> {
-    let page = desk.log(Seq(0), 1_000).await.unwrap();
+    let page = desk.log(&LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(|line| line.text()).collect()
 }
 
