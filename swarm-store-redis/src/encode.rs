@@ -240,7 +240,10 @@ impl Encoder {
         match check {
             Check::Version { table, key, expected } => {
                 out.list(4).number(1).size(self.table(table)?).bytes(&plain_key(key));
-                out.number(expected.map_or(0, |version| exact(version.0)));
+                match expected {
+                    Some(version) => drop(out.number(exact(version.0))),
+                    None => drop(out.flag(false)),
+                }
             }
             Check::NotAfter(deadline) => drop(out.list(2).number(2).number(deadline.millis())),
             Check::First { range, column, value } => {

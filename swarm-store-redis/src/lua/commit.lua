@@ -63,7 +63,7 @@ end
 local is_met = {
   function(check)
     local row = row_of(tables[check[2]], check[3])
-    return (row and row.columns[1] or 0) == check[4]
+    return (row and row.columns[1]) == check[4]
   end,
   function(check, at) return at <= check[2] end,
   function(check)

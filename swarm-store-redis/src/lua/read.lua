@@ -4,6 +4,8 @@ local queries = cmsgpack.unpack(ARGV[2])
 -- The numbers of the tables that entries may refer to, by name.
 local referred = cmsgpack.unpack(ARGV[3])
 
+local ALL_PARTS = 4294967295
+
 local function rows(query, place)
   local range = query[2]
   local T, most, wanted, join = tables[range[1]], range[9], range[10], range[11]
@@ -21,7 +23,7 @@ local function rows(query, place)
     if join then
       local other, value = tables[join[1]], row.columns[join[2]]
       local with = value ~= NULL and row_of(other, value)
-      joined[#joined + 1] = with and shown(other, with, value, join[3])
+      joined[#joined + 1] = with and shown(other, with, value, join[3]) or false
     end
   end)
   return { has_more, found, joined }
@@ -45,7 +47,7 @@ local function entry(seq, raw, found)
   local row = number and row_of(tables[number], key)
   found[#found + 1] = string.format('%d', seq)
   found[#found + 1] = raw
-  found[#found + 1] = row and shown(tables[number], row, key, 4294967295)
+  found[#found + 1] = row and shown(tables[number], row, key, ALL_PARTS) or false
 end
 
 local function entries(query)
