@@ -56,7 +56,7 @@ impl Keys {
 
     /// The same, written before the commit of a transaction; expires unless the commit is made.
     pub(crate) fn staged(&self, table: &Table, name: &str, commit: CommitId) -> String {
-        [&self.part(table, name), ":", &hex(&commit.0)].concat()
+        [&self.prefix, table.name, ":staged:", name, ":", &hex(&commit.0)].concat()
     }
 
     /// An index of a table.

@@ -9,13 +9,12 @@ use swarm_core::store::Result;
 use swarm_core::store::backend::{Item, Load, Operation};
 use swarm_core::{StoreError, TenantId};
 
-use crate::backend::RedisBackend;
 use crate::changes;
 use crate::encode;
 use crate::keys::Keys;
 use crate::script_call::ScriptCall;
 use crate::scripts;
-use crate::tenant::{Tenant, new_id};
+use crate::tenant::{OpenTenants, Tenant, new_id};
 
 const OP: Operation = "restore";
 
@@ -26,7 +25,7 @@ const TTL: u64 = 24 * 60 * 60 * 1_000;
 const BATCH: usize = 200;
 
 pub(crate) struct Loading {
-    backend: RedisBackend,
+    opened: OpenTenants,
     tenants: BTreeMap<TenantId, Staged>,
 }
 
@@ -39,8 +38,8 @@ struct Staged {
 }
 
 impl Loading {
-    pub(crate) fn new(backend: RedisBackend) -> Self {
-        Self { backend, tenants: BTreeMap::new() }
+    pub(crate) fn new(opened: OpenTenants) -> Self {
+        Self { opened, tenants: BTreeMap::new() }
     }
 }
 
@@ -48,7 +47,7 @@ impl Loading {
 impl Load for Loading {
     async fn write(&mut self, tenant: &TenantId, items: Vec<Item>) -> Result<()> {
         if !self.tenants.contains_key(tenant) {
-            let staged = Staged::begin(self.backend.tenant(tenant)).await?;
+            let staged = Staged::begin(self.opened.open(tenant)).await?;
             self.tenants.insert(tenant.clone(), staged);
         }
         match self.tenants.get_mut(tenant) {
@@ -60,14 +59,14 @@ impl Load for Loading {
     async fn commit(self: Box<Self>) -> Result<Option<TenantId>> {
         // Most conflicts show before any tenant is committed.
         for tenant in self.tenants.keys() {
-            if self.backend.is_used(OP, tenant).await? {
+            if self.opened.is_used(OP, tenant).await? {
                 let occupied = tenant.clone();
                 self.discard().await?;
                 return Ok(Some(occupied));
             }
         }
         for (id, staged) in &self.tenants {
-            let guards = self.backend.guards(&staged.tenant.keys);
+            let guards = self.opened.guards(&staged.tenant.keys);
             if !staged.commit(&guards).await? {
                 let occupied = id.clone();
                 self.discard().await?;

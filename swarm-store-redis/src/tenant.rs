@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use redis::Value as Reply;
-use swarm_core::store::backend::{CommitId, Kind, Operation, Outcome, Query, Reading, Transaction};
-use swarm_core::store::{BatchCommit, GroupCommit, LogPosition, Result, SeenLog};
+use swarm_core::store::backend::{
+    CommitId, Kind, Operation, Outcome, Query, Reading, Table, Transaction,
+};
+use swarm_core::store::{BatchCommit, Changes, GroupCommit, LogPosition, Result, SeenLog};
 use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
 
 use crate::changes::{self, LastHeard};
@@ -25,6 +27,9 @@ const MAX_BATCH: usize = 32;
 /// Size in bytes of a full batch, that of 32 typical takes. Redis serves no other client while it runs a batch.
 const MAX_BATCH_BYTES: usize = 64 * 1024;
 
+/// The reads of facts that a submission is judged by: one that is refused never reaches a write, which a replica would reject.
+const JUDGED: [Operation; 2] = ["basis", "committee basis"];
+
 /// How many times records are read while their long parts are replaced.
 const MAX_READS: usize = 32;
 
@@ -34,9 +39,15 @@ const MAX_COMMITS: usize = 3;
 /// The time until the pieces for a commit that was never made expire, in milliseconds.
 const STAGED_MILLIS: u64 = 600_000;
 
-/// The shared state of each tenant opened so far.
-#[derive(Default)]
-pub(crate) struct SharedByTenant(Mutex<HashMap<TenantId, Arc<Shared>>>);
+/// All tenants, over the same connections. Clones share everything.
+#[derive(Clone)]
+pub(crate) struct OpenTenants {
+    client: Arc<Client>,
+    schema: Schema,
+    /// Those opened so far.
+    shared: Arc<Mutex<HashMap<TenantId, Arc<Shared>>>>,
+    heard: Arc<LastHeard>,
+}
 
 /// The state shared by all handles of one tenant.
 #[derive(Default)]
@@ -47,10 +58,45 @@ pub(crate) struct Shared {
     seen: SeenLog,
 }
 
-impl SharedByTenant {
-    pub(crate) fn of(&self, tenant: &TenantId) -> Arc<Shared> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(tenant.clone()).or_default())
+impl OpenTenants {
+    pub(crate) fn new(client: Client, tables: &'static [&'static Table]) -> Self {
+        let (shared, heard) = Default::default();
+        Self { client: Arc::new(client), schema: Schema::new(tables), shared, heard }
+    }
+
+    pub(crate) fn open(&self, tenant: &TenantId) -> Tenant {
+        let mut known = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = Arc::clone(known.entry(tenant.clone()).or_default());
+        Tenant {
+            id: tenant.clone(),
+            client: Arc::clone(&self.client),
+            schema: self.schema,
+            keys: Keys::of(tenant),
+            shared,
+            heard: Arc::clone(&self.heard),
+        }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The changes since the last call.
+    pub(crate) async fn changes(&self) -> Result<Changes> {
+        self.heard.exchange(&self.client).await
+    }
+
+    /// Whether a tenant has records other than transient ones.
+    pub(crate) async fn is_used(&self, op: Operation, tenant: &TenantId) -> Result<bool> {
+        let exists = redis::cmd("EXISTS").arg(self.guards(&Keys::of(tenant))).to_owned();
+        Ok(self.client.query::<u64>(op, &exists).await? > 0)
+    }
+
+    /// The keys that exist only if there are records other than transient ones.
+    pub(crate) fn guards(&self, keys: &Keys) -> Vec<String> {
+        let lasting = self.schema.all().filter(|(_, table)| !table.is_transient);
+        let records = lasting.map(|(_, table)| keys.records(table));
+        [keys.head(), keys.log()].into_iter().chain(records).collect()
     }
 }
 
@@ -83,6 +129,7 @@ impl Tenant {
         let (names, declared) = self.schema.declare(keys, &self.keys, encoded.used);
         let mut script = ScriptCall::with(&scripts::READ, &names, &[]);
         script.arg(declared).arg(encoded.argument).arg(encode::referred(self.schema));
+        script.arg(if JUDGED.contains(&op) { op } else { "" });
         let reads = async {
             for _ in 0..MAX_READS {
                 let reply: Reply = match encoded.is_large {
