@@ -99,7 +99,7 @@ impl Backend for MemoryBackend {
         Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })
     }
 
-    async fn ready(&self) -> Result<Readiness> {
+    async fn ready(&self, _: bool) -> Result<Readiness> {
         Ok(Readiness::default())
     }
 }

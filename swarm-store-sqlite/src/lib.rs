@@ -16,6 +16,8 @@
 //! all changes that arrived during the previous commit in one transaction, so many clients need hardly more syncs
 //! than one. Several threads read in parallel. Several processes of one machine may have the file open.
 //!
+//! The tables are those that `swarm-core` declares. This crate stores them and contains no rule of the service.
+//!
 //! `README.md` says what may be lost, and how to back up the file.
 
 #[cfg(doctest)]

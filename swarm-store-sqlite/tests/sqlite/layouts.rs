@@ -124,6 +124,21 @@ async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     page.lines().map(LogLine::text).collect()
 }
 
+#[tokio::test]
+async fn corrupt_record_is_warned_of() {
+    let (_folder, path) = new_path();
+    let store = SqliteStore::open(&path).unwrap();
+    let world = TestTenant::open(Arc::new(store.clone()), tenant());
+    let session = world.convened("aurora").await;
+    assert!(store.ready().await.unwrap().warnings.is_empty());
+    let other = Connection::open(path).unwrap();
+    other.execute("UPDATE sessions SET roster = '{}'", []).unwrap();
+    let session = store.open(&tenant()).session(session.id).await;
+    assert_eq!(session.unwrap_err().kind(), StoreErrorKind::Corrupt);
+    let warnings = store.ready().await.unwrap().warnings;
+    assert!(warnings.first().unwrap().starts_with("the file is damaged"), "{warnings:?}");
+}
+
 /// For example when a file of another layout was copied over it through SQLite.
 #[tokio::test]
 async fn file_that_got_another_layout_while_it_was_open_is_not_written() {

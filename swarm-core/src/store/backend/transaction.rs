@@ -90,6 +90,8 @@ pub enum Check {
         column: usize,
         /// The value.
         value: Term,
+        /// The version that the record has as well.
+        version: Option<Version>,
     },
     /// Each record of the range has at most this in the column with this position.
     AtMost {
@@ -207,6 +209,12 @@ pub enum Decision {
 }
 
 impl Head {
+    /// Returns whether the log goes on from here, which was seen: a log with the number `log`, whose entry with the number
+    /// [`size`](Self::size) was appended by `commit`; or one that has begun since.
+    pub fn continues(&self, log: u64, commit: Option<CommitId>) -> bool {
+        self.size == Seq(0) || log > self.log || (log == self.log && commit == self.commit)
+    }
+
     /// Returns the number of the entry whose commit must be compared to see that a log continues from here; `None` if
     /// there is nothing to compare.
     pub fn compared(&self) -> Option<Seq> {
