@@ -1,6 +1,6 @@
 //! Encodes queries and transactions as arguments of scripts, as `tables.lua` and `commit.lua` say.
 
-use swarm_core::domain::{Digest, hex};
+use swarm_core::domain::{Digest, Version, hex};
 use swarm_core::store::Result;
 use swarm_core::store::backend::{
     Append, Body, Check, CommitId, Entries, Entry, Item, Kind, Operation, PartSet, Query, Range,
@@ -240,15 +240,13 @@ impl Encoder {
         match check {
             Check::Version { table, key, expected } => {
                 out.list(4).number(1).size(self.table(table)?).bytes(&plain_key(key));
-                match expected {
-                    Some(version) => drop(out.number(exact(version.0))),
-                    None => drop(out.flag(false)),
-                }
+                version_if_any(out, *expected);
             }
             Check::NotAfter(deadline) => drop(out.list(2).number(2).number(deadline.millis())),
-            Check::First { range, column, value } => {
-                self.range(out.list(4).number(3), range)?;
+            Check::First { range, column, value, version } => {
+                self.range(out.list(5).number(3), range)?;
                 out.size(place_of(*column)).bytes(&plain_key(std::slice::from_ref(value)));
+                version_if_any(out, *version);
             }
             Check::AtMost { range, column, most } => {
                 self.range(out.list(4).number(4), range)?;
@@ -469,6 +467,13 @@ fn term_if_any(out: &mut Writer, of: Option<&Term>) {
         Some(of) => term(out, of),
         None => drop(out.flag(false)),
     }
+}
+
+fn version_if_any(out: &mut Writer, version: Option<Version>) {
+    match version {
+        Some(version) => out.number(exact(version.0)),
+        None => out.flag(false),
+    };
 }
 
 /// The parts of a table that are wanted, as bits.

@@ -182,7 +182,15 @@ impl Tenant {
         let mut encoded = encode::transaction(op, self.schema, &self.keys, transaction)?;
         for _ in 0..MAX_COMMITS {
             self.stage(op, &encoded.long_parts).await?;
-            let reply = self.send(op, transaction, encoded).await?;
+            let staged: Vec<_> =
+                encoded.long_parts.iter().map(|part| part.staged.clone()).collect();
+            let reply = self.send(op, transaction, encoded).await;
+            if !staged.is_empty() && !reply.as_ref().is_ok_and(is_made) {
+                // What stays expires.
+                let remove = redis::cmd("UNLINK").arg(staged).to_owned();
+                let _ = self.client.query::<u64>(op, &remove).await;
+            }
+            let reply = reply?;
             let decode = |decoder: &mut Decoder<'_>| decoder.outcome(transaction, &reply);
             if is_missing(&reply) {
                 encoded = encode::transaction(op, self.schema, &self.keys, transaction)?;
@@ -370,8 +378,16 @@ fn refused(op: Operation, outcome: Reply) -> Result<Reply> {
 }
 
 fn is_missing(outcome: &Reply) -> bool {
+    begins_with(outcome, b"missing")
+}
+
+fn is_made(outcome: &Reply) -> bool {
+    begins_with(outcome, b"made")
+}
+
+fn begins_with(outcome: &Reply, kind: &[u8]) -> bool {
     let Reply::Array(values) = outcome else { return false };
-    matches!(values.as_slice(), [Reply::BulkString(kind)] if kind == b"missing")
+    matches!(values.first(), Some(Reply::BulkString(first)) if first == kind)
 }
 
 /// A random identity.

@@ -68,7 +68,8 @@ local is_met = {
   function(check, at) return at <= check[2] end,
   function(check)
     local row = first_of(check[2])
-    return row and row.columns[check[3]] == check[4]
+    if not row or row.columns[check[3]] ~= check[4] then return false end
+    return not check[5] or row.columns[1] == check[5]
   end,
   function(check)
     local most, met = check[4], true

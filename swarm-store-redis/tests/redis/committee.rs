@@ -97,7 +97,7 @@ async fn briefs_of_earlier_days_are_deleted() {
         assert_eq!(store.save_committee_day(&change).await.unwrap(), Saved::Saved);
     }
     assert_eq!(store.committee_briefs(today(), None).await.unwrap().len(), 1);
-    assert_eq!(server.cli(&["hlen", "swarm:{acme}:committee:briefs"]).trim(), "1");
+    assert_eq!(server.cli(&["hlen", "swarm:{acme}:committee_briefs"]).trim(), "1");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
+use redis::Commands as _;
 use swarm_core::domain::{Message, Session, Version};
+use swarm_core::store::backend::{Value, key_of};
 use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
     MessageChange, MessageQuery, SessionChange, Store, Versioned,
@@ -34,10 +36,12 @@ impl Fixture {
         Self { server, store, committee }
     }
 
-    /// Truncates a record to its version.
-    fn corrupt(&self, key: &str, field: &str) {
+    /// Replaces a record, which is there.
+    fn corrupt(&self, key: &str, id: &Value) {
+        let mut redis = redis::Client::open(self.server.url()).unwrap().get_connection().unwrap();
         let key = format!("swarm:{{acme}}:{key}");
-        assert_eq!(self.server.cli(&["hset", &key, field, "1 "]).trim(), "0");
+        let set = redis.hset(key, key_of([id]), "1 ");
+        assert_eq!(set, Ok(0));
     }
 
     /// All keys with their values.
@@ -64,7 +68,7 @@ async fn write_over_corrupt_member_changes_nothing() {
     let fixture = Fixture::start().await;
     let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
-    fixture.corrupt("members", "ada");
+    fixture.corrupt("members", &"ada".into());
     let before = fixture.dump();
     let change = MemberChange { expected: Some(FIRST), ..change };
     assert!(fixture.store.save_member(&change).await.is_err());
@@ -78,7 +82,7 @@ async fn write_over_corrupt_message_changes_nothing() {
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let Versioned { record, version } =
         fixture.store.messages(&MessageQuery::ALL).await.unwrap().pop().unwrap();
-    fixture.corrupt("outbox", "1");
+    fixture.corrupt("messages", &Value::Integer(1));
     let before = fixture.dump();
     let change = MessageChange { message: Message::clone(&record), expected: version };
     assert!(fixture.store.save_message(&change).await.is_err());
@@ -89,7 +93,7 @@ async fn write_over_corrupt_message_changes_nothing() {
 async fn write_over_corrupt_session_changes_nothing() {
     let fixture = Fixture::start().await;
     let session = fixture.store.convene(&draft("subject")).await.unwrap();
-    fixture.corrupt("sessions", "1");
+    fixture.corrupt("sessions", &Value::Integer(1));
     let before = fixture.dump();
     let (session, act) = (Session::clone(&session), draft("subject").act);
     let change = SessionChange {
@@ -109,7 +113,7 @@ async fn write_over_corrupt_session_changes_nothing() {
 async fn write_over_corrupt_committee_member_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.corrupt("committee:members", "ada");
+    fixture.corrupt("committee_members", &"ada".into());
     let before = fixture.dump();
     let change = CommitteeMemberChange { expected: Some(FIRST), ..seat("ada") };
     assert!(fixture.committee.save_committee_member(&change).await.is_err());
@@ -120,14 +124,17 @@ async fn write_over_corrupt_committee_member_changes_nothing() {
 async fn write_over_corrupt_day_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.corrupt("committee:days", "20261121");
+    fixture.corrupt("committee_days", &"2026-11-21".into());
     fixture.assert_saving_a_day_fails().await;
 }
 
 #[tokio::test]
-async fn write_over_brief_with_corrupt_day_changes_nothing() {
+async fn write_over_corrupt_brief_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.server.cli(&["hset", "swarm:{acme}:committee:briefs", "no day", ""]);
+    let mut redis = redis::Client::open(fixture.server.url()).unwrap().get_connection().unwrap();
+    let brief = key_of([&"2026-11-21".into(), &"ada".into()]);
+    let set = redis.hset("swarm:{acme}:committee_briefs", brief, "1 ");
+    assert_eq!(set, Ok(0));
     fixture.assert_saving_a_day_fails().await;
 }

@@ -124,7 +124,7 @@ impl Tenant {
     fn dump(&self, redis: &mut Connection) -> BTreeMap<String, Vec<u8>> {
         let prefix = format!("swarm:{{{}}}:", self.id);
         let mut keys: Vec<String> = redis.keys(format!("{prefix}*")).unwrap();
-        keys.retain(|key| !key.contains(":snapshot:"));
+        keys.retain(|key| !key.contains(":staged:"));
         let dump = |key: String| {
             let dump = redis::cmd("DUMP").arg(&key).query(redis).unwrap();
             (key[prefix.len()..].to_owned(), dump)
