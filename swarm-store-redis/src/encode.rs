@@ -78,7 +78,7 @@ pub(crate) fn queries(op: Operation, schema: Schema, queries: &[Query]) -> Resul
 }
 
 /// The limit from which an answer may be large.
-const LARGE: usize = 64;
+const LARGE: usize = 1_000;
 
 /// The numbers of the tables that entries may refer to, by name.
 pub(crate) fn referred(schema: Schema) -> Vec<u8> {

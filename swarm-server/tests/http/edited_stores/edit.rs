@@ -86,22 +86,30 @@ impl Edit {
           local from = string.gsub(ARGV[1], '%p', '%%%0')
           return (string.gsub(text, from, ARGV[2]))
         end
+        local function number(it) return struct.pack('>BI4I4', 1, 2147483648, it) end
         local function row(take)
           for place, row in ipairs(log) do
-            if string.find(row, '^t ' .. take .. ' ') then return place, row end
+            local entry = cmsgpack.unpack(row)
+            if entry[5] == 'takes' and entry[6] == number(take) then return place, row end
           end
-        end\n";
+        end
+        local tile = number(1) .. number(0) .. number(0)\n";
         let run = |script: &str, arguments: &[&str]| {
             let script = format!("{KEYS}{script}");
             let said = redis.cli(&[&["EVAL", &script, "0"], arguments].concat());
             assert_eq!(said.trim(), "done");
         };
         match self {
-        Edit::TakeDeleted => run("redis.call('HDEL', key .. 'takes', 2) return 'done'", &[]),
+        Edit::TakeDeleted => run("redis.call('HDEL', key .. 'takes', number(2)) return 'done'", &[]),
         Edit::TakeAndEntryDeleted => run(
             "local _, row = row(2)
-            redis.call('HDEL', key .. 'takes', 2)
-            redis.call('LREM', key .. 'session:1:takes', 1, 2)
+            redis.call('HDEL', key .. 'takes', number(2))
+            for _, name in ipairs({ 'session', 'nonce', 'revision' }) do
+              local index = key .. 'takes_by_' .. name
+              for _, member in ipairs(redis.call('ZRANGE', index, 0, -1)) do
+                if string.sub(member, -11, -3) == number(2) then redis.call('ZREM', index, member) end
+              end
+            end
             redis.call('LREM', key .. 'log', 1, row)
             return 'done'",
             &[],
@@ -115,24 +123,39 @@ impl Edit {
             &[],
         ),
         Edit::EntriesReworded(from, to) => run(
-            "for place, row in ipairs(log) do redis.call('LSET', key .. 'log', place - 1, replaced(row)) end
-            local acts = redis.call('HGET', key .. 'log:sessions', 1)
-            redis.call('HSET', key .. 'log:sessions', 1, replaced(acts))
+            "for place, row in ipairs(log) do
+              local entry = cmsgpack.unpack(row)
+              entry[7] = entry[7] and replaced(entry[7])
+              redis.call('LSET', key .. 'log', place - 1, cmsgpack.pack(entry))
+            end
             return 'done'",
             &[from, to],
         ),
         Edit::RecordReworded(from, to) => run(
-            "local session = redis.call('HGET', key .. 'sessions', 1)
-            redis.call('HSET', key .. 'sessions', 1, replaced(session))
+            "local session = redis.call('HGET', key .. 'sessions', number(1))
+            local after, columns = cmsgpack.unpack_one(session, 0)
+            local _, parts = cmsgpack.unpack_one(session, after)
+            for place, part in ipairs(parts) do
+              if type(part) == 'string' then parts[place] = replaced(part) end
+            end
+            redis.call('HSET', key .. 'sessions', number(1), cmsgpack.pack(columns) .. cmsgpack.pack(parts))
+            for _, field in ipairs(redis.call('HKEYS', key .. 'sessions:parts')) do
+              redis.call('HSET', key .. 'sessions:parts', field, replaced(redis.call('HGET', key .. 'sessions:parts', field)))
+            end
             return 'done'",
             &[from, to],
         ),
-        Edit::TileDeleted => run("redis.call('HDEL', key .. 'log:tree', '1:0:0') return 'done'", &[]),
+        Edit::TileDeleted => run("redis.call('HDEL', key .. 'tiles', tile) return 'done'", &[]),
         Edit::TileZeroed => run(
-            "redis.call('HSET', key .. 'log:tree', '1:0:0', string.rep('\\0', 352)) return 'done'",
+            "local stored = cmsgpack.unpack(redis.call('HGET', key .. 'tiles', tile))
+            stored[6] = '\\3' .. string.rep('\\0\\255', 352) .. '\\0'
+            redis.call('HSET', key .. 'tiles', tile, cmsgpack.pack(stored))
+            return 'done'",
             &[],
         ),
-        Edit::TileAndTreeDeleted => run("redis.call('DEL', key .. 'log:tree') return 'done'", &[]),
+        Edit::TileAndTreeDeleted => {
+            run("redis.call('DEL', key .. 'tiles', key .. 'trees') return 'done'", &[]);
+        }
     }
     }
 }
