@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use redis::Value as Reply;
 use swarm_core::store::backend::{
-    CommitId, Kind, Operation, Outcome, Query, Reading, Table, Transaction,
+    Answer, CommitId, Kind, Operation, Outcome, Query, Reading, Table, Transaction,
 };
 use swarm_core::store::{BatchCommit, Changes, GroupCommit, LogPosition, Result, SeenLog};
 use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
@@ -137,6 +137,12 @@ impl Tenant {
                     false => self.client.run(op, &script).await?,
                 };
                 let decode = |decoder: &mut Decoder<'_>| decoder.reading(queries, &reply).map(Some);
+                let Some(reading) = self.completed(op, decode).await? else { continue };
+                if self.client.replicas() == 0 || !acknowledges(op, queries, &reading) {
+                    return Ok(reading);
+                }
+                let reply: Reply = self.client.commit(op, &script, &self.keys).await?;
+                let decode = |decoder: &mut Decoder<'_>| decoder.reading(queries, &reply).map(Some);
                 if let Some(reading) = self.completed(op, decode).await? {
                     return Ok(reading);
                 }
@@ -184,7 +190,7 @@ impl Tenant {
             self.stage(op, &encoded.long_parts).await?;
             let staged: Vec<_> =
                 encoded.long_parts.iter().map(|part| part.staged.clone()).collect();
-            let reply = self.send(op, transaction, encoded).await;
+            let reply = bounded(op, self.send(op, transaction, encoded)).await;
             if !staged.is_empty() && !reply.as_ref().is_ok_and(is_made) {
                 // What stays expires.
                 let remove = redis::cmd("UNLINK").arg(staged).to_owned();
@@ -357,6 +363,20 @@ impl BatchCommit for Tenant {
         let outcomes = self.commit_together(batch, &self.keys, None, true).await?;
         Ok(outcomes.into_iter().map(Some).collect())
     }
+}
+
+/// Whether facts show the only record with some values: the take that spent a nonce. A retried take is acknowledged again by
+/// it, but not before it is on the replicas.
+fn acknowledges(op: Operation, queries: &[Query], reading: &Reading) -> bool {
+    let is_shown = |(query, answer): (&Query, &Answer)| match query {
+        Query::Rows(range) => {
+            let index = range.index.and_then(|index| range.table.indexes.get(index));
+            index.is_some_and(|index| index.is_unique && index.columns.len() == range.prefix.len())
+                && !answer.rows().is_empty()
+        }
+        _ => false,
+    };
+    JUDGED.contains(&op) && queries.iter().zip(&reading.answers).any(is_shown)
 }
 
 /// The outcome of a transaction, or the error for which nothing of it was written.
