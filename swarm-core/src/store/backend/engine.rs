@@ -195,8 +195,11 @@ fn each(
     if left == 0 {
         return Ok(());
     }
+    let has_value = |row: &Row| {
+        having.is_none_or(|column| row.columns.get(column).is_some_and(|value| !value.is_null()))
+    };
     if index.is_none() && prefix.len() == table.key {
-        return match tables.row(table, &prefix, parts)? {
+        return match tables.row(table, &prefix, parts)?.filter(has_value) {
             Some(row) => take(row).map(drop),
             None => Ok(()),
         };
@@ -206,7 +209,7 @@ fn each(
     let (after, before) = (after.as_ref(), before.as_ref());
     let scan = Scan { table, index, prefix: &prefix, after, before, is_descending, parts };
     tables.scan(&scan, &mut |row| {
-        if having.is_some_and(|column| row.columns.get(column).is_none_or(Value::is_null)) {
+        if !has_value(&row) {
             return Ok(true);
         }
         if distinct > 0 {
@@ -236,7 +239,7 @@ fn count(
         counted += usize::from(!has_key(range.table, &row, except));
         Ok(counted < range.limit)
     })?;
-    Ok(u64::try_from(counted).unwrap_or(u64::MAX))
+    Ok(u64::try_from(counted.min(range.limit)).unwrap_or(u64::MAX))
 }
 
 fn has_key(table: &Table, row: &Row, key: &[Value]) -> bool {
@@ -315,7 +318,7 @@ fn check_log(tables: &impl Tables, head: &Head, seen: &Head) -> Result<()> {
     if head.log > seen.log {
         return Err(StoreError::contended("commit", "another log has begun"));
     }
-    if head.log == seen.log && commit == seen.commit {
+    if head.log == seen.log && commit.is_some() && commit == seen.commit {
         return Ok(());
     }
     Err(StoreError::went_back("commit"))

@@ -36,7 +36,8 @@ pub enum Kind {
     /// At the time of the store's clock, even if that is earlier.
     AcceptClock,
     /// Whatever the log is, and however far the clock is behind. It begins another log, whose number is one higher than that
-    /// of the stored and of the seen log; this number takes the place of the first sequence's.
+    /// of the stored and of the seen log; this number takes the place of the first sequence's. It has at
+    /// least one entry, which keeps the number.
     AcceptLog,
     /// Records that serve proofs of the log: whatever log and clock are. It has no entries, and no feed announces it.
     Aside,
