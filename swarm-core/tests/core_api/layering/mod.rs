@@ -71,7 +71,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "committee",
             "log_scenario",
             ITSELF,
-            "conformance",
+            "backend conformance",
         ],
     ),
     ("swarm-redis-testing/src", &["clock ports proxy", "server", "cluster"]),
