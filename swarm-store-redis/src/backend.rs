@@ -1,34 +1,67 @@
 //! Implements [`Backend`].
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use async_trait::async_trait;
-use swarm_core::TenantId;
 use swarm_core::store::backend::{
     Backend, Load, Operation, Outcome, Query, Reading, Snapshot, Table, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result};
+use swarm_core::{StoreError, TenantId};
 
+use crate::connection::Address;
 use crate::connection::client::{Client, bounded};
+use crate::connection::options::Options;
 use crate::loading::Loading;
 use crate::snapshot::Copies;
 use crate::tenant::OpenTenants;
-use crate::{health, layout};
+use crate::{health, layout, scripts};
 
-/// Tables and logs of all tenants, in Redis.
-pub(crate) struct RedisBackend {
+/// The [port of backends](swarm_core::store::backend) in Redis, for any tables.
+pub struct RedisBackend {
     tenants: OpenTenants,
     strict: bool,
 }
 
 impl RedisBackend {
-    pub(crate) fn new(client: Client, tables: &'static [&'static Table], strict: bool) -> Self {
-        Self { tenants: OpenTenants::new(client, tables), strict }
+    /// Connects as [`RedisStore::connect`](crate::RedisStore::connect) does, to a server that has these tables, or none.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn connect(url: &str, tables: &'static [&'static Table]) -> Result<Self> {
+        bounded("connect", async {
+            let (address, options) = parse(url)?;
+            let client = Client::connect(address, options.replicas).await?;
+            // A full server is accepted here; `ready` reports it.
+            let (found, _) =
+                health::settings_and_memory(&client, "connect", options.strict).await?;
+            for warning in found.warnings {
+                tracing::warn!("{warning}");
+            }
+            layout::check_server("connect", &client).await?;
+            client.load("connect", &scripts::texts()).await?;
+            Ok(Self { tenants: OpenTenants::new(client, tables), strict: options.strict })
+        })
+        .await
     }
 
     pub(crate) fn is_strict(&self) -> bool {
         self.strict
     }
+}
+
+impl fmt::Debug for RedisBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisBackend").field("strict", &self.strict).finish_non_exhaustive()
+    }
+}
+
+/// Reads an address and its options.
+pub(crate) fn parse(url: &str) -> Result<(Address, Options)> {
+    let options = Options::parse(url)?;
+    let address = Address::parse(&options.url);
+    Ok((address.map_err(|error| StoreError::misconfigured("connect", error))?, options))
 }
 
 #[async_trait]

@@ -44,16 +44,13 @@ mod tenant;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use swarm_core::TenantId;
 use swarm_core::store::{
     ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
     Result, Store, TABLES, Tenants, Transfer,
 };
-use swarm_core::{StoreError, TenantId};
 
-use backend::RedisBackend;
-use connection::Address;
-use connection::client::{Client, bounded};
-use connection::options::Options;
+pub use backend::RedisBackend;
 
 /// All tenants, in Redis. Cloning shares the connections.
 #[derive(Clone)]
@@ -96,20 +93,7 @@ impl RedisStore {
     /// or the server is a replica, evicts records when memory runs out, has records of another
     /// layout, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
-        bounded("connect", async {
-            let (address, options) = parse(url)?;
-            let client = Client::connect(address, options.replicas).await?;
-            // A full server is accepted here; `ready` reports it.
-            let (found, _) =
-                health::settings_and_memory(&client, "connect", options.strict).await?;
-            for warning in found.warnings {
-                tracing::warn!("{warning}");
-            }
-            layout::check_server("connect", &client).await?;
-            client.load("connect", &scripts::texts()).await?;
-            Ok(Self(Records::new(RedisBackend::new(client, TABLES, options.strict))))
-        })
-        .await
+        RedisBackend::connect(url, TABLES).await.map(|backend| Self(Records::new(backend)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -117,14 +101,8 @@ impl RedisStore {
     /// # Errors
     /// [`StoreError`] when it is not. Its source says why, without the address.
     pub fn check_address(url: &str) -> Result<()> {
-        parse(url).map(drop)
+        backend::parse(url).map(drop)
     }
-}
-
-fn parse(url: &str) -> Result<(Address, Options)> {
-    let options = Options::parse(url)?;
-    let address = Address::parse(&options.url);
-    Ok((address.map_err(|error| StoreError::misconfigured("connect", error))?, options))
 }
 
 #[async_trait]

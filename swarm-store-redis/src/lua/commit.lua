@@ -41,8 +41,8 @@ end
 local function difference(seen_log, seen_size, seen_commit)
   if seen_size == 0 then return nil end
   if head_log > seen_log then return 'LATER' end
-  local commit = commit_of(seen_size) or false
-  if head_log ~= seen_log or commit ~= seen_commit then return 'BACK' end
+  local commit = commit_of(seen_size)
+  if head_log ~= seen_log or not commit or commit ~= seen_commit then return 'BACK' end
 end
 
 -- The time of a commit; nil if the clock is too far behind the log.

@@ -195,7 +195,7 @@ local function scan(range, take, only_keys)
   if not low or not high or left == 0 then return end
   if index < 0 then
     local row = row_of(T, low)
-    if row then take(row, low) end
+    if row and (having == 0 or row.columns[having] ~= NULL) then take(row, low) end
     return
   end
 
