@@ -61,6 +61,7 @@ mod response;
 mod routes;
 mod site;
 mod tenants;
+mod token_attempts;
 mod workers;
 
 use std::sync::Arc;
@@ -129,10 +130,10 @@ pub fn routes(site: &Site) -> Vec<RouteInfo> {
     routes::infos(site.parts())
 }
 
-/// An answer of the core as a response, with the headers of every answer of this crate. For servers that
-/// answer before a request reaches the [`service`].
-pub fn response<B: From<Bytes>>(answer: wire::Answer) -> Response<B> {
-    Answer::from(answer).into_response()
+/// An answer of the core as a response to a request for this path, with the headers of every answer of this crate. For
+/// servers that answer before a request reaches the [`service`].
+pub fn response<B: From<Bytes>>(path: &str, answer: wire::Answer) -> Response<B> {
+    Answer::from(answer).guarded_at(path).into_response()
 }
 
 /// The metrics of a site in the OpenMetrics text format, as in `/metrics`.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::domain::json::{self, ErrorPosition, Json, NotJson};
 use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
-use crate::rules::{ClaimFault, QuotaReached, Refusal, shape_fault};
+use crate::rules::{ClaimFault, MAX_SESSIONS_NAMED, QuotaReached, Refusal, shape_fault};
 
 /// Maximum number of characters of the request that a hint quotes.
 const MAX_QUOTED: usize = 40;
@@ -79,7 +79,12 @@ fn open_hint(open: &[(Day, SubjectId)]) -> String {
     }
     let shorten = |subject: &str| subject.chars().take(MAX_QUOTED).collect::<String>();
     let name = |(date, subject): &(Day, SubjectId)| format!("{date}/{}", shorten(subject.as_str()));
-    printable(&format!("open now: {}", open.iter().map(name).collect::<Vec<_>>().join(", ")))
+    let named: Vec<_> = open.iter().take(MAX_SESSIONS_NAMED).map(name).collect();
+    let more = match open.len() > MAX_SESSIONS_NAMED {
+        true => ", and more: see /api/swarm/open-sessions",
+        false => "",
+    };
+    printable(&format!("open now: {}{more}", named.join(", ")))
 }
 
 fn claim_hint(fault: &ClaimFault) -> String {
@@ -94,7 +99,8 @@ fn claim_hint(fault: &ClaimFault) -> String {
         ClaimFault::Encoding => "signature: must be standard base64 of 64 bytes",
         ClaimFault::Unproven => {
             "memberId is not approved (GET /api/swarm/apply/<memberId>), or challenge was replaced (ask \
-             again), or signature does not hold (POST the same body to /api/swarm/diagnose)"
+             again), or expiresAt is not the text that came with it, or signature does not hold (POST the same \
+             body to /api/swarm/diagnose)"
         }
     };
     text.to_owned()

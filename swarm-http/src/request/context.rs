@@ -11,6 +11,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::ApiKey;
+use swarm_core::rules::shape_fault;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
@@ -168,9 +169,20 @@ impl RequestContext {
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
     ) -> Result<T, Invalid> {
         match &self.body {
-            Json::Object(_) => self.fields().read_all(read),
+            Json::Object(_) => self
+                .fields()
+                .read_all(read)
+                .map_err(|invalid| self.wrapping_fault(&invalid).unwrap_or(invalid)),
             _ => Err(Invalid::new("body", "must be a JSON object")),
         }
+    }
+
+    /// The fault of a body that is an object in another one, which therefore lacks a field or has an unknown one.
+    fn wrapping_fault(&self, invalid: &Invalid) -> Option<Invalid> {
+        let body = Json::read(&self.bytes).ok()?;
+        let Json::Object(object) = &body else { return None };
+        let is_alone = object.members().count() == 1;
+        shape_fault(&body, invalid.field).filter(|_| is_alone)
     }
 
     /// A path parameter, parsed. A text that is not a valid id counts as an unknown one.

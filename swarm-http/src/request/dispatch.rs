@@ -32,7 +32,7 @@ use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
 use super::reception::{MemoryGate, read_body};
-use super::route::{AsyncHandler, Handler, Work};
+use super::route::{AsyncHandler, Handler, Route, Work};
 use super::table::Endpoint;
 
 /// The endpoint of a request, and its path parameters.
@@ -51,7 +51,7 @@ where
     E: Send,
 {
     let id = RequestId::of(&head.headers);
-    let method = head.method.clone();
+    let (method, at) = (head.method.clone(), head.path.clone());
     let client = site.forwarded_client(&head.headers);
     let receipt = ReceiptRequest::of(&site, &head);
     let body = pin!(body);
@@ -80,10 +80,11 @@ where
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
     let logged = pin!(log_and_count(&site, (id, client.clone()), &method, route, answer));
-    match client {
+    let answer = match client {
         Some(client) => client.run(logged).await,
         None => logged.await,
-    }
+    };
+    answer.guarded_at(&at)
 }
 
 /// How the answer is made: compressed, and from the cache or not.
@@ -123,7 +124,7 @@ where
     let body = pin!(body);
     let body = DigestedBody::new(body, receipt.is_some());
     let RequestHead { method, host, path, headers, .. } = head;
-    let answer = async {
+    let answered = async {
         let origin = Origin::of(host, &headers, site.origins);
         let answer = match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
             Some(served) => {
@@ -140,7 +141,8 @@ where
             None => answer,
         }
     };
-    log_and_count(site, (id, client), &method, ("unknown", None), answer).await
+    let answer = log_and_count(site, (id, client), &method, ("unknown", None), answered).await;
+    answer.guarded_at(&path)
 }
 
 /// The hint for a path that ends with a slash.
@@ -207,22 +209,46 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let RequestHead { method, host, path, query, headers } = head;
-    let origin = Origin::of(host, &headers, site.origins);
-    let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
+    let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
+    let served = site.find(&TenantRequest::new(origin.host(), &head.path, &head.headers));
     if served.is_none() && endpoint.needs_tenant() {
         return Err(unknown_host(&origin));
     }
-    if method == Method::OPTIONS {
+    if head.method == Method::OPTIONS {
         return Ok(caching::preflight(endpoint.allow(), endpoint.has_public_read()));
     }
-    let route = endpoint.route(&method)?;
+    let route = endpoint.route(&head.method)?;
     let handler = match &route.handler {
         Handler::Server(handler) => return handler.answer(Arc::clone(site)).await,
         Handler::Tenant(handler) => handler,
     };
     let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
+    let (attempts, tenant) = (&site.token_attempts, Arc::clone(&served));
+    let tenant = &tenant.config().id;
+    let attempt = credential::attempt(attempts, route.access, &head.headers, tenant)?;
+    let request = (served, origin, parts, head);
+    let answer = answer_route(site, (route, handler), request, options, body).await;
+    let answer = answer.unwrap_or_else(ApiError::into_answer);
+    if let Some(attempt) = attempt {
+        credential::end_attempt(attempt, &answer);
+    }
+    Ok(answer)
+}
+
+/// Answers a request whose tenant, route and handler are found.
+async fn answer_route<S, B, E>(
+    site: &Arc<Site>,
+    (route, handler): (&Route, &Arc<dyn AsyncHandler<RequestContext>>),
+    (served, origin, parts, head): (Arc<ServedTenant>, Origin, Vec<String>, RequestHead),
+    options: AnswerOptions,
+    body: Pin<&mut S>,
+) -> Reply
+where
+    S: Stream<Item = Result<B, E>>,
+    B: Buf,
+{
+    let RequestHead { method, query, headers, .. } = head;
     let credential = match authorize(route.access, &headers, &served).await {
         Ok(credential) => credential,
         Err(error) => {

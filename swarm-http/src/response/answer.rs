@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use swarm_core::domain::Salt;
 use swarm_core::wire::{self, Problem};
@@ -19,6 +19,15 @@ const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 
 /// The salt of the take that was just filed, if it is sealed (API.md, 5.8).
 const SWARM_SEAL: HeaderName = HeaderName::from_static("swarm-seal");
+
+/// The headers of every answer below the path of the console, unless it has its own.
+const OF_CONSOLE: [(HeaderName, HeaderValue); 2] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    ),
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex, nofollow")),
+];
 
 /// A complete answer.
 #[derive(Clone)]
@@ -81,6 +90,20 @@ impl Answer {
     pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
         if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
             self.headers.insert(SWARM_HINT, hint);
+        }
+        self
+    }
+
+    /// Tells browsers and crawlers what any answer below the path of the console is: in no frame, and in no index (API.md,
+    /// 14). A page has told them already.
+    pub(crate) fn guarded_at(mut self, path: &str) -> Self {
+        if path
+            .strip_prefix("/operate")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        {
+            for (name, value) in OF_CONSOLE {
+                self.headers.entry(name).or_insert(value);
+            }
         }
         self
     }

@@ -7,6 +7,7 @@ use swarm_core::wire::Problem::{
     UnknownToken,
 };
 use swarm_core::{MemberId, Refusal, Resource, wire};
+use tokio::time::Instant;
 
 use crate::fairness::Client;
 use crate::request::RequestContext;
@@ -15,6 +16,7 @@ use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
 use crate::response::{ApiError, Reply};
 use crate::tenants::Role;
+use crate::token_attempts::Asker;
 
 /// Maximum bodies of an application, a request for a challenge and a token claim, in bytes. Every valid one fits, however
 /// its JSON is escaped: a character takes 12 bytes at most.
@@ -165,6 +167,8 @@ pub(crate) async fn claim(mut request: RequestContext) -> Reply {
     let claim = TokenClaim::read(&mut request.fields()).map_err(Refusal::InvalidTokenClaim)?;
     let member_id = claim.payload.member_id.clone();
     let token = request.tenant().claim(claim, &request.public_origin()).await?;
+    let asker = Asker::current(&request.served.config().id);
+    request.site.token_attempts.remember(asker, token.reveal().as_bytes(), Instant::now());
     Ok(wire::members::claimed(&member_id, &token).into())
 }
 

@@ -87,3 +87,4 @@ mod went_back;
 mod witnesses;
 mod worst_neighbours;
 mod wrong_clocks;
+mod wrong_tokens;

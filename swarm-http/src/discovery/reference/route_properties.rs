@@ -64,12 +64,14 @@ fn common(route: &Route) -> Vec<Problem> {
         problems.extend([Problem::InvalidJson, Problem::BodyIncomplete, Problem::BodyTooSlow]);
         problems.extend([Problem::BodyTooLarge, Problem::NotJsonType]);
     }
-    problems.extend(match route.access {
+    let credential = match route.access {
         Access::Public | Access::PublicOrMember | Access::Console => None,
         Access::Member => Some(Problem::MissingBearer),
         Access::Operator(_) | Access::CommitteeOperator(_) => Some(Problem::AdminToken),
         Access::CommitteeMember => Some(Problem::MissingKey),
-    });
+    };
+    problems.extend(credential);
+    problems.extend(credential.map(|_| Problem::TooManyAttempts));
     // Every role may do what a reader may.
     let needs_more = route.access.role().is_some_and(|role| role > Role::Reader);
     problems.extend(needs_more.then_some(Problem::NotForRole));
