@@ -306,7 +306,7 @@ where
             poll_fn(|cx| service.poll_ready(cx)).await?;
             service.call(request).await?
         }
-        Err(error) => bad_request(request.uri().path(), &error),
+        Err(error) => bad_request(request.uri().path(), request.headers(), &error),
     };
     if !body.is_reached() {
         // With an unread body the connection cannot be reused.

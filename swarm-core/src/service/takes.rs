@@ -283,7 +283,10 @@ impl Tenant {
     }
 
     /// The public form of these takes, of any sessions. Only takes with a seal require that their session is read.
-    async fn public_takes(&self, takes: Vec<Arc<Take>>) -> Result<Vec<PublicTake>, Error> {
+    pub(super) async fn public_takes(
+        &self,
+        takes: Vec<Arc<Take>>,
+    ) -> Result<Vec<PublicTake>, Error> {
         let mut sessions: HashMap<SessionId, Arc<Session>> = HashMap::new();
         for take in takes.iter().filter(|take| take.salt.is_some()) {
             if let Entry::Vacant(unread) = sessions.entry(take.session_id) {

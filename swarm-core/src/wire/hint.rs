@@ -10,6 +10,9 @@ use crate::rules::{ClaimFault, MAX_SESSIONS_NAMED, QuotaReached, Refusal, shape_
 /// Maximum number of characters of the request that a hint quotes.
 const MAX_QUOTED: usize = 40;
 
+/// Maximum number of parameters that a hint names.
+const MAX_PARAMETERS_NAMED: usize = 4;
+
 /// The hint for a wrong signature.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
@@ -141,6 +144,23 @@ pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
     printable(&format!("{field}: {rule}")) + &quoted
 }
 
+/// Returns the hint for parameters of a query that mean nothing, if there are any: their names, and the parameters that
+/// there are.
+pub fn parameters_hint<'a>(
+    unknown: impl IntoIterator<Item = &'a str>,
+    known: &[&str],
+) -> Option<String> {
+    let shorten = |name: &str| printable(&name.chars().take(MAX_QUOTED).collect::<String>());
+    let mut names: Vec<_> = unknown.into_iter().map(shorten).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MAX_PARAMETERS_NAMED);
+    let (first, is) = (names.first()?, if names.len() > 1 { "mean" } else { "means" });
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let named = if names.len() > 1 { names.join(", ") } else { first.clone() };
+    Some(format!("{named}: {is} nothing here, the parameters of this path are {known}"))
+}
+
 pub(super) fn quote(value: &Json) -> String {
     let text = json::write(value);
     let more = if text.chars().count() > MAX_QUOTED { "..." } else { "" };
@@ -180,6 +200,19 @@ mod tests {
         assert_eq!(hint(&Refusal::WindowClosed, b"{}"), None);
         let trailer = committee_hint(&CommitteeRefusal::MissingStanceLine, b"{}").unwrap();
         assert!(trailer.starts_with("body: the last line must be STANCE: "), "{trailer}");
+    }
+
+    #[test]
+    fn parameters_without_meaning_are_named_once() {
+        let hint = |unknown: &[&str]| parameters_hint(unknown.iter().copied(), &["limit", "q"]);
+        assert_eq!(hint(&[]), None);
+        let rest = "nothing here, the parameters of this path are";
+        assert_eq!(hint(&["x", "x"]).unwrap(), format!("x: means {rest} limit, q"));
+        assert_eq!(hint(&["b", "a"]).unwrap(), format!("a, b: mean {rest} limit, q"));
+        let hostile = "\r\n\u{9b}".repeat(99);
+        let hint = parameters_hint([&*hostile], &[]).unwrap();
+        assert!(hint.ends_with(&format!("means {rest} none")), "{hint}");
+        assert!(hint.len() < 400 && hint.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{hint}");
     }
 
     #[test]

@@ -55,10 +55,16 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Whose token this is")
                 .answers(200, &["MemberName"])
                 .refuses(&[UnknownToken]),
+            read_as(Member, "/api/swarm/me", me)
+                .with(Work::Long)
+                .about("Whose token this is, and in which sessions its member may file now")
+                .answers(200, &["Me"])
+                .refuses(&[UnknownToken]),
         ]),
         Section::Records.rows(vec![
             cached("/api/swarm/members", list)
-                .about("The active members")
+                .about("The active members, found by text")
+                .query(&[("q", "SearchText")])
                 .answers(200, &["Members"]),
             read("/api/swarm/members/{id}", one)
                 .with(Work::CachedShort)
@@ -177,8 +183,17 @@ pub(crate) async fn verify_token(request: RequestContext) -> Reply {
     Ok(wire::members::bearer(&member).into())
 }
 
+pub(crate) async fn me(request: RequestContext) -> Reply {
+    let standings = request.tenant().standings(request.bearer()?).await?;
+    Ok(wire::members::standings(&standings).into())
+}
+
 pub(crate) async fn list(request: RequestContext) -> Reply {
-    Ok(wire::members::all(&request.tenant().members().await?).into())
+    let mut members = request.tenant().members().await?;
+    if let Some(needle) = request.needle() {
+        members.retain(|member| needle.is_in_member(member));
+    }
+    Ok(wire::members::all(&members).into())
 }
 
 pub(crate) async fn one(request: RequestContext) -> Reply {
@@ -237,7 +252,8 @@ pub(crate) async fn applications(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "after", |id| MemberId::parse(id).ok())?;
     let page = request.tenant().applications(state, position, limit).await?;
-    Ok(wire::members::applications(&page).into())
+    let next = page.next_after.as_ref();
+    Ok(request.linked(wire::members::applications(&page), "after", next))
 }
 
 fn member_state(text: &str) -> Result<MemberState, Refusal> {
@@ -260,5 +276,6 @@ pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
 pub(crate) async fn outbox(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "after", |id| number(id).map(MessageId))?;
-    Ok(wire::members::outbox(&request.tenant().outbox(position, limit).await?).into())
+    let page = request.tenant().outbox(position, limit).await?;
+    Ok(request.linked(wire::members::outbox(&page), "after", page.next_after))
 }

@@ -69,7 +69,8 @@ pub async fn first_record_of_a_range_is_checked(backend: Arc<dyn Backend>) {
         (indexed(BY_DEPOT, &["c".into()]), None),
     ] {
         for id in 1..=5 {
-            let check = Check::First { range: range.clone(), column: ID, value: int(id), version: None };
+            let check =
+                Check::First { range: range.clone(), column: ID, value: int(id), version: None };
             expect_eq!(tenant.is_met(check).await, Some(id) == expected, "{id} in {range:?}");
         }
     }

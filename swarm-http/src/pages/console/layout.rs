@@ -156,7 +156,7 @@ pub(super) fn with_error(error: Answer, page: Page) -> Answer {
     let page = page.answer(error.status);
     let (mut headers, problem) = (error.headers, error.problem);
     headers.extend(page.headers.clone());
-    Answer { headers, problem, ..page }
+    Answer { headers, problem, error_json: Some(error.body), ..page }
 }
 
 /// The error and its detail, as one text.
