@@ -186,12 +186,21 @@ impl RequestContext {
         }
     }
 
-    /// The fault of a body that is an object in another one, which therefore lacks a field or has an unknown one.
+    /// The fault of a body whose one member has the field that is missing.
     fn wrapping_fault(&self, invalid: &Invalid) -> Option<Invalid> {
         let body = Json::read(&self.bytes).ok()?;
         let Json::Object(object) = &body else { return None };
-        let is_alone = object.members().count() == 1;
-        shape_fault(&body, invalid.field).filter(|_| is_alone)
+        let mut members = object.members().map(|(_, value)| value);
+        let inner = match (members.next()?, members.next()) {
+            (Json::Object(inner), None) => inner,
+            (Json::List(items), None) => match items.as_slice() {
+                [Json::Object(inner)] => inner,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let is_wrapped = *invalid == Invalid::missing(invalid.field) && inner.has(invalid.field);
+        shape_fault(&body, invalid.field).filter(|_| is_wrapped)
     }
 
     /// A path parameter, parsed. A text that is not a valid id counts as an unknown one.

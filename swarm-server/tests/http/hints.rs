@@ -112,7 +112,6 @@ fn wrapped_request_of_an_operator_is_told_so() {
         ("/api/swarm/admin/activate", "data", json!({ "memberId": "m" })),
         ("/api/swarm/admin/accept", "body", json!({ "what": "clock" })),
         ("/api/ic/admin/members", "member", json!({ "id": "ada", "name": "Ada" })),
-        ("/api/ic/admin/briefs", "brief", json!({ "subject_id": "a", "date": "2026-11-21" })),
     ] {
         let wrapped =
             format!("body must have the fields at the top level, has them inside {name:?}");
@@ -121,6 +120,11 @@ fn wrapped_request_of_an_operator_is_told_so() {
         assert_eq!(told(path, json!([fields])), "body must be a JSON object", "{path}");
     }
     // What may have objects in it is no wrapper.
+    let roster = json!({ "members": [{ "memberId": "m", "excuse": true }] });
+    assert_eq!(
+        told("/api/swarm/admin/sessions/1/roster", roster),
+        "body must not have the unknown field \"excuse\""
+    );
     let wallets = json!({ "id": "a", "wallets": [{ "name": "hot" }] });
     assert_eq!(told("/api/swarm/admin/subjects", wallets), "name is missing");
     let payload = json!({ "signal_key": "k", "payload": { "date": "2026-11-21" } });
