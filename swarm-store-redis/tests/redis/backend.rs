@@ -15,7 +15,7 @@ async fn connect(url: &str) -> Arc<dyn Backend> {
 }
 
 async fn on_a_server() -> (Server, Arc<dyn Backend>) {
-    let server = Server::start(&["--appendonly", "no"]);
+    let server = Server::start(&[]);
     let backend = connect(&server.url()).await;
     (server, backend)
 }
