@@ -108,7 +108,7 @@ impl Backend for MemoryBackend {
         Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })
     }
 
-    async fn ready(&self, _: bool) -> Result<Readiness> {
+    async fn ready(&self) -> Result<Readiness> {
         Ok(Readiness::default())
     }
 }

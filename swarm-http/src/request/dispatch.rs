@@ -282,7 +282,7 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let RequestHead { method, query, headers, .. } = head;
+    let RequestHead { method, path, query, headers, .. } = head;
     let credential = match authorize(route.access, &headers, &served).await {
         Ok(credential) => credential,
         Err(error) => {

@@ -126,7 +126,7 @@ impl Backend for SqliteBackend {
 
     /// Checks that the file can be read, and written with an ordinary commit. Warns when the disk was full within the
     /// last minute, or corrupt data was found.
-    async fn ready(&self, is_garbled: bool) -> Result<Readiness> {
+    async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| match failure.is_disk_full {
             true => StoreError::misconfigured("ready", failure),
@@ -137,10 +137,7 @@ impl Backend for SqliteBackend {
                 self.database.was_disk_full_recently(),
                 "the disk had no room for a write within the last minute",
             ),
-            (
-                is_garbled || self.database.is_damaged(),
-                "the file is damaged, or a record in it garbled: the log says which",
-            ),
+            (self.database.is_damaged(), "the file is damaged: the log says where"),
         ];
         let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
         Ok(Readiness { warnings: warnings.map(|(_, warning)| warning.to_owned()).collect() })

@@ -94,12 +94,11 @@ pub trait Backend: Send + Sync + 'static {
     /// As [`read`](Self::read).
     async fn changes(&self) -> Result<Changes>;
 
-    /// Checks that the store answers and takes commits. It writes nothing that can be read. `is_garbled`: it has returned a
-    /// record that was not valid.
+    /// Checks that the store answers and takes commits. It writes nothing that can be read.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    async fn ready(&self, is_garbled: bool) -> Result<Readiness>;
+    async fn ready(&self) -> Result<Readiness>;
 }
 
 /// A tenant's records at one moment. Dropping it releases what the store holds for it.
