@@ -114,7 +114,7 @@ impl Backend for RedisBackend {
 
     /// Checks that the server answers, is not a replica, rejects writes rather than evicting records, and has no records of
     /// another layout. Warns when the server may lose acknowledged records; in strict mode that is an error.
-    async fn ready(&self, _: bool) -> Result<Readiness> {
+    async fn ready(&self) -> Result<Readiness> {
         bounded("ready", async {
             layout::check_server("ready", self.tenants.client()).await?;
             health::check(self.tenants.client(), "ready", self.strict).await
