@@ -394,7 +394,7 @@ async fn ranges_are_read_in_the_order_of_their_index() {
     for declared in [TABLES, DECLARED] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("swarm.db");
-        let backend = SqliteBackend::open(&path, Arc::new(now), declared).unwrap();
+        let backend = SqliteBackend::open(&path, now, declared).unwrap();
         let plans = backend.database.read(move |db| {
             let statements = Statements::new(declared);
             let mut plans = Vec::new();
@@ -442,7 +442,7 @@ async fn full_disk_is_warned_of_for_a_minute() {
     let clock = Arc::clone(&time);
     let clock = move || Timestamp::from_millis(clock.load(Ordering::Relaxed)).unwrap();
     let path = folder.path().join("swarm.db");
-    let backend = SqliteBackend::open(&path, Arc::new(clock), DECLARED).unwrap();
+    let backend = SqliteBackend::open(&path, clock, DECLARED).unwrap();
     let warnings = async || backend.ready().await.unwrap().warnings;
     assert!(warnings().await.is_empty());
 
@@ -476,7 +476,7 @@ impl Quarry {
 
     fn open_in(folder: TempDir) -> Self {
         let path = folder.path().join("swarm.db");
-        let backend = SqliteBackend::open(&path, Arc::new(now), DECLARED).unwrap();
+        let backend = SqliteBackend::open(&path, now, DECLARED).unwrap();
         Self { folder, backend }
     }
 

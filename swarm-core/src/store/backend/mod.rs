@@ -29,6 +29,7 @@
 
 mod body;
 pub mod engine;
+mod log_table;
 mod query;
 mod schema;
 mod transaction;
@@ -40,6 +41,7 @@ use super::{Changes, Readiness, Result};
 use crate::domain::TenantId;
 
 pub use body::{Body, Parts};
+pub use log_table::LOG;
 pub use query::{
     Answer, CommitId, Entries, Entry, Head, Join, PartSet, Query, Range, Reading, Reference, Row,
 };
