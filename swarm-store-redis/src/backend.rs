@@ -40,8 +40,9 @@ impl RedisBackend {
                 tracing::warn!("{warning}");
             }
             layout::check_server("connect", &client).await?;
-            client.load("connect", &scripts::texts()).await?;
-            Ok(Self { tenants: OpenTenants::new(client, tables), strict: options.strict })
+            client.load("connect", scripts::TEXTS).await?;
+            let tenants = OpenTenants::new("connect", client, tables)?;
+            Ok(Self { tenants, strict: options.strict })
         })
         .await
     }
@@ -92,7 +93,7 @@ impl Backend for RedisBackend {
         const OP: Operation = "tenants";
         let mut found = BTreeSet::new();
         // A failover may have lost the mark of a new tenant that a process then wrote to.
-        for name in ["layout", "head"] {
+        for name in ["layout", "records"] {
             let keys = self.tenants.client().scan(OP, &format!("swarm:{{*}}:{name}")).await?;
             found.extend(keys.iter().filter_map(|key| tenant_of(key, name)));
         }

@@ -5,7 +5,9 @@
 
 use swarm_core::TenantId;
 use swarm_core::domain::hex;
-use swarm_core::store::backend::{CommitId, Index, Table};
+use swarm_core::store::backend::{CommitId, Table};
+
+use crate::script::DECLARED;
 
 /// The layout of all tenants. This key and the next belong to no tenant.
 pub(crate) const SERVER_LAYOUT: &str = "swarm:layout";
@@ -34,34 +36,29 @@ impl Keys {
         &self.prefix
     }
 
-    /// The records of a table by their keys.
-    pub(crate) fn records(&self, table: &Table) -> String {
-        self.key(table.name)
+    /// The keys that every script declares: the records, their order and their parts, the log, and the transient records, their
+    /// order and their parts. The log comes from `log`.
+    pub(crate) fn declared(&self, log: &Self) -> [String; DECLARED] {
+        let [records, order, parts] = self.lasting();
+        let [transient, transient_order, transient_parts] =
+            ["transient", "transient:order", "transient:parts"].map(|name| self.key(name));
+        [records, order, parts, log.log(), transient, transient_order, transient_parts]
     }
 
-    /// The keys of a table in their order.
-    pub(crate) fn order(&self, table: &Table) -> String {
-        [&self.prefix, table.name, ":keys"].concat()
-    }
-
-    /// The parts of a table that are not stored with their records, by key and number.
-    pub(crate) fn parts(&self, table: &Table) -> String {
-        [&self.prefix, table.name, ":parts"].concat()
+    /// The keys of the records, of their order and of their parts.
+    pub(crate) fn lasting(&self) -> [String; 3] {
+        ["records", "order", "parts"].map(|name| self.key(name))
     }
 
     /// A long part, in pieces.
     pub(crate) fn part(&self, table: &Table, name: &str) -> String {
-        [&self.prefix, table.name, ":part:", name].concat()
+        let parts = if table.is_transient { "transient:parts:" } else { "parts:" };
+        [&self.prefix, parts, name].concat()
     }
 
     /// The same, written before the commit of a transaction; expires unless the commit is made.
     pub(crate) fn staged(&self, table: &Table, name: &str, commit: CommitId) -> String {
-        [&self.prefix, table.name, ":staged:", name, ":", &hex(&commit.0)].concat()
-    }
-
-    /// An index of a table.
-    pub(crate) fn index(&self, index: &Index) -> String {
-        self.key(index.name)
+        [&self.part(table, name), ":staged:", &hex(&commit.0)].concat()
     }
 
     /// The outcome of a transaction; expires after ten minutes.
@@ -88,13 +85,8 @@ macro_rules! keys {
 keys! {
     /// The layout of the tenant.
     layout: "layout";
-    /// `head`, the end of the log: its number, its size, and the time and the commit of its last entry. `sequence ` and a name:
-    /// the last number of a sequence, or its sum.
-    head: "head";
     /// The entries of the log, in order.
     log: "log";
-    /// The numbers of the entries about each topic.
-    topics: "log:topics";
     /// Whether the copies of a dump, or what was loaded, are there.
     marker: "marker";
     /// Written after each commit that waits for replicas; its value has no meaning.

@@ -34,12 +34,13 @@ mod health;
 mod keys;
 mod layout;
 mod loading;
-mod msgpack;
 mod schema;
+mod script;
 mod script_call;
 mod scripts;
 mod snapshot;
 mod tenant;
+mod value;
 
 use std::sync::Arc;
 

@@ -10,11 +10,10 @@ use swarm_core::store::backend::{Item, Load, Operation};
 use swarm_core::{StoreError, TenantId};
 
 use crate::changes;
-use crate::encode;
 use crate::keys::Keys;
 use crate::script_call::ScriptCall;
 use crate::scripts;
-use crate::tenant::{OpenTenants, Tenant, new_id};
+use crate::tenant::{OpenTenants, Tenant, guards, new_id};
 
 const OP: Operation = "restore";
 
@@ -51,7 +50,7 @@ impl Load for Loading {
             self.tenants.insert(tenant.clone(), staged);
         }
         match self.tenants.get_mut(tenant) {
-            Some(staged) => staged.write(&items).await,
+            Some(staged) => staged.write(items).await,
             None => Ok(()),
         }
     }
@@ -66,7 +65,7 @@ impl Load for Loading {
             }
         }
         for (id, staged) in &self.tenants {
-            let guards = self.opened.guards(&staged.tenant.keys);
+            let guards = guards(&staged.tenant.keys);
             if !staged.commit(&guards).await? {
                 let occupied = id.clone();
                 self.discard().await?;
@@ -93,11 +92,11 @@ impl Staged {
         Ok(Self { tenant, keys, parts: BTreeSet::new() })
     }
 
-    async fn write(&mut self, items: &[Item]) -> Result<()> {
-        for items in items.chunks(BATCH) {
-            let encoded = encode::load(OP, self.tenant.schema, &self.keys, new_id(OP)?, items)?;
-            self.parts.extend(encoded.long_parts.iter().map(|part| part.key.clone()));
-            self.tenant.load(OP, &self.keys, encoded, TTL).await?;
+    async fn write(&mut self, items: Vec<Item>) -> Result<()> {
+        let mut items = items.into_iter().peekable();
+        while items.peek().is_some() {
+            let batch = items.by_ref().take(BATCH).collect();
+            self.parts.extend(self.tenant.load(OP, &self.keys, batch, TTL).await?);
         }
         Ok(())
     }
@@ -130,11 +129,9 @@ impl Staged {
 
     /// The keys that may have been written, but for the marker.
     fn written(&self) -> Vec<String> {
-        let (keys, schema) = (&self.keys, self.tenant.schema);
-        let mut names = vec![keys.head(), keys.log(), keys.topics()];
-        names.extend(schema.all().flat_map(|(_, table)| schema.keys_of(keys, table)));
-        names.extend(self.parts.iter().cloned());
-        names
+        let [records, order, parts] = self.keys.lasting();
+        let names = [self.keys.log(), records, order, parts];
+        names.into_iter().chain(self.parts.iter().cloned()).collect()
     }
 
     /// Removes the remaining keys.

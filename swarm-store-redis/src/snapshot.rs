@@ -30,8 +30,7 @@ impl Copies {
     pub(crate) async fn begin(tenant: Tenant) -> Result<Self> {
         let keys = Keys::apart(&tenant.id, "dump", &hex(&new_id(OP)?.0));
         let copies = Self { tenant, keys };
-        let mut names = copies.names(&copies.tenant.keys);
-        names.extend(copies.names(&copies.keys));
+        let mut names = [copies.tenant.keys.lasting(), copies.keys.lasting()].concat();
         names.push(copies.keys.marker());
         let mut script = ScriptCall::with(&scripts::COPY, &names, &[]);
         script.arg(TTL);
@@ -39,16 +38,8 @@ impl Copies {
         Ok(copies)
     }
 
-    /// The keys that are copied.
-    fn names(&self, keys: &Keys) -> Vec<String> {
-        let schema = self.tenant.schema;
-        let tables = schema.all().filter(|(_, table)| !table.is_transient);
-        let names = tables.flat_map(|(_, table)| schema.keys_of(keys, table));
-        [keys.head()].into_iter().chain(names).collect()
-    }
-
     fn copied(&self) -> Vec<String> {
-        let mut names = self.names(&self.keys);
+        let mut names = self.keys.lasting().to_vec();
         names.push(self.keys.marker());
         names
     }

@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use redis::Value as Reply;
 use swarm_core::store::backend::{
-    Answer, CommitId, Kind, Operation, Outcome, Query, Reading, Table, Transaction,
+    Answer, CommitId, Item, Kind, Operation, Outcome, Query, Reading, Table, Transaction,
 };
 use swarm_core::store::{BatchCommit, Changes, GroupCommit, LogPosition, Result, SeenLog};
 use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
 
 use crate::changes::{self, LastHeard};
 use crate::connection::client::{Client, bounded};
-use crate::decode::{Decoder, Referred};
-use crate::encode::{self, EncodedTransaction, LongPart};
+use crate::decode::{Decoder, MADE, Referred};
+use crate::encode::{Encoded, EncodedTransaction, LongPart, Scripts};
 use crate::keys::Keys;
 use crate::layout::TenantLayout;
-use crate::schema::{Schema, TableSet};
+use crate::schema::Schema;
 use crate::script_call::ScriptCall;
 use crate::scripts;
 
@@ -44,6 +44,7 @@ const STAGED_MILLIS: u64 = 600_000;
 pub(crate) struct OpenTenants {
     client: Arc<Client>,
     schema: Schema,
+    compiled: Arc<Scripts>,
     /// Those opened so far.
     shared: Arc<Mutex<HashMap<TenantId, Arc<Shared>>>>,
     heard: Arc<LastHeard>,
@@ -59,9 +60,14 @@ pub(crate) struct Shared {
 }
 
 impl OpenTenants {
-    pub(crate) fn new(client: Client, tables: &'static [&'static Table]) -> Self {
-        let (shared, heard) = Default::default();
-        Self { client: Arc::new(client), schema: Schema::new(tables), shared, heard }
+    pub(crate) fn new(
+        op: Operation,
+        client: Client,
+        tables: &'static [&'static Table],
+    ) -> Result<Self> {
+        let (compiled, shared, heard) = Default::default();
+        let schema = Schema::new(op, tables)?;
+        Ok(Self { client: Arc::new(client), schema, compiled, shared, heard })
     }
 
     pub(crate) fn open(&self, tenant: &TenantId) -> Tenant {
@@ -71,6 +77,7 @@ impl OpenTenants {
             id: tenant.clone(),
             client: Arc::clone(&self.client),
             schema: self.schema,
+            compiled: Arc::clone(&self.compiled),
             keys: Keys::of(tenant),
             shared,
             heard: Arc::clone(&self.heard),
@@ -88,16 +95,15 @@ impl OpenTenants {
 
     /// Whether a tenant has records other than transient ones.
     pub(crate) async fn is_used(&self, op: Operation, tenant: &TenantId) -> Result<bool> {
-        let exists = redis::cmd("EXISTS").arg(self.guards(&Keys::of(tenant))).to_owned();
+        let exists = redis::cmd("EXISTS").arg(&guards(&Keys::of(tenant))).to_owned();
         Ok(self.client.query::<u64>(op, &exists).await? > 0)
     }
+}
 
-    /// The keys that exist only if there are records other than transient ones.
-    pub(crate) fn guards(&self, keys: &Keys) -> Vec<String> {
-        let lasting = self.schema.all().filter(|(_, table)| !table.is_transient);
-        let records = lasting.map(|(_, table)| keys.records(table));
-        [keys.head(), keys.log()].into_iter().chain(records).collect()
-    }
+/// The keys that exist only if there are records other than transient ones.
+pub(crate) fn guards(keys: &Keys) -> [String; 2] {
+    let [records, ..] = keys.lasting();
+    [records, keys.log()]
 }
 
 /// The records of one tenant.
@@ -105,7 +111,8 @@ impl OpenTenants {
 pub(crate) struct Tenant {
     pub(crate) id: TenantId,
     pub(crate) client: Arc<Client>,
-    pub(crate) schema: Schema,
+    schema: Schema,
+    compiled: Arc<Scripts>,
     pub(crate) keys: Keys,
     pub(crate) shared: Arc<Shared>,
     pub(crate) heard: Arc<LastHeard>,
@@ -125,12 +132,13 @@ impl Tenant {
         queries: &[Query],
     ) -> Result<Reading> {
         self.check(op).await?;
-        let encoded = encode::queries(op, self.schema, queries)?;
-        let (names, declared) = self.schema.declare(keys, &self.keys, encoded.used);
-        let mut script = ScriptCall::with(&scripts::READ, &names, &[]);
-        script.arg(declared).arg(encoded.argument).arg(encode::referred(self.schema));
-        script.arg(if JUDGED.contains(&op) { op } else { "" });
+        let encoded = self.compiled.queries(op, queries, JUDGED.contains(&op))?;
+        let Encoded { compiled, fields, arguments } = &encoded.call;
+        let mut script = ScriptCall::of(&compiled.script, keys.declared(&self.keys));
+        script.args(fields);
+        script.args(arguments);
         let reads = async {
+            self.client.prepare(op, compiled).await?;
             for _ in 0..MAX_READS {
                 let reply: Reply = match encoded.is_large {
                     true => self.client.run_bulk(op, &script).await?,
@@ -185,7 +193,7 @@ impl Tenant {
 
     /// Carries out a transaction.
     pub(crate) async fn commit(&self, op: Operation, transaction: &Transaction) -> Result<Outcome> {
-        let mut encoded = encode::transaction(op, self.schema, &self.keys, transaction)?;
+        let mut encoded = self.compiled.transaction(op, &self.keys, transaction)?;
         for _ in 0..MAX_COMMITS {
             self.stage(op, &encoded.long_parts).await?;
             let staged: Vec<_> =
@@ -199,7 +207,7 @@ impl Tenant {
             let reply = reply?;
             let decode = |decoder: &mut Decoder<'_>| decoder.outcome(transaction, &reply);
             if is_missing(&reply) {
-                encoded = encode::transaction(op, self.schema, &self.keys, transaction)?;
+                encoded = self.compiled.transaction(op, &self.keys, transaction)?;
                 continue;
             }
             let outcome = self.completed(op, decode).await?;
@@ -252,20 +260,19 @@ impl Tenant {
     ) -> Result<Vec<Result<Reply>>> {
         let op = batch.first().map_or("commit", |waiting| waiting.op);
         self.mark(op).await?;
-        let (mut used, mut written) = (TableSet::default(), TableSet::default());
-        for Waiting { encoded, .. } in batch {
-            (used, written) = (used.with(encoded.used), written.with(encoded.written));
-        }
-        let (mut names, declared) = self.schema.declare(keys, keys, used);
+        let Some(first) = batch.first() else { return Ok(Vec::new()) };
+        self.client.prepare(op, &first.encoded.call.compiled).await?;
+        let mut names = keys.declared(keys).to_vec();
         for Waiting { encoded, .. } in batch {
             names.extend(encoded.attempt.clone());
-            names.extend(encoded.long_parts.iter().flat_map(LongPart::keys));
+            names.extend(encoded.long_parts.iter().flat_map(LongPart::keys).cloned());
         }
-        let mut script = ScriptCall::with(&scripts::COMMIT, &names, &[]);
-        script.arg(declared).arg(self.schema.numbers(written));
-        script.arg(ttl.map(|ttl| ttl.to_string()).unwrap_or_default());
-        for Waiting { encoded, .. } in batch {
-            script.arg(&encoded.argument[..]);
+        let mut script = ScriptCall::with(&first.encoded.call.compiled.script, &names, &[]);
+        script.arg(batch.len());
+        batch.iter().for_each(|waiting| script.args(&waiting.encoded.call.fields));
+        batch.iter().for_each(|waiting| script.args(&waiting.encoded.call.arguments));
+        if let Some(ttl) = ttl {
+            script.arg(ttl);
         }
         let outcomes: Vec<Reply> = match waits {
             true => self.client.commit(op, &script, &self.keys).await?,
@@ -283,7 +290,7 @@ impl Tenant {
         if !parts.is_empty() {
             self.mark(op).await?;
         }
-        for LongPart { key, staged, pieces } in parts {
+        for LongPart { key, staged, pieces, .. } in parts {
             let length = redis::cmd("LLEN").arg(key).to_owned();
             if self.client.query::<usize>(op, &length).await? == pieces.len() {
                 continue;
@@ -297,14 +304,16 @@ impl Tenant {
         Ok(())
     }
 
-    /// Writes records that are loaded, under these keys, where they expire.
+    /// Writes records that are loaded, under these keys, where they expire. Returns the keys of their long parts.
     pub(crate) async fn load(
         &self,
         op: Operation,
         keys: &Keys,
-        encoded: EncodedTransaction,
+        items: Vec<Item>,
         ttl: u64,
-    ) -> Result<()> {
+    ) -> Result<Vec<String>> {
+        let encoded = self.compiled.load(op, keys, new_id(op)?, items)?;
+        let long_parts = encoded.long_parts.iter().map(|part| part.key.clone()).collect();
         self.stage(op, &encoded.long_parts).await?;
         let waiting = Waiting { op, encoded };
         let outcomes = self.commit_together(&[&waiting], keys, Some(ttl), false).await?;
@@ -312,7 +321,7 @@ impl Tenant {
         let outcome = outcome.unwrap_or_else(|| Err(StoreError::corrupt(op, "no outcome")))?;
         match is_missing(&outcome) {
             true => Err(StoreError::unavailable(op, "what was staged was lost")),
-            false => Ok(()),
+            false => Ok(long_parts),
         }
     }
 
@@ -345,8 +354,13 @@ impl BatchCommit for Tenant {
     type Outcome = Reply;
 
     fn fits(batch: &[&Waiting], next: &Waiting) -> bool {
-        let size = |waiting: &Waiting| waiting.encoded.argument.len();
-        batch.len() < MAX_BATCH
+        let size = |waiting: &Waiting| waiting.encoded.len();
+        let compiled = |waiting: &Waiting| Arc::clone(&waiting.encoded.call.compiled);
+        let is_of_shape = |it: &&Waiting| {
+            Arc::ptr_eq(&compiled(it), &compiled(next)) && compiled(it).takes_several
+        };
+        batch.iter().all(is_of_shape)
+            && batch.len() < MAX_BATCH
             && batch.iter().map(|it| size(it)).sum::<usize>() < MAX_BATCH_BYTES
             && (batch.is_empty() || size(next) < MAX_BATCH_BYTES)
     }
@@ -398,16 +412,12 @@ fn refused(op: Operation, outcome: Reply) -> Result<Reply> {
 }
 
 fn is_missing(outcome: &Reply) -> bool {
-    begins_with(outcome, b"missing")
+    let Reply::Array(values) = outcome else { return false };
+    matches!(values.first(), Some(Reply::BulkString(kind)) if kind == b"missing")
 }
 
 fn is_made(outcome: &Reply) -> bool {
-    begins_with(outcome, b"made")
-}
-
-fn begins_with(outcome: &Reply, kind: &[u8]) -> bool {
-    let Reply::Array(values) = outcome else { return false };
-    matches!(values.first(), Some(Reply::BulkString(first)) if first == kind)
+    matches!(outcome, Reply::BulkString(made) if made.starts_with(MADE))
 }
 
 /// A random identity.

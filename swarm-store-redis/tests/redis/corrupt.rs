@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use redis::Commands as _;
 use swarm_core::domain::{Message, Session, Version};
-use swarm_core::store::backend::{Value, key_of};
 use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
     MessageChange, MessageQuery, SessionChange, Store, Versioned,
@@ -16,7 +15,7 @@ use swarm_store_redis::RedisStore;
 use swarm_testing::Author;
 
 use crate::world::committee::{convened, opening, seat};
-use crate::world::{creation_with_mail, draft};
+use crate::world::{RECORDS, creation_with_mail, draft, field_of_number, field_of_texts};
 
 /// The first version of a record.
 const FIRST: Version = Version(1);
@@ -37,11 +36,9 @@ impl Fixture {
     }
 
     /// Replaces a record, which is there.
-    fn corrupt(&self, key: &str, id: &Value) {
+    fn corrupt(&self, field: Vec<u8>) {
         let mut redis = redis::Client::open(self.server.url()).unwrap().get_connection().unwrap();
-        let key = format!("swarm:{{acme}}:{key}");
-        let set = redis.hset(key, key_of([id]), "1 ");
-        assert_eq!(set, Ok(0));
+        assert_eq!(redis.hset(RECORDS, field, "1 "), Ok(0));
     }
 
     /// All keys with their values.
@@ -68,7 +65,7 @@ async fn write_over_corrupt_member_changes_nothing() {
     let fixture = Fixture::start().await;
     let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
-    fixture.corrupt("members", &"ada".into());
+    fixture.corrupt(field_of_texts("members", &["ada"]));
     let before = fixture.dump();
     let change = MemberChange { expected: Some(FIRST), ..change };
     assert!(fixture.store.save_member(&change).await.is_err());
@@ -82,7 +79,7 @@ async fn write_over_corrupt_message_changes_nothing() {
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let Versioned { record, version } =
         fixture.store.messages(&MessageQuery::ALL).await.unwrap().pop().unwrap();
-    fixture.corrupt("messages", &Value::Integer(1));
+    fixture.corrupt(field_of_number("messages", 1));
     let before = fixture.dump();
     let change = MessageChange { message: Message::clone(&record), expected: version };
     assert!(fixture.store.save_message(&change).await.is_err());
@@ -93,7 +90,7 @@ async fn write_over_corrupt_message_changes_nothing() {
 async fn write_over_corrupt_session_changes_nothing() {
     let fixture = Fixture::start().await;
     let session = fixture.store.convene(&draft("subject")).await.unwrap();
-    fixture.corrupt("sessions", &Value::Integer(1));
+    fixture.corrupt(field_of_number("sessions", 1));
     let before = fixture.dump();
     let (session, act) = (Session::clone(&session), draft("subject").act);
     let change = SessionChange {
@@ -113,7 +110,7 @@ async fn write_over_corrupt_session_changes_nothing() {
 async fn write_over_corrupt_committee_member_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.corrupt("committee_members", &"ada".into());
+    fixture.corrupt(field_of_texts("committee_members", &["ada"]));
     let before = fixture.dump();
     let change = CommitteeMemberChange { expected: Some(FIRST), ..seat("ada") };
     assert!(fixture.committee.save_committee_member(&change).await.is_err());
@@ -124,7 +121,7 @@ async fn write_over_corrupt_committee_member_changes_nothing() {
 async fn write_over_corrupt_day_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.corrupt("committee_days", &"2026-11-21".into());
+    fixture.corrupt(field_of_texts("committee_days", &["2026-11-21"]));
     fixture.assert_saving_a_day_fails().await;
 }
 
@@ -132,9 +129,6 @@ async fn write_over_corrupt_day_changes_nothing() {
 async fn write_over_corrupt_brief_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    let mut redis = redis::Client::open(fixture.server.url()).unwrap().get_connection().unwrap();
-    let brief = key_of([&"2026-11-21".into(), &"ada".into()]);
-    let set = redis.hset("swarm:{acme}:committee_briefs", brief, "1 ");
-    assert_eq!(set, Ok(0));
+    fixture.corrupt(field_of_texts("committee_briefs", &["2026-11-21", "ada"]));
     fixture.assert_saving_a_day_fails().await;
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 use redis::Commands as _;
 use swarm_core::domain::{Body, MemoUrl, TakeDraft};
 use swarm_core::rules::Filing;
-use swarm_core::store::backend::key_of;
 use swarm_core::store::{Filed, Result, Store, StoreErrorKind};
 use swarm_core::{Session, TakeId};
 use swarm_redis_testing::{ProgramClock, Server};
@@ -18,7 +17,9 @@ use swarm_testing::{Author, act, takes_of};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 
-use crate::world::{BOUND, draft, joined, judged, nonces, open, recovered};
+use crate::world::{
+    BOUND, RECORDS, draft, field_of_number, joined, judged, nonces, open, recovered,
+};
 
 /// A tenant whose server can be paused, so that takes wait.
 struct Desk {
@@ -162,8 +163,8 @@ async fn unwritable_take_does_not_fail_the_batch() {
     let mut filings = desk.filings("nonce").await;
     filings[4] = judged(&*desk.store, &desk.authors[4], &odd, "nonce").await;
     let mut redis = redis::Client::open(desk.redis.url()).unwrap().get_connection().unwrap();
-    let odd = key_of([&odd.id.0.into()]);
-    assert_eq!(redis.hset("swarm:{acme}:sessions", odd, "no record"), Ok(0));
+    let odd = field_of_number("sessions", u8::try_from(odd.id.0).unwrap());
+    assert_eq!(redis.hset(RECORDS, odd, "no record"), Ok(0));
     let mut calls = desk.held(filings).await;
     let error = calls.remove(4).await.unwrap().unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);

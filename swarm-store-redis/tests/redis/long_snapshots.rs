@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use swarm_core::domain::SessionState::Published;
 use swarm_core::domain::TenantId;
-use swarm_core::store::backend::{Value, key_of};
 use swarm_core::store::{
     Restored, Saved, SessionChange, SessionQuery, SummaryQuery, TakeQuery, Transfer as _, Versioned,
 };
@@ -16,8 +15,8 @@ use swarm_redis_testing::{Proxy, Server};
 use swarm_store_redis::RedisStore;
 use swarm_testing::{Author, FIRST, TestTenant};
 
-use crate::world::ALL;
 use crate::world::snapshots::{aggregate, aggregate_with};
+use crate::world::{ALL, RECORDS, field_of_number};
 
 /// How many pieces their snapshots have.
 const PIECES: usize = 4;
@@ -34,8 +33,8 @@ async fn long_snapshot_is_in_a_key_of_its_own() {
     assert_eq!(server.cli(&["pttl", &snapshot]).trim(), "-1");
     assert_eq!(server.cli(&["llen", &snapshot]).trim(), PIECES.to_string());
     let mut redis = redis::Client::open(server.url()).unwrap().get_connection().unwrap();
-    let id = key_of([&Value::Integer(1)]);
-    let row = redis::cmd("HSTRLEN").arg("swarm:{acme}:sessions").arg(id).query::<usize>(&mut redis);
+    let id = field_of_number("sessions", 1);
+    let row = redis::cmd("HSTRLEN").arg(RECORDS).arg(id).query::<usize>(&mut redis);
     assert!((100..1_500).contains(&row.clone().unwrap()), "{row:?}");
     assert_reads(&world, &aggregated(&session)).await;
 
@@ -63,11 +62,11 @@ async fn only_a_long_snapshot_is_read_by_more_than_one_call() {
     };
     world.amend(ID, |session| aggregate_with(session, 10)).await;
     assert_eq!(names(&server), [""; 0]);
-    // The head, the record, and the part, which is stored beside it.
-    assert_eq!(read().await, (10, [3, 0, 1]));
+    // The part, which is stored beside the record.
+    assert_eq!(read().await, (10, [1, 0, 1]));
     world.amend(ID, aggregate).await;
     name(&server);
-    assert_eq!(read().await, (100, [2, 1, 1]));
+    assert_eq!(read().await, (100, [0, 1, 1]));
 }
 
 #[tokio::test]
@@ -271,15 +270,14 @@ async fn tenant(url: &str) -> TestTenant {
 
 /// The keys of snapshots, staged ones included.
 fn names(server: &Server) -> Vec<String> {
-    let found = ["swarm:{acme}:sessions:part:*", "swarm:{acme}:sessions:staged:*"];
-    let found = found.map(|pattern| server.cli(&["keys", pattern])).concat();
+    let found = server.cli(&["keys", "swarm:{acme}:parts:*"]);
     found.lines().filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// The key of the only snapshot, of which nothing is staged.
 fn name(server: &Server) -> String {
     let [name] = <[String; 1]>::try_from(names(server)).unwrap();
-    assert!(name.contains(":part:"), "{name}");
+    assert!(!name.contains(":staged:"), "{name}");
     name
 }
 
