@@ -52,7 +52,7 @@ impl<'a> Decoder<'a> {
 
     pub(crate) fn reading(&mut self, queries: &[Query], reply: &Reply) -> Result<Reading> {
         let [clock, head, answers] = self.list(reply)? else { return Err(self.odd()) };
-        let clock = Timestamp::from_millis(self.integer(clock)?).ok_or_else(|| self.odd())?;
+        let clock = self.clock(clock)?;
         let head = match head {
             Reply::Nil => Head::default(),
             head => self.head(self.bytes(head)?)?,
@@ -75,6 +75,10 @@ impl<'a> Decoder<'a> {
                 let (mut rows, mut joined) = (Vec::new(), Vec::new());
                 for found in found.chunks(if range.join.is_some() { 3 } else { 2 }) {
                     let [key, raw, other @ ..] = found else { return Err(self.odd()) };
+                    // The key that was asked for, or none that was found.
+                    if *key == Reply::Nil || *raw == Reply::Nil && range.index.is_none() {
+                        continue;
+                    }
                     let row = self.row(range.table, range.parts, self.bytes(key)?, raw)?;
                     if let Some(join) = &range.join {
                         joined.push(match (other, row.columns.get(join.column)) {
@@ -250,6 +254,17 @@ impl<'a> Decoder<'a> {
 
     fn commit_id(&self, bytes: &[u8]) -> Result<CommitId> {
         bytes.try_into().map(CommitId).map_err(|_| self.odd())
+    }
+
+    /// The time in seconds since 1970, and the microseconds.
+    fn clock(&self, reply: &Reply) -> Result<Timestamp> {
+        let number = |reply: &Reply| -> Option<i64> {
+            std::str::from_utf8(self.bytes(reply).ok()?).ok()?.parse().ok()
+        };
+        let [seconds, micros] = self.list(reply)? else { return Err(self.odd()) };
+        let time = number(seconds).zip(number(micros));
+        let millis = time.map(|(seconds, micros)| seconds.saturating_mul(1_000) + micros / 1_000);
+        millis.and_then(Timestamp::from_millis).ok_or_else(|| self.odd())
     }
 
     fn integer(&self, reply: &Reply) -> Result<i64> {

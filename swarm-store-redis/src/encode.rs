@@ -233,6 +233,10 @@ impl Values<'_> {
             Argument::Number(value) => {
                 self.integer(*value).clamp(-EXACT, EXACT).to_string().into_bytes()
             }
+            Argument::Index(seq) => {
+                let place = self.integer(*seq).checked_sub(1).filter(|place| *place >= 0);
+                place.unwrap_or(EXACT).to_string().into_bytes()
+            }
             Argument::Topic(topic, after) => {
                 let after = u64::try_from(self.integer(*after)).unwrap_or(0);
                 let entry = topic_entry(self.integer(*topic), after.saturating_add(1));

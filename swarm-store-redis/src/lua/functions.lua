@@ -19,6 +19,10 @@ end
 --- integer
 -- An integer as a value (`value.rs`).
 local function integer(number)
+  if number > 0 and number < 256 then return char(25, number) end
+  if number >= 256 and number < 65536 then return struct.pack('>BI2', 26, number) end
+  if number >= 65536 and number < 16777216 then return struct.pack('>BI3', 27, number) end
+  if number >= 1099511627776 and number < 281474976710656 then return struct.pack('>BI6', 30, number) end
   local length, above, size = 0, 1, number < 0 and -number or number + 1
   while above < size or number < 0 and length == 0 do length, above = length + 1, above * 256 end
   if length == 0 then return '\24' end
@@ -74,12 +78,6 @@ local function checked(raw, columns)
   local _, at = number_at(raw, 5)
   for _ = 1, columns do at = past(raw, at) end
   if at ~= length + 5 then corrupt('a record is none') end
-end
-
---- record
--- A record: whether parts of it are elsewhere, the length of its version and columns, these, and its parts.
-local function record(elsewhere, columns, parts)
-  return struct.pack('>BI3', elsewhere, #columns) .. columns .. parts
 end
 
 --- columns_of
@@ -164,8 +162,8 @@ end
 --- first
 -- The first entry between two bounds.
 local function first(D, low, high, is_descending)
-  if is_descending then return call('ZREVRANGEBYLEX', D.order, high, low, 'LIMIT', 0, 1)[1] end
-  return call('ZRANGEBYLEX', D.order, low, high, 'LIMIT', 0, 1)[1]
+  if is_descending then return call('ZREVRANGEBYLEX', D.order, high, low, 'LIMIT', '0', '1')[1] end
+  return call('ZRANGEBYLEX', D.order, low, high, 'LIMIT', '0', '1')[1]
 end
 
 --- scan
@@ -243,7 +241,6 @@ end
 --- shown
 -- A record for an answer; if wanted parts are in the hash of parts, with these, each preceded by its place.
 local function shown(D, field, raw, wanted)
-  if byte(raw) ~= 1 then return raw end
   local texts = { raw }
   for place, part in ipairs(parts_of(raw)) do
     if part[1] == 48 and bit.band(wanted, bit.lshift(1, place - 1)) ~= 0 then
@@ -281,7 +278,7 @@ local function entries(head, after, limit, low, high)
     local row = field and get(D, field)
     found[#found + 1] = seq
     found[#found + 1] = raw
-    found[#found + 1] = row and shown(D, field, row, 4294967295)
+    found[#found + 1] = row and byte(row) == 1 and shown(D, field, row, 4294967295) or row
   end
   local last = limit >= 0 and math.min(after + limit, size) or size
   if low then
@@ -312,5 +309,5 @@ end
 local function push(id, field, rest, topic)
   size = size + 1
   pushed[#pushed + 1] = id .. char(#field) .. field .. rest
-  if topic then call('ZADD', D.order, 0, topic .. struct.pack('>I6', size)) end
+  if topic then call('ZADD', D.order, '0', topic .. struct.pack('>I6', size)) end
 end

@@ -65,7 +65,8 @@ struct Compiler<'a> {
 impl CommitShape {
     /// Compiles the transaction.
     pub(crate) fn compile(&self, op: Operation) -> Result<Compiled> {
-        let (emitter, uses) = Default::default();
+        let emitter = Emitter { reads_first: true, ..Emitter::default() };
+        let uses = Uses::default();
         Compiler { op, commit: self, emitter, uses }.compile()
     }
 
@@ -91,7 +92,7 @@ impl Compiler<'_> {
         let entries = self.entries()?;
         let long_parts = self.long_parts();
         let Blocks { rehearsal, changes, is_list } = self.blocks()?;
-        let dated = "local dated = integer(at)\n";
+        let dated = "local dated = value_at(at)\n";
         let values = (1..=sequences.len() + 1).map(|place| {
             format!(
                 "local value_{place} = numbers[{place}] and integer(numbers[{place}]) or '\\0'\nlocal text_{place} = numbers[{place}] and '\\48' .. string.format('%d', numbers[{place}]) .. '\\0' or '\\0'\n"
@@ -115,11 +116,23 @@ impl Compiler<'_> {
             true => LOADED.to_owned(),
             false => {
                 let numbers = (1..=self.numbers()).map(|place| format!(", numbers[{place}]"));
-                format!(
-                    "local head = head_text()\nreturn 'made' .. char(#head) .. head .. struct.pack('>i8{}', at{})\n",
-                    "I8".repeat(self.numbers()),
-                    numbers.collect::<String>()
-                )
+                let is_logged = self
+                    .commit
+                    .shape
+                    .entries
+                    .iter()
+                    .any(|entry| matches!(entry, AppendShape::Entry { .. }));
+                let packed = "I8".repeat(self.numbers());
+                let numbers = numbers.collect::<String>();
+                if is_logged {
+                    format!(
+                        "return 'made\\40' .. struct.pack('>I8I8i8c16i8{packed}', log, size, log_at, last, at{numbers})\n"
+                    )
+                } else {
+                    format!(
+                        "local head = head_text()\nreturn 'made' .. char(#head) .. head .. struct.pack('>i8{packed}', at{numbers})\n"
+                    )
+                }
             }
         };
         let transaction = format!(
@@ -671,7 +684,7 @@ impl Compiler<'_> {
             true => {
                 self.writes_order(table);
                 self.uses.removes_order = true;
-                let add = format!("call('ZADD', {part}.order, 0, new)");
+                let add = format!("call('ZADD', {part}.order, '0', new)");
                 (add, format!("call('ZREM', {part}.order, before)"))
             }
             false => (format!("put({part}, new, k)"), format!("put({part}, before, false)")),
@@ -704,7 +717,15 @@ impl Compiler<'_> {
             if !ends_with_key(table, index) {
                 bits.extend(key.iter().map(Bit::of_commit));
             }
-            bits.push(length.unwrap_or_else(|| Bit::Lua("struct.pack('>I2', #k)".to_owned())));
+            match length {
+                Some(length) => bits.push(length),
+                // Its key is the last value.
+                None if key.len() == 1 => {
+                    bits.pop();
+                    bits.push(Bit::Lua("ending".to_owned()));
+                }
+                None => bits.push(Bit::Lua("struct.pack('>I2', #k)".to_owned())),
+            }
         }
         self.emitter.concat(bits)
     }
@@ -724,7 +745,12 @@ impl Compiler<'_> {
             return format!("local field = {field}\nlocal k = sub(field, 3)\n");
         }
         let k = self.emitter.concat(key);
-        format!("local k = {k}\nlocal field = {} .. k\n", literal(&code(table.name)))
+        let field = format!("local k = {k}\nlocal field = {} .. k\n", literal(&code(table.name)));
+        let has_entries = table.indexes.iter().any(|index| !is_looked_up(index));
+        match table.key == 1 && has_entries {
+            true => field + "local ending = k .. struct.pack('>I2', #k)\n",
+            false => field,
+        }
     }
 
     /// The expression for the columns of a new record besides its key, and whether a part is stored elsewhere.
@@ -738,13 +764,16 @@ impl Compiler<'_> {
         let columns = columns.get(table.key..).unwrap_or_default();
         let bits = columns.iter().map(|place| self.written(place));
         let columns = self.emitter.concat([before].into_iter().chain(bits).collect());
+        // The length of all of them, so that the record is the only long string that is made.
+        let length =
+            columns.split(" .. ").map(|term| format!("#{term}")).collect::<Vec<_>>().join(" + ");
         let kinds = self.kinds(table, first);
         let is_elsewhere = u8::from(kinds.iter().any(|kind| *kind != PartKind::Inside));
         let parts = match table.parts.is_empty() {
             true => "''".to_owned(),
             false => self.emitter.argument(Argument::Parts(table, first)),
         };
-        format!("record({is_elsewhere}, {columns}, {parts})")
+        format!("struct.pack('>BI3', {is_elsewhere}, {length}) .. {columns} .. {parts}")
     }
 
     fn kinds(&self, table: &Table, first: usize) -> Vec<PartKind> {
@@ -773,14 +802,14 @@ impl Compiler<'_> {
         let field = self.field(table, columns, false);
         let (mut ordered, mut looked_up) = (String::new(), String::new());
         if is_ordered(table) {
-            ordered.push_str(", 0, field");
+            ordered.push_str(", '0', field");
         }
         for (place, index) in table.indexes.iter().enumerate() {
             let entry = self.entry(table, place, columns);
             match is_looked_up(index) {
                 _ if entry == "false" => {}
                 true => looked_up.push_str(&format!("put({part}, {entry}, k)\n")),
-                false => ordered.push_str(&format!(", 0, {entry}")),
+                false => ordered.push_str(&format!(", '0', {entry}")),
             }
         }
         if !ordered.is_empty() {
@@ -806,7 +835,8 @@ impl Compiler<'_> {
         let mut change = format!("do\n{field}local old = get({part}, field)\n");
         if is_ordered(table) {
             self.writes_order(table);
-            change.push_str(&format!("if not old then call('ZADD', {part}.order, 0, field) end\n"));
+            change
+                .push_str(&format!("if not old then call('ZADD', {part}.order, '0', field) end\n"));
         }
         let mut looked_up = String::new();
         for (place, index) in table.indexes.iter().enumerate() {
@@ -823,8 +853,8 @@ impl Compiler<'_> {
                 false => change.push_str(&moved),
             }
         }
-        let version = "(old and integer(number_at(old, 5) + 1) or '\\25\\1')";
-        let record = self.columns(table, columns, Bit::Lua(version.to_owned()), first);
+        change.push_str("local version = old and integer(number_at(old, 5) + 1) or '\\25\\1'\n");
+        let record = self.columns(table, columns, Bit::Lua("version".to_owned()), first);
         change.push_str(&self.beside(table, first));
         change.push_str(&format!("put({part}, field, {record})\n{looked_up}"));
         if !table.parts.is_empty() {
@@ -875,6 +905,11 @@ fn sequence_names(shape: &TransactionShape) -> Vec<&'static str> {
 
 /// The end of the log as it is stored: its number, its size, and the time and the commit of its last entry.
 const COMMITTING: &str = "\
+local dated_at, date
+local function value_at(at)
+if at ~= dated_at then dated_at, date = at, integer(at) end
+return date
+end
 local function head_text()
 return log_at and struct.pack('>I8I8i8c16', log, size, log_at, last) or ''
 end
@@ -910,7 +945,7 @@ end
 b = b + 1
 for place = 1, A[b + 1] do pushed[place] = A[b + 1 + place] end
 b = b + 1 + #pushed
-for place = 1, A[b + 1] do call('ZADD', D.order, 0, A[b + 1 + place]) end
+for place = 1, A[b + 1] do call('ZADD', D.order, '0', A[b + 1 + place]) end
 b = b + 1 + A[b + 1]
 if A[b + 1] ~= '' then put(D, 'head', A[b + 1]) end
 return 'made'

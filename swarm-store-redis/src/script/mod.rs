@@ -51,6 +51,8 @@ pub(crate) enum Argument {
     Bytes(Vec<Piece>),
     /// The bound value with this position, in decimal digits.
     Number(usize),
+    /// The place of the entry of the log with this bound number, in decimal digits.
+    Index(usize),
     /// The lowest entry about a topic after a number: the positions of both.
     Topic(usize, usize),
     /// The identity of the transaction, and the position that was seen.
@@ -126,11 +128,15 @@ struct Emitter {
     arguments: Vec<Argument>,
     /// Whether the arguments are those of a block, which are after those of the transaction.
     in_block: bool,
+    /// Whether fields that are known are read first, with others.
+    reads_first: bool,
     /// Functions that are particular to the script.
     functions: String,
     names: usize,
-    /// The tables of the records that the queries so far find.
-    found: Vec<Option<&'static Table>>,
+    /// The tables of the records that the queries so far find, and whether only a key is known.
+    found: Vec<Option<(&'static Table, bool)>>,
+    /// Fields that queries read at the end, all at once, and how they answer with what is FOUND.
+    deferred: Vec<(String, String)>,
     /// Whether the transient records are used.
     is_transient_used: bool,
 }
@@ -157,7 +163,7 @@ impl Emitter {
         format!("A[{}+{}]", if self.in_block { 'b' } else { 'p' }, place + 1)
     }
 
-    /// The expression for a field of the hash. If its name is known before the call, it is read first, with others.
+    /// The expression for a field of the hash. A script of a transaction reads it first, with others, if its name is known.
     fn field(&mut self, table: &Table, bits: Vec<Bit>) -> String {
         let bits: Vec<_> = [Bit::bytes(code(table.name))].into_iter().chain(bits).collect();
         self.looked_up(table, bits)
@@ -167,6 +173,7 @@ impl Emitter {
     fn looked_up(&mut self, table: &Table, bits: Vec<Bit>) -> String {
         let pieces: Option<Vec<_>> = bits.iter().map(Bit::known).collect();
         if let Some(pieces) = pieces
+            && self.reads_first
             && !self.in_block
             && !table.is_transient
         {
@@ -296,7 +303,8 @@ impl Emitter {
 fn text(beginning: &str, body: &str) -> String {
     let mut text = body.to_owned();
     for (name, function) in FUNCTIONS.iter().rev() {
-        if text.contains(&format!("{name}(")) || text.contains(&format!(" {name},")) {
+        let is_passed = name.ends_with("key") || *name == "key_of";
+        if text.contains(&format!("{name}(")) || is_passed && text.contains(&format!(" {name},")) {
             text = [function, "\n", &text].concat();
         }
     }

@@ -173,6 +173,27 @@ impl Found {
         }
     }
 
+    /// Assigns the first key to a variable, which is declared, without its record. `None` if the record is needed: because it decides,
+    /// or because it `must_exist` and only it shows that.
+    pub(super) fn first_key(&self, k: &str, must_exist: bool) -> Option<String> {
+        if !self.is_single || self.matches.is_some() {
+            return None;
+        }
+        let Self { part, is_descending, .. } = self;
+        let code = match &self.how {
+            How::Key(_) if must_exist => return None,
+            How::Key(field) => format!("{k} = sub({field}, 3)\n"),
+            How::LookedUp(field) => format!("{k} = call('HGET', {part}.hash, {field})\n"),
+            How::Between { low, high, is_index, .. } => {
+                let key = if *is_index { "key_of(entry)" } else { "own_key(entry)" };
+                format!(
+                    "do\nlocal entry = first({part}, {low}, {high}, {is_descending})\n{k} = entry and {key}\nend\n"
+                )
+            }
+        };
+        Some(self.guarded(&code))
+    }
+
     /// Assigns the first key and record to two variables, which are declared; nil or false if there is none.
     pub(super) fn first(&self, k: &str, r: &str) -> String {
         let Self { part, limit, is_descending, .. } = self;
@@ -296,7 +317,7 @@ pub(super) fn shown(table: &Table, wanted: PartSet, part: &str, field: &str, r: 
     match wanted_bits(table, wanted) {
         _ if table.parts.is_empty() => r.to_owned(),
         0 => format!("columns_of({r})"),
-        bits => format!("shown({part}, {field}, {r}, {bits})"),
+        bits => format!("(byte({r}) == 1 and shown({part}, {field}, {r}, {bits}) or {r})"),
     }
 }
 

@@ -26,12 +26,8 @@ impl ReadShape {
         let mut emitter = Emitter::default();
         let mut body = String::new();
         for (place, query) in self.queries.iter().enumerate() {
-            let is_referred = self.is_referred(place);
-            emitter.found.push(match query {
-                QueryShape::Rows(range) => Some(range.table),
-                _ => None,
-            });
-            emitter.query(op, place, query, is_referred, &mut body)?;
+            let columns: Vec<_> = self.referred(place).collect();
+            emitter.query(op, place, query, &columns, &mut body)?;
         }
         Ok(self.finish(emitter, &body))
     }
@@ -46,7 +42,7 @@ impl ReadShape {
         for query in &self.queries {
             let mut block = Emitter { in_block: true, ..Emitter::default() };
             let mut body = String::new();
-            block.query(op, 0, query, false, &mut body)?;
+            block.query(op, 0, query, &[], &mut body)?;
             let this = (body, block.functions, block.arguments.len());
             if first.get_or_insert_with(|| this.clone()) != &this {
                 return Ok(None);
@@ -66,12 +62,20 @@ impl ReadShape {
 
     /// Whether a later query refers to what a query finds.
     fn is_referred(&self, place: usize) -> bool {
-        let refers = |found: &Place| matches!(found, Place::Found(query, _) if *query == place);
-        self.queries.iter().any(|query| match query {
-            QueryShape::Rows(range) | QueryShape::Count(range) => {
-                range.prefix.iter().chain(&range.after).chain(&range.before).any(refers)
-            }
-            _ => false,
+        self.referred(place).next().is_some()
+    }
+
+    /// The columns that later queries take from the first record that a query finds.
+    fn referred(&self, place: usize) -> impl Iterator<Item = usize> {
+        let ranges = self.queries.iter().filter_map(|query| match query {
+            QueryShape::Rows(range) | QueryShape::Count(range) => Some(range),
+            _ => None,
+        });
+        let places =
+            ranges.flat_map(|range| range.prefix.iter().chain(&range.after).chain(&range.before));
+        places.filter_map(move |found| match found {
+            Place::Found(query, column) if *query == place => Some(*column),
+            _ => None,
         })
     }
 
@@ -80,32 +84,47 @@ impl ReadShape {
         let functions = &emitter.functions;
         // Changes nothing. A replica rejects this write, so nothing is judged by its stale facts.
         let judged = if self.is_judged { "call('HDEL', D.hash, '')\n" } else { "" };
-        let count = emitter.fields.len();
-        let read = match count {
-            0 => "local head = call('HGET', D.hash, 'head')\n".to_owned(),
-            _ => format!(
-                "local found = call('HMGET', D.hash, 'head', unpack(A, 1, {count}))\nlocal head = found[1]\nfor place = 1, {count} do D.rows[A[place]] = found[place + 1] end\n"
-            ),
+        let (fields, answers): (String, String) = emitter
+            .deferred
+            .iter()
+            .enumerate()
+            .map(|(place, (field, answer))| {
+                let found = format!("found[{}]", place + 2);
+                (format!(", {field}"), answer.replace("FOUND", &found))
+            })
+            .unzip();
+        let (before, head) = match body.contains("head") {
+            true => ("local head = call('HGET', D.hash, 'head')\n", ""),
+            false => ("", "local head = found[1]\n"),
+        };
+        let after = match (head.is_empty(), answers.is_empty()) {
+            (true, true) => String::new(),
+            _ => format!("local found = call('HMGET', D.hash, 'head'{fields})\n{head}{answers}"),
         };
         let text = format!(
-            "{functions}{judged}local now = time()\n{read}local h, p = 0, {count}\nlocal answers = {{}}\n{body}return {{ now, head, answers }}\n"
+            "{functions}{judged}local now, answers, p = call('TIME'), {{}}, 0\n{before}{body}{after}return {{ now, head, answers }}\n"
         );
         emitter.compiled(beginning, &text, false)
     }
 }
 
 impl Emitter {
-    /// Appends the answer to a query. If a later query refers to it, the first record stays in variables.
+    /// Adds the answer to a query. If later queries refer to columns of it, the first record stays in variables.
     fn query(
         &mut self,
         op: Operation,
         place: usize,
         query: &QueryShape,
-        is_referred: bool,
+        referred: &[usize],
         body: &mut String,
     ) -> Result<()> {
+        let answer = match self.in_block {
+            true => "answers[#answers + 1]".to_owned(),
+            false => format!("answers[{}]", place + 1),
+        };
+        self.found.push(None);
         match query {
-            QueryShape::Rows(range) => self.rows(op, place, range, is_referred, body)?,
+            QueryShape::Rows(range) => self.rows(op, place, range, referred, &answer, body)?,
             QueryShape::Count(range) => {
                 let index = range.index.and_then(|index| range.table.indexes.get(index));
                 let found = self.range(op, range, &mut sought, false)?;
@@ -115,18 +134,15 @@ impl Emitter {
                     LimitShape::None => String::new(),
                     _ => format!("count = math.min(count, {})\n", found.limit()),
                 });
-                body.push_str("answers[#answers + 1] = count\nend\n");
+                body.push_str(&format!("{answer} = count\nend\n"));
             }
             QueryShape::Sequence(name) => {
                 let field = Argument::Bytes(vec![Piece::Bytes(sequence(name))]);
-                let field = match self.in_block {
-                    true => self.argument(field),
-                    false => {
-                        self.fields.push(field.clone());
-                        self.argument(field)
-                    }
-                };
-                body.push_str(&format!("answers[#answers + 1] = get(D, {field})\n"));
+                let field = self.argument(field);
+                match self.in_block {
+                    true => body.push_str(&format!("{answer} = get(D, {field})\n")),
+                    false => self.deferred.push((field, format!("{answer} = FOUND\n"))),
+                }
             }
             QueryShape::Entries { topic, after, limit } => {
                 let bounds = topic.map(|topic| {
@@ -138,14 +154,14 @@ impl Emitter {
                 });
                 let (after, limit) = (self.number(*after), self.number(*limit));
                 body.push_str(&format!(
-                    "answers[#answers + 1] = entries(head, {after}, {limit}{})\n",
+                    "{answer} = entries(head, {after}, {limit}{})\n",
                     bounds.unwrap_or_default()
                 ));
             }
             QueryShape::CommitOf(seq) => {
-                let seq = self.number(*seq);
+                let place = self.argument(Argument::Index(*seq));
                 body.push_str(&format!(
-                    "do\nlocal _, size, _, last = end_of(head)\nanswers[#answers + 1] = commit_of({seq}, size, last) or false\nend\n"
+                    "local entry = call('LINDEX', LOG, {place})\n{answer} = entry and sub(entry, 1, 16)\n"
                 ));
             }
         }
@@ -157,7 +173,8 @@ impl Emitter {
         op: Operation,
         place: usize,
         range: &RangeShape,
-        is_referred: bool,
+        referred: &[usize],
+        answer: &str,
         body: &mut String,
     ) -> Result<()> {
         let (k, r) = (format!("k{place}"), format!("r{place}"));
@@ -165,11 +182,28 @@ impl Emitter {
         let values = self.found_values(range);
         let joined = if range.join.is_some() { ", joined" } else { "" };
         let shown = found.shown(range.parts, "k", "r");
+        let is_of_key = referred.iter().all(|column| *column < range.table.key);
+        let is_deferred = !self.in_block && !range.table.is_transient && range.join.is_none();
+        let key = found.first_key(&k, !referred.is_empty());
+        if let Some(key) = key.filter(|_| is_deferred && is_of_key) {
+            body.push_str(&format!("local {k}\n{values}{key}"));
+            let field = format!("{k} and {} or ''", found.field(&k));
+            let shown = match wanted_bits(range.table, range.parts) {
+                0 => "FOUND".to_owned(),
+                _ => format!("FOUND and {}", found.shown(range.parts, &k, "FOUND")),
+            };
+            self.deferred.push((field, format!("{answer} = {{ 0, {k}, {shown} }}\n")));
+            self.set_found(place, range, true);
+            return Ok(());
+        }
+        self.set_found(place, range, false);
         if found.is_single() {
             body.push_str(&format!("local {k}, {r}\n{values}{}", found.first(&k, &r)));
-            let answer = format!("{{ 0, {k}, {}{} }}", found.shown(range.parts, &k, &r), joined);
+            let row = format!("{{ 0, {k}, {}{} }}", found.shown(range.parts, &k, &r), joined);
             let join = self.join(range, &k, &r);
-            body.push_str(&format!("if {r} then\n{join}answers[#answers + 1] = {answer}\nelse\nanswers[#answers + 1] = {{ 0 }}\nend\n"));
+            body.push_str(&format!(
+                "if {r} then\n{join}{answer} = {row}\nelse\n{answer} = {{ 0 }}\nend\n"
+            ));
             return Ok(());
         }
         body.push_str(&format!("local {k}, {r}\nlocal rows{place} = {{ 0 }}\n{values}"));
@@ -181,7 +215,7 @@ impl Emitter {
                 "size{place} = size{place} + size_of(r, {wanted})\nif size{place} > {most} and #rows{place} > 1 then\nrows{place}[1] = 1\nreturn false\nend\n"
             ));
         }
-        if is_referred {
+        if !referred.is_empty() {
             each.push_str(&format!("{k}, {r} = {k} or k, {r} or r\n"));
         }
         each.push_str(&self.join(range, "k", "r"));
@@ -192,8 +226,15 @@ impl Emitter {
             each.push_str(&format!("rows{place}[n + 3] = joined\n"));
         }
         body.push_str(&found.each(&each));
-        body.push_str(&format!("answers[#answers + 1] = rows{place}\n"));
+        body.push_str(&format!("{answer} = rows{place}\n"));
         Ok(())
+    }
+
+    /// Remembers the table of what a query finds, and whether only the key is known.
+    fn set_found(&mut self, place: usize, range: &RangeShape, is_key: bool) {
+        if let Some(found) = self.found.get_mut(place) {
+            *found = Some((range.table, is_key));
+        }
     }
 
     /// Assigns the record that another one is joined with to a variable.
@@ -217,9 +258,10 @@ impl Emitter {
                 let table = self.found.get(*query).copied().flatten();
                 let value = table.map_or_else(
                     || "nil".to_owned(),
-                    |table| {
+                    |(table, is_key)| {
                         let (k, r) = (format!("k{query}"), format!("r{query}"));
-                        format!("{r} and {}", column(table, *at, &k, &r))
+                        let is_there = if is_key { &k } else { &r };
+                        format!("{is_there} and {}", column(table, *at, &k, &r))
                     },
                 );
                 values.push_str(&format!("local found{query}_{at} = {value}\n"));
