@@ -73,19 +73,19 @@ impl<'a> Decoder<'a> {
                 let [has_more, found @ ..] = self.list(reply)? else { return Err(self.odd()) };
                 let has_more = matches!(has_more, Reply::Int(1));
                 let (mut rows, mut joined) = (Vec::new(), Vec::new());
-                for found in found.chunks(if range.join.is_some() { 3 } else { 2 }) {
-                    let [key, raw, other @ ..] = found else { return Err(self.odd()) };
+                for found in found.chunks(if range.join.is_some() { 5 } else { 3 }) {
+                    let [key, raw, parts, other @ ..] = found else { return Err(self.odd()) };
                     // The key that was asked for, or none that was found.
                     if *key == Reply::Nil || *raw == Reply::Nil && range.index.is_none() {
                         continue;
                     }
-                    let row = self.row(range.table, range.parts, self.bytes(key)?, raw)?;
+                    let row = self.row(range.table, range.parts, self.bytes(key)?, [raw, parts])?;
                     if let Some(join) = &range.join {
                         joined.push(match (other, row.columns.get(join.column)) {
-                            ([Reply::Nil], _) => None,
-                            ([raw], Some(key)) => {
+                            ([Reply::Nil, _], _) => None,
+                            ([raw, parts], Some(key)) => {
                                 let key = crate::value::of(key.clone());
-                                Some(self.row(join.table, join.parts, &key, raw)?)
+                                Some(self.row(join.table, join.parts, &key, [raw, parts])?)
                             }
                             _ => return Err(self.odd()),
                         });
@@ -104,8 +104,8 @@ impl<'a> Decoder<'a> {
             }),
             Query::Entries(_) => {
                 let mut entries = Vec::new();
-                for entry in self.list(reply)?.chunks(3) {
-                    let [seq, raw, row] = entry else { return Err(self.odd()) };
+                for entry in self.list(reply)?.chunks(4) {
+                    let [seq, raw, row @ ..] = entry else { return Err(self.odd()) };
                     let seq = Seq(self.integer(seq)?.unsigned_abs());
                     entries.push(self.entry(seq, self.bytes(raw)?, row)?);
                 }
@@ -130,18 +130,21 @@ impl<'a> Decoder<'a> {
         let [kind, rest @ ..] = self.list(reply)? else { return Err(self.odd()) };
         let (head, decision) = match (self.bytes(kind)?, rest) {
             (b"missing", []) => return Ok(None),
-            (b"repeated", [head, key, raw]) => {
+            (b"repeated", [head, key, raw, parts]) => {
                 let range = transaction.repetition.as_ref().map(|it| &it.range);
                 let range = range.ok_or_else(|| self.odd())?;
-                let row = self.row(range.table, range.parts, self.bytes(key)?, raw)?;
+                let row = self.row(range.table, range.parts, self.bytes(key)?, [raw, parts])?;
                 (head, Decision::Repeated(row))
             }
             (b"failed", [head, check, found @ ..]) => {
                 let check = usize::try_from(self.integer(check)?).map_err(|_| self.odd())?;
                 let found = match (transaction.checks.get(check), found) {
-                    (Some(Check::None { range, .. }), [key, raw]) => {
-                        Some(self.row(range.table, PartSet::NONE, self.bytes(key)?, raw)?)
-                    }
+                    (Some(Check::None { range, .. }), [key, raw, parts]) => Some(self.row(
+                        range.table,
+                        PartSet::NONE,
+                        self.bytes(key)?,
+                        [raw, parts],
+                    )?),
                     _ => None,
                 };
                 (head, Decision::Failed { check, found })
@@ -167,19 +170,22 @@ impl<'a> Decoder<'a> {
         table: &'static Table,
         wanted: PartSet,
         key: &[u8],
-        reply: &Reply,
+        [raw, parts]: [&Reply; 2],
     ) -> Result<Row> {
-        let (raw, texts) = match reply {
+        let (parts, texts) = match parts {
             Reply::Array(values) => match values.as_slice() {
-                [raw, texts @ ..] => (raw, texts),
+                [parts, texts @ ..] => (parts, texts),
                 [] => return Err(self.odd()),
             },
-            raw => (raw, &[][..]),
+            parts => (parts, &[][..]),
         };
+        let mut stored = Reader(match parts {
+            Reply::Nil => &[],
+            parts => self.bytes(parts)?,
+        });
         let op = self.op;
         let garbled = || StoreError::corrupt(op, "a stored record is garbled");
-        let (version, columns, mut stored) =
-            columns(table, key, self.bytes(raw)?).ok_or_else(garbled)?;
+        let (version, columns) = columns(table, key, self.bytes(raw)?).ok_or_else(garbled)?;
         let mut body = Vec::with_capacity(table.parts.len());
         for place in 0..table.parts.len() {
             if stored.0.is_empty() {
@@ -212,7 +218,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    fn entry(&mut self, seq: Seq, raw: &[u8], row: &Reply) -> Result<Entry> {
+    fn entry(&mut self, seq: Seq, raw: &[u8], row: &[Reply]) -> Result<Entry> {
         let op = self.op;
         let garbled = || StoreError::corrupt(op, "an entry of the log is garbled");
         let mut stored = Reader(raw);
@@ -224,8 +230,9 @@ impl<'a> Decoder<'a> {
                 let (code, key) = referred.split_at_checked(2).ok_or_else(garbled)?;
                 let table = self.schema.referred(code).ok_or_else(garbled)?;
                 let row = match row {
-                    Reply::Nil => None,
-                    row => Some(self.row(table, PartSet::ALL, key, row)?),
+                    [Reply::Nil, _] => None,
+                    [raw, parts] => Some(self.row(table, PartSet::ALL, key, [raw, parts])?),
+                    _ => return Err(self.odd()),
                 };
                 Some(Reference { table, key: Reader(key).number().ok_or_else(garbled)?, row })
             }
@@ -301,18 +308,16 @@ impl<'a> Decoder<'a> {
 /// What the outcome of a transaction that is committed begins with.
 pub(crate) const MADE: &[u8] = b"made";
 
-/// The version and the columns of a record, and its parts.
-fn columns<'a>(table: &Table, key: &[u8], raw: &'a [u8]) -> Option<(u64, Vec<Value>, Reader<'a>)> {
-    let (mut key, mut parts) = (Reader(key), Reader(raw));
-    parts.byte().filter(|flag| *flag < 2)?;
-    let length = usize::try_from(parts.fixed(3)?).ok()?;
-    let mut stored = Reader(parts.take(length)?);
+/// The version and the columns of a record.
+fn columns(table: &Table, key: &[u8], raw: &[u8]) -> Option<(u64, Vec<Value>)> {
+    let (mut key, mut stored) = (Reader(key), Reader(raw));
+    stored.byte().filter(|flag| *flag < 2)?;
     let version = stored.number()?;
     let mut columns = Vec::with_capacity(table.columns.len());
     for place in 0..table.columns.len() {
         columns.push(if place < table.key { key.value()? } else { stored.value()? });
     }
-    (key.0.is_empty() && stored.0.is_empty()).then_some((version, columns, parts))
+    (key.0.is_empty() && stored.0.is_empty()).then_some((version, columns))
 }
 
 fn part<'a>(stored: &mut Reader<'a>) -> Option<Part<'a>> {

@@ -12,6 +12,7 @@ use swarm_core::store::backend::{
 
 use crate::keys::Keys;
 use crate::schema::{Code, TOPICS, code};
+use crate::script_call::ScriptCall;
 use crate::script::{Argument, Cache, CommitShape, Compiled, PartKind, Piece, ReadShape};
 use crate::script_call::LONG;
 use crate::value::{self, append, append_integer};
@@ -36,8 +37,35 @@ pub(crate) struct Scripts {
 /// What a script is called with.
 pub(crate) struct Encoded {
     pub(crate) compiled: Arc<Compiled>,
-    pub(crate) fields: Vec<Vec<u8>>,
-    pub(crate) arguments: Vec<Vec<u8>>,
+    pub(crate) fields: Arguments,
+    pub(crate) arguments: Arguments,
+}
+
+/// Arguments, one after another.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Arguments {
+    /// Ends an argument, whose bytes were appended.
+    fn end(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    fn push(&mut self, argument: &[u8]) {
+        self.bytes.extend_from_slice(argument);
+        self.end();
+    }
+
+    pub(crate) fn pass(&self, script: &mut ScriptCall<'_>) {
+        let mut start = 0;
+        for end in &self.ends {
+            script.arg(self.bytes.get(start..*end).unwrap_or_default());
+            start = *end;
+        }
+    }
 }
 
 /// Queries, encoded.
@@ -75,7 +103,7 @@ impl LongPart {
 impl EncodedTransaction {
     /// The size of the arguments.
     pub(crate) fn len(&self) -> usize {
-        self.call.fields.iter().chain(&self.call.arguments).map(Vec::len).sum()
+        self.call.fields.bytes.len() + self.call.arguments.bytes.len()
     }
 }
 
@@ -139,15 +167,14 @@ impl Scripts {
             }
         }
         let mut encoded = self.commit(op, keys, &loading(id, writes), true)?;
-        let count = |number: usize| number.to_string().into_bytes();
         let arguments = &mut encoded.call.arguments;
-        arguments.push(count(sequences.len() / 2));
-        arguments.extend(sequences);
+        arguments.push((sequences.len() / 2).to_string().as_bytes());
+        sequences.iter().for_each(|argument| arguments.push(argument));
         for list in [entries, topics] {
-            arguments.push(count(list.len()));
-            arguments.extend(list);
+            arguments.push(list.len().to_string().as_bytes());
+            list.iter().for_each(|argument| arguments.push(argument));
         }
-        arguments.push(head);
+        arguments.push(&head);
         Ok(encoded)
     }
 
@@ -221,58 +248,66 @@ struct Values<'a> {
 
 impl Values<'_> {
     fn call(&self, compiled: Arc<Compiled>) -> Encoded {
-        let encoded =
-            |arguments: &[Argument]| arguments.iter().map(|it| self.argument(it)).collect();
+        let encoded = |arguments: &[Argument]| {
+            let mut encoded = Arguments::default();
+            for argument in arguments {
+                self.argument(&mut encoded.bytes, argument);
+                encoded.end();
+            }
+            encoded
+        };
         let (fields, arguments) = (encoded(&compiled.fields), encoded(&compiled.arguments));
         Encoded { compiled, fields, arguments }
     }
 
-    fn argument(&self, argument: &Argument) -> Vec<u8> {
+    fn argument(&self, out: &mut Vec<u8>, argument: &Argument) {
         match argument {
-            Argument::Bytes(pieces) => self.bytes(pieces),
+            Argument::Bytes(pieces) => self.bytes(out, pieces),
             Argument::Number(value) => {
-                self.integer(*value).clamp(-EXACT, EXACT).to_string().into_bytes()
+                let number = self.integer(*value).clamp(-EXACT, EXACT);
+                out.extend_from_slice(number.to_string().as_bytes());
             }
             Argument::Index(seq) => {
                 let place = self.integer(*seq).checked_sub(1).filter(|place| *place >= 0);
-                place.unwrap_or(EXACT).to_string().into_bytes()
+                out.extend_from_slice(place.unwrap_or(EXACT).to_string().as_bytes());
             }
             Argument::Topic(topic, after) => {
                 let after = u64::try_from(self.integer(*after)).unwrap_or(0);
-                let entry = topic_entry(self.integer(*topic), after.saturating_add(1));
-                [b"[", &entry[..]].concat()
+                out.push(b'[');
+                out.extend(topic_entry(self.integer(*topic), after.saturating_add(1)));
             }
-            Argument::Id => self.id.0.to_vec(),
+            Argument::Id => out.extend(self.id.0),
             Argument::Seen => {
                 let Head { log, size, commit, .. } = self.seen;
-                let commit = commit.map_or([0; 16], |commit| commit.0);
-                [&log.to_be_bytes()[..], &size.0.to_be_bytes(), &commit].concat()
+                out.extend([log.to_be_bytes(), size.0.to_be_bytes()].concat());
+                out.extend(commit.map_or([0; 16], |commit| commit.0));
             }
-            Argument::Parts(table, first) => self.parts(table, *first),
+            Argument::Parts(table, first) => self.parts(out, table, *first),
             Argument::Names(table, first) => {
                 let is_of =
                     |part: &&LongPart| (*first..first + table.parts.len()).contains(&part.text);
-                let names = self.long_parts.iter().filter(is_of).map(|part| part.name.as_str());
-                names.collect::<String>().into_bytes()
+                let names = self.long_parts.iter().filter(is_of);
+                names.for_each(|part| out.extend_from_slice(part.name.as_bytes()));
             }
-            Argument::Text(text) => self.text(*text).unwrap_or_default().as_bytes().to_vec(),
+            Argument::Text(text) => {
+                out.extend_from_slice(self.text(*text).unwrap_or_default().as_bytes());
+            }
             Argument::Pieces => {
                 let count = |part: &LongPart| u32::try_from(part.pieces.len()).unwrap_or(u32::MAX);
-                self.long_parts.iter().flat_map(|part| count(part).to_be_bytes()).collect()
+                out.extend(self.long_parts.iter().flat_map(|part| count(part).to_be_bytes()));
             }
-            Argument::Entry(text) => entry_text(self.text(*text)),
-            Argument::Blocks(blocks) => blocks.clone(),
+            Argument::Entry(text) => out.extend(entry_text(self.text(*text))),
+            Argument::Blocks(blocks) => out.extend_from_slice(blocks),
         }
     }
 
-    fn bytes(&self, pieces: &[Piece]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(96);
+    fn bytes(&self, out: &mut Vec<u8>, pieces: &[Piece]) {
         for piece in pieces {
             match piece {
                 Piece::Bytes(bytes) => out.extend_from_slice(bytes),
                 Piece::Value(value) => {
                     if let Some(value) = self.bindings.values.get(*value) {
-                        append(&mut out, value);
+                        append(out, value);
                     }
                 }
                 Piece::Length(values) => {
@@ -281,10 +316,9 @@ impl Values<'_> {
                     values.for_each(|value| append(&mut key, value));
                     out.extend(u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
                 }
-                Piece::Id => append(&mut out, &Value::from(&self.id.0[..])),
+                Piece::Id => append(out, &Value::from(&self.id.0[..])),
             }
         }
-        out
     }
 
     fn integer(&self, value: usize) -> i64 {
@@ -297,8 +331,7 @@ impl Values<'_> {
 
     /// The parts of a record: a null, or the length and the text; or that it is in the hash of parts, and its length; or that it
     /// is in a key of its own, its length, the number of its pieces and its name.
-    fn parts(&self, table: &Table, first: usize) -> Vec<u8> {
-        let mut out = Vec::with_capacity(512);
+    fn parts(&self, out: &mut Vec<u8>, table: &Table, first: usize) {
         for place in first..first + table.parts.len() {
             let Some(text) = self.text(place) else {
                 out.push(0);
@@ -309,21 +342,20 @@ impl Values<'_> {
             match long {
                 Some(LongPart { pieces, name, .. }) => {
                     out.push(APART);
-                    append_integer(&mut out, length);
-                    append_integer(&mut out, i64::try_from(pieces.len()).unwrap_or(i64::MAX));
+                    append_integer(out, length);
+                    append_integer(out, i64::try_from(pieces.len()).unwrap_or(i64::MAX));
                     out.extend_from_slice(name.as_bytes());
                 }
                 None if text.len() >= INLINE => {
                     out.push(BESIDE);
-                    append_integer(&mut out, length);
+                    append_integer(out, length);
                 }
                 None => {
-                    append_integer(&mut out, length);
+                    append_integer(out, length);
                     out.extend_from_slice(text.as_bytes());
                 }
             }
         }
-        out
     }
 }
 

@@ -36,13 +36,17 @@ impl Keys {
         &self.prefix
     }
 
-    /// The keys that every script declares: the records, their order and their parts, the log, and the transient records, their
+    /// The keys that scripts declare: the records, their order and their parts, the log, and the transient records, their
     /// order and their parts. The log comes from `log`.
-    pub(crate) fn declared(&self, log: &Self) -> [String; DECLARED] {
-        let [records, order, parts] = self.lasting();
-        let [transient, transient_order, transient_parts] =
-            ["transient", "transient:order", "transient:parts"].map(|name| self.key(name));
-        [records, order, parts, log.log(), transient, transient_order, transient_parts]
+    pub(crate) fn declared(&self, log: &Self, with_transient: bool) -> Vec<String> {
+        let mut names = Vec::with_capacity(DECLARED + 2);
+        names.extend(self.lasting());
+        names.push(log.log());
+        if with_transient {
+            let transient = ["transient", "transient:order", "transient:parts"];
+            names.extend(transient.map(|name| self.key(name)));
+        }
+        names
     }
 
     /// The keys of the records, of their order and of their parts.

@@ -36,10 +36,6 @@ impl<'a> ScriptCall<'a> {
         self
     }
 
-    pub(crate) fn args(&mut self, args: &[Vec<u8>]) {
-        self.command.arg(args);
-    }
-
     /// The command, which names the script by its SHA-1.
     pub(crate) fn command(&self) -> &Cmd {
         &self.command

@@ -134,9 +134,10 @@ impl Tenant {
         self.check(op).await?;
         let encoded = self.compiled.queries(op, queries, JUDGED.contains(&op))?;
         let Encoded { compiled, fields, arguments } = &encoded.call;
-        let mut script = ScriptCall::of(&compiled.script, keys.declared(&self.keys));
-        script.args(fields);
-        script.args(arguments);
+        let names = keys.declared(&self.keys, compiled.is_transient_used);
+        let mut script = ScriptCall::with(&compiled.script, &names, &[]);
+        fields.pass(&mut script);
+        arguments.pass(&mut script);
         let reads = async {
             self.client.prepare(op, compiled).await?;
             for _ in 0..MAX_READS {
@@ -262,15 +263,15 @@ impl Tenant {
         self.mark(op).await?;
         let Some(first) = batch.first() else { return Ok(Vec::new()) };
         self.client.prepare(op, &first.encoded.call.compiled).await?;
-        let mut names = keys.declared(keys).to_vec();
+        let mut names = keys.declared(keys, first.encoded.call.compiled.is_transient_used);
         for Waiting { encoded, .. } in batch {
             names.extend(encoded.attempt.clone());
             names.extend(encoded.long_parts.iter().flat_map(LongPart::keys).cloned());
         }
         let mut script = ScriptCall::with(&first.encoded.call.compiled.script, &names, &[]);
         script.arg(batch.len());
-        batch.iter().for_each(|waiting| script.args(&waiting.encoded.call.fields));
-        batch.iter().for_each(|waiting| script.args(&waiting.encoded.call.arguments));
+        batch.iter().for_each(|waiting| waiting.encoded.call.fields.pass(&mut script));
+        batch.iter().for_each(|waiting| waiting.encoded.call.arguments.pass(&mut script));
         if let Some(ttl) = ttl {
             script.arg(ttl);
         }

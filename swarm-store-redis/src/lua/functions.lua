@@ -73,26 +73,18 @@ end
 --- checked
 -- Fails unless this is a record with as many columns besides its key.
 local function checked(raw, columns)
-  local length = #raw > 5 and byte(raw) < 2 and struct.unpack('>I3', raw, 2)
-  if not length or length + 4 > #raw then corrupt('a record is none') end
-  local _, at = number_at(raw, 5)
+  if #raw < 3 or byte(raw) > 1 then corrupt('a record is none') end
+  local _, at = number_at(raw, 2)
   for _ = 1, columns do at = past(raw, at) end
-  if at ~= length + 5 then corrupt('a record is none') end
-end
-
---- columns_of
--- A record without its parts.
-local function columns_of(raw)
-  return sub(raw, 1, 4 + (#raw > 5 and struct.unpack('>I3', raw, 2) or 0))
+  if at ~= #raw + 1 then corrupt('a record is none') end
 end
 
 --- with
--- A record with another value after as many columns.
+-- A record with another value after as many others.
 local function with(raw, others, value)
-  local at = 5
+  local at = 2
   for _ = 1, others do at = past(raw, at) end
-  local columns = sub(columns_of(raw), 5, at - 1) .. value .. sub(columns_of(raw), past(raw, at))
-  return struct.pack('>BI3', byte(raw), #columns) .. columns .. sub(raw, #columns_of(raw) + 1)
+  return sub(raw, 1, at - 1) .. value .. sub(raw, past(raw, at))
 end
 
 --- get
@@ -168,8 +160,8 @@ end
 
 --- scan
 -- Passes the keys and the records between two bounds to a function, in order, until it returns false. Those that do not
--- match do not count.
-local function scan(D, code, key_in, low, high, is_descending, limit, matches, take)
+-- match do not count. What is stored of their parts is passed with them if they are wanted.
+local function scan(D, code, key_in, low, high, is_descending, limit, matches, with_parts, take)
   local command, from, to = 'ZRANGEBYLEX', low, high
   if is_descending then command, from, to = 'ZREVRANGEBYLEX', high, low end
   local count = not matches and limit >= 0 and math.min(limit, 250) or 250
@@ -179,11 +171,16 @@ local function scan(D, code, key_in, low, high, is_descending, limit, matches, t
       keys[place] = key_in(entry)
       fields[place] = code .. keys[place]
     end
-    for place, raw in ipairs(fetch(D, fields)) do
+    local raws, parts = fetch(D, fields), {}
+    if with_parts then
+      for place, field in ipairs(fields) do fields[place] = field .. '\254' end
+      parts = fetch(D, fields)
+    end
+    for place, raw in ipairs(raws) do
       if not raw then corrupt('an index has a record that is not there') end
       if not matches or matches(keys[place], raw) then
         limit = limit - 1
-        if take(keys[place], raw) == false or limit == 0 then return end
+        if take(keys[place], raw, parts[place]) == false or limit == 0 then return end
       end
     end
     if #found < count then return end
@@ -192,22 +189,22 @@ local function scan(D, code, key_in, low, high, is_descending, limit, matches, t
 end
 
 --- parts_of
--- The parts of a record: for each the kind (0: none, 1: in the record, 48: in the hash of parts, 49: in a key of its own), the
--- length, and the name.
-local function parts_of(raw)
-  local found, at, kind, length, name, _ = {}, #columns_of(raw) + 1
-  while at <= #raw do
-    kind, length, name = byte(raw, at), 0, nil
+-- The parts of a record, from what is stored of them: for each the kind (0: none, 1: here, 48: in the hash of parts, 49: in a
+-- key of its own), the length, and the name.
+local function parts_of(stored)
+  local found, at, kind, length, name, _ = {}, 1
+  while stored and at <= #stored do
+    kind, length, name = byte(stored, at), 0, nil
     if kind == 0 then
       at = at + 1
     elseif kind < 48 then
-      kind, length, at = 1, number_at(raw, at)
+      kind, length, at = 1, number_at(stored, at)
       at = at + length
     else
-      length, at = number_at(raw, at + 1)
+      length, at = number_at(stored, at + 1)
       if kind == 49 then
-        _, at = number_at(raw, at)
-        name, at = sub(raw, at, at + 63), at + 64
+        _, at = number_at(stored, at)
+        name, at = sub(stored, at, at + 63), at + 64
       end
     end
     found[#found + 1] = { kind, length, name }
@@ -219,7 +216,7 @@ end
 -- Removes the parts of a record that are elsewhere, but for those with these places and names.
 local function remove_parts(D, field, raw, places, names)
   if byte(raw) == 0 then return end
-  for place, part in ipairs(parts_of(raw)) do
+  for place, part in ipairs(parts_of(get(D, field .. '\254'))) do
     if part[1] == 48 and not places[place - 1] then
       call('HDEL', D.parts, field .. char(place - 1))
     elseif part[1] == 49 and not string.find(names, part[3], 1, true) then
@@ -230,19 +227,19 @@ end
 
 --- size_of
 -- The size of the wanted parts, which are bits.
-local function size_of(raw, wanted)
+local function size_of(stored, wanted)
   local size = 0
-  for place, part in ipairs(parts_of(raw)) do
+  for place, part in ipairs(parts_of(stored)) do
     if bit.band(wanted, bit.lshift(1, place - 1)) ~= 0 then size = size + part[2] end
   end
   return size
 end
 
---- shown
--- A record for an answer; if wanted parts are in the hash of parts, with these, each preceded by its place.
-local function shown(D, field, raw, wanted)
-  local texts = { raw }
-  for place, part in ipairs(parts_of(raw)) do
+--- beside
+-- What is stored of the parts of a record, with the wanted ones that are in the hash of parts, each preceded by its place.
+local function beside(D, field, stored, wanted)
+  local texts = { stored }
+  for place, part in ipairs(parts_of(stored)) do
     if part[1] == 48 and bit.band(wanted, bit.lshift(1, place - 1)) ~= 0 then
       texts[#texts + 1] = place - 1
       texts[#texts + 1] = call('HGET', D.parts, field .. char(place - 1))
@@ -278,7 +275,9 @@ local function entries(head, after, limit, low, high)
     local row = field and get(D, field)
     found[#found + 1] = seq
     found[#found + 1] = raw
-    found[#found + 1] = row and byte(row) == 1 and shown(D, field, row, 4294967295) or row
+    local stored = row and get(D, field .. '\254')
+    found[#found + 1] = row
+    found[#found + 1] = row and byte(row) == 1 and beside(D, field, stored, 4294967295) or stored
   end
   local last = limit >= 0 and math.min(after + limit, size) or size
   if low then

@@ -13,7 +13,9 @@ use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, Result};
 
 use super::range::{Found, length_of};
 use super::read::sequence;
-use super::{Argument, Bit, Compiled, DECLARED, Emitter, Piece, TRANSIENT, column, literal};
+use super::{
+    Argument, Bit, Compiled, DECLARED, Emitter, LASTING, Piece, TRANSIENT, column, literal,
+};
 use crate::schema::{TOPICS, code, ends_with_key, is_looked_up, is_ordered};
 
 /// What the script for a transaction depends on.
@@ -153,6 +155,7 @@ impl Compiler<'_> {
         let Self { commit, emitter, uses, .. } = self;
         let is_load = commit.is_load;
         let is_transient_used = emitter.is_transient_used;
+        let declared = if is_transient_used { DECLARED } else { LASTING };
         let mut beginning = String::new();
         if is_transient_used {
             beginning.push_str(TRANSIENT);
@@ -160,12 +163,12 @@ impl Compiler<'_> {
         beginning.push_str(
             "local log, size, log_at, last = 1, 0, false, ''\nlocal pushed, garbage, seen = {}, {}, {}\n",
         );
-        let mut text = emitter.functions.clone();
+        let mut text = format!("local declared = {declared}\n{}", emitter.functions);
         text.push_str(COMMITTING);
         if has_attempt {
             text.push_str(&format!(
                 "local attempt = KEYS[{}]\nlocal earlier = call('GET', attempt)\nif earlier then return {{ earlier }} end\n",
-                DECLARED + 1
+                declared + 1
             ));
         }
         let names = sequence_names(&commit.shape);
@@ -306,7 +309,7 @@ impl Compiler<'_> {
                     Some(version) => {
                         let version = Bit::Known(Piece::Value(*version));
                         let version = self.emitter.concat(vec![version]);
-                        format!("not raw or sub(raw, 5, 4 + #{version}) ~= {version}")
+                        format!("not raw or sub(raw, 2, 1 + #{version}) ~= {version}")
                     }
                     None => "raw".to_owned(),
                 };
@@ -325,7 +328,7 @@ impl Compiler<'_> {
                 if let Some(version) = version {
                     let version = Bit::Known(Piece::Value(*version));
                     let version = self.emitter.concat(vec![version]);
-                    differs.push_str(&format!(" or sub(r, 5, 4 + #{version}) ~= {version}"));
+                    differs.push_str(&format!(" or sub(r, 2, 1 + #{version}) ~= {version}"));
                 }
                 let count = range.table.columns.len() - range.table.key;
                 format!(
@@ -337,9 +340,12 @@ impl Compiler<'_> {
                 let found = self.plain(range)?;
                 let most = self.emitter.concat(Self::bound(std::slice::from_ref(most)));
                 let value = column(range.table, *at, "k", "r");
-                let each = found.each(&format!(
-                    "if is_less({most}, {value}) then\nis_met = false\nreturn false\nend\n"
-                ));
+                let each = found.each(
+                    &format!(
+                        "if is_less({most}, {value}) then\nis_met = false\nreturn false\nend\n"
+                    ),
+                    false,
+                );
                 format!("do\nlocal is_met = true\n{each}if not is_met then {failed} end\nend\n")
             }
             CheckShape::None(range, except) => {
@@ -353,9 +359,12 @@ impl Compiler<'_> {
                     format!("do\nlocal k, r\n{first}if r then {shows} end\nend\n")
                 } else {
                     let except = self.emitter.concat(Self::bound(except));
-                    let each = found.each(&format!(
-                        "if k ~= {except} then\nother_k, other = k, r\nreturn false\nend\n"
-                    ));
+                    let each = found.each(
+                        &format!(
+                            "if k ~= {except} then\nother_k, other = k, r\nreturn false\nend\n"
+                        ),
+                        false,
+                    );
                     let shows = shows("other_k", "other");
                     format!("do\nlocal other_k, other\n{each}if other then {shows} end\nend\n")
                 }
@@ -434,10 +443,11 @@ impl Compiler<'_> {
         if !self.commit.parts.contains(&PartKind::Apart) {
             return Default::default();
         }
-        let first = DECLARED + 1 + usize::from(self.commit.shape.repetition.is_none());
+        let first = 1 + usize::from(self.commit.shape.repetition.is_none());
+        let first = format!("declared + {first}");
         let pieces = self.emitter.argument(Argument::Pieces);
         let each = format!(
-            "for place = {first}, #KEYS, 2 do\nlocal count = struct.unpack('>I4', {pieces}, 2 * (place - {first}) + 1)\nlocal key, staged = KEYS[place], KEYS[place + 1]\n"
+            "for place = {first}, #KEYS, 2 do\nlocal count = struct.unpack('>I4', {pieces}, 2 * (place - ({first})) + 1)\nlocal key, staged = KEYS[place], KEYS[place + 1]\n"
         );
         let missing = "if call('LLEN', key) ~= count and call('LLEN', staged) ~= count then return { 'missing' } end\nend\n";
         let stays = if self.commit.is_load { "" } else { "call('PERSIST', key)\n" };
@@ -492,7 +502,10 @@ impl Compiler<'_> {
                     let text = self.emitter.argument(Argument::Entry(*text));
                     let field = found.field("k");
                     pushes.push_str(
-                        &found.each(&format!("push(id, {field}, dated .. '\\0\\0' .. {text})\n")),
+                        &found.each(
+                            &format!("push(id, {field}, dated .. '\\0\\0' .. {text})\n"),
+                            false,
+                        ),
                     );
                 }
             }
@@ -587,7 +600,7 @@ impl Compiler<'_> {
         let mut code = String::new();
         for entry in &self.commit.shape.entries {
             if let AppendShape::Each(range, _) = entry {
-                code.push_str(&self.plain(range)?.each(""));
+                code.push_str(&self.plain(range)?.each("", false));
             }
         }
         Ok(code)
@@ -633,11 +646,13 @@ impl Compiler<'_> {
                     let moved = self.moved(table, index.name, "false", &format!("{entry}(k, r)"));
                     each.push_str(&moved);
                 }
-                each.push_str(&format!("put({part}, field, false)\n"));
                 if !table.parts.is_empty() {
                     self.uses.writes_parts = true;
-                    each.push_str(&format!("remove_parts({part}, field, r, {{}}, '')\n"));
+                    each.push_str(&format!(
+                        "remove_parts({part}, field, r, {{}}, '')\nput({part}, field .. '\\254', false)\n"
+                    ));
                 }
+                each.push_str(&format!("put({part}, field, false)\n"));
                 self.rows(range, is_fresh, &each)?
             }
             WriteShape::Add(name, amount) => {
@@ -659,13 +674,19 @@ impl Compiler<'_> {
     fn rows(&mut self, range: &RangeShape, is_fresh: bool, each: &str) -> Result<Block> {
         let table = range.table;
         let found = self.plain(range)?;
+        let part = self.emitter.part(table);
         let rows = self.emitter.name("rows");
         let count = table.columns.len() - table.key;
-        let parts =
-            if table.parts.is_empty() { "" } else { "if byte(r) == 1 then parts_of(r) end\n" };
+        let parts = match table.parts.is_empty() {
+            true => String::new(),
+            false => {
+                let stored = format!("get({part}, {} .. '\\254')", found.field("k"));
+                format!("local stored = {stored}\nif byte(r) == 1 then parts_of(stored) end\n")
+            }
+        };
         let list = |check: &str| {
             let add = format!("{check}{rows}[#{rows} + 1], {rows}[#{rows} + 2] = k, r\n");
-            format!("local {rows} = {{}}\n{}", found.each(&add))
+            format!("local {rows} = {{}}\n{}", found.each(&add, false))
         };
         let rehearsal = list(&format!("checked(r, {count})\n{parts}"));
         let again = if is_fresh { String::new() } else { list("") };
@@ -753,27 +774,27 @@ impl Compiler<'_> {
         }
     }
 
-    /// The expression for the columns of a new record besides its key, and whether a part is stored elsewhere.
-    fn columns(
+    /// Writes a new record: whether a part is stored elsewhere, the version and the columns besides the key; and what is stored of
+    /// its parts, in a field of its own, because most scripts do not need it.
+    fn record(
         &mut self,
         table: &'static Table,
         columns: &[Place],
-        before: Bit,
+        version: Bit,
         first: usize,
     ) -> String {
         let columns = columns.get(table.key..).unwrap_or_default();
-        let bits = columns.iter().map(|place| self.written(place));
-        let columns = self.emitter.concat([before].into_iter().chain(bits).collect());
-        // The length of all of them, so that the record is the only long string that is made.
-        let length =
-            columns.split(" .. ").map(|term| format!("#{term}")).collect::<Vec<_>>().join(" + ");
         let kinds = self.kinds(table, first);
         let is_elsewhere = u8::from(kinds.iter().any(|kind| *kind != PartKind::Inside));
-        let parts = match table.parts.is_empty() {
-            true => "''".to_owned(),
-            false => self.emitter.argument(Argument::Parts(table, first)),
+        let bits = columns.iter().map(|place| self.written(place));
+        let bits = [Bit::bytes([is_elsewhere]), version].into_iter().chain(bits);
+        let columns = self.emitter.concat(bits.collect());
+        let part = self.emitter.part(table);
+        let Some(stored) = (!table.parts.is_empty()).then(|| Argument::Parts(table, first)) else {
+            return format!("put({part}, field, {columns})\n");
         };
-        format!("struct.pack('>BI3', {is_elsewhere}, {length}) .. {columns} .. {parts}")
+        let stored = self.emitter.argument(stored);
+        format!("put({part}, field, {columns})\nput({part}, field .. '\\254', {stored})\n")
     }
 
     fn kinds(&self, table: &Table, first: usize) -> Vec<PartKind> {
@@ -816,10 +837,9 @@ impl Compiler<'_> {
             self.writes_order(table);
             ordered = format!("call('ZADD', {part}.order{ordered})\n");
         }
-        let record = self.columns(table, columns, Bit::bytes([25, 1]), first);
+        let record = self.record(table, columns, Bit::bytes([25, 1]), first);
         let beside = self.beside(table, first);
-        let change =
-            format!("do\n{field}{ordered}{beside}put({part}, field, {record})\n{looked_up}end\n");
+        let change = format!("do\n{field}{ordered}{beside}{record}{looked_up}end\n");
         Block { rehearsal: String::new(), change }
     }
 
@@ -827,8 +847,12 @@ impl Compiler<'_> {
         let part = self.emitter.part(table);
         let field = self.field(table, columns, true);
         let count = table.columns.len() - table.key;
-        let parts =
-            if table.parts.is_empty() { "" } else { "if byte(old) == 1 then parts_of(old) end\n" };
+        let parts = match table.parts.is_empty() {
+            true => String::new(),
+            false => {
+                format!("if byte(old) == 1 then parts_of(get({part}, field .. '\\254')) end\n")
+            }
+        };
         let rehearsal = format!(
             "do\n{field}local old = get({part}, field)\nif old then\nchecked(old, {count})\n{parts}end\nend\n"
         );
@@ -853,10 +877,9 @@ impl Compiler<'_> {
                 false => change.push_str(&moved),
             }
         }
-        change.push_str("local version = old and integer(number_at(old, 5) + 1) or '\\25\\1'\n");
-        let record = self.columns(table, columns, Bit::Lua("version".to_owned()), first);
+        change.push_str("local version = old and integer(number_at(old, 2) + 1) or '\\25\\1'\n");
+        let record = self.record(table, columns, Bit::Lua("version".to_owned()), first);
         change.push_str(&self.beside(table, first));
-        change.push_str(&format!("put({part}, field, {record})\n{looked_up}"));
         if !table.parts.is_empty() {
             self.uses.writes_parts = true;
             let kinds = self.kinds(table, first);
@@ -871,6 +894,7 @@ impl Compiler<'_> {
                 beside.join(", ")
             ));
         }
+        change.push_str(&[record, looked_up].concat());
         change.push_str("end\n");
         Block { rehearsal, change }
     }

@@ -27,8 +27,9 @@ pub(crate) use read::ReadShape;
 /// How many shapes are kept. A client that has more compiles some of them again.
 const MAX_SHAPES: usize = 1_000;
 
-/// The number of keys that every script declares: see [`crate::keys::Keys::declared`].
+/// The number of keys that scripts declare, with and without those of transient records: see [`crate::keys::Keys::declared`].
 pub(crate) const DECLARED: usize = 7;
+pub(crate) const LASTING: usize = 4;
 
 /// A script, and what it is called with.
 pub(crate) struct Compiled {
@@ -42,6 +43,8 @@ pub(crate) struct Compiled {
     pub(crate) arguments: Vec<Argument>,
     /// Whether several transactions may be sent in one call.
     pub(crate) takes_several: bool,
+    /// Whether transient records are used.
+    pub(crate) is_transient_used: bool,
 }
 
 /// An argument of a script.
@@ -58,7 +61,7 @@ pub(crate) enum Argument {
     /// The identity of the transaction, and the position that was seen.
     Id,
     Seen,
-    /// The parts of a record as they are stored: the table, and the position of the first.
+    /// What is stored of the parts of a record: the table, and the position of the first.
     Parts(&'static Table, usize),
     /// The names of those in keys of their own.
     Names(&'static Table, usize),
@@ -135,8 +138,9 @@ struct Emitter {
     names: usize,
     /// The tables of the records that the queries so far find, and whether only a key is known.
     found: Vec<Option<(&'static Table, bool)>>,
-    /// Fields that queries read at the end, all at once, and how they answer with what is FOUND.
-    deferred: Vec<(String, String)>,
+    /// Fields that queries read at the end, all at once, and the answers that are then assigned.
+    deferred: Vec<String>,
+    answers: String,
     /// Whether the transient records are used.
     is_transient_used: bool,
 }
@@ -269,7 +273,7 @@ fn column(table: &Table, column: usize, key: &str, raw: &str) -> String {
     match column.checked_sub(table.key) {
         None if table.key == 1 => key.to_owned(),
         None => format!("nth({key}, 1, {column})"),
-        Some(place) => format!("nth({raw}, 5, {})", place + 1),
+        Some(place) => format!("nth({raw}, 2, {})", place + 1),
     }
 }
 
@@ -293,10 +297,10 @@ static FUNCTIONS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
 impl Emitter {
     /// Returns the script with a beginning and a body, with the functions that it calls between them.
     fn compiled(self, beginning: &str, body: &str, takes_several: bool) -> Compiled {
-        let Self { fields, arguments, .. } = self;
+        let Self { fields, arguments, is_transient_used, .. } = self;
         let text = text(beginning, body);
         let (script, is_loaded) = (Script::new(&text), AtomicBool::new(false));
-        Compiled { script, text, is_loaded, fields, arguments, takes_several }
+        Compiled { script, text, is_loaded, fields, arguments, takes_several, is_transient_used }
     }
 }
 

@@ -228,39 +228,39 @@ impl Found {
                 )
             }
             How::Between { .. } => {
-                self.scan(limit, &format!("function(a, b) {k}, {r} = a, b return false end"))
+                self.scan(limit, false, &format!("function(a, b) {k}, {r} = a, b return false end"))
             }
         };
         self.guarded(&code)
     }
 
-    /// Carries out a body for each record, whose key and record are in `k` and `r`. It may `return false` to stop.
-    pub(super) fn each(&self, body: &str) -> String {
-        if self.is_single {
-            let first = self.first("k", "r");
-            let take = format!("local function take(k, r)\n{body}end\n");
-            return format!("do\nlocal k, r\n{first}{take}if r then take(k, r) end\nend\n");
+    /// Carries out a body for each record, whose key and record are in `k` and `r`, and its parts in `stored`, if they are wanted.
+    /// It may `return false` to stop.
+    pub(super) fn each(&self, body: &str, with_parts: bool) -> String {
+        if let How::Between { .. } = &self.how
+            && !self.is_single
+        {
+            let take = format!("function(k, r, stored)\n{body}end");
+            return self.guarded(&self.scan(&self.limit, with_parts, &take));
         }
-        match &self.how {
-            How::Between { .. } => {
-                self.guarded(&self.scan(&self.limit, &format!("function(k, r)\n{body}end")))
-            }
-            _ => {
-                let take = format!("local function take(k, r)\n{body}end\n");
-                let first = self.first("k", "r");
-                format!("do\nlocal k, r\n{first}{take}if r then take(k, r) end\nend\n")
-            }
-        }
+        let first = self.first("k", "r");
+        let stored = match with_parts {
+            true => format!("get({}, {} .. '\\254')", self.part, self.field("k")),
+            false => "nil".to_owned(),
+        };
+        format!(
+            "do\nlocal k, r\n{first}local function take(k, r, stored)\n{body}end\nif r then take(k, r, {stored}) end\nend\n"
+        )
     }
 
-    fn scan(&self, limit: &str, take: &str) -> String {
+    fn scan(&self, limit: &str, with_parts: bool, take: &str) -> String {
         let How::Between { low, high, is_index, .. } = &self.how else { return String::new() };
         let Self { table, part, is_descending, .. } = self;
         let key_in = if *is_index { "key_of" } else { "own_key" };
         let matches = self.matches.as_deref().unwrap_or("nil");
         let code = literal(&code(table.name));
         format!(
-            "scan({part}, {code}, {key_in}, {low}, {high}, {is_descending}, {limit}, {matches}, {take})\n"
+            "scan({part}, {code}, {key_in}, {low}, {high}, {is_descending}, {limit}, {matches}, {with_parts}, {take})\n"
         )
     }
 
@@ -276,13 +276,13 @@ impl Found {
         let How::Between { low, high, .. } = &self.how else {
             let is_other =
                 if except.is_empty() { "true".to_owned() } else { format!("k ~= {except}") };
-            return self.each(&format!("if {is_other} then {to} = {to} + 1 end\n"));
+            return self.each(&format!("if {is_other} then {to} = {to} + 1 end\n"), false);
         };
         if self.matches.is_some() {
             let is_other =
                 if except.is_empty() { "true".to_owned() } else { format!("k ~= {except}") };
             let body = format!("if {is_other} then {to} = {to} + 1 end\n");
-            return self.guarded(&self.scan("-1", &format!("function(k, r)\n{body}end")));
+            return self.guarded(&self.scan("-1", false, &format!("function(k, r)\n{body}end")));
         }
         let mut code = format!("{to} = call('ZLEXCOUNT', {part}.order, {low}, {high})\n");
         if !except.is_empty() {
@@ -298,9 +298,16 @@ impl Found {
         self.guarded(&format!("do\n{code}end\n"))
     }
 
-    /// The expression for a record in an answer.
+    /// The expressions for a record and its parts in an answer, which are read.
     pub(super) fn shown(&self, wanted: PartSet, k: &str, r: &str) -> String {
-        shown(self.table, wanted, self.part, &self.field(k), r)
+        let field = format!("{} .. '\\254'", self.field(k));
+        let stored = format!("get({}, {field})", self.part);
+        shown(self.table, wanted, self.part, &self.field(k), r, &stored)
+    }
+
+    /// The same, of parts that are in a variable.
+    pub(super) fn shown_with(&self, wanted: PartSet, k: &str, r: &str, stored: &str) -> String {
+        shown(self.table, wanted, self.part, &self.field(k), r, stored)
     }
 
     pub(super) fn limit(&self) -> &str {
@@ -312,12 +319,20 @@ impl Found {
     }
 }
 
-/// The expression for a record in an answer, with these parts.
-pub(super) fn shown(table: &Table, wanted: PartSet, part: &str, field: &str, r: &str) -> String {
+/// The expressions for a record in an answer, and for these parts.
+pub(super) fn shown(
+    table: &Table,
+    wanted: PartSet,
+    part: &str,
+    field: &str,
+    r: &str,
+    stored: &str,
+) -> String {
     match wanted_bits(table, wanted) {
-        _ if table.parts.is_empty() => r.to_owned(),
-        0 => format!("columns_of({r})"),
-        bits => format!("(byte({r}) == 1 and shown({part}, {field}, {r}, {bits}) or {r})"),
+        0 => format!("{r}, false"),
+        bits => {
+            format!("{r}, byte({r}) == 1 and beside({part}, {field}, {stored}, {bits}) or {stored}")
+        }
     }
 }
 

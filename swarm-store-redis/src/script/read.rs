@@ -84,15 +84,7 @@ impl ReadShape {
         let functions = &emitter.functions;
         // Changes nothing. A replica rejects this write, so nothing is judged by its stale facts.
         let judged = if self.is_judged { "call('HDEL', D.hash, '')\n" } else { "" };
-        let (fields, answers): (String, String) = emitter
-            .deferred
-            .iter()
-            .enumerate()
-            .map(|(place, (field, answer))| {
-                let found = format!("found[{}]", place + 2);
-                (format!(", {field}"), answer.replace("FOUND", &found))
-            })
-            .unzip();
+        let (fields, answers) = (emitter.deferred.concat(), &emitter.answers);
         let (before, head) = match body.contains("head") {
             true => ("local head = call('HGET', D.hash, 'head')\n", ""),
             false => ("", "local head = found[1]\n"),
@@ -141,7 +133,10 @@ impl Emitter {
                 let field = self.argument(field);
                 match self.in_block {
                     true => body.push_str(&format!("{answer} = get(D, {field})\n")),
-                    false => self.deferred.push((field, format!("{answer} = FOUND\n"))),
+                    false => {
+                        let found = self.deferred(&field);
+                        self.answers.push_str(&format!("{answer} = {found}\n"));
+                    }
                 }
             }
             QueryShape::Entries { topic, after, limit } => {
@@ -180,19 +175,24 @@ impl Emitter {
         let (k, r) = (format!("k{place}"), format!("r{place}"));
         let found = self.range(op, range, &mut sought, false)?;
         let values = self.found_values(range);
-        let joined = if range.join.is_some() { ", joined" } else { "" };
-        let shown = found.shown(range.parts, "k", "r");
+        let joined = if range.join.is_some() { ", joined, joined_parts" } else { "" };
+        let shown = found.shown_with(range.parts, "k", "r", "stored");
         let is_of_key = referred.iter().all(|column| *column < range.table.key);
         let is_deferred = !self.in_block && !range.table.is_transient && range.join.is_none();
         let key = found.first_key(&k, !referred.is_empty());
         if let Some(key) = key.filter(|_| is_deferred && is_of_key) {
             body.push_str(&format!("local {k}\n{values}{key}"));
-            let field = format!("{k} and {} or ''", found.field(&k));
+            let raw = self.deferred(&format!("{k} and {} or ''", found.field(&k)));
             let shown = match wanted_bits(range.table, range.parts) {
-                0 => "FOUND".to_owned(),
-                _ => format!("FOUND and {}", found.shown(range.parts, &k, "FOUND")),
+                0 => format!("{raw}, false"),
+                _ => {
+                    let field = format!("{k} and {} .. '\\254' or ''", found.field(&k));
+                    let stored = self.deferred(&field);
+                    let shown = found.shown_with(range.parts, &k, &raw, &stored);
+                    shown.replacen(", byte", &format!(", {raw} and byte"), 1)
+                }
             };
-            self.deferred.push((field, format!("{answer} = {{ 0, {k}, {shown} }}\n")));
+            self.answers.push_str(&format!("{answer} = {{ 0, {k}, {shown} }}\n"));
             self.set_found(place, range, true);
             return Ok(());
         }
@@ -212,7 +212,7 @@ impl Emitter {
             let (most, wanted) = (self.number(most), wanted_bits(range.table, range.parts));
             body.push_str(&format!("local size{place} = 0\n"));
             each.push_str(&format!(
-                "size{place} = size{place} + size_of(r, {wanted})\nif size{place} > {most} and #rows{place} > 1 then\nrows{place}[1] = 1\nreturn false\nend\n"
+                "size{place} = size{place} + size_of(stored, {wanted})\nif size{place} > {most} and #rows{place} > 1 then\nrows{place}[1] = 1\nreturn false\nend\n"
             ));
         }
         if !referred.is_empty() {
@@ -220,12 +220,14 @@ impl Emitter {
         }
         each.push_str(&self.join(range, "k", "r"));
         each.push_str(&format!(
-            "local n = #rows{place}\nrows{place}[n + 1], rows{place}[n + 2] = k, {shown}\n"
+            "local n = #rows{place}\nrows{place}[n + 1], rows{place}[n + 2], rows{place}[n + 3] = k, {shown}\n"
         ));
         if range.join.is_some() {
-            each.push_str(&format!("rows{place}[n + 3] = joined\n"));
+            each.push_str(&format!(
+                "rows{place}[n + 4], rows{place}[n + 5] = joined, joined_parts\n"
+            ));
         }
-        body.push_str(&found.each(&each));
+        body.push_str(&found.each(&each, wanted_bits(range.table, range.parts) != 0));
         body.push_str(&format!("{answer} = rows{place}\n"));
         Ok(())
     }
@@ -243,10 +245,17 @@ impl Emitter {
         let part = self.part(join.table);
         let value = column(range.table, join.column, k, r);
         let field = format!("{} .. with", super::literal(&code(join.table.name)));
-        let shown = shown(join.table, join.parts, part, &field, "joined");
+        let stored = format!("get({part}, {field} .. '\\254')");
+        let shown = shown(join.table, join.parts, part, &field, "joined", &stored);
         format!(
-            "local with = {value}\nlocal joined = with ~= '\\0' and get({part}, {field})\nif joined then joined = {shown} end\n"
+            "local with = {value}\nlocal joined, joined_parts = with ~= '\\0' and get({part}, {field}), false\nif joined then joined, joined_parts = {shown} end\n"
         )
+    }
+
+    /// The expression for a field that is read at the end.
+    fn deferred(&mut self, field: &str) -> String {
+        self.deferred.push(format!(", {field}"));
+        format!("found[{}]", self.deferred.len() + 1)
     }
 
     /// Declares the values that a range takes from earlier answers.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use redis::Commands as _;
@@ -45,10 +46,13 @@ impl Fixture {
     fn dump(&self) -> Vec<String> {
         let keys = self.server.cli(&["keys", "*"]);
         let dump = |key: &str| key.to_owned() + &self.server.cli(&["--no-raw", "dump", key]);
-        // An announcement of a change is no record of it.
-        let records = keys.lines().filter(|key| *key != "swarm:changes");
-        let mut all: Vec<String> = records.map(dump).collect();
+        // An announcement of a change is no record of it. The records have no order.
+        let others = keys.lines().filter(|key| ![RECORDS, "swarm:changes"].contains(key));
+        let mut all: Vec<String> = others.map(dump).collect();
         all.sort();
+        let mut redis = redis::Client::open(self.server.url()).unwrap().get_connection().unwrap();
+        let records: BTreeMap<Vec<u8>, Vec<u8>> = redis.hgetall(RECORDS).unwrap();
+        all.extend(records.iter().map(|record| format!("{record:?}")));
         all
     }
 
