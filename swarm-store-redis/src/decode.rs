@@ -11,7 +11,7 @@ use swarm_core::store::backend::{
 };
 use swarm_core::{StoreError, Timestamp};
 
-use crate::encode::{APART, BESIDE};
+use crate::encode::{APART, BESIDE, SHORTENED, reference};
 use crate::keys::Keys;
 use crate::schema::Schema;
 use crate::value::Reader;
@@ -36,6 +36,7 @@ pub(crate) struct Decoder<'a> {
 enum Part<'a> {
     None,
     Text(&'a [u8]),
+    Shortened(&'a [u8]),
     Beside,
     Apart { name: &'a [u8], pieces: usize },
 }
@@ -195,6 +196,7 @@ impl<'a> Decoder<'a> {
                 _ if !wanted.has(place) => None,
                 Part::None => None,
                 Part::Text(text) => Some(self.text(text)?),
+                Part::Shortened(text) => Some(restored(&columns, &self.text(text)?)),
                 Part::Beside => {
                     let is_of = |pair: &&[Reply]| matches!(pair.first(), Some(Reply::Int(at)) if usize::try_from(*at) == Ok(place));
                     let text = texts.chunks(2).find(is_of).and_then(|pair| pair.get(1));
@@ -320,9 +322,26 @@ fn columns(table: &Table, key: &[u8], raw: &[u8]) -> Option<(u64, Vec<Value>)> {
     (key.0.is_empty() && stored.0.is_empty()).then_some((version, columns))
 }
 
+/// A text with the values of columns in the place of references to them.
+fn restored(columns: &[Value], text: &str) -> Box<str> {
+    let mut text = text.to_owned();
+    for (column, value) in columns.iter().enumerate() {
+        if let (Some(value), Some(reference)) = (value.text(), reference(column)) {
+            text = text.replace(&reference, value);
+        }
+    }
+    text.into()
+}
+
 fn part<'a>(stored: &mut Reader<'a>) -> Option<Part<'a>> {
     match stored.0.first()? {
         0 => stored.byte().map(|_| Part::None),
+        &SHORTENED => {
+            stored.byte()?;
+            stored.number()?;
+            let length = usize::try_from(stored.number()?).ok()?;
+            stored.take(length).map(Part::Shortened)
+        }
         &BESIDE => {
             stored.byte()?;
             stored.number().map(|_| Part::Beside)

@@ -12,10 +12,10 @@ use swarm_core::store::backend::{
 
 use crate::keys::Keys;
 use crate::schema::{Code, TOPICS, code};
-use crate::script_call::ScriptCall;
 use crate::script::{Argument, Cache, CommitShape, Compiled, PartKind, Piece, ReadShape};
 use crate::script_call::LONG;
-use crate::value::{self, append, append_integer};
+use crate::script_call::ScriptCall;
+use crate::value::{self, append, append_digest, append_integer};
 use std::sync::Arc;
 
 /// The size from which a part is not stored with its record, in bytes, so that a query without it reads less.
@@ -282,7 +282,7 @@ impl Values<'_> {
                 out.extend([log.to_be_bytes(), size.0.to_be_bytes()].concat());
                 out.extend(commit.map_or([0; 16], |commit| commit.0));
             }
-            Argument::Parts(table, first) => self.parts(out, table, *first),
+            Argument::Parts(table, first, referred) => self.parts(out, table, *first, referred),
             Argument::Names(table, first) => {
                 let is_of =
                     |part: &&LongPart| (*first..first + table.parts.len()).contains(&part.text);
@@ -317,7 +317,30 @@ impl Values<'_> {
                     out.extend(u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
                 }
                 Piece::Id => append(out, &Value::from(&self.id.0[..])),
+                Piece::Digest(values) => {
+                    let mut bytes = Vec::with_capacity(96);
+                    let values = values.iter().filter_map(|at| self.bindings.values.get(*at));
+                    values.for_each(|value| append(&mut bytes, value));
+                    append_digest(out, &bytes);
+                }
             }
+        }
+    }
+
+    /// The text with references to columns in the place of their values; `None` if there are none.
+    fn shortened(&self, text: &str, referred: &[(usize, usize)]) -> Option<String> {
+        const WORTHWHILE: usize = 8;
+        let mut short = Cow::Borrowed(text);
+        for (column, value) in referred {
+            let value = self.bindings.values.get(*value).and_then(|value| value.text());
+            let value = value.filter(|it| it.len() >= WORTHWHILE && !it.contains(SUBSTITUTE));
+            if let Some(value) = value.filter(|value| short.contains(*value)) {
+                short = Cow::Owned(short.replace(value, &reference(*column)?));
+            }
+        }
+        match short {
+            Cow::Owned(short) if !text.contains(SUBSTITUTE) => Some(short),
+            _ => None,
         }
     }
 
@@ -331,7 +354,7 @@ impl Values<'_> {
 
     /// The parts of a record: a null, or the length and the text; or that it is in the hash of parts, and its length; or that it
     /// is in a key of its own, its length, the number of its pieces and its name.
-    fn parts(&self, out: &mut Vec<u8>, table: &Table, first: usize) {
+    fn parts(&self, out: &mut Vec<u8>, table: &Table, first: usize, referred: &[(usize, usize)]) {
         for place in first..first + table.parts.len() {
             let Some(text) = self.text(place) else {
                 out.push(0);
@@ -350,18 +373,36 @@ impl Values<'_> {
                     out.push(BESIDE);
                     append_integer(out, length);
                 }
-                None => {
-                    append_integer(out, length);
-                    out.extend_from_slice(text.as_bytes());
-                }
+                None => match self.shortened(text, referred) {
+                    Some(short) => {
+                        out.push(SHORTENED);
+                        append_integer(out, length);
+                        append_integer(out, i64::try_from(short.len()).unwrap_or(i64::MAX));
+                        out.extend_from_slice(short.as_bytes());
+                    }
+                    None => {
+                        append_integer(out, length);
+                        out.extend_from_slice(text.as_bytes());
+                    }
+                },
             }
         }
     }
 }
 
-/// What the description of a part begins with, if it is not in the record.
+/// What the description of a part begins with, if its text does not follow.
 pub(crate) const BESIDE: u8 = 48;
 pub(crate) const APART: u8 = 49;
+pub(crate) const SHORTENED: u8 = 50;
+
+/// What stands for the value of a column in a text.
+pub(crate) fn reference(column: usize) -> Option<String> {
+    let digit = u32::try_from(column).ok().and_then(|column| char::from_digit(column, 36))?;
+    Some([SUBSTITUTE, digit].iter().collect())
+}
+
+/// The control character that begins it. A text that has it is not shortened.
+const SUBSTITUTE: char = '\u{1a}';
 
 /// The text of an entry of the log, or that there is none.
 fn entry_text(text: Option<&str>) -> Vec<u8> {

@@ -9,8 +9,9 @@ use swarm_core::store::backend::{ColumnKind, Index, Operation, Table};
 const UNORDERED: [&str; 6] =
     ["challenges", "reusable_challenges", "takes", "committee_takes", "trees", "tiles"];
 
-/// Indexes in which only all values together are looked up. They are fields of the hash, which need less memory than an
-/// order: no query may ask for a range.
+/// Indexes in which only all values together are looked up. They are fields of the hash, whose names have a digest of the values.
+/// That needs less memory than an order, but no query may ask for a range. These values of a record never change, so its
+/// parts refer to them instead of repeating them.
 const LOOKED_UP: [&str; 2] = ["takes_by_nonce", "committee_takes_by_attempt"];
 
 /// What precedes the entries of the log about a topic, in the order.

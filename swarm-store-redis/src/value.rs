@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use swarm_core::domain::hex;
 use swarm_core::store::backend::Value;
 
 /// What integers begin with: this and the number of bytes that follow; less for negative ones. A null is a zero byte.
@@ -24,6 +25,16 @@ pub(crate) fn append(out: &mut Vec<u8>, value: &Value) {
         Value::Text(text) => append_bytes(out, TEXT, text.as_bytes()),
         Value::Bytes(bytes) => append_bytes(out, BYTES, bytes),
     }
+}
+
+/// How many hexadecimal digits of a digest are kept.
+pub(crate) const DIGEST: usize = 20;
+
+/// Appends a digest of the bytes of values, as scripts make it: with SHA-1, since Redis has no other. Who can choose all values
+/// could find two lists with the same digest in some 2^40 attempts. The second record is then refused as if it had the values of the first.
+pub(crate) fn append_digest(out: &mut Vec<u8>, bytes: &[u8]) {
+    let digest = hex(&sha1_smol::Sha1::from(bytes).digest().bytes());
+    out.extend(digest.bytes().take(DIGEST));
 }
 
 /// Returns the bytes of a value.

@@ -190,7 +190,7 @@ end
 
 --- parts_of
 -- The parts of a record, from what is stored of them: for each the kind (0: none, 1: here, 48: in the hash of parts, 49: in a
--- key of its own), the length, and the name.
+-- key of its own, 50: here, shortened), the length, and the name.
 local function parts_of(stored)
   local found, at, kind, length, name, _ = {}, 1
   while stored and at <= #stored do
@@ -202,7 +202,11 @@ local function parts_of(stored)
       at = at + length
     else
       length, at = number_at(stored, at + 1)
-      if kind == 49 then
+      if kind == 50 then
+        local short
+        short, at = number_at(stored, at)
+        at = at + short
+      elseif kind == 49 then
         _, at = number_at(stored, at)
         name, at = sub(stored, at, at + 63), at + 64
       end

@@ -615,6 +615,13 @@ impl Compiler<'_> {
                 let Some(others) = at.checked_sub(table.key) else {
                     return Err(StoreError::misconfigured(self.op, "a key never changes"));
                 };
+                if table
+                    .indexes
+                    .iter()
+                    .any(|index| is_looked_up(index) && index.columns.contains(at))
+                {
+                    return Err(StoreError::misconfigured(self.op, "a column never changes"));
+                }
                 let part = self.emitter.part(table);
                 let value = self.emitter.concat(vec![self.written(value)]);
                 let mut each = format!("local new = with(r, {}, {value})\n", others + 1);
@@ -730,9 +737,14 @@ impl Compiler<'_> {
         if indexed.iter().any(|place| self.is_null(place)) {
             return "false".to_owned();
         }
+        if is_looked_up(index) {
+            let field =
+                self.emitter.digest(index, indexed.into_iter().map(Bit::of_commit).collect());
+            return self.emitter.concat(field);
+        }
         let mut bits = vec![Bit::bytes(code(index.name))];
         bits.extend(indexed.into_iter().map(Bit::of_commit));
-        if !is_looked_up(index) {
+        {
             let key = columns.get(..table.key).unwrap_or_default();
             let length = length_of(key).map(Bit::Known);
             if !ends_with_key(table, index) {
@@ -783,6 +795,7 @@ impl Compiler<'_> {
         version: Bit,
         first: usize,
     ) -> String {
+        let all = columns;
         let columns = columns.get(table.key..).unwrap_or_default();
         let kinds = self.kinds(table, first);
         let is_elsewhere = u8::from(kinds.iter().any(|kind| *kind != PartKind::Inside));
@@ -790,10 +803,17 @@ impl Compiler<'_> {
         let bits = [Bit::bytes([is_elsewhere]), version].into_iter().chain(bits);
         let columns = self.emitter.concat(bits.collect());
         let part = self.emitter.part(table);
-        let Some(stored) = (!table.parts.is_empty()).then(|| Argument::Parts(table, first)) else {
+        let looked_up = table.indexes.iter().filter(|index| is_looked_up(index));
+        let referred =
+            looked_up.flat_map(|index| index.columns).filter_map(|column| match all.get(*column) {
+                Some(Place::Bound(value)) => Some((*column, *value)),
+                _ => None,
+            });
+        let referred = referred.collect();
+        if table.parts.is_empty() {
             return format!("put({part}, field, {columns})\n");
-        };
-        let stored = self.emitter.argument(stored);
+        }
+        let stored = self.emitter.argument(Argument::Parts(table, first, referred));
         format!("put({part}, field, {columns})\nput({part}, field .. '\\254', {stored})\n")
     }
 

@@ -16,10 +16,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use redis::Script;
-use swarm_core::store::backend::Table;
 use swarm_core::store::backend::shape::Place;
+use swarm_core::store::backend::{Index, Table};
 
 use crate::schema::code;
+use crate::value::DIGEST;
 
 pub(crate) use commit::{CommitShape, PartKind};
 pub(crate) use read::ReadShape;
@@ -61,8 +62,9 @@ pub(crate) enum Argument {
     /// The identity of the transaction, and the position that was seen.
     Id,
     Seen,
-    /// What is stored of the parts of a record: the table, and the position of the first.
-    Parts(&'static Table, usize),
+    /// What is stored of the parts of a record: the table, the position of the first, and the columns that they may refer to, with
+    /// the bound values.
+    Parts(&'static Table, usize, Vec<(usize, usize)>),
     /// The names of those in keys of their own.
     Names(&'static Table, usize),
     /// The text with this position.
@@ -85,6 +87,8 @@ pub(crate) enum Piece {
     Length(Vec<usize>),
     /// The identity of the transaction, as a value.
     Id,
+    /// The digest of these values together.
+    Digest(Vec<usize>),
 }
 
 /// A piece of a value that a script calculates with.
@@ -171,6 +175,20 @@ impl Emitter {
     fn field(&mut self, table: &Table, bits: Vec<Bit>) -> String {
         let bits: Vec<_> = [Bit::bytes(code(table.name))].into_iter().chain(bits).collect();
         self.looked_up(table, bits)
+    }
+
+    /// The field of an index that is only looked up, with these values.
+    fn digest(&mut self, index: &Index, values: Vec<Bit>) -> Vec<Bit> {
+        let start = Bit::bytes(code(index.name));
+        let bound = values.iter().map(|bit| match bit {
+            Bit::Known(Piece::Value(value)) => Some(*value),
+            _ => None,
+        });
+        if let Some(bound) = bound.collect() {
+            return vec![start, Bit::Known(Piece::Digest(bound))];
+        }
+        let values = self.concat(values);
+        vec![start, Bit::Lua(format!("sub(redis.sha1hex({values}), 1, {DIGEST})"))]
     }
 
     /// The same, for a name that is complete.

@@ -7,7 +7,7 @@ use swarm_core::store::backend::{Index, Operation, PartSet, Table};
 
 use super::{Bit, Emitter, Piece, column, literal};
 use crate::schema::{code, ends_with_key, is_looked_up, is_ordered};
-use crate::value::BEYOND;
+use crate::value::{BEYOND, DIGEST};
 
 /// A range, as expressions.
 pub(super) struct Found {
@@ -64,8 +64,8 @@ impl Emitter {
         let how = match index {
             None if is_whole => How::Key(self.field(table, prefix)),
             Some(index) if is_looked_up(index) && is_whole => {
-                let code = [Bit::bytes(code(index.name))];
-                How::LookedUp(self.looked_up(table, code.into_iter().chain(prefix).collect()))
+                let field = self.digest(index, prefix);
+                How::LookedUp(self.looked_up(table, field))
             }
             Some(index) if is_looked_up(index) => {
                 return Err(unordered(op, index.name));
@@ -121,13 +121,17 @@ impl Emitter {
             (false, true) => " .. struct.pack('>I2', #key)",
             (false, false) => " .. key .. struct.pack('>I2', #key)",
         };
+        let values = match is_looked_up(index) {
+            true => format!("sub(redis.sha1hex({}), 1, {DIGEST})", locals.join(" .. ")),
+            false => locals.join(" .. "),
+        };
         self.functions.push_str(&format!(
             "local function {name}(key, raw)\nlocal {} = {}\nif {} then return false end\nreturn {} .. {}{end}\nend\n",
             locals.join(", "),
             columns.join(", "),
             nulls.join(" or "),
             literal(&code(index.name)),
-            locals.join(" .. "),
+            values,
         ));
         name
     }
