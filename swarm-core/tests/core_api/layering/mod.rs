@@ -40,10 +40,11 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-store-redis/src",
         &[
-            "keys msgpack script_call",
-            "schema scripts",
-            "decode encode",
-            "connection",
+            "schema script_call scripts value",
+            "script",
+            "keys",
+            "connection encode",
+            "decode",
             "changes health layout",
             "tenant",
             "loading snapshot",
