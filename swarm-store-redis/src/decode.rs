@@ -240,12 +240,15 @@ impl<'a> Decoder<'a> {
             }
         };
         let at = stored.integer().and_then(Timestamp::from_millis).ok_or_else(garbled)?;
-        let topic = stored.value().ok_or_else(garbled)?.integer();
-        let assigned = stored.value().ok_or_else(garbled)?.integer();
+        let (mut topic, mut assigned) = (None, None);
+        if !stored.0.is_empty() {
+            topic = stored.value().ok_or_else(garbled)?.integer();
+            assigned = stored.value().ok_or_else(garbled)?.integer();
+        }
         let assigned = assigned.and_then(|number| u64::try_from(number).ok());
-        let body = match stored.byte().ok_or_else(garbled)? {
-            0 => Body::empty(),
-            _ => Body::of_texts(vec![Some(self.text(stored.0)?)]),
+        let body = match stored.byte() {
+            None => Body::empty(),
+            Some(_) => Body::of_texts(vec![Some(self.text(stored.0)?)]),
         };
         Ok(Entry { seq, at, commit, topic, assigned, reference, body })
     }

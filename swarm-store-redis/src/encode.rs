@@ -296,7 +296,7 @@ impl Values<'_> {
                 let count = |part: &LongPart| u32::try_from(part.pieces.len()).unwrap_or(u32::MAX);
                 out.extend(self.long_parts.iter().flat_map(|part| count(part).to_be_bytes()));
             }
-            Argument::Entry(text) => out.extend(entry_text(self.text(*text))),
+            Argument::Entry(text, is_plain) => out.extend(entry_text(self.text(*text), *is_plain)),
             Argument::Blocks(blocks) => out.extend_from_slice(blocks),
         }
     }
@@ -404,12 +404,11 @@ pub(crate) fn reference(column: usize) -> Option<String> {
 /// The control character that begins it. A text that has it is not shortened.
 const SUBSTITUTE: char = '\u{1a}';
 
-/// The text of an entry of the log, or that there is none.
-fn entry_text(text: Option<&str>) -> Vec<u8> {
-    match text {
-        Some(text) => [b"\x01", text.as_bytes()].concat(),
-        None => vec![0],
-    }
+/// The text of an entry of the log, or nothing if it has none. If the entry has no topic and no number, nulls for these precede
+/// the text.
+fn entry_text(text: Option<&str>, is_plain: bool) -> Vec<u8> {
+    let nulls: &[u8] = if is_plain { &[0, 0] } else { &[] };
+    text.map_or_else(Vec::new, |text| [nulls, b"\x01", text.as_bytes()].concat())
 }
 
 /// An entry about a topic, in the order.
@@ -421,7 +420,7 @@ fn topic_entry(topic: i64, seq: u64) -> Vec<u8> {
 }
 
 /// An entry of the log: the commit, the length of a reference and the reference, the time, the topic, an assigned number, and
-/// the text.
+/// the text. It ends early if it has no more of these.
 fn stored_entry(entry: &Entry) -> Vec<u8> {
     let Entry { at, commit, topic, assigned, reference, body, .. } = entry;
     let mut out = commit.0.to_vec();
@@ -433,9 +432,12 @@ fn stored_entry(entry: &Entry) -> Vec<u8> {
     out.push(u8::try_from(referred.len()).unwrap_or(u8::MAX));
     out.extend(referred);
     append_integer(&mut out, at.millis());
-    append(&mut out, &topic.map_or(Value::Null, Value::Integer));
-    append(&mut out, &Value::from(*assigned));
-    out.extend(entry_text(body.part(0).as_deref()));
+    let is_plain = topic.is_none() && assigned.is_none();
+    if !is_plain {
+        append(&mut out, &topic.map_or(Value::Null, Value::Integer));
+        append(&mut out, &Value::from(*assigned));
+    }
+    out.extend(entry_text(body.part(0).as_deref(), is_plain));
     out
 }
 

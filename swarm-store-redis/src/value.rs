@@ -28,10 +28,10 @@ pub(crate) fn append(out: &mut Vec<u8>, value: &Value) {
 }
 
 /// How many hexadecimal digits of a digest are kept.
-pub(crate) const DIGEST: usize = 20;
+pub(crate) const DIGEST: usize = 28;
 
 /// Appends a digest of the bytes of values, as scripts make it: with SHA-1, since Redis has no other. Who can choose all values
-/// could find two lists with the same digest in some 2^40 attempts. The second record is then refused as if it had the values of the first.
+/// could find two lists with the same digest in some 2^56 attempts. The second record is then refused as if it had the values of the first.
 pub(crate) fn append_digest(out: &mut Vec<u8>, bytes: &[u8]) {
     let digest = hex(&sha1_smol::Sha1::from(bytes).digest().bytes());
     out.extend(digest.bytes().take(DIGEST));

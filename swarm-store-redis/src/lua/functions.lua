@@ -177,8 +177,8 @@ local function scan(D, code, key_in, low, high, is_descending, limit, matches, w
       parts = fetch(D, fields)
     end
     for place, raw in ipairs(raws) do
-      if not raw then corrupt('an index has a record that is not there') end
-      if not matches or matches(keys[place], raw) then
+      -- A record that somebody has deleted is not there.
+      if raw and (not matches or matches(keys[place], raw)) then
         limit = limit - 1
         if take(keys[place], raw, parts[place]) == false or limit == 0 then return end
       end

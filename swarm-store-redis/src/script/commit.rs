@@ -472,16 +472,17 @@ impl Compiler<'_> {
                     let topic = topic.map(Bit::of_commit);
                     let assigned = assigned.filter(|place| *place < self.numbers());
                     let assigned = assigned.map(|place| Bit::of_commit(&Place::Assigned(place)));
-                    let text = self.emitter.argument(Argument::Entry(*text));
+                    let is_plain = topic.is_none() && assigned.is_none();
+                    let text = self.emitter.argument(Argument::Entry(*text, is_plain));
                     let null = || Bit::bytes([0]);
                     let dated = Bit::Lua("dated".to_owned());
-                    let rest = [
-                        dated,
-                        topic.clone().unwrap_or_else(null),
-                        assigned.unwrap_or_else(null),
-                        Bit::Lua(text),
-                    ];
-                    let rest = self.emitter.concat(rest.to_vec());
+                    let mut rest = vec![dated];
+                    if !is_plain {
+                        rest.push(topic.clone().unwrap_or_else(null));
+                        rest.push(assigned.unwrap_or_else(null));
+                    }
+                    rest.push(Bit::Lua(text));
+                    let rest = self.emitter.concat(rest);
                     let field = match reference {
                         Some((table, key)) => {
                             vec![Bit::bytes(code(table.name)), Bit::of_commit(key)]
@@ -499,13 +500,10 @@ impl Compiler<'_> {
                 }
                 AppendShape::Each(range, text) => {
                     let found = self.plain(range)?;
-                    let text = self.emitter.argument(Argument::Entry(*text));
+                    let text = self.emitter.argument(Argument::Entry(*text, true));
                     let field = found.field("k");
                     pushes.push_str(
-                        &found.each(
-                            &format!("push(id, {field}, dated .. '\\0\\0' .. {text})\n"),
-                            false,
-                        ),
+                        &found.each(&format!("push(id, {field}, dated .. {text})\n"), false),
                     );
                 }
             }

@@ -71,8 +71,8 @@ pub(crate) enum Argument {
     Text(usize),
     /// How many pieces each of the long parts has.
     Pieces,
-    /// The text with this position as it is stored in an entry of the log.
-    Entry(usize),
+    /// The text with this position as it is stored in an entry of the log, and whether the entry has no topic and no number.
+    Entry(usize, bool),
     /// Which block carries out each write.
     Blocks(Vec<u8>),
 }

@@ -136,7 +136,7 @@ impl Edit {
             "for place, row in ipairs(log) do
               local at = 18 + string.byte(row, 17)
               for _ = 1, 3 do
-                local kind = string.byte(row, at)
+                local kind = string.byte(row, at) or 0
                 at = at + 1 + (kind == 0 and 0 or math.abs(kind - 24))
               end
               redis.call('LSET', key .. 'log', place - 1, string.sub(row, 1, at) .. replaced(string.sub(row, at + 1)))
