@@ -22,61 +22,43 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod answers;
+mod backend;
 mod changes;
-mod commit;
-mod committee;
 mod connector;
-mod counts;
+mod database;
 mod db;
-mod documents;
 mod failure;
-mod filing;
 mod health;
-mod log;
-mod members;
-mod outbox;
 mod pool;
+mod program;
 mod schema;
-mod session_rows;
-mod sessions;
 mod settings;
-mod takes;
-mod tenant;
+mod sql;
 #[cfg(feature = "tls")]
 mod tls;
 mod transfer;
-mod tree;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::{
-    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store,
-    Tenants,
+    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
+    Result, Store, Tenants, Transfer,
 };
 
-use changes::LastCommits;
+use backend::PostgresBackend;
 use pool::Pool;
-use schema::Schema;
 use settings::{Access, Settings};
-use tenant::{SharedByTenant, TenantStore};
 
 /// All tenants, in one schema of a database. Cloning shares the connections.
 #[derive(Clone)]
-pub struct PostgresStore {
-    pool: Pool,
-    schema: Arc<Schema>,
-    seen: Arc<SeenLogs>,
-    shared: Arc<SharedByTenant>,
-    commits: Arc<LastCommits>,
-    access: Access,
-    strict: bool,
-}
+pub struct PostgresStore(Records<PostgresBackend>);
 
 impl std::fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresStore").field("strict", &self.strict).finish_non_exhaustive()
+        f.debug_tuple("PostgresStore").field(self.0.backend()).finish()
     }
 }
 
@@ -122,18 +104,12 @@ impl PostgresStore {
         const OP: &str = "connect";
         let settings = parse(url)?;
         let pool = Pool::new(&settings, access).map_err(|failure| failure.of(OP))?;
-        let (schema, strict) = (Arc::new(settings.schema), settings.strict);
-        let (seen, shared, commits) = Default::default();
-        let store = Self { pool, schema, seen, shared, commits, access, strict };
-        store.create_if_missing().await.map_err(|failure| failure.of(OP))?;
-        for warning in store.check(OP).await?.warnings {
+        let backend = PostgresBackend::new(pool, settings.schema, access, settings.strict);
+        backend.create_if_missing().await.map_err(|failure| failure.of(OP))?;
+        for warning in backend.check(OP).await?.warnings {
             tracing::warn!("{warning}");
         }
-        Ok(store)
-    }
-
-    async fn check(&self, op: &'static str) -> Result<Readiness> {
-        health::check(&self.pool, &self.schema, op, (self.access, self.strict)).await
+        Ok(Self(Records::new(backend)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -142,23 +118,6 @@ impl PostgresStore {
     /// [`StoreError`](swarm_core::StoreError) when it is not. Its source says why, without the address.
     pub fn check_address(url: &str) -> Result<()> {
         parse(url).map(drop)
-    }
-
-    /// Creates the schema, without a time limit.
-    async fn create_if_missing(&self) -> failure::Outcome<()> {
-        let connection = self.pool.bounded(self.pool.get()).await?;
-        let done = self.schema.create_if_missing(connection.client()?).await;
-        connection.end(done)
-    }
-
-    fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        TenantStore {
-            pool: self.pool.clone(),
-            schema: Arc::clone(&self.schema),
-            tenant: tenant.clone(),
-            seen: self.seen.of(tenant),
-            shared: self.shared.of(tenant),
-        }
     }
 }
 
@@ -169,28 +128,42 @@ fn parse(url: &str) -> Result<Settings> {
 #[async_trait]
 impl Tenants for PostgresStore {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(self.tenant(tenant))
+        self.0.open(tenant)
     }
 
     /// Checks that the server answers, takes writes unless it is only read, has no other layout, and that no tenant's
     /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
     /// lose acknowledged records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
-        self.seen.check(|tenant| async move { self.tenant(&tenant).may_commit().await }).await?;
-        self.check("ready").await
-    }
-}
-
-#[async_trait]
-impl ChangeFeed for PostgresStore {
-    /// Names exactly the tenants with commits that became visible since the last call, by any process.
-    async fn changes(&self) -> Result<Changes> {
-        self.commits.changes(&self.pool, &self.schema).await
+        self.0.ready().await
     }
 }
 
 impl CommitteeTenants for PostgresStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        Arc::new(self.tenant(tenant))
+        self.0.open_committee(tenant)
+    }
+}
+
+#[async_trait]
+impl ChangeFeed for PostgresStore {
+    /// Names the tenants with commits that became visible since the last call, by any process.
+    async fn changes(&self) -> Result<Changes> {
+        self.0.changes().await
+    }
+}
+
+#[async_trait]
+impl Transfer for PostgresStore {
+    async fn tenants(&self) -> Result<Vec<TenantId>> {
+        Transfer::tenants(&self.0).await
+    }
+
+    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
+        self.0.dump(tenant).await
+    }
+
+    async fn restore(&self) -> Result<Box<dyn Restore>> {
+        Transfer::restore(&self.0).await
     }
 }

@@ -10,13 +10,10 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use crate::failure::{Failure, NO_WRITES, Outcome};
-
-/// The statements that create the layout in an empty schema.
-const CREATE: &str =
-    concat!(include_str!("layout/tables.sql"), include_str!("layout/functions.sql"));
+use crate::sql;
 
 /// The number of the layout that this program reads and writes.
-pub(crate) const LAYOUT: i32 = 1;
+pub(crate) const LAYOUT: i32 = 2;
 
 /// The number in a schema whose layout is not created yet.
 const NOT_CREATED: i32 = 0;
@@ -57,7 +54,7 @@ impl Schema {
         if self.is_created(client).await? {
             return Ok(());
         }
-        self.create(client, CREATE).await.map_err(|failure| match failure {
+        self.create(client, &sql::layout()).await.map_err(|failure| match failure {
             refused if refused.is(&SqlState::READ_ONLY_SQL_TRANSACTION) => Failure::misconfigured(
                 format!("the schema {} is not created yet, and {NO_WRITES}", self.name),
             ),
@@ -177,7 +174,7 @@ mod tests {
             tokio::join!(schema.create(&one, create), schema.create(&other, create));
         first.and(second).unwrap();
         assert_eq!(server.psql("SELECT string_agg(number::text, ',') FROM desk.created"), "1");
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "1");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
     }
 
     #[tokio::test]
@@ -186,9 +183,9 @@ mod tests {
         let client = client(&server).await;
         let schema = Schema::named("desk");
         schema.create(&client, "").await.unwrap();
-        server.psql("UPDATE desk.layout SET number = 2");
+        server.psql("UPDATE desk.layout SET number = 3");
         schema.create(&client, "CREATE TABLE swarm.created ()").await.unwrap_err();
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "3");
         assert_eq!(server.psql("SELECT to_regclass('desk.created') IS NULL"), "t");
     }
 }

@@ -1,336 +1,419 @@
--- Layout 1: its functions. They have the number of the layout in their names, so that no program calls a function of
--- another layout.
+-- The functions that carry out queries and transactions. They have the number of the layout in their names, so that no program
+-- calls a function of another layout.
 --
--- Their plans are made once in each connection, maybe for tables that are still empty, where all indexes seem to be as
--- good. So a statement that many takes depend on orders its rows in the way of one index: each of the others would read
--- more rows with each take of the member.
+-- A call has a program in JSON, which `program.rs` writes, and its values: `vals` are the values of columns, `texts` the parts of
+-- records. A place in either is counted from 0. A range has the place of its first value as `at` and their number as `count`. It
+-- is answered by a function of its table if it has `table`, and else by the statement `sql`, which is planned each time.
+--
+-- The plans of functions are made once in each connection, maybe for tables that are still empty, where all indexes seem to be as
+-- good. So every generated statement orders its rows in the way of one index: each of the others would read more rows.
 
 -- The time of the clock.
-CREATE FUNCTION swarm.clock_1() RETURNS bigint LANGUAGE sql VOLATILE
+CREATE FUNCTION swarm.clock_2() RETURNS bigint LANGUAGE sql VOLATILE
   AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
--- The fingerprint of a row of the log, which distinguishes it from another row of the same number; null if there is none.
-CREATE FUNCTION swarm.fingerprint_1(the_tenant text, the_seq bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
+-- The first record of a range, but for the one whose key is at `except`.
+CREATE FUNCTION swarm.range_2(the_tenant text, r jsonb, vals text[], base integer) RETURNS swarm.found_2
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  result swarm.found_2;
+  place integer := base + (r->>'at')::integer;
 BEGIN
-  RETURN (SELECT concat_ws(' ', at, 'take ' || take, 'committee take ' || committee_take, left(act, 300))
-    FROM swarm.log WHERE tenant = the_tenant AND seq = the_seq);
+  IF r ? 'table' THEN
+    RETURN swarm.first_2(r->>'table', the_tenant, (r->>'index')::integer, vals, place, (r->>'count')::integer,
+      (r->>'descending')::boolean, base + (r->>'except')::integer, (r->>'parts')::integer);
+  END IF;
+  EXECUTE r->>'sql' INTO result USING the_tenant, vals[place + 1 : place + (r->>'count')::integer];
+  RETURN result;
 END $$;
 
--- The snapshot of a session; null if it has none.
-CREATE FUNCTION swarm.snapshot_1(the_tenant text, the_session bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN (SELECT record FROM swarm.snapshots
-    WHERE tenant = the_tenant AND session = the_session AND staged_at IS NULL);
-END $$;
-
--- The facts that a submission is judged by. It is stable, so everything in it reads the snapshot of its
--- caller; the clock is read after that.
-CREATE FUNCTION swarm.basis_1(
-  the_tenant text, seen_size bigint, the_token bytea, the_date text, the_subject text, the_nonce text
-) RETURNS TABLE (
-  clock bigint, last_at bigint, log bigint, seen_fingerprint text,
-  member_version bigint, member_record text,
-  session_version bigint, session_record text,
-  latest bigint,
-  id bigint, filed_at bigint, session bigint, revision bigint, public_key text, signature text, payload text
+-- Answers queries in the snapshot of the statement that calls it.
+--
+-- Returns the end of the log as query -1: the time of the clock, the number of the log, the number of the last entry, its time
+-- and its commit. Then for each query its rows, each maybe with the row that it is joined with, and the number of the rows before
+-- some were left out.
+CREATE FUNCTION swarm.answers_2(the_tenant text, clock bigint, queries jsonb, vals text[]) RETURNS TABLE (
+  query integer, row_version bigint, row_columns text[], row_parts text[],
+  joined_version bigint, joined_columns text[], joined_parts text[], total bigint
 ) LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-  the_member text;
-  the_session bigint;
+  world swarm.tenants;
+  q jsonb;
+  result swarm.found_2;
+  place integer;
+  is_first boolean;
+  fill jsonb;
 BEGIN
-  SELECT t.log, t.last_at INTO log, last_at FROM swarm.tenants t WHERE t.tenant = the_tenant;
-  log := coalesce(log, 1);
-  seen_fingerprint := swarm.fingerprint_1(the_tenant, seen_size);
-  SELECT m.id, m.version, m.record INTO the_member, member_version, member_record
-    FROM swarm.members m WHERE m.tenant = the_tenant AND m.token = the_token;
-  SELECT s.id, s.version, s.record INTO the_session, session_version, session_record
-    FROM swarm.sessions s WHERE s.tenant = the_tenant AND s.date = the_date AND s.subject = the_subject
-    ORDER BY s.id DESC LIMIT 1;
-  IF the_member IS NOT NULL THEN
-    SELECT t.revision INTO latest FROM swarm.takes t
-      WHERE t.tenant = the_tenant AND t.session = the_session AND t.member = the_member
-      ORDER BY t.revision DESC LIMIT 1;
-    SELECT t.id, t.filed_at, t.session, t.revision, t.public_key, t.signature, t.payload
-      INTO id, filed_at, session, revision, public_key, signature, payload
-      FROM swarm.takes t
-      WHERE t.tenant = the_tenant AND t.member = the_member AND t.nonce BETWEEN the_nonce AND the_nonce
-      ORDER BY t.nonce LIMIT 1;
-  END IF;
-  clock := swarm.clock_1();
+  SELECT * INTO world FROM swarm.tenants WHERE tenant = the_tenant;
+  query := -1;
+  row_columns := ARRAY[clock, coalesce(world.log, 1), coalesce(world.seq, 0), world.last_at]::text[]
+    || encode(world.last_commit, 'hex');
   RETURN NEXT;
+  FOR q IN SELECT value FROM jsonb_array_elements(queries) LOOP
+    query := query + 1;
+    row_version := NULL; row_parts := NULL;
+    joined_version := NULL; joined_columns := NULL; joined_parts := NULL; total := NULL;
+    IF q ? 'table' THEN
+      result := swarm.range_2(the_tenant, q, vals, 0);
+      IF result.version IS NOT NULL THEN
+        row_version := result.version;
+        row_columns := result.columns;
+        row_parts := result.parts;
+        RETURN NEXT;
+        FOR fill IN SELECT value FROM jsonb_array_elements(q->'fills') LOOP
+          vals[(fill->>0)::integer + 1] := row_columns[(fill->>1)::integer + 1];
+        END LOOP;
+      END IF;
+    ELSIF q ? 'sql' THEN
+      is_first := true;
+      place := (q->>'at')::integer;
+      FOR row_version, row_columns, row_parts, joined_version, joined_columns, joined_parts, total IN
+        EXECUTE q->>'sql' USING the_tenant, vals[place + 1 : place + (q->>'count')::integer]
+      LOOP
+        RETURN NEXT;
+        IF is_first THEN
+          is_first := false;
+          FOR fill IN SELECT value FROM jsonb_array_elements(q->'fills') LOOP
+            vals[(fill->>0)::integer + 1] := row_columns[(fill->>1)::integer + 1];
+          END LOOP;
+        END IF;
+      END LOOP;
+    ELSIF q ? 'sequence' THEN
+      row_columns := ARRAY[coalesce(
+        (SELECT number FROM swarm.sequences WHERE tenant = the_tenant AND name = q->>'sequence'), 0)::text];
+      RETURN NEXT;
+    ELSIF q ? 'commit' THEN
+      row_columns := ARRAY[(SELECT encode(commit_id, 'hex') FROM swarm.log
+        WHERE tenant = the_tenant AND seq = (q->>'commit')::bigint)];
+      RETURN NEXT;
+    ELSIF q ? 'topic' THEN
+      RETURN QUERY
+        SELECT query, l.seq, ARRAY[l.at::text, encode(l.commit_id, 'hex'), l.topic::text, l.assigned::text, l.refers,
+            l.record::text], ARRAY[l.entry], r.version, r.columns, r.parts, NULL::bigint
+        FROM (SELECT * FROM swarm.log WHERE tenant = the_tenant
+              AND topic BETWEEN (q->>'topic')::bigint AND (q->>'topic')::bigint AND seq > (q->>'after')::bigint
+              ORDER BY topic, seq LIMIT (q->>'limit')::bigint) AS l
+        LEFT JOIN LATERAL swarm.first_2(l.refers, the_tenant, -1, ARRAY[l.record::text], 0, 1, false, NULL, -1) AS r
+          ON l.refers IS NOT NULL
+        ORDER BY l.seq;
+    ELSE
+      RETURN QUERY
+        SELECT query, l.seq, ARRAY[l.at::text, encode(l.commit_id, 'hex'), l.topic::text, l.assigned::text, l.refers,
+            l.record::text], ARRAY[l.entry], r.version, r.columns, r.parts, NULL::bigint
+        FROM (SELECT * FROM swarm.log WHERE tenant = the_tenant AND seq > (q->>'after')::bigint
+              ORDER BY seq LIMIT (q->>'limit')::bigint) AS l
+        LEFT JOIN LATERAL swarm.first_2(l.refers, the_tenant, -1, ARRAY[l.record::text], 0, 1, false, NULL, -1) AS r
+          ON l.refers IS NOT NULL
+        ORDER BY l.seq;
+    END IF;
+  END LOOP;
 END $$;
 
--- A time as records have it.
-CREATE FUNCTION swarm.time_1(millis bigint) RETURNS text LANGUAGE sql IMMUTABLE
-  AS $$ SELECT to_char(timestamp 'epoch' + millis * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
-
--- A text, with the id and the time of its commit in their places: U+0001 and `i` or `t`. In texts that are stored,
--- another character follows U+0001.
-CREATE FUNCTION swarm.complete_1(record text, id bigint, at bigint) RETURNS text LANGUAGE sql IMMUTABLE
-  AS $$ SELECT replace(replace(record, E'\u0001i', id::text), E'\u0001t', swarm.time_1(at)) $$;
-
--- A row of the log that opens takes: its number, counted from the row before the first of them; the last take; all of them.
-CREATE TYPE swarm.opening_1 AS (seq bigint, take bigint, opened bigint[]);
-
--- The rows that open the takes of a session, in order; null if it has none. A range of one, in the order of an index, makes
--- the planner use that index also before the table is analysed; so with nonces.
-CREATE FUNCTION swarm.openings_1(the_tenant text, the_session bigint) RETURNS swarm.opening_1[]
-LANGUAGE plpgsql VOLATILE AS $$
+-- Answers queries, all in one snapshot, which is taken after the clock was read.
+CREATE FUNCTION swarm.read_2(the_tenant text, queries jsonb, vals text[]) RETURNS TABLE (
+  query integer, row_version bigint, row_columns text[], row_parts text[],
+  joined_version bigint, joined_columns text[], joined_parts text[], total bigint
+) LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  clock bigint := swarm.clock_2();
 BEGIN
-  RETURN (SELECT array_agg(ROW(seq, take, opened)::swarm.opening_1 ORDER BY seq)
-    FROM (SELECT max(n) AS seq, max(id) AS take, array_agg(id ORDER BY id) AS opened
-          FROM (SELECT id, row_number() OVER (ORDER BY session, id) AS n FROM swarm.takes
-                WHERE tenant = the_tenant AND session BETWEEN the_session AND the_session) AS numbered
-          GROUP BY (n - 1) / 16) AS rows);
+  RETURN QUERY SELECT * FROM swarm.answers_2(the_tenant, clock, queries, vals);
 END $$;
 
--- Makes a commit. The statement that locks the tenant comes before all that others may change: those after it see every
--- commit that it waited for. Takes are never changed or deleted, so those that are opened are read before, which takes long.
+-- Makes a change of records: writes one, or runs a statement.
+CREATE FUNCTION swarm.change_2(
+  the_tenant text, c jsonb, vals text[], base integer, texts text[], text_base integer
+) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  place integer := base + (c->>'at')::integer;
+BEGIN
+  IF c ? 'table' THEN
+    PERFORM swarm.write_2(c->>'table', the_tenant, (c->>'replaces')::boolean, vals, place, texts,
+      text_base + (c->>'text')::integer);
+  ELSE
+    EXECUTE c->>'sql' USING the_tenant, vals[place + 1 : place + (c->>'count')::integer];
+  END IF;
+END $$;
+
+-- Makes commits, each whole or not at all, in the order given. The statement that locks the tenant comes before all that others may
+-- change: those after it see every commit that it waited for. The clock is read after the lock.
 --
--- `change` is one statement that checks the guards, and writes if they hold. Its parameters are the tenant, the time of
--- the commit, and `args`. It returns an outcome, the id that it assigned, and further details. Only after the outcome
--- `saved` the log is appended to, and the commit is announced. After `kept` it is neither. After both, a call with the same
--- attempt gets the same outcome.
+-- The checks of a commit precede its writes, so one that is refused has written nothing. Of the sequences and the end of the log, the
+-- state is kept in variables and written once.
 --
--- `mode` is `usual`, or:
---   `filing`: the time is null if the clock is behind the log, and `change` decides; a row of the log refers to the
---     submission to the committee that it filed;
---   `accept clock`: the time is that of the clock, even if it is behind;
---   `accept store`: another log begins; the clock is not checked;
---   `unchecked`: the clock is not checked.
---
--- The entries are completed with the id and the time; in place of U+0001 and `d`, they get the digest of `digested`.
--- An entry on the session 0 is on the one that this commit convened. `opens` is a session whose takes are opened.
---
--- Returns one row. Its outcome is that of `change`, or: `other layout`, with its number as id; `other log`, with the
--- fingerprint of the row with the number `seen_size`; `clock behind`. Nothing is written then.
-CREATE FUNCTION swarm.commit_1(
-  the_tenant text, known_layout bigint, patience bigint, seen_log bigint, seen_size bigint, seen_last text,
-  tolerance bigint, the_attempt bytea, mode text, change text, args jsonb,
-  entries text[], entry_sessions bigint[], digested text, opens bigint
-) RETURNS TABLE (outcome text, id bigint, at bigint, detail text, log bigint, size bigint, fingerprint text)
-LANGUAGE plpgsql VOLATILE AS $$
+-- Returns a row for each commit: its outcome, and the end of the log after it. The outcome is `committed`, with the time and the
+-- numbers that it assigned; `repeated`, with the record that shows it; `failed`, with the position of the check, and the record that
+-- it found; `another log`, `went back` or `clock behind`. The only row is `other layout` if the layout has another number, which
+-- then is the time.
+CREATE FUNCTION swarm.commit_2(
+  the_tenant text, known_layout bigint, patience bigint, tolerance bigint, transactions jsonb, vals text[], texts text[]
+) RETURNS TABLE (
+  outcome text, made_at bigint, assigned_numbers bigint[], failed_check integer,
+  row_version bigint, row_columns text[], row_parts text[],
+  head_log bigint, head_size bigint, head_at bigint, head_commit text
+) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
   world swarm.tenants;
   clock bigint;
-  openings swarm.opening_1[];
-  last_opened swarm.opening_1;
+  names text[];
+  sums bigint[];
+  is_changed boolean := false;
+  has_sums boolean := false;
+  has_attempts boolean := false;
+  base integer := 0;
+  text_base integer := 0;
+  next_base integer := 0;
+  next_text_base integer := 0;
+  t jsonb;
+  c jsonb;
+  kind text;
+  id bytea;
+  seen bytea;
+  result swarm.found_2;
+  amount bigint;
+  place integer;
+  the_log bigint;
+  is_met boolean;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'the isolation level must be read committed' USING ERRCODE = 'SW001';
   END IF;
   PERFORM set_config('lock_timeout', patience::text, true);
-  IF opens IS NOT NULL THEN
-    openings := swarm.openings_1(the_tenant, opens);
-    last_opened := openings[cardinality(openings)];
-  END IF;
   LOOP
     SELECT * INTO world FROM swarm.tenants WHERE tenant = the_tenant FOR NO KEY UPDATE;
     EXIT WHEN FOUND;
     INSERT INTO swarm.tenants (tenant) VALUES (the_tenant) ON CONFLICT DO NOTHING;
   END LOOP;
-  log := world.log;
-  size := world.seq;
-  SELECT number INTO id FROM swarm.layout;
-  IF id <> known_layout THEN
+  clock := swarm.clock_2();
+  SELECT number INTO made_at FROM swarm.layout;
+  IF made_at <> known_layout THEN
     outcome := 'other layout';
     RETURN NEXT;
     RETURN;
   END IF;
-  IF seen_size > 0 THEN
-    fingerprint := swarm.fingerprint_1(the_tenant, seen_size);
-    IF world.log <> seen_log OR fingerprint IS DISTINCT FROM seen_last THEN
-      outcome := 'other log';
-      RETURN NEXT;
-      RETURN;
-    END IF;
-  END IF;
-  SELECT a.outcome, a.id, a.at, a.detail INTO outcome, id, at, detail
-    FROM swarm.attempts a WHERE a.tenant = the_tenant AND a.attempt = the_attempt;
-  IF FOUND THEN
-    fingerprint := swarm.fingerprint_1(the_tenant, world.seq);
-    RETURN NEXT;
-    RETURN;
-  END IF;
-  clock := swarm.clock_1();
-  at := greatest(clock, world.last_at);
-  IF mode = 'accept clock' THEN
-    at := clock;
-  ELSIF mode IN ('usual', 'filing') AND at - clock > tolerance THEN
-    at := NULL;
-    IF mode = 'usual' THEN
-      outcome := 'clock behind';
-      RETURN NEXT;
-      RETURN;
-    END IF;
-  END IF;
+  SELECT coalesce(array_agg(name), '{}'), coalesce(array_agg(number), '{}') INTO names, sums
+    FROM swarm.sequences WHERE tenant = the_tenant;
 
-  EXECUTE change INTO outcome, id, detail
-    USING the_tenant, at, args || jsonb_build_object('tenant', the_tenant);
-  IF mode = 'accept store' THEN
-    world.log := greatest(world.log, seen_log) + 1;
-    id := world.log;
-  END IF;
+  <<each_transaction>>
+  FOR t IN SELECT value FROM jsonb_array_elements(transactions) LOOP
+    base := next_base;
+    text_base := next_text_base;
+    next_base := base + (t->>'values')::integer;
+    next_text_base := text_base + (t->>'texts')::integer;
+    outcome := NULL; made_at := NULL; assigned_numbers := NULL; failed_check := NULL;
+    row_version := NULL; row_columns := NULL; row_parts := NULL;
+    head_log := world.log; head_size := world.seq; head_at := world.last_at;
+    head_commit := encode(world.last_commit, 'hex');
+    kind := t->>'kind';
+    id := decode(t->>'id', 'hex');
 
-  IF outcome = 'saved' THEN
-    FOR i IN 1 .. cardinality(entries) LOOP
-      world.seq := world.seq + 1;
-      world.last_at := at;
-      INSERT INTO swarm.log (tenant, seq, at, act, session) VALUES (
-        the_tenant, world.seq, at,
-        replace(swarm.complete_1(entries[i], id, at), E'\u0001d', coalesce(
-          encode(sha256(convert_to(swarm.complete_1(digested, id, at), 'UTF8')), 'hex'), '')),
-        CASE entry_sessions[i] WHEN 0 THEN id ELSE entry_sessions[i] END);
-    END LOOP;
-    IF mode = 'filing' THEN
-      world.seq := world.seq + 1;
-      world.last_at := at;
-      INSERT INTO swarm.log (tenant, seq, at, committee_take) VALUES (the_tenant, world.seq, at, id);
-    END IF;
-    IF opens IS NOT NULL THEN
-      IF last_opened.take IS DISTINCT FROM (SELECT t.id FROM swarm.takes t
-          WHERE t.tenant = the_tenant AND t.session BETWEEN opens AND opens
-          ORDER BY t.session DESC, t.id DESC LIMIT 1) THEN
-        openings := swarm.openings_1(the_tenant, opens);
-        last_opened := openings[cardinality(openings)];
+    -- The log continues from the position that was seen.
+    amount := (t->>'seen')::bigint;
+    IF amount > 0 THEN
+      seen := world.last_commit;
+      IF amount <> world.seq THEN
+        seen := (SELECT commit_id FROM swarm.log WHERE tenant = the_tenant AND seq = amount);
       END IF;
-      INSERT INTO swarm.log (tenant, seq, at, take, act, opened)
-        SELECT the_tenant, world.seq + o.seq, at, o.take, 'opening', o.opened FROM unnest(openings) AS o;
-      world.seq := world.seq + coalesce(last_opened.seq, 0);
-      world.last_at := at;
+      IF world.log > (t->>'log')::bigint THEN
+        outcome := 'another log';
+      ELSIF world.log <> (t->>'log')::bigint OR seen IS DISTINCT FROM decode(t->>'last', 'hex') THEN
+        outcome := 'went back';
+      END IF;
+      IF outcome IS NOT NULL THEN
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
     END IF;
-    UPDATE swarm.tenants
-      SET log = world.log, seq = world.seq, last_at = world.last_at, commits = commits + 1
-      WHERE tenant = the_tenant;
-  END IF;
-  IF outcome IN ('saved', 'kept') THEN
-    DELETE FROM swarm.attempts WHERE tenant = the_tenant AND made_at < clock - 600000;
-    INSERT INTO swarm.attempts (tenant, attempt, made_at, outcome, id, at, detail)
-      VALUES (the_tenant, the_attempt, clock, outcome, id, at, detail);
-  END IF;
-  log := world.log;
-  size := world.seq;
-  fingerprint := swarm.fingerprint_1(the_tenant, world.seq);
-  RETURN NEXT;
-END $$;
 
--- Files takes in the order given, each if its guards hold, checked in the order of the port; or its outcome is `held`: the
--- session of the take is held back. The statement that locks the tenant comes first, as in a commit.
---
--- Returns a row per take: its outcome, and for `filed` its id and time, for `again` the take that this
--- attempt filed before. The last row has the outcome `log`: the number of the log, of its last row, and the
--- fingerprint of that row. If the log does not continue from the position seen, that row is the only one,
--- has the outcome `other log`, and the fingerprint of the row with the number `seen_size`.
-CREATE FUNCTION swarm.file_1(
-  the_tenant text, patience bigint, seen_log bigint, seen_size bigint, seen_last text, tolerance bigint,
-  the_members text[], member_versions bigint[], the_sessions bigint[], session_versions bigint[],
-  the_dates text[], the_subjects text[], deadlines bigint[], the_nonces text[], attempts bytea[],
-  revisions bigint[], public_keys text[], signatures text[], payloads text[]
-) RETURNS TABLE (
-  outcome text,
-  id bigint, filed_at bigint, session bigint, revision bigint, public_key text, signature text, payload text
-) LANGUAGE plpgsql VOLATILE AS $$
-#variable_conflict use_column
-DECLARE
-  world swarm.tenants;
-  spent swarm.takes;
-  of_session record;
-  is_current boolean;
-  clock bigint;
-  now bigint;
-BEGIN
-  IF current_setting('transaction_isolation') <> 'read committed' THEN
-    RAISE EXCEPTION 'the isolation level must be read committed' USING ERRCODE = 'SW001';
-  END IF;
-  PERFORM set_config('lock_timeout', patience::text, true);
-  SELECT * INTO world FROM swarm.tenants WHERE tenant = the_tenant FOR NO KEY UPDATE;
-  world.log := coalesce(world.log, 1);
-  world.seq := coalesce(world.seq, 0);
-  IF seen_size > 0 THEN
-    payload := swarm.fingerprint_1(the_tenant, seen_size);
-    IF world.log <> seen_log OR payload IS DISTINCT FROM seen_last THEN
-      outcome := 'other log';
-      id := world.log;
-      filed_at := world.seq;
-      RETURN NEXT;
-      RETURN;
-    END IF;
-  END IF;
-
-  FOR i IN 1 .. cardinality(the_members) LOOP
-    SELECT * INTO spent FROM swarm.takes
-      WHERE tenant = the_tenant AND member = the_members[i]
-        AND nonce BETWEEN the_nonces[i] AND the_nonces[i]
-      ORDER BY nonce LIMIT 1;
-    IF spent.attempt = attempts[i] THEN
-      outcome := 'again';
-      id := spent.id;
-      filed_at := spent.filed_at;
-      session := spent.session;
-      revision := spent.revision;
-      public_key := spent.public_key;
-      signature := spent.signature;
-      payload := spent.payload;
-      RETURN NEXT;
-      CONTINUE;
-    END IF;
-    id := NULL;
-    filed_at := NULL;
-    SELECT version, held_until INTO of_session
-      FROM swarm.sessions WHERE tenant = the_tenant AND id = the_sessions[i];
-    is_current :=
-      (SELECT version FROM swarm.members WHERE tenant = the_tenant AND id = the_members[i])
-        = member_versions[i]
-      AND of_session.version = session_versions[i]
-      AND (SELECT max(id) FROM swarm.sessions
-           WHERE tenant = the_tenant AND date = the_dates[i] AND subject = the_subjects[i])
-        = the_sessions[i];
-    IF is_current IS NOT TRUE THEN
-      outcome := 'stale';
-      RETURN NEXT;
-      CONTINUE;
-    END IF;
-    IF clock IS NULL THEN
-      clock := swarm.clock_1();
-      now := greatest(clock, world.last_at);
-    END IF;
-    IF now - clock > tolerance THEN
-      outcome := 'clock behind';
-    ELSIF now > deadlines[i] THEN
-      outcome := 'late';
-    ELSIF spent.id IS NOT NULL THEN
-      outcome := 'nonce used';
-    ELSIF coalesce((SELECT revision FROM swarm.takes
-           WHERE tenant = the_tenant AND session = the_sessions[i] AND member = the_members[i]
-           ORDER BY revision DESC LIMIT 1), 0)
-        <> revisions[i] - 1 THEN
-      outcome := 'revision taken';
-    ELSIF now < of_session.held_until THEN
-      outcome := 'held';
+    -- It was not made before.
+    IF t ? 'repetition' THEN
+      c := t->'repetition';
+      result := swarm.range_2(the_tenant, c, vals, base);
+      IF result.columns[(c->>'column')::integer + 1] = t->>'id' THEN
+        outcome := 'repeated';
+        row_version := result.version; row_columns := result.columns; row_parts := result.parts;
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
     ELSE
-      outcome := 'filed';
-      world.takes := world.takes + 1;
-      world.seq := world.seq + 1;
-      world.last_at := now;
-      id := world.takes;
-      filed_at := now;
-      INSERT INTO swarm.takes (tenant, id, session, member, revision, nonce, attempt, filed_at,
-          public_key, signature, payload)
-        VALUES (the_tenant, id, the_sessions[i], the_members[i], revisions[i], the_nonces[i],
-          attempts[i], now, public_keys[i], signatures[i], payloads[i]);
-      INSERT INTO swarm.log (tenant, seq, at, take) VALUES (the_tenant, world.seq, now, id);
+      SELECT a.at, a.numbers INTO made_at, assigned_numbers
+        FROM swarm.attempts a WHERE a.tenant = the_tenant AND a.attempt = id;
+      IF FOUND THEN
+        outcome := 'committed';
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
     END IF;
+
+    made_at := greatest(clock, world.last_at);
+    IF kind IN ('accept clock', 'aside') THEN
+      made_at := clock;
+    ELSIF kind = 'usual' AND made_at - clock > tolerance THEN
+      outcome := 'clock behind';
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+
+    failed_check := -1;
+    FOR c IN SELECT value FROM jsonb_array_elements(t->'checks') LOOP
+      failed_check := failed_check + 1;
+      CASE c->>'check'
+        WHEN 'version' THEN
+          result := swarm.range_2(the_tenant, c, vals, base);
+          is_met := result.version IS NOT DISTINCT FROM (c->>'version')::bigint;
+          result := NULL;
+        WHEN 'not after' THEN
+          is_met := made_at <= (c->>'time')::bigint;
+          result := NULL;
+        WHEN 'first' THEN
+          result := swarm.range_2(the_tenant, c, vals, base);
+          is_met := result.version IS NOT NULL AND result.columns[(c->>'column')::integer + 1]
+            IS NOT DISTINCT FROM vals[base + (c->>'value')::integer + 1];
+          result := NULL;
+        WHEN 'none' THEN
+          result := swarm.range_2(the_tenant, c, vals, base);
+          is_met := result.version IS NULL;
+        WHEN 'sum' THEN
+          is_met := coalesce(sums[array_position(names, c->>'name')], 0) <= (c->>'most')::bigint;
+          result := NULL;
+        ELSE
+          place := base + (c->>'at')::integer;
+          IF c ? 'table' THEN
+            amount := swarm.count_2(c->>'table', the_tenant, (c->>'index')::integer, vals, place,
+              (c->>'count')::integer, base + (c->>'except')::integer, (c->>'enough')::bigint);
+          ELSE
+            EXECUTE c->>'sql' INTO amount USING the_tenant, vals[place + 1 : place + (c->>'count')::integer];
+          END IF;
+          is_met := amount BETWEEN (c->>'least')::bigint AND (c->>'most')::bigint;
+          result := NULL;
+      END CASE;
+      IF NOT is_met THEN
+        outcome := 'failed';
+        row_version := result.version; row_columns := result.columns; row_parts := result.parts;
+        RETURN NEXT;
+        CONTINUE each_transaction;
+      END IF;
+    END LOOP;
+
+    the_log := world.log;
+    assigned_numbers := '{}';
+    IF kind = 'accept log' THEN
+      the_log := greatest(world.log, (t->>'log')::bigint) + 1;
+      assigned_numbers := ARRAY[the_log];
+    END IF;
+    FOR c IN SELECT value FROM jsonb_array_elements(t->'sequences') LOOP
+      place := array_position(names, c#>>'{}');
+      IF place IS NULL THEN
+        names := names || (c#>>'{}');
+        sums := sums || 0::bigint;
+        place := cardinality(names);
+      END IF;
+      sums[place] := sums[place] + 1;
+      assigned_numbers := assigned_numbers || sums[place];
+      has_sums := true;
+    END LOOP;
+    FOR c IN SELECT value FROM jsonb_array_elements(t->'assigned') LOOP
+      place := (c->>1)::integer;
+      vals[base + (c->>0)::integer + 1] := CASE WHEN place < 0 THEN made_at ELSE assigned_numbers[place + 1] END;
+    END LOOP;
+
+    FOR c IN SELECT value FROM jsonb_array_elements(t->'writes') LOOP
+      IF c ? 'sum' THEN
+        place := array_position(names, c->>'sum');
+        IF place IS NULL THEN
+          names := names || (c->>'sum');
+          sums := sums || 0::bigint;
+          place := cardinality(names);
+        END IF;
+        sums[place] := greatest(sums[place] + (c->>'amount')::bigint, 0);
+        has_sums := true;
+      ELSE
+        PERFORM swarm.change_2(the_tenant, c, vals, base, texts, text_base);
+      END IF;
+    END LOOP;
+
+    amount := world.seq;
+    FOR c IN SELECT value FROM jsonb_array_elements(t->'entries') LOOP
+      IF c ? 'sql' THEN
+        place := base + (c->>'at')::integer;
+        EXECUTE c->>'sql' USING the_tenant, vals[place + 1 : place + (c->>'count')::integer], amount, made_at, id,
+          texts[text_base + (c->>'text')::integer + 1];
+        GET DIAGNOSTICS place = ROW_COUNT;
+        amount := amount + place;
+      ELSE
+        amount := amount + 1;
+        INSERT INTO swarm.log (tenant, seq, at, commit_id, topic, assigned, refers, record, entry) VALUES (
+          the_tenant, amount, made_at, id, vals[base + (c->>'topic')::integer + 1]::bigint,
+          assigned_numbers[(c->>'assigned')::integer + 1], c->>'refers',
+          vals[base + (c->>'record')::integer + 1]::bigint, texts[text_base + (c->>'text')::integer + 1]);
+      END IF;
+    END LOOP;
+    IF amount > world.seq THEN
+      world.log := the_log;
+      world.seq := amount;
+      world.last_at := made_at;
+      world.last_commit := id;
+    END IF;
+    IF (t->>'announced')::boolean THEN
+      world.commits := world.commits + 1;
+    END IF;
+    is_changed := is_changed OR amount > head_size OR (t->>'announced')::boolean;
+    IF NOT t ? 'repetition' THEN
+      INSERT INTO swarm.attempts (tenant, attempt, made_at, at, numbers)
+        VALUES (the_tenant, id, clock, made_at, assigned_numbers);
+      has_attempts := true;
+    END IF;
+    outcome := 'committed';
+    failed_check := NULL;
+    head_log := the_log; head_size := world.seq; head_at := world.last_at;
+    head_commit := encode(world.last_commit, 'hex');
     RETURN NEXT;
   END LOOP;
 
-  UPDATE swarm.tenants
-    SET takes = world.takes, seq = world.seq, last_at = world.last_at, commits = commits + 1
-    WHERE tenant = the_tenant AND takes <> world.takes;
-  outcome := 'log';
-  id := world.log;
-  filed_at := world.seq;
-  payload := swarm.fingerprint_1(the_tenant, world.seq);
-  RETURN NEXT;
+  IF has_sums THEN
+    INSERT INTO swarm.sequences AS stored (tenant, name, number)
+      SELECT the_tenant, n, s FROM unnest(names, sums) AS kept (n, s)
+      ON CONFLICT (tenant, name) DO UPDATE SET number = excluded.number WHERE stored.number <> excluded.number;
+  END IF;
+  IF has_attempts THEN
+    DELETE FROM swarm.attempts a WHERE a.tenant = the_tenant AND a.made_at < clock - 600000;
+  END IF;
+  IF is_changed THEN
+    UPDATE swarm.tenants SET log = world.log, seq = world.seq, last_at = world.last_at,
+        last_commit = world.last_commit, commits = world.commits
+      WHERE tenant = the_tenant;
+  END IF;
+END $$;
+
+-- Writes items of a load: changes, sequences and entries of the log. The caller has locked the tenant.
+CREATE FUNCTION swarm.load_2(the_tenant text, items jsonb, vals text[], texts text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  c jsonb;
+  place integer;
+  last jsonb;
+BEGIN
+  FOR c IN SELECT value FROM jsonb_array_elements(items) LOOP
+    place := (c->>'at')::integer;
+    IF c ? 'sequence' THEN
+      INSERT INTO swarm.sequences (tenant, name, number)
+        VALUES (the_tenant, c->>'sequence', (c->>'number')::bigint)
+        ON CONFLICT (tenant, name) DO UPDATE SET number = excluded.number;
+    ELSIF c ? 'log' THEN
+      INSERT INTO swarm.log (tenant, seq, at, commit_id, topic, assigned, refers, record, entry) VALUES (
+        the_tenant, vals[place + 1]::bigint, vals[place + 2]::bigint, decode(vals[place + 3], 'hex'),
+        vals[place + 4]::bigint, vals[place + 5]::bigint, vals[place + 6], vals[place + 7]::bigint,
+        texts[(c->>'text')::integer + 1]);
+      last := c;
+    ELSE
+      PERFORM swarm.change_2(the_tenant, c, vals, 0, texts, 0);
+    END IF;
+  END LOOP;
+  place := (last->>'at')::integer;
+  UPDATE swarm.tenants SET log = (last->>'log')::bigint, seq = vals[place + 1]::bigint,
+      last_at = vals[place + 2]::bigint, last_commit = decode(vals[place + 3], 'hex')
+    WHERE tenant = the_tenant AND last IS NOT NULL;
 END $$;

@@ -1,44 +1,46 @@
-//! The transaction of a dump or a restore.
+//! The transaction of a snapshot or a load.
 
 use std::time::Duration;
 
 use swarm_core::TenantId;
 use tokio::time::timeout;
 
-use crate::PostgresStore;
+use crate::database::Database;
 use crate::db::Db;
 use crate::failure::{Failure, Outcome};
 use crate::pool::Connection;
+use crate::schema::Schema;
 
 /// The longest time that one call takes: it may write some megabytes, or wait for the disk.
 const MAX_CALL: Duration = Duration::from_secs(60);
 
-/// The condition that the tenant `t` has records other than challenges.
-pub(super) const IS_USED: &str = include_str!("../queries/tenant_is_used.sql");
-
 /// An open transaction. If it is dropped, its connection is closed, and the server rolls back.
 pub(super) struct Transaction {
-    pub(super) store: PostgresStore,
+    database: Database,
     connection: Connection,
 }
 
 impl Transaction {
     /// Begins one with this mode. The server ends it when nothing is asked for ten minutes.
-    pub(super) async fn begin(store: &PostgresStore, mode: &str) -> Outcome<Self> {
-        let connection = store.pool.bounded(store.pool.get()).await?;
-        let lock_timeout = store.pool.timeout().as_millis();
+    pub(super) async fn begin(database: &Database, mode: &str) -> Outcome<Self> {
+        let connection = database.pool.bounded(database.pool.get()).await?;
+        let lock_timeout = database.pool.timeout().as_millis();
         let begin = format!(
             "BEGIN ISOLATION LEVEL {mode};
              SET LOCAL lock_timeout = {lock_timeout};
              SET LOCAL idle_in_transaction_session_timeout = '10min'"
         );
         bounded(async { Ok(connection.client()?.batch_execute(&begin).await?) }).await?;
-        Ok(Self { store: store.clone(), connection })
+        Ok(Self { database: database.clone(), connection })
+    }
+
+    pub(super) fn schema(&self) -> &Schema {
+        &self.database.schema
     }
 
     /// The rows of a tenant.
     pub(super) fn db<'a>(&'a self, tenant: &'a TenantId) -> Outcome<Db<'a>> {
-        Ok(Db::new(self.connection.client()?, &self.store.schema, tenant))
+        Ok(Db::new(self.connection.client()?, &self.database.schema, tenant))
     }
 
     /// Ends it by `COMMIT` or `ROLLBACK`.

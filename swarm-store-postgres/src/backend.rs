@@ -1,0 +1,208 @@
+//! The backend: a call of a function of the database for each read, and for each batch of transactions.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use swarm_core::TenantId;
+use swarm_core::store::backend::{
+    Backend, Load, Operation, Outcome as Committed, Query, Reading, Snapshot, Transaction,
+};
+use swarm_core::store::{
+    BatchCommit, CLOCK_TOLERANCE_MILLIS, Changes, GroupCommit, LogPosition, Readiness, Result,
+    SeenLog,
+};
+use tokio_postgres::Row;
+
+use crate::answers::{committed, reading};
+use crate::changes::LastCommits;
+use crate::database::Database;
+use crate::db::Arg;
+use crate::failure::{Failure, Outcome};
+use crate::health;
+use crate::pool::Pool;
+use crate::program::{self, Transacted};
+use crate::schema::{LAYOUT, Schema};
+use crate::settings::Access;
+use crate::sql;
+use crate::transfer::{Loading, Snapshotted};
+
+/// Transactions in one call.
+const MAX_BATCH: usize = 64;
+
+/// What the transactions of one call have in bytes, unless a single one has more.
+const MAX_BATCH_BYTES: usize = 1 << 20;
+
+/// The tables of all tenants, in one schema of a database.
+pub(crate) struct PostgresBackend {
+    pub(crate) database: Database,
+    tenants: Mutex<HashMap<TenantId, Commits>>,
+    last_commits: LastCommits,
+    access: Access,
+    strict: bool,
+}
+
+impl PostgresBackend {
+    pub(crate) fn new(pool: Pool, schema: Schema, access: Access, strict: bool) -> Self {
+        let database = Database { pool, schema: Arc::new(schema) };
+        let (tenants, last_commits) = Default::default();
+        Self { database, tenants, last_commits, access, strict }
+    }
+
+    pub(crate) async fn check(&self, op: Operation) -> Result<Readiness> {
+        let Database { pool, schema } = &self.database;
+        health::check(pool, schema, op, (self.access, self.strict)).await
+    }
+
+    /// Creates the schema, without a time limit.
+    pub(crate) async fn create_if_missing(&self) -> Outcome<()> {
+        let Database { pool, schema } = &self.database;
+        let connection = pool.bounded(pool.get()).await?;
+        let done = schema.create_if_missing(connection.client()?).await;
+        connection.end(done)
+    }
+
+    fn commits(&self, tenant: &TenantId) -> Commits {
+        let mut known = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Commits {
+            database: self.database.clone(),
+            tenant: tenant.clone(),
+            group: Arc::default(),
+            seen: Arc::default(),
+        };
+        known.entry(tenant.clone()).or_insert_with(new).clone()
+    }
+}
+
+impl fmt::Debug for PostgresBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresBackend").field("strict", &self.strict).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Backend for PostgresBackend {
+    async fn read(&self, tenant: &TenantId, op: Operation, queries: Vec<Query>) -> Result<Reading> {
+        let program = program::of_queries(&self.database.schema, &queries);
+        let rows = self.database.retried(|| self.database.read(tenant, &program)).await;
+        rows.and_then(|rows| reading(&rows, &queries)).map_err(|failure| failure.of(op))
+    }
+
+    async fn commit(
+        &self,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: Transaction,
+    ) -> Result<Committed> {
+        let (commits, transacted) =
+            (self.commits(tenant), program::of_transaction(&self.database.schema, &transaction));
+        drop(transaction);
+        let sent = Sent { op, transacted };
+        let spawn = |calls| drop(tokio::spawn(calls));
+        commits.group.commit(&commits, sent, spawn).await
+    }
+
+    async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
+        let snapshot = Snapshotted::begin(&self.database, tenant).await;
+        Ok(Box::new(snapshot.map_err(|failure| failure.of("dump"))?))
+    }
+
+    async fn load(&self) -> Result<Box<dyn Load>> {
+        let loading = Loading::begin(&self.database).await;
+        Ok(Box::new(loading.map_err(|failure| failure.of("restore"))?))
+    }
+
+    async fn tenants(&self) -> Result<Vec<TenantId>> {
+        let Database { pool, schema } = &self.database;
+        let used = sql::is_used();
+        let sql = format!("SELECT tenant FROM swarm.tenants t WHERE {used} ORDER BY tenant");
+        let ids = pool.rows(&schema.qualify(&sql)).await.and_then(|rows| {
+            let id = |row: &Row| Ok(TenantId::parse(row.try_get::<_, &str>(0)?)?);
+            rows.iter().map(id).collect::<Outcome<_>>()
+        });
+        ids.map_err(|failure| failure.of("tenants"))
+    }
+
+    async fn changes(&self) -> Result<Changes> {
+        self.last_commits.changes(&self.database.pool, &self.database.schema).await
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        self.check("ready").await
+    }
+}
+
+/// The commits of one tenant.
+#[derive(Clone)]
+struct Commits {
+    database: Database,
+    tenant: TenantId,
+    group: Arc<GroupCommit<Self>>,
+    /// Nothing: each transaction has the position that was seen when it was made.
+    seen: Arc<SeenLog>,
+}
+
+/// A transaction that is sent.
+struct Sent {
+    op: Operation,
+    transacted: Transacted,
+}
+
+#[async_trait]
+impl BatchCommit for Commits {
+    type Take = Sent;
+    type Outcome = Committed;
+
+    fn fits(batch: &[&Sent], next: &Sent) -> bool {
+        let sent = batch.iter().copied().chain([next]).map(|sent| sent.transacted.encoded.len());
+        batch.is_empty() || batch.len() < MAX_BATCH && sent.sum::<usize>() <= MAX_BATCH_BYTES
+    }
+
+    fn seen(&self) -> &SeenLog {
+        &self.seen
+    }
+
+    async fn commit_batch(
+        &self,
+        batch: &[&Sent],
+        _seen: &LogPosition,
+    ) -> Result<Vec<Option<Result<Committed>>>> {
+        const COMMIT: &str =
+            "SELECT * FROM swarm.commit_2($1, $2, $3, $4, $5::text::jsonb, $6, $7)";
+        let op = batch.first().map_or("commit", |sent| sent.op);
+        let programs: Vec<_> = batch.iter().map(|sent| &*sent.transacted.encoded.json).collect();
+        let json = format!("[{}]", programs.join(","));
+        let args = [
+            Arg::Number(LAYOUT.into()),
+            self.patience(),
+            Arg::Number(CLOCK_TOLERANCE_MILLIS),
+            Arg::Text(json.into()),
+            Arg::texts(batch.iter().flat_map(|sent| &sent.transacted.encoded.values)),
+            Arg::texts(batch.iter().flat_map(|sent| &sent.transacted.encoded.texts)),
+        ];
+        let call = || self.database.write(&self.tenant, COMMIT, &args);
+        let rows = self.database.pool.note(self.database.retried(call).await);
+        let outcomes = rows.and_then(|rows| outcomes(&rows, batch));
+        outcomes.map_err(|failure| failure.of(op))
+    }
+}
+
+impl Commits {
+    /// How long a commit waits for the lock of its tenant, in milliseconds: shorter than the call is waited for, so that a
+    /// commit whose caller has given up is not made later.
+    fn patience(&self) -> Arg<'static> {
+        let patience = self.database.pool.timeout() * 4 / 5;
+        Arg::Number(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// The outcome of each transaction.
+fn outcomes(rows: &[Row], batch: &[&Sent]) -> Outcome<Vec<Option<Result<Committed>>>> {
+    let outcome = |(row, sent): (&Row, &&Sent)| committed(row, &sent.transacted, sent.op).map(Some);
+    let outcomes: Vec<_> = rows.iter().zip(batch).map(outcome).collect::<Outcome<_>>()?;
+    match outcomes.len() == batch.len() {
+        true => Ok(outcomes),
+        false => Err(Failure::corrupt("too few outcomes")),
+    }
+}
