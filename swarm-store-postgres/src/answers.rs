@@ -153,14 +153,17 @@ pub(crate) fn committed(
     transaction: &Transacted,
     op: &'static str,
 ) -> Outcome<Result<Committed>> {
-    let at: Option<i64> = row.try_get(1)?;
+    let (outcome, at): (&str, Option<i64>) = (row.try_get(0)?, row.try_get(1)?);
+    if outcome == "other layout" {
+        return Err(schema::other_layout(at.unwrap_or_default()));
+    }
     let head = Head {
         log: number_of(row, 7)?,
         size: Seq(number_of(row, 8)?),
         at: row.try_get::<_, Option<i64>>(9)?.map(timestamp).transpose()?,
         commit: row.try_get::<_, Option<&str>>(10)?.map(commit_id).transpose()?,
     };
-    let decision = match row.try_get(0)? {
+    let decision = match outcome {
         "committed" => {
             let at = timestamp(at.ok_or_else(|| Failure::corrupt("a commit without a time"))?)?;
             let numbers: Vec<i64> = row.try_get(2)?;
@@ -182,7 +185,6 @@ pub(crate) fn committed(
         "another log" => return Ok(Err(StoreError::contended(op, "another log has begun"))),
         "went back" => return Ok(Err(StoreError::went_back(op))),
         "clock behind" => return Ok(Err(StoreError::clock_behind(op))),
-        "other layout" => return Err(schema::other_layout(at.unwrap_or_default())),
         other => return Err(Failure::corrupt(format!("the outcome {other}"))),
     };
     Ok(Ok(Committed { head, decision }))

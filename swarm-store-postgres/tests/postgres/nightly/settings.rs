@@ -43,9 +43,9 @@ async fn other_layout_is_refused_and_open_handles_stop_committing() {
     let url = SERVER.url();
     let store = PostgresStore::connect(&url).await.unwrap();
     // Of a newer program, and of an older one.
-    for layout in [2, -1] {
+    for layout in [3, -1] {
         SERVER.psql(&format!("UPDATE {}.layout SET number = {layout}", schema(&url)));
-        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 1));
+        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 2));
         assert_eq!(refused(&url).await, expected);
         assert_eq!(kind_and_reason(&store.ready().await.unwrap_err()), expected);
         let tenant = store.open(&TenantId::parse("acme").unwrap());
@@ -270,10 +270,12 @@ async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
-    let time =
-        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.time_1'::regproc)", schema(&url)));
+    let change =
+        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.change_2'::regproc)", schema(&url)));
     SERVER.psql(&format!(
-        "CREATE OR REPLACE FUNCTION {}.time_1(millis bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
+        "CREATE OR REPLACE FUNCTION {}.change_2(
+             the_tenant text, c jsonb, vals text[], base integer, texts text[], text_base integer
+         ) RETURNS void LANGUAGE plpgsql
          AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'",
         schema(&url)
     ));
@@ -281,7 +283,7 @@ async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
     let warnings = store.ready().await.unwrap().warnings;
     assert!(warnings[0].contains("no space left"), "{warnings:?}");
-    SERVER.psql(&time);
+    SERVER.psql(&change);
     world.store().convene(&draft).await.unwrap();
     assert!(store.ready().await.unwrap().warnings.is_empty());
 }

@@ -41,12 +41,12 @@ async fn three_processes() -> ((), Vec<Process>) {
 
 swarm_testing::change_feed_conformance!(three_processes);
 
-/// Changes the function that files takes.
-fn change_filing(url: &str, from: &str, to: &str) {
+/// Changes the function that commits.
+fn change_commits(url: &str, from: &str, to: &str) {
     let schema = schema(url);
     let changed = SERVER.psql(&format!(
         "CREATE TEMP TABLE changed (source text);
-         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.file_1'::regproc), $${from}$$, $${to}$$);
+         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.commit_2'::regproc), $${from}$$, $${to}$$);
          DO 'BEGIN EXECUTE (SELECT source FROM changed); END';
          SELECT strpos(source, $${to}$$) > 0 FROM changed"
     ));
@@ -62,7 +62,7 @@ fn schema(url: &str) -> &str {
 async fn filing_without_the_lock_fails_the_suite() {
     let url = SERVER.url();
     let store = Arc::new(handles(&url).await);
-    change_filing(&url, " FOR NO KEY UPDATE", "; PERFORM pg_sleep(0.1)");
+    change_commits(&url, " FOR NO KEY UPDATE", "; PERFORM pg_sleep(0.1)");
     let case = tokio::spawn(concurrent_members_all_file(store));
     assert!(case.await.unwrap_err().is_panic());
 }
@@ -90,9 +90,10 @@ async fn wait_for_the_lock_counts_towards_the_deadline() {
 async fn clock_read_before_the_lock_fails_the_case() {
     let url = SERVER.url();
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-    let lock = "SELECT * INTO world FROM";
-    let early = format!("clock := {}.clock_1(); now := clock; {lock}", schema(&url));
-    change_filing(&url, lock, &early);
+    let read = format!("clock := \"{}\".clock_2();", schema(&url));
+    change_commits(&url, &read, "NULL;");
+    let locked = "SELECT * INTO world FROM";
+    change_commits(&url, locked, &format!("{read} {locked}"));
     let case = tokio::spawn(async move {
         let hold = async |tenant: &TenantId| hold(&url, tenant).await;
         wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
@@ -126,7 +127,7 @@ fn fail(url: &str, calls: u32, code: &str) {
     SERVER.psql(&format!(
         "DROP SEQUENCE IF EXISTS {schema}.calls;
          CREATE SEQUENCE {schema}.calls;
-         CREATE OR REPLACE FUNCTION {schema}.clock_1() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+         CREATE OR REPLACE FUNCTION {schema}.clock_2() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
          BEGIN
            IF nextval('{schema}.calls') <= {calls} THEN RAISE EXCEPTION USING ERRCODE = '{code}'; END IF;
            RETURN floor(extract(epoch FROM clock_timestamp()) * 1000);

@@ -1,5 +1,4 @@
-//! What a commit does before it locks its tenant: it stages the snapshot of a session, counts takes, and reads those that it
-//! opens. Others may commit meanwhile.
+//! Commits that wait for the lock of their tenant: they see what others commit meanwhile.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -19,11 +18,18 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
 /// Files the second take of a session, of which there is only one.
 const FILE: &str = "
-    INSERT INTO swarm.takes SELECT tenant, id + 1, session, member, revision + 1, nonce || '-',
-        attempt, filed_at, public_key, signature, payload FROM swarm.takes;
-    UPDATE swarm.tenants SET takes = takes + 1, seq = seq + 1;
-    INSERT INTO swarm.log (tenant, seq, at, take)
-        SELECT tenant, seq, last_at, takes FROM swarm.tenants";
+    INSERT INTO swarm.takes (tenant, id, session, member, revision, nonce, attempt, filed_at, current,
+            version, public_key, signature, payload)
+        SELECT tenant, id + 1, session, member, revision + 1, nonce || '-', attempt, filed_at, current,
+            version, public_key, signature, payload FROM swarm.takes;
+    UPDATE swarm.sequences SET number = number + 1 WHERE name = 'takes';
+    UPDATE swarm.tenants SET seq = seq + 1;
+    INSERT INTO swarm.log (tenant, seq, at, commit_id, refers, record)
+        SELECT tenant, seq, last_at, last_commit, 'takes', 2 FROM swarm.tenants";
+
+/// The takes that entries of the log open.
+const OPENED: &str =
+    "SELECT string_agg(record::text, ' ' ORDER BY seq) FROM swarm.log WHERE entry = 'opening'";
 
 /// A tenant in a schema of its own.
 struct Desk {
@@ -59,7 +65,7 @@ impl Desk {
         (id, session.unwrap().snapshot.clone().unwrap())
     }
 
-    /// The outcome of a change for which another process commits these statements after all that comes before the lock.
+    /// The outcome of a change for which another process commits these statements while it waits for the lock.
     async fn raced(&self, change: &SessionChange, statements: &str) -> Saved {
         let (other, connection) = tokio_postgres::connect(&SERVER.address(), NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -68,7 +74,7 @@ impl Desk {
         let commit = async { self.world.store().save_session(change).await.unwrap() };
         let race = async {
             let waiting = "SELECT count(*) FROM pg_stat_activity
-                WHERE wait_event_type = 'Lock' AND query LIKE '%swarm.commit_1%'";
+                WHERE wait_event_type = 'Lock' AND query LIKE '%swarm.commit_2%'";
             while self.psql(&waiting.replace("swarm.", &format!("\"{}\".", self.schema))) != "1" {
                 sleep(Duration::from_millis(10)).await;
             }
@@ -98,84 +104,21 @@ async fn take_that_is_filed_before_the_lock_is_opened() {
     let change = desk.world.amended(id, |session| session.opened_at = now).await;
     let change = SessionChange { opens: true, ..change };
     assert_eq!(desk.raced(&change, FILE).await, Saved::Saved);
-    assert_eq!(desk.psql("SELECT opened FROM swarm.log WHERE opened IS NOT NULL"), "{1,2}");
+    assert_eq!(desk.psql(OPENED), "1 2");
     let last = "SELECT max(l.seq) = max(t.seq) FROM swarm.log l, swarm.tenants t";
     assert_eq!(desk.psql(last), "t");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn take_that_is_filed_before_the_lock_makes_an_aggregation_stale_and_its_snapshot_is_deleted()
-{
+async fn take_that_is_filed_before_the_lock_makes_an_aggregation_stale() {
     let desk = Desk::open().await;
     let id = desk.blind().await;
     let (_, snapshot) = desk.aggregated("bolt").await;
     let change = desk.world.amended(id, |session| session.snapshot = Some(snapshot)).await;
-    let staged = "SELECT count(*) FROM swarm.snapshots WHERE staged_at IS NOT NULL";
     let change = SessionChange { takes: Some(1), opens: true, ..change };
     assert_eq!(desk.raced(&change, FILE).await, Saved::Stale);
-    assert_eq!(desk.psql(staged), "0");
     assert_eq!(desk.snapshot(id).await, None);
     let counted = SessionChange { takes: Some(2), ..change };
     assert_eq!(desk.world.save_session(&counted).await, Saved::Saved);
-    assert_eq!(desk.psql("SELECT opened FROM swarm.log WHERE opened IS NOT NULL"), "{1,2}");
-}
-
-/// As when a server is killed before its commit.
-#[tokio::test]
-async fn staged_snapshot_is_never_read_and_is_deleted_after_ten_minutes() {
-    let desk = Desk::open().await;
-    let (id, snapshot) = desk.aggregated("aurora").await;
-    let other = desk.world.convened("bolt").await.id;
-    for session in [id, other] {
-        desk.psql(&format!(
-            "INSERT INTO swarm.snapshots VALUES ('acme', {session}, '\\x00', swarm.clock_1() - 500000, 'garbage')"
-        ));
-    }
-    assert_eq!(desk.snapshot(id).await, Some(Arc::clone(&snapshot)));
-    assert_eq!(desk.snapshot(other).await, None);
-    assert_eq!(desk.aggregated("cirrus").await.0, SessionId(3));
-    assert_eq!(desk.psql("SELECT count(*) FROM swarm.snapshots"), "4");
-    desk.psql("UPDATE swarm.snapshots SET staged_at = staged_at - 200000");
-    desk.aggregated("dune").await;
-    assert_eq!(desk.psql("SELECT count(*) FROM swarm.snapshots"), "3");
-    assert_eq!(desk.snapshot(id).await, Some(snapshot));
-}
-
-/// Otherwise it would leave a session without one.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn commit_whose_staged_snapshot_was_deleted_is_stale() {
-    let desk = Desk::open().await;
-    let id = desk.blind().await;
-    let (_, snapshot) = desk.aggregated("bolt").await;
-    let change = desk.world.amended(id, |session| session.snapshot = Some(snapshot)).await;
-    let delete = "DELETE FROM swarm.snapshots WHERE staged_at IS NOT NULL";
-    assert_eq!(desk.raced(&change, delete).await, Saved::Stale);
-    assert_eq!(desk.world.save_session(&change).await, Saved::Saved);
-}
-
-#[tokio::test]
-async fn snapshot_is_written_once_replaced_and_removed() {
-    let desk = Desk::open().await;
-    let (id, snapshot) = desk.aggregated("aurora").await;
-    let attempts = "SELECT string_agg(encode(attempt, 'hex'), ' ') FROM swarm.snapshots";
-    let first = desk.psql(attempts);
-    desk.world.amend(id, |session| session.quorum = Some(3)).await;
-    assert_eq!(desk.psql(attempts), first, "it is the same");
-
-    let mut other = Snapshot::clone(&snapshot);
-    other.figures.aggregated_at = other.figures.aggregated_at.plus_millis(1);
-    let other = Some(Arc::new(other));
-    desk.world.amend(id, |session| session.snapshot = other.clone()).await;
-    assert_eq!(desk.snapshot(id).await, other);
-    let second = desk.psql(attempts);
-    assert_eq!(second.len(), 32);
-    assert_ne!(second, first);
-    desk.world.amend(id, |session| session.snapshot = None).await;
-    assert_eq!(desk.psql(attempts), "");
-
-    desk.world.amend(id, |session| session.snapshot = other.clone()).await;
-    let change = desk.world.amended(id, |_| ()).await;
-    let withdrawal = SessionChange { withdrawn: true, ..change };
-    assert_eq!(desk.world.save_session(&withdrawal).await, Saved::Saved);
-    assert_eq!(desk.psql(attempts), "");
+    assert_eq!(desk.psql(OPENED), "1 2");
 }
