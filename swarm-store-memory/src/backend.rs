@@ -1,6 +1,7 @@
 //! The backend: the tables of all tenants, each behind a lock of its own.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
@@ -13,11 +14,17 @@ use swarm_core::{TenantId, Timestamp};
 
 use crate::tables::TenantTables;
 
-/// Tables in memory. Clones share them.
+/// The [port of backends](swarm_core::store::backend) in memory, for any tables. Clones share the records.
 #[derive(Clone)]
-pub(crate) struct MemoryBackend {
+pub struct MemoryBackend {
     tenants: Arc<RwLock<TablesByTenant>>,
     clock: TimeSource,
+}
+
+impl fmt::Debug for MemoryBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryBackend").finish_non_exhaustive()
+    }
 }
 
 /// The tables of each tenant, behind their lock.
@@ -26,8 +33,9 @@ type TablesByTenant = HashMap<TenantId, Arc<RwLock<TenantTables>>>;
 type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 impl MemoryBackend {
-    pub(crate) fn new(clock: TimeSource) -> Self {
-        Self { tenants: Arc::default(), clock }
+    /// An empty backend with this clock, which is read while the tenant of a commit is locked.
+    pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { tenants: Arc::default(), clock: Arc::new(clock) }
     }
 
     /// Another backend with a copy of the current records.
@@ -99,7 +107,7 @@ impl Backend for MemoryBackend {
         Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })
     }
 
-    async fn ready(&self) -> Result<Readiness> {
+    async fn ready(&self, _: bool) -> Result<Readiness> {
         Ok(Readiness::default())
     }
 }

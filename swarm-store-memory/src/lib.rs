@@ -28,7 +28,7 @@ use swarm_core::store::{
 };
 use swarm_core::{TenantId, Timestamp};
 
-use backend::MemoryBackend;
+pub use backend::MemoryBackend;
 
 /// A store in memory. Clones share its records.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl MemoryStore {
 
     /// An empty store with this clock, for tests and simulations.
     pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Records::new(MemoryBackend::new(Arc::new(clock))))
+        Self(Records::new(MemoryBackend::with_clock(clock)))
     }
 
     /// A backup: another store with a copy of the current records. For tests and simulations.

@@ -7,7 +7,7 @@ use swarm_core::domain::Seq;
 use swarm_core::store::Result;
 use swarm_core::store::backend::engine::{Scan, Tables, TablesMut};
 use swarm_core::store::backend::{
-    CommitId, Entries, Entry, Head, PartSet, Row, Table, Value, key_of,
+    CommitId, Entries, Entry, Head, PartSet, Row, Table, Value, key_length, key_of,
 };
 
 /// The records of a tenant.
@@ -71,8 +71,7 @@ impl TableRows {
     fn insert(&mut self, table: &'static Table, row: Row) {
         let key = primary_key(table, &row);
         for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
-            if let Some(mut entry) = index_key(index.columns, &row) {
-                entry.extend_from_slice(&key);
+            if let Some(entry) = index_key(index.columns, &row, &key) {
                 rows.insert(entry.into(), row.clone());
             }
         }
@@ -82,8 +81,7 @@ impl TableRows {
     fn remove(&mut self, table: &'static Table, row: &Row) {
         let key = primary_key(table, row);
         for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
-            if let Some(mut entry) = index_key(index.columns, row) {
-                entry.extend_from_slice(&key);
+            if let Some(entry) = index_key(index.columns, row, &key) {
                 rows.remove(&*entry);
             }
         }
@@ -95,14 +93,29 @@ fn primary_key(table: &'static Table, row: &Row) -> Vec<u8> {
     key_of(row.columns.iter().take(table.key))
 }
 
-/// The key of a record in an index; `None` if one of the indexed columns is null.
-fn index_key(columns: &[usize], row: &Row) -> Option<Vec<u8>> {
-    let mut key = Vec::with_capacity(64);
-    for column in columns {
-        let value = row.columns.get(*column).filter(|value| !value.is_null())?;
-        value.append_to(&mut key);
+/// The key of a record in an index, which ends with its primary key; `None` if one of the indexed columns is null.
+fn index_key(columns: &[usize], row: &Row, primary: &[u8]) -> Option<Vec<u8>> {
+    let indexed = columns.iter().filter_map(|column| row.columns.get(*column));
+    if indexed.clone().any(Value::is_null) {
+        return None;
     }
+    let mut key = Vec::with_capacity(key_length(indexed.clone()) + primary.len());
+    indexed.for_each(|value| value.append_to(&mut key));
+    key.extend_from_slice(primary);
     Some(key)
+}
+
+/// Passes records to a function until it returns false.
+fn pass<'a>(
+    found: impl Iterator<Item = (&'a Box<[u8]>, &'a Row)>,
+    each: &mut dyn FnMut(Row) -> Result<bool>,
+) -> Result<()> {
+    for (_, row) in found {
+        if !each(row.clone())? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 impl Tables for TenantTables {
@@ -116,30 +129,41 @@ impl Tables for TenantTables {
             Some(index) => table.indexes.get(index),
             None => Some(&table.rows),
         };
-        let mut first = key_of(scan.prefix);
-        let mut last = first.clone();
-        // No value begins with this byte, so it is higher than all keys that go on from here.
+        // Where the range is not bounded, it ends with the records that have the prefix.
+        let prefix = key_of(scan.prefix);
+        let bound = |value: &Value| {
+            let mut key = prefix.clone();
+            value.append_to(&mut key);
+            key
+        };
+        // No value begins with this byte, so it is higher than all keys that go on from here. A text that goes on has it.
         const BEYOND: u8 = 255;
-        if let Some(after) = scan.after {
-            after.append_to(&mut first);
-            first.push(BEYOND);
-        }
-        match scan.before {
-            Some(before) => before.append_to(&mut last),
-            None => last.push(BEYOND),
-        }
-        if first >= last {
+        let first = scan.after.map(|after| {
+            let mut key = bound(after);
+            key.push(BEYOND);
+            key
+        });
+        let last = scan.before.map(bound);
+        if first.as_ref().zip(last.as_ref()).is_some_and(|(first, last)| first >= last) {
             return Ok(());
         }
-        let bounds = (Bound::Included(&*first), Bound::Excluded(&*last));
-        let mut found = rows.into_iter().flat_map(|rows| rows.range::<[u8], _>(bounds));
-        while let Some((_, row)) = if scan.is_descending { found.next_back() } else { found.next() }
-        {
-            if !each(row.clone())? {
-                break;
-            }
+        let Some(rows) = rows else { return Ok(()) };
+        let low = first.as_deref().unwrap_or(&prefix);
+        if !scan.is_descending {
+            let high = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            let found = rows.range::<[u8], _>((Bound::Included(low), high));
+            let goes_on = |key: &[u8]| match key.strip_prefix(&*prefix) {
+                Some(rest) => rest.first() != Some(&BEYOND),
+                None => false,
+            };
+            return pass(found.take_while(|(key, _)| goes_on(key)), each);
         }
-        Ok(())
+        let end = last.unwrap_or_else(|| {
+            let mut key = prefix.clone();
+            key.push(BEYOND);
+            key
+        });
+        pass(rows.range::<[u8], _>((Bound::Included(low), Bound::Excluded(&*end))).rev(), each)
     }
 
     fn sequence(&self, name: &str) -> Result<u64> {

@@ -14,7 +14,7 @@ use crate::failure::Outcome;
 const MAX_LOCK_RETRIES: i32 = 5_000;
 
 /// Capacity of the statement cache; larger than the number of statements.
-const STATEMENT_CACHE_CAPACITY: usize = 200;
+const STATEMENT_CACHE_CAPACITY: usize = 500;
 
 /// Opens a connection that writes; creates the file if there is none.
 pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Outcome};
 use crate::opened_file::OpenedFile;
-use crate::readers::{self, ReadJob};
+use crate::readers::{self, Job};
 use crate::writer::{self, Changes, PendingChange, Scrub};
 use crate::{connection, layout};
 
@@ -20,7 +20,7 @@ use crate::{connection, layout};
 pub(crate) struct Database {
     // Dropped first, so that the threads end.
     writer: Changes,
-    readers: Sender<ReadJob>,
+    readers: Sender<Job>,
     path: PathBuf,
     clock: TimeSource,
     /// The last time when the disk was full, in milliseconds since 1970; `i64::MIN` if it never was.
@@ -50,11 +50,11 @@ impl Drop for Threads {
 }
 
 impl Database {
-    pub(crate) fn open(path: &Path, clock: TimeSource) -> Outcome<Self> {
+    pub(crate) fn open(path: &Path, clock: TimeSource, schema: &str) -> Outcome<Self> {
         // SQLite treats some names, such as `:memory:`, specially; an absolute path is always a file.
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
-        layout::prepare(&mut db)?;
+        layout::prepare(&mut db, schema)?;
         let (readers, mut threads) = readers::start(path)?;
         let (writer, thread) = writer::start(db, OpenedFile::of(path))?;
         threads.push(thread);
@@ -85,13 +85,7 @@ impl Database {
         &self,
         read: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
-        let (reply, found) = oneshot::channel();
-        let answer = move |db: &Connection| {
-            // The caller may be gone.
-            let _ = reply.send(readers::in_snapshot(db, read));
-        };
-        self.readers.send(Box::new(answer)).map_err(|_| Failure::stopped())?;
-        let found = found.await.unwrap_or_else(|_| Err(Failure::stopped()));
+        let found = readers::ask(&self.readers, |db| readers::in_snapshot(db, read)).await;
         self.note(found.as_ref().err());
         found
     }

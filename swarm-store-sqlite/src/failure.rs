@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 use swarm_core::store::StoreErrorKind;
-use swarm_core::store::records::Unreadable;
 use swarm_core::{Invalid, StoreError};
 
 /// The result of a read or a change of the file.
@@ -70,7 +69,8 @@ impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::misconfigured("the file is no database"),
-            Some(ErrorCode::DatabaseCorrupt) => {
+            // Transactions check themselves that no two records have the same key.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => {
                 Self::new(StoreErrorKind::Corrupt, error.to_string())
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -86,14 +86,21 @@ impl From<rusqlite::Error> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        Self::new(error.kind(), text)
+        let source = error.source();
+        match source.and_then(<dyn std::error::Error>::downcast_ref::<Self>) {
+            Some(failure) => failure.clone(),
+            None => Self::new(
+                error.kind(),
+                source.map_or_else(|| error.to_string(), ToString::to_string),
+            ),
+        }
     }
 }
 
-impl From<Unreadable> for Failure {
-    fn from(unreadable: Unreadable) -> Self {
-        Self::corrupt(unreadable)
+/// For the traits of `swarm-core` that are carried out within an operation, which gives the error its name.
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        failure.of("sqlite")
     }
 }
 

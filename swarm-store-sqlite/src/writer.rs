@@ -304,8 +304,7 @@ mod tests {
 
     fn with_numbers(folder: &TempDir) -> Connection {
         let mut db = Connection::open(folder.path().join("swarm.db")).unwrap();
-        layout::prepare(&mut db).unwrap();
-        db.execute_batch("CREATE TABLE numbers (number INTEGER)").unwrap();
+        layout::prepare(&mut db, "CREATE TABLE numbers (number INTEGER)").unwrap();
         db
     }
 

@@ -1,6 +1,7 @@
 //! Fixtures and the conformance suite for stores of Swarm.
 //!
-//! [`conformance!`] generates the tests of the storage port for a store. The fixtures are for other
+//! [`conformance!`] generates the tests of the storage port for a store, [`backend_conformance!`] those of the port of
+//! backends. The fixtures are for other
 //! tests: a [`TestTenant`] is a fresh tenant of any store, an [`Author`] a member that can sign, and the
 //! functions build minimal records.
 //!
@@ -32,6 +33,7 @@ mod records;
 mod round_robin;
 mod test_tenant;
 
+pub mod backend;
 pub mod committee;
 pub mod conformance;
 

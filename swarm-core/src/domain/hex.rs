@@ -8,10 +8,10 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes 64 hexadecimal digits.
-pub(super) fn parse_hex(digits: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if digits.len() != 64 {
+/// Decodes two hexadecimal digits for each byte; `None` for any other text.
+pub(crate) fn parse_hex<const N: usize>(digits: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if digits.len() != 2 * N {
         return None;
     }
     for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {

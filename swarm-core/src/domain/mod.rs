@@ -37,6 +37,7 @@ pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
 pub use digest::{Digest, RunningDigest};
 pub use hex::hex;
+pub(crate) use hex::parse_hex;
 pub use id::{
     AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
     TenantId, Version,

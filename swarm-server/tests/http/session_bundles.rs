@@ -97,11 +97,11 @@ fn bundle_of_a_session_holds_and_its_log_is_watched() {
 fn stores_that_were_edited_by_hand_are_found() {
     for (edit, named) in [
         (
-            "UPDATE sessions SET record = json_set(record, '$.snapshot.participation.members', 1)",
+            "UPDATE sessions SET snapshot = json_set(snapshot, '$.participation.members', 1)",
             "does not hold: snapshot: ",
         ),
         (
-            "UPDATE sessions SET record = json_set(record, '$.windowClosesAt', '2026-11-21T00:00:00.000Z')",
+            "UPDATE sessions SET window_closes_at = unixepoch('2026-11-21') * 1000",
             "does not hold: history: ",
         ),
         (
@@ -109,7 +109,7 @@ fn stores_that_were_edited_by_hand_are_found() {
             "does not hold: signature: take 2",
         ),
         (
-            "UPDATE log SET act = json_set(act, '$.note', 'nothing') WHERE session = 1 AND act LIKE '%convened%'",
+            "UPDATE log SET entry = json_set(entry, '$.note', 'nothing') WHERE topic = 1 AND entry LIKE '%convened%'",
             "does not hold: inclusion: ",
         ),
     ] {

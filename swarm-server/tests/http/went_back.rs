@@ -90,7 +90,7 @@ fn file_restored_while_open_is_not_written() {
     file(&program.client, &ada);
     let path = program.folder.path().join("swarm.db");
     let db = Connection::open(path).unwrap();
-    db.execute_batch("DELETE FROM log WHERE take IS NOT NULL; DELETE FROM takes").unwrap();
+    db.execute_batch("DELETE FROM log WHERE refers = 'takes'; DELETE FROM takes").unwrap();
     refused(&program.client, &ada);
     accept(&program.client);
     program.client.get("/readyz").expect(200);

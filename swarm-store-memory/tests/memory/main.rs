@@ -1,6 +1,7 @@
 //! All tests of the memory store, in one binary: each binary would be linked by itself.
 
 mod aggregation;
+mod backend;
 mod blind_sessions;
 mod broken_stores;
 mod cached_races;

@@ -17,7 +17,7 @@ use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The number of the layout.
-const LAYOUT: i64 = 1;
+const LAYOUT: i64 = 2;
 
 /// The application id of files of this store.
 const APPLICATION: i64 = 0x7377_726d;
@@ -75,11 +75,13 @@ fn files_of_other_programs_are_refused_and_unchanged() {
     refused(&path, "the file is a database of another program");
 }
 
-/// A file of a newer program, and files of programs before the first release, whose layouts had numbers from 1, too.
+/// Files of a newer and of an older program, and files of programs before the first release, whose layouts had numbers
+/// from 1, too.
 #[test]
 fn files_of_other_layouts_are_refused_and_unchanged() {
     for (application, layout, named) in [
-        (*b"swrm", 2, "2"),
+        (*b"swrm", 3, "3"),
+        (*b"swrm", 1, "1"),
         (*b"swrm", 0, "0"),
         (*b"Swrm", 8, "8 of a program before the first release"),
         (*b"Swrm", 1, "1 of a program before the first release"),
@@ -120,6 +122,21 @@ async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
     let page = tenant.log(Seq(0), 1_000).await.unwrap();
     page.lines().map(LogLine::text).collect()
+}
+
+#[tokio::test]
+async fn corrupt_record_is_warned_of() {
+    let (_folder, path) = new_path();
+    let store = SqliteStore::open(&path).unwrap();
+    let world = TestTenant::open(Arc::new(store.clone()), tenant());
+    let session = world.convened("aurora").await;
+    assert!(store.ready().await.unwrap().warnings.is_empty());
+    let other = Connection::open(path).unwrap();
+    other.execute("UPDATE sessions SET roster = '{}'", []).unwrap();
+    let session = store.open(&tenant()).session(session.id).await;
+    assert_eq!(session.unwrap_err().kind(), StoreErrorKind::Corrupt);
+    let warnings = store.ready().await.unwrap().warnings;
+    assert!(warnings.first().unwrap().starts_with("the file is damaged"), "{warnings:?}");
 }
 
 /// For example when a file of another layout was copied over it through SQLite.

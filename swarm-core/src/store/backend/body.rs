@@ -53,6 +53,19 @@ impl Body {
         }
     }
 
+    /// Returns a body of the texts of this one, which has at most this number of parts. For a backend that does not write
+    /// the texts where it stores them.
+    #[must_use]
+    pub fn written(&self, parts: usize) -> Self {
+        match &self.0.source {
+            Source::Texts(_) => self.clone(),
+            Source::Value(value) => {
+                let part = |part| value.part(part).map(|text| text.into_owned().into_boxed_str());
+                Self::of_texts((0..parts).map(part).collect())
+            }
+        }
+    }
+
     /// Returns the value that the body was made of, if it was, and has this type.
     pub(crate) fn source<T: Parts>(&self) -> Option<&T> {
         match &self.0.source {

@@ -25,6 +25,21 @@ pub trait Tables {
     /// Also the errors of `each`.
     fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()>;
 
+    /// Returns the number of the records in a range, without the one with the key `except`; at most `most`.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    fn count(&self, scan: &Scan<'_>, except: &[Value], most: usize) -> Result<usize> {
+        let mut counted = 0;
+        if most > 0 {
+            self.scan(scan, &mut |row| {
+                counted += usize::from(!has_key(scan.table, &row, except));
+                Ok(counted < most)
+            })?;
+        }
+        Ok(counted)
+    }
+
     /// Returns the last number of a sequence; 0 if there is none.
     ///
     /// # Errors
@@ -128,7 +143,7 @@ fn answer(tables: &impl Tables, query: &Query, answers: &[Answer]) -> Result<Ans
             rows(tables, range, &sought)?
         }
         Query::Count(range) => {
-            Answer::Number(count(tables, range, &[], &|term| term.sought(answers))?)
+            Answer::Number(count(tables, range, &[], range.limit, &|term| term.sought(answers))?)
         }
         Query::Sequence(name) => Answer::Number(tables.sequence(name)?),
         Query::Entries(entries) => Answer::Entries(referring(tables, tables.entries(entries)?)?),
@@ -151,7 +166,7 @@ type Resolve<'a> = &'a dyn Fn(&Term) -> Option<Value>;
 
 fn rows(tables: &impl Tables, range: &Range, resolve: Resolve<'_>) -> Result<Answer> {
     let (mut rows, mut has_more, mut size) = (Vec::new(), false, 0);
-    each(tables, range, resolve, &mut |row: Row| {
+    each(tables, range, range.parts, resolve, &mut |row: Row| {
         if range.bytes != usize::MAX {
             let read = (0..range.table.parts.len()).filter(|part| range.parts.has(*part));
             let lengths = read.filter_map(|part| row.body.part(part));
@@ -176,36 +191,66 @@ fn rows(tables: &impl Tables, range: &Range, resolve: Resolve<'_>) -> Result<Ans
     Ok(Answer::Rows { rows, joined, has_more })
 }
 
+/// The values of the terms of a range.
+struct Sought {
+    prefix: [Value; MAX_PREFIX],
+    length: usize,
+    after: Option<Value>,
+    before: Option<Value>,
+}
+
+/// The maximum number of columns in the prefix of a range: see [`Index::columns`](super::Index::columns).
+const MAX_PREFIX: usize = 4;
+
+impl Sought {
+    /// `None` if one of the terms has no value.
+    fn of(range: &Range, resolve: Resolve<'_>) -> Option<Self> {
+        let bound = |term: &Option<Term>| match term {
+            Some(term) => resolve(term).map(Some),
+            None => Some(None),
+        };
+        let (mut prefix, length) = ([const { Value::Null }; MAX_PREFIX], range.prefix.len());
+        for (value, term) in prefix.get_mut(..length)?.iter_mut().zip(&range.prefix) {
+            *value = resolve(term)?;
+        }
+        let (after, before) = (bound(&range.after)?, bound(&range.before)?);
+        Some(Self { prefix, length, after, before })
+    }
+
+    fn prefix(&self) -> &[Value] {
+        self.prefix.get(..self.length).unwrap_or_default()
+    }
+
+    fn scan(&self, range: &Range, parts: PartSet) -> Scan<'_> {
+        let Range { table, index, is_descending, .. } = *range;
+        let (after, before) = (self.after.as_ref(), self.before.as_ref());
+        Scan { table, index, prefix: self.prefix(), after, before, is_descending, parts }
+    }
+}
+
 /// Passes the records of a range to a function, at most as many as its limit, until it returns false.
 fn each(
     tables: &impl Tables,
     range: &Range,
+    parts: PartSet,
     resolve: Resolve<'_>,
     take: &mut dyn FnMut(Row) -> Result<bool>,
 ) -> Result<()> {
-    let Range { table, index, is_descending, distinct, having, parts, .. } = *range;
-    let mut left = range.limit;
-    let prefix: Option<Vec<_>> = range.prefix.iter().map(resolve).collect();
-    let bound = |term: &Option<Term>| match term {
-        Some(term) => resolve(term).map(Some),
-        None => Some(None),
-    };
-    let bounds = bound(&range.after).zip(bound(&range.before));
-    let (Some(prefix), Some((after, before))) = (prefix, bounds) else { return Ok(()) };
+    let Range { table, index, distinct, having, limit, .. } = *range;
+    let mut left = limit;
+    let Some(sought) = Sought::of(range, resolve) else { return Ok(()) };
     if left == 0 {
         return Ok(());
     }
-    if index.is_none() && prefix.len() == table.key {
-        return match tables.row(table, &prefix, parts)? {
+    if index.is_none() && sought.length == table.key {
+        return match tables.row(table, sought.prefix(), parts)? {
             Some(row) => take(row).map(drop),
             None => Ok(()),
         };
     }
     let columns = if distinct > 0 { table.indexed(index) } else { Vec::new() };
     let mut last: Option<Vec<Value>> = None;
-    let (after, before) = (after.as_ref(), before.as_ref());
-    let scan = Scan { table, index, prefix: &prefix, after, before, is_descending, parts };
-    tables.scan(&scan, &mut |row| {
+    tables.scan(&sought.scan(range, parts), &mut |row| {
         if having.is_some_and(|column| row.columns.get(column).is_none_or(Value::is_null)) {
             return Ok(true);
         }
@@ -223,19 +268,24 @@ fn each(
     })
 }
 
-/// The number of records in a range, without the one with the key `except`, at most its limit.
+/// The number of records in a range, without the one with the key `except`, at most `most`.
 fn count(
     tables: &impl Tables,
     range: &Range,
     except: &[Value],
+    most: usize,
     resolve: Resolve<'_>,
 ) -> Result<u64> {
     let mut counted = 0;
-    let without_limit = Range { limit: usize::MAX, parts: PartSet::NONE, ..range.clone() };
-    each(tables, &without_limit, resolve, &mut |row| {
-        counted += usize::from(!has_key(range.table, &row, except));
-        Ok(counted < range.limit)
-    })?;
+    if range.distinct == 0 && range.having.is_none() {
+        let Some(sought) = Sought::of(range, resolve) else { return Ok(0) };
+        counted = tables.count(&sought.scan(range, PartSet::NONE), except, most)?;
+    } else {
+        each(tables, range, PartSet::NONE, resolve, &mut |row| {
+            counted += usize::from(!has_key(range.table, &row, except));
+            Ok(counted < most)
+        })?;
+    }
     Ok(u64::try_from(counted).unwrap_or(u64::MAX))
 }
 
@@ -315,10 +365,7 @@ fn check_log(tables: &impl Tables, head: &Head, seen: &Head) -> Result<()> {
     if head.log > seen.log {
         return Err(StoreError::contended("commit", "another log has begun"));
     }
-    if head.log == seen.log && commit == seen.commit {
-        return Ok(());
-    }
-    Err(StoreError::went_back("commit"))
+    if seen.continues(head.log, commit) { Ok(()) } else { Err(StoreError::went_back("commit")) }
 }
 
 /// Whether a condition is met; if not, with the record that shows it.
@@ -327,13 +374,6 @@ fn is_met(
     check: &Check,
     at: Timestamp,
 ) -> Result<std::result::Result<(), Option<Row>>> {
-    let first = |range: &Range| -> Result<Option<Row>> {
-        let only_first = Range { limit: 1, parts: PartSet::NONE, ..range.clone() };
-        match rows(tables, &only_first, &plain)? {
-            Answer::Rows { rows, .. } => Ok(rows.into_iter().next()),
-            _ => Ok(None),
-        }
-    };
     let values = |terms: &[Term]| -> Vec<Value> { terms.iter().filter_map(plain).collect() };
     let met = match check {
         Check::Version { table, key, expected } => {
@@ -341,13 +381,18 @@ fn is_met(
             row.map(|row| row.version) == *expected
         }
         Check::NotAfter(deadline) => at <= *deadline,
-        Check::First { range, column, value } => {
-            first(range)?.and_then(|row| row.columns.get(*column).cloned()) == plain(value)
+        Check::First { range, column, value, version } => {
+            let mut is_met = false;
+            each(tables, range, PartSet::NONE, &plain, &mut |row| {
+                is_met = row.columns.get(*column) == plain(value).as_ref()
+                    && version.is_none_or(|version| row.version == version);
+                Ok(false)
+            })?;
+            is_met
         }
         Check::AtMost { range, column, most } => {
             let (most, mut is_met) = (plain(most), true);
-            let range = Range { parts: PartSet::NONE, ..range.clone() };
-            each(tables, &range, &plain, &mut |row| {
+            each(tables, range, PartSet::NONE, &plain, &mut |row| {
                 is_met = row.columns.get(*column) <= most.as_ref();
                 Ok(is_met)
             })?;
@@ -356,7 +401,7 @@ fn is_met(
         Check::None { range, except } => {
             let except = values(except);
             let mut found = None;
-            each(tables, &range.clone(), &plain, &mut |row| {
+            each(tables, range, PartSet::NONE, &plain, &mut |row| {
                 if !has_key(range.table, &row, &except) {
                     found = Some(row);
                 }
@@ -369,8 +414,7 @@ fn is_met(
         }
         Check::Count { range, except, least, most } => {
             let enough = usize::try_from(most.saturating_add(1)).unwrap_or(usize::MAX);
-            let range = Range { limit: enough, ..range.clone() };
-            (*least..=*most).contains(&count(tables, &range, &values(except), &plain)?)
+            (*least..=*most).contains(&count(tables, range, &values(except), enough, &plain)?)
         }
         Check::Sum(sequence, most) => tables.sequence(sequence)? <= *most,
     };

@@ -45,7 +45,7 @@ pub use query::{
 };
 pub use schema::{Column, ColumnKind, Index, Table};
 pub use transaction::{Append, Check, Decision, Kind, Outcome, Repetition, Transaction, Write};
-pub use value::{Assigned, Term, Value, key_of};
+pub use value::{Assigned, Term, Value, key_length, key_of};
 
 /// The name of an operation, for errors and logs.
 pub type Operation = &'static str;
@@ -94,11 +94,12 @@ pub trait Backend: Send + Sync + 'static {
     /// As [`read`](Self::read).
     async fn changes(&self) -> Result<Changes>;
 
-    /// Checks that the store answers and takes commits. It writes nothing that can be read.
+    /// Checks that the store answers and takes commits. It writes nothing that can be read. `is_garbled`: it has returned a
+    /// record that was not valid.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    async fn ready(&self) -> Result<Readiness>;
+    async fn ready(&self, is_garbled: bool) -> Result<Readiness>;
 }
 
 /// A tenant's records at one moment. Dropping it releases what the store holds for it.

@@ -92,7 +92,7 @@ pub struct Join {
 }
 
 /// The parts of a record that a query reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PartSet(u32);
 
 impl PartSet {

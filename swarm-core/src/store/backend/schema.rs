@@ -69,7 +69,7 @@ pub enum ColumnKind {
 pub struct Index {
     /// The name, of lower-case letters and underscores, unique in its table.
     pub name: &'static str,
-    /// The positions of the columns.
+    /// The positions of the columns, at most four.
     pub columns: &'static [usize],
     /// Whether no two records have the same values. Transactions check this themselves, so a backend that finds two
     /// has found a fault.

@@ -27,6 +27,23 @@ pub struct Transaction {
     pub erases: bool,
 }
 
+impl Transaction {
+    /// Returns the same transaction with the [texts](Body::written) of all bodies.
+    #[must_use]
+    pub fn with_texts(mut self) -> Self {
+        for write in &mut self.writes {
+            if let Write::Insert { table, body, .. } | Write::Put { table, body, .. } = write {
+                *body = body.written(table.parts.len());
+            }
+        }
+        for entry in &mut self.entries {
+            let (Append::Entry { body, .. } | Append::Each { body, .. }) = entry;
+            *body = body.written(1);
+        }
+        self
+    }
+}
+
 /// How a transaction is dated, and what it requires of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -73,6 +90,8 @@ pub enum Check {
         column: usize,
         /// The value.
         value: Term,
+        /// The version that the record has as well.
+        version: Option<Version>,
     },
     /// Each record of the range has at most this in the column with this position.
     AtMost {
@@ -190,6 +209,12 @@ pub enum Decision {
 }
 
 impl Head {
+    /// Returns whether the log goes on from here, which was seen: a log with the number `log`, whose entry with the number
+    /// [`size`](Self::size) was appended by `commit`; or one that has begun since.
+    pub fn continues(&self, log: u64, commit: Option<CommitId>) -> bool {
+        self.size == Seq(0) || log > self.log || (log == self.log && commit == self.commit)
+    }
+
     /// Returns the number of the entry whose commit must be compared to see that a log continues from here; `None` if
     /// there is nothing to compare.
     pub fn compared(&self) -> Option<Seq> {

@@ -65,21 +65,31 @@ impl Value {
 /// Appends bytes so that they end: a zero byte in them is followed by 255, which no other element begins with.
 fn append_bytes(key: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
     key.push(kind);
-    key.reserve(bytes.len() + 1);
-    for byte in bytes {
-        key.push(*byte);
-        if *byte == 0 {
-            key.push(255);
+    for (place, run) in bytes.split(|byte| *byte == 0).enumerate() {
+        if place > 0 {
+            key.extend([0, 255]);
         }
+        key.extend_from_slice(run);
     }
     key.push(0);
 }
 
 /// Returns the key of bytes of these values: see [`Value::append_to`].
-pub fn key_of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Vec<u8> {
-    let mut key = Vec::with_capacity(64);
+pub fn key_of<'a>(values: impl IntoIterator<Item = &'a Value> + Clone) -> Vec<u8> {
+    let mut key = Vec::with_capacity(key_length(values.clone()));
     values.into_iter().for_each(|value| value.append_to(&mut key));
     key
+}
+
+/// Returns the length of the key of these values, unless they contain zero bytes, which make it longer.
+pub fn key_length<'a>(values: impl IntoIterator<Item = &'a Value>) -> usize {
+    let length = |value: &Value| match value {
+        Value::Null => 1,
+        Value::Integer(_) => 9,
+        Value::Text(text) => text.len() + 2,
+        Value::Bytes(bytes) => bytes.len() + 2,
+    };
+    values.into_iter().map(length).sum()
 }
 
 /// An identifier that counts from 1; larger ones than `i64::MAX` do not occur.

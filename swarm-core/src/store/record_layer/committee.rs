@@ -107,7 +107,7 @@ impl<B: Backend> Committee for TenantRecords<B> {
         let queries = vec![Query::Rows(member), Query::Rows(generated(&latest))];
         let reading = self.facts(OP, queries).await?;
         let now = time_of_read(reading.clock, reading.head.at);
-        let mut found = Answers::new(OP, reading.answers);
+        let mut found = Answers::new(OP, reading.answers, &self.damage);
         let (member, session) = (found.row(), found.row());
         let corrupt = found.corrupt();
         Ok(CommitteeBasis {
@@ -176,7 +176,7 @@ impl<B: Backend> Committee for TenantRecords<B> {
         match self.commit(OP, change).await? {
             Made::Now(assigned) => Ok(CommitteeFiled::Filed(Arc::new(filing.take(assigned.at)))),
             Made::Before(row) => {
-                Ok(CommitteeFiled::Filed(read_take(&row).map_err(super::rows::corrupt(OP))?))
+                Ok(CommitteeFiled::Filed(read_take(&row).map_err(self.damage.corrupt(OP))?))
             }
             Made::Unmet(check, _) => {
                 outcomes.into_iter().nth(check).ok_or_else(|| unexpected(OP, check))

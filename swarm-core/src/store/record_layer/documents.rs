@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 
 use super::members::{at_most, key as member_key};
-use super::rows::{Outcome, corrupt, number, text, time};
+use super::rows::{Outcome, number, text, time};
 use super::tables::{DOCUMENT_BYTES, documents, documents_sequence, members, sessions};
 use super::{Answers, Change, Made, TenantRecords, acts, unexpected};
 use crate::domain::{SessionId, Timestamp, Version};
@@ -84,7 +84,7 @@ impl<B: Backend> Documents for TenantRecords<B> {
             let guard = guard
                 .map(|(table, key, _)| Range { parts: PartSet::NONE, ..Range::key(table, key) });
             let queries = guard.chain(stored).map(Query::Rows).collect();
-            let mut found = Answers::new(OP, self.facts(OP, queries).await?.answers);
+            let mut found = Answers::new(OP, self.facts(OP, queries).await?.answers, &self.damage);
             if let Some(guard) = &draft.guard {
                 let (_, _, version) = guarding(guard);
                 if found.row().map(|row| row.version) != Some(version) {
@@ -112,8 +112,10 @@ impl<B: Backend> TenantRecords<B> {
         draft: &DocumentDraft,
         stored: Option<Row>,
     ) -> Result<Option<Put>> {
-        let replaced =
-            stored.as_ref().map(|row| read_columns(row).map_err(corrupt(op))).transpose()?;
+        let replaced = stored
+            .as_ref()
+            .map(|row| read_columns(row).map_err(self.damage.corrupt(op)))
+            .transpose()?;
         let (size, mut guards) = (length(draft.json.len()), Vec::new());
         if let Some(guard) = &draft.guard {
             let (table, key, version) = guarding(guard);

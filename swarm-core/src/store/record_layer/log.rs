@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::rows::{Outcome, corrupt, number};
+use super::rows::{Outcome, number};
 use super::tables::{committee_takes, takes, tiles, trees};
 use super::{Change, TenantRecords, acts, committee, takes as take_rows};
 use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
@@ -93,7 +93,7 @@ impl<B: Backend> TenantRecords<B> {
 
     async fn entries(&self, op: &'static str, entries: Entries) -> Result<Vec<LogRow>> {
         let mut found = self.read(op, vec![Query::Entries(entries)]).await?;
-        found.entries().iter().map(read).collect::<Outcome<_>>().map_err(corrupt(op))
+        found.entries().iter().map(read).collect::<Outcome<_>>().map_err(self.damage.corrupt(op))
     }
 }
 
@@ -133,7 +133,10 @@ pub(super) fn read(entry: &Entry) -> Outcome<LogRow> {
 
 fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {
     let Reference { table, key, row } = reference;
-    let missing = || Unreadable::new(&format!("{} {key} of the log is missing", table.name));
+    let missing = || {
+        let kind = if **table == takes::TABLE { "take" } else { "committee take" };
+        Unreadable::new(&format!("{kind} {key} of the log is missing"))
+    };
     let row = row.as_ref().ok_or_else(missing)?;
     if **table == committee_takes::TABLE {
         return Ok(Logged::CommitteeTake(committee::read_take(row)?));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::rows::{Outcome, corrupt, time, versioned, whole};
+use super::rows::{Outcome, time, versioned, whole};
 use super::tables::{MESSAGES, challenges, members, reusable_challenges};
 use super::{Change, Made, TenantRecords, outbox, unexpected};
 use crate::domain::{Challenge, ChallengeSeed, Member, MemberId, TokenHash};
@@ -83,7 +83,7 @@ impl<B: Backend> Members for TenantRecords<B> {
                 return Ok(MemberSaved::Stale);
             };
             let value = Term::from(proven.0.0.as_slice());
-            let same = Check::First { range: live, column: challenges::SEED, value };
+            let same = Check::First { range: live, column: challenges::SEED, value, version: None };
             guards.push((same, MemberSaved::Stale));
             guards.push((Check::NotAfter(challenge.expires_at), MemberSaved::Stale));
         }
@@ -109,7 +109,7 @@ impl<B: Backend> Members for TenantRecords<B> {
         match self.commit(OP, Change { checks, ..commit }).await? {
             Made::Now(_) => Ok(MemberSaved::Saved),
             Made::Unmet(_, Some(holder)) => {
-                let holder = read_id(&holder).map_err(corrupt(OP))?;
+                let holder = read_id(&holder).map_err(self.damage.corrupt(OP))?;
                 Ok(MemberSaved::KeyHeld(holder))
             }
             Made::Unmet(check, None) => {
@@ -140,8 +140,9 @@ impl<B: Backend> Members for TenantRecords<B> {
             let last = Range::key(&reusable_challenges::TABLE, bucket.clone());
             let reading = self.backend.read(&self.tenant, OP, vec![Query::Rows(last)]).await?;
             let now = crate::store::time_of_read(reading.clock, reading.head.at);
-            let last = super::Answers::new(OP, reading.answers).row();
-            let stored = last.as_ref().map(read_challenge).transpose().map_err(corrupt(OP))?;
+            let last = super::Answers::new(OP, reading.answers, &self.damage).row();
+            let stored =
+                last.as_ref().map(read_challenge).transpose().map_err(self.damage.corrupt(OP))?;
             let reusable = stored.filter(|it| now <= it.reusable_until);
             let given = reusable.as_ref().unwrap_or(&offer.fresh);
             let mut checks = vec![Check::Version {

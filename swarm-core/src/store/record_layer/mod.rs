@@ -17,7 +17,6 @@ mod tables;
 mod takes;
 mod transfer;
 
-use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,10 +31,11 @@ use super::{
     ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, LogPosition, Readiness, Result,
     SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_commit, time_of_read,
 };
-use crate::domain::{Seq, TenantId, Timestamp};
+use crate::domain::{TenantId, Timestamp, parse_hex};
+use crate::proof::hex;
 
 use holds::Holds;
-use rows::Answers;
+use rows::{Answers, Damage};
 pub use tables::TABLES;
 
 /// A store of the service over a [`Backend`], for a process. Clones share what it has seen.
@@ -43,12 +43,14 @@ pub struct Records<B> {
     backend: Arc<B>,
     seen: Arc<SeenLogs>,
     holds: Arc<Holds>,
+    damage: Damage,
 }
 
 impl<B: Backend> Records<B> {
     /// Returns a store of records in this backend, which has the [`TABLES`].
     pub fn new(backend: B) -> Self {
-        Self { backend: Arc::new(backend), seen: Arc::default(), holds: Arc::default() }
+        let (seen, holds, damage) = (Arc::default(), Arc::default(), Damage::default());
+        Self { backend: Arc::new(backend), seen, holds, damage }
     }
 
     /// Returns the backend.
@@ -59,7 +61,8 @@ impl<B: Backend> Records<B> {
     /// Returns the same records as opened by another process, which has seen nothing of them yet.
     #[must_use]
     pub fn opened_again(&self) -> Self {
-        Self { backend: Arc::clone(&self.backend), seen: Arc::default(), holds: Arc::default() }
+        let (seen, holds, damage) = (Arc::default(), Arc::default(), Damage::default());
+        Self { backend: Arc::clone(&self.backend), seen, holds, damage }
     }
 
     fn tenant(&self, tenant: &TenantId) -> TenantRecords<B> {
@@ -68,14 +71,16 @@ impl<B: Backend> Records<B> {
             tenant: tenant.clone(),
             seen: self.seen.of(tenant),
             holds: Arc::clone(&self.holds),
+            damage: self.damage.clone(),
         }
     }
 }
 
 impl<B> Clone for Records<B> {
     fn clone(&self) -> Self {
-        let Self { backend, seen, holds } = self;
-        Self { backend: Arc::clone(backend), seen: Arc::clone(seen), holds: Arc::clone(holds) }
+        let Self { backend, seen, holds, damage } = self;
+        let (seen, holds, damage) = (Arc::clone(seen), Arc::clone(holds), damage.clone());
+        Self { backend: Arc::clone(backend), seen, holds, damage }
     }
 }
 
@@ -92,7 +97,7 @@ impl<B: Backend> Tenants for Records<B> {
     }
 
     async fn ready(&self) -> Result<Readiness> {
-        let readiness = self.backend.ready().await?;
+        let readiness = self.backend.ready(self.damage.is_found()).await?;
         let may_commit = |tenant| async move {
             let reading = self.tenant(&tenant).facts("ready", Vec::new()).await?;
             time_of_commit(reading.clock, reading.head.at).map(drop)
@@ -130,6 +135,7 @@ struct TenantRecords<B> {
     tenant: TenantId,
     seen: Arc<SeenLog>,
     holds: Arc<Holds>,
+    damage: Damage,
 }
 
 /// What a commit did, for the method that made it.
@@ -145,26 +151,34 @@ enum Made {
 impl<B: Backend> TenantRecords<B> {
     async fn read(&self, op: &'static str, queries: Vec<Query>) -> Result<Answers> {
         let reading = self.backend.read(&self.tenant, op, queries).await?;
-        Ok(Answers::new(op, reading.answers))
+        Ok(Answers::new(op, reading.answers, &self.damage))
     }
 
     /// Reads facts for a judgement: an error when the log went back.
-    async fn facts(&self, op: &'static str, mut queries: Vec<Query>) -> Result<Reading> {
-        let seen = self.seen.position();
-        let is_compared = seen.size > Seq(0);
-        if is_compared {
-            queries.push(Query::CommitOf(seen.size));
-        }
-        let mut reading = self.backend.read(&self.tenant, op, queries).await?;
-        if is_compared {
-            let commit = match reading.answers.pop() {
-                Some(Answer::Commit(commit)) => commit,
-                _ => None,
-            };
-            let row = commit.map(fingerprint);
-            self.seen.note(seen.check_facts(reading.head.log, row.as_deref()))?;
-        }
+    async fn facts(&self, op: &'static str, queries: Vec<Query>) -> Result<Reading> {
+        let (reading, goes_on) = self.compared(op, queries).await?;
+        self.seen.note(goes_on)?;
         Ok(reading)
+    }
+
+    /// Reads, and compares the log with the position that was seen.
+    async fn compared(
+        &self,
+        op: &'static str,
+        mut queries: Vec<Query>,
+    ) -> Result<(Reading, Result<()>)> {
+        let seen = head_of(&self.seen.position());
+        queries.extend(seen.compared().map(Query::CommitOf));
+        let mut reading = self.backend.read(&self.tenant, op, queries).await?;
+        let commit = match seen.compared().and_then(|_| reading.answers.pop()) {
+            Some(Answer::Commit(commit)) => commit,
+            _ => None,
+        };
+        let goes_on = match seen.continues(reading.head.log, commit) {
+            true => Ok(()),
+            false => Err(StoreError::went_back("commit")),
+        };
+        Ok((reading, goes_on))
     }
 
     /// Commits changes. After an error, they may be committed.
@@ -207,19 +221,9 @@ impl<B: Backend> TenantRecords<B> {
 
     /// Returns the position of the log. Commits go on from there, if it continues the one that was seen.
     async fn position(&self, op: &'static str) -> Result<LogPosition> {
-        let seen = self.seen.position();
-        let queries = match seen.size {
-            Seq(0) => Vec::new(),
-            size => vec![Query::CommitOf(size)],
-        };
-        let reading = self.backend.read(&self.tenant, op, queries).await?;
-        let commit = match reading.answers.first() {
-            Some(Answer::Commit(commit)) => *commit,
-            _ => None,
-        };
+        let (reading, goes_on) = self.compared(op, Vec::new()).await?;
         let position = position_of(&reading.head);
-        let row = commit.map(fingerprint);
-        if self.seen.note(seen.check_facts(reading.head.log, row.as_deref())).is_ok() {
+        if self.seen.note(goes_on).is_ok() {
             self.seen.advance(position.clone());
         }
         Ok(position)
@@ -279,32 +283,15 @@ fn new_id() -> CommitId {
     CommitId(id)
 }
 
-/// The fingerprint of an entry in [`LogPosition`]: the identity of its commit, in hexadecimal digits.
-fn fingerprint(commit: CommitId) -> String {
-    let mut text = String::with_capacity(32);
-    for byte in commit.0 {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
+/// The position of the end of a log, whose fingerprint is the identity of its last commit in hexadecimal digits.
 fn position_of(head: &Head) -> LogPosition {
-    let last = head.commit.map(fingerprint).unwrap_or_default();
+    let last = head.commit.map(|commit| hex(&commit.0)).unwrap_or_default();
     LogPosition { log: head.log, size: head.size, last: last.into() }
 }
 
 /// The end of the log at this position. A fingerprint that no entry has gives an identity that no commit has.
 fn head_of(position: &LogPosition) -> Head {
-    let digit =
-        |at: usize| position.last.get(at..at + 2).and_then(|it| u8::from_str_radix(it, 16).ok());
-    let mut id = [0; 16];
-    for (place, byte) in id.iter_mut().enumerate() {
-        let Some(digits) = digit(place * 2) else {
-            id = [0; 16];
-            break;
-        };
-        *byte = digits;
-    }
+    let id = parse_hex(&position.last).unwrap_or_default();
     Head { log: position.log, size: position.size, at: None, commit: Some(CommitId(id)) }
 }
 

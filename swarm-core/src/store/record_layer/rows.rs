@@ -1,6 +1,7 @@
 //! Reads values from rows, and the answers to queries one after another.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::domain::Timestamp;
 use crate::rules::Versioned;
@@ -12,11 +13,12 @@ use crate::store::records::{Record, Unreadable};
 pub(super) struct Answers {
     op: &'static str,
     answers: std::vec::IntoIter<Answer>,
+    damage: Damage,
 }
 
 impl Answers {
-    pub(super) fn new(op: &'static str, answers: Vec<Answer>) -> Self {
-        Self { op, answers: answers.into_iter() }
+    pub(super) fn new(op: &'static str, answers: Vec<Answer>, damage: &Damage) -> Self {
+        Self { op, answers: answers.into_iter(), damage: damage.clone() }
     }
 
     /// The records of the next answer.
@@ -66,13 +68,27 @@ impl Answers {
 
     /// An error of the operation: a stored record is not valid.
     pub(super) fn corrupt(&self) -> impl Fn(Unreadable) -> StoreError + use<> {
-        corrupt(self.op)
+        self.damage.corrupt(self.op)
     }
 }
 
-/// An error of the operation named `op`: a stored record is not valid.
-pub(super) fn corrupt(op: &'static str) -> impl Fn(Unreadable) -> StoreError {
-    move |unreadable| StoreError::corrupt(op, format!("a stored record is garbled: {unreadable}"))
+/// Whether a stored record was found that is not valid. Clones share it.
+#[derive(Clone, Default)]
+pub(super) struct Damage(Arc<AtomicBool>);
+
+impl Damage {
+    pub(super) fn is_found(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// An error of the operation named `op`: a stored record is not valid.
+    pub(super) fn corrupt(&self, op: &'static str) -> impl Fn(Unreadable) -> StoreError + use<> {
+        let Self(is_found) = self.clone();
+        move |unreadable| {
+            is_found.store(true, Ordering::Relaxed);
+            StoreError::corrupt(op, format!("a stored record is garbled: {unreadable}"))
+        }
+    }
 }
 
 /// What reads a value from a row.

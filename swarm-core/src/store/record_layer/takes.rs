@@ -36,15 +36,16 @@ impl<B: Backend> Takes for TenantRecords<B> {
             ..Range::index(&takes::TABLE, takes::BY_REVISION, vec![MEMBER, SESSION])
         };
         let spent = vec![MEMBER, query.nonce.as_str().into()];
-        let queries = vec![
-            super::members::with_token(query.token),
-            super::sessions::newest(query.date, query.subject_id),
-            Query::Rows(latest),
-            Query::Rows(Range { limit: 1, ..Range::index(&takes::TABLE, takes::BY_NONCE, spent) }),
-        ];
+        // One more is added, for the position of the log.
+        let mut queries = Vec::with_capacity(5);
+        queries.push(super::members::with_token(query.token));
+        queries.push(super::sessions::newest(query.date, query.subject_id));
+        queries.push(Query::Rows(latest));
+        let spent = Range::index(&takes::TABLE, takes::BY_NONCE, spent);
+        queries.push(Query::Rows(Range { limit: 1, ..spent }));
         let reading = self.facts(OP, queries).await?;
         let now = time_of_read(reading.clock, reading.head.at);
-        let mut found = Answers::new(OP, reading.answers);
+        let mut found = Answers::new(OP, reading.answers, &self.damage);
         let (member, session, latest, spent) = (found.row(), found.row(), found.row(), found.row());
         let corrupt = found.corrupt();
         Ok(Basis {
@@ -100,7 +101,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
                 let id = TakeId(assigned.numbers.first().copied().unwrap_or(0));
                 Ok(Filed::Filed(Arc::new(filing.take(id, assigned.at))))
             }
-            Made::Before(row) => Ok(Filed::Filed(read(&row).map_err(super::rows::corrupt(OP))?)),
+            Made::Before(row) => Ok(Filed::Filed(read(&row).map_err(self.damage.corrupt(OP))?)),
             Made::Unmet(check, _) => {
                 outcomes.into_iter().nth(check).ok_or_else(|| unexpected(OP, check))
             }
@@ -200,12 +201,16 @@ impl<B: Backend> Takes for TenantRecords<B> {
 fn guards(filing: &Filing, member: &Term, spent: &Range) -> Vec<(Check, Filed)> {
     let (session, session_version) = filing.session();
     let (date, subject) = filing.newest_of();
-    let at =
-        |table, key, version| Check::Version { table, key: vec![key], expected: Some(version) };
+    let author = Check::Version {
+        table: &members::TABLE,
+        key: vec![member.clone()],
+        expected: Some(filing.member().1),
+    };
     let newest = Check::First {
         range: super::sessions::of_day(date, subject),
         column: sessions::ID,
         value: session.0.into(),
+        version: Some(session_version),
     };
     let filed = vec![member.clone(), session.0.into()];
     let before = u64::from(filing.revision().get().saturating_sub(1));
@@ -215,9 +220,8 @@ fn guards(filing: &Filing, member: &Term, spent: &Range) -> Vec<(Check, Filed)> 
         least: before,
         most: before,
     };
-    let mut guards = Vec::with_capacity(6);
-    guards.push((at(&members::TABLE, member.clone(), filing.member().1), Filed::Stale));
-    guards.push((at(&sessions::TABLE, session.0.into(), session_version), Filed::Stale));
+    let mut guards = Vec::with_capacity(5);
+    guards.push((author, Filed::Stale));
     guards.push((newest, Filed::Stale));
     guards
         .extend(filing.commit_deadline().map(|deadline| (Check::NotAfter(deadline), Filed::Late)));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::rows::{Outcome, corrupt, read_whole, whole};
+use super::rows::{Damage, Outcome, read_whole, whole};
 use super::tables::{
     COMMITTEE_TAKES, DOCUMENT_BYTES, MESSAGES, SESSIONS, TAKES, committee_briefs, committee_days,
     committee_members, committee_takes, documents, documents_sequence, members, messages, sessions,
@@ -38,7 +38,8 @@ impl<B: Backend> Transfer for Records<B> {
 
     async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
         let snapshot = self.backend.snapshot(tenant).await?;
-        Ok(Box::new(RecordDump { snapshot, stages: stages(), after: None }))
+        let damage = self.damage.clone();
+        Ok(Box::new(RecordDump { snapshot, stages: stages(), after: None, damage }))
     }
 
     async fn restore(&self) -> Result<Box<dyn Restore>> {
@@ -82,6 +83,7 @@ struct RecordDump {
     stages: VecDeque<Stage>,
     /// Where the current stage goes on.
     after: Option<Value>,
+    damage: Damage,
 }
 
 #[async_trait]
@@ -109,7 +111,7 @@ impl RecordDump {
         let named = [MESSAGES, SESSIONS].into_iter();
         let named = named.chain(Collection::ALL.into_iter().map(documents_sequence));
         let reading = self.snapshot.read(named.map(Query::Sequence).collect()).await?;
-        let mut found = Answers::new("dump", reading.answers);
+        let mut found = Answers::new("dump", reading.answers, &self.damage);
         let (messages, sessions) = (MessageId(found.number()), SessionId(found.number()));
         let documents = Collection::ALL.into_iter().map(|collection| (collection, found.number()));
         let documents = documents.filter(|(_, last)| *last > 0).collect();
@@ -120,10 +122,10 @@ impl RecordDump {
         let after = self.after.as_ref().and_then(Value::integer).unwrap_or(0);
         let entries = Entries { topic: None, after: Seq(after.unsigned_abs()), limit: BATCH };
         let reading = self.snapshot.read(vec![Query::Entries(entries)]).await?;
-        let entries = Answers::new("dump", reading.answers).entries();
+        let entries = Answers::new("dump", reading.answers, &self.damage).entries();
         self.after = entries.last().map(|entry| entry.seq.0.into());
         let rows = entries.iter().map(|entry| log::read(entry).map(Stored::Log));
-        rows.collect::<Outcome<_>>().map_err(corrupt("dump"))
+        rows.collect::<Outcome<_>>().map_err(self.damage.corrupt("dump"))
     }
 
     /// The next records of a table, by the column in which `after` continues.
@@ -141,9 +143,12 @@ impl RecordDump {
             _ => range,
         };
         let reading = self.snapshot.read(vec![Query::Rows(range)]).await?;
-        let rows = Answers::new("dump", reading.answers).rows();
+        let rows = Answers::new("dump", reading.answers, &self.damage).rows();
         self.after = rows.last().and_then(|row| row.columns.get(continued).cloned());
-        rows.iter().map(|row| stored(stage, row)).collect::<Outcome<_>>().map_err(corrupt("dump"))
+        rows.iter()
+            .map(|row| stored(stage, row))
+            .collect::<Outcome<_>>()
+            .map_err(self.damage.corrupt("dump"))
     }
 }
 

@@ -24,7 +24,26 @@ pub enum Edit {
 impl Edit {
     pub fn sqlite(&self, folder: &TempDir) {
         let db = Connection::open(folder.path().join("swarm.db")).unwrap();
-        db.execute_batch(&self.statements()).unwrap();
+        let statements = match self {
+            Edit::TakeDeleted => "DELETE FROM takes WHERE id = 2".to_owned(),
+            Edit::TakeAndEntryDeleted => "DELETE FROM takes WHERE id = 2;
+                DELETE FROM log WHERE refers = 'takes' AND record = 2"
+                .to_owned(),
+            Edit::EntriesSwapped => {
+                "UPDATE log SET record = 3 - record WHERE refers = 'takes'".to_owned()
+            }
+            Edit::EntriesReworded(from, to) => {
+                format!("UPDATE log SET entry = replace(entry, '{from}', '{to}')")
+            }
+            Edit::RecordReworded(from, to) => format!(
+                "UPDATE sessions SET roster = replace(roster, '{from}', '{to}'),
+                    snapshot = replace(snapshot, '{from}', '{to}')"
+            ),
+            Edit::TileDeleted => "DELETE FROM tiles".to_owned(),
+            Edit::TileZeroed => "UPDATE tiles SET hashes = zeroblob(352)".to_owned(),
+            Edit::TileAndTreeDeleted => "DELETE FROM tiles; DELETE FROM trees".to_owned(),
+        };
+        db.execute_batch(&statements).unwrap();
     }
 
     pub fn postgres(&self, url: &str) {
@@ -38,7 +57,6 @@ impl Edit {
         POSTGRES.psql(&format!("SET search_path TO {schema}; {statements}"));
     }
 
-    /// What SQL stores have in common.
     fn statements(&self) -> String {
         match self {
             Edit::TakeDeleted => "DELETE FROM takes WHERE id = 2".to_owned(),

@@ -36,6 +36,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use swarm_core::Tenants;
 
+pub(crate) use broken::time;
 use broken::{Broken, Intact};
 
 /// Makes a test of each row, `fault => the cases that catch it;`, and a list of the cases.
@@ -308,7 +309,7 @@ mod caught {
 }
 
 /// Checks that a case fails with a message about a promise.
-async fn expect_broken(case: impl Future<Output = ()>) {
+pub(crate) async fn expect_broken(case: impl Future<Output = ()>) {
     let failed = AssertUnwindSafe(case).catch_unwind().await.expect_err("nobody noticed");
     let said = failed.downcast::<String>().map_or_else(|_| String::new(), |said| *said);
     assert!(said.contains("expected:") && said.contains("actual:"), "not about a promise: {said}");

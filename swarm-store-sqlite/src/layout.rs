@@ -1,4 +1,4 @@
-//! The layout of the file: its identification and its schema.
+//! The layout of the file: its identification, and the creation of its schema.
 
 use rusqlite::{Connection, TransactionBehavior};
 use swarm_core::store::other_layout;
@@ -13,14 +13,14 @@ const APPLICATION: i32 = 0x7377_726d;
 const UNRELEASED_APPLICATION: i32 = 0x5377_726d;
 
 /// The number of the layout that this program reads and writes.
-const LAYOUT: i32 = 1;
+const LAYOUT: i32 = 2;
 
 /// Creates the schema in an empty file, in one transaction. Writes nothing to a file that has it: on a full disk, such a
 /// file is still opened, and read.
 ///
 /// # Errors
 /// [`Failure`], with nothing written, when the file is a database of another program, or has another layout.
-pub(crate) fn prepare(db: &mut Connection) -> Outcome<()> {
+pub(crate) fn prepare(db: &mut Connection, schema: &str) -> Outcome<()> {
     // Checked first: the journal mode of another program's file must not be changed.
     has_schema(db)?;
     // With this mode, readers and the writer do not block each other; a commit is on the disk
@@ -35,7 +35,7 @@ pub(crate) fn prepare(db: &mut Connection) -> Outcome<()> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have created it meanwhile.
     if !has_schema(&change)? {
-        change.execute_batch(include_str!("schema.sql"))?;
+        change.execute_batch(schema)?;
         change.pragma_update(None, "application_id", APPLICATION)?;
         change.pragma_update(None, "user_version", LAYOUT)?;
     }

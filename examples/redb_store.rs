@@ -1,0 +1,546 @@
+//! A store on the embedded database redb, complete: both interfaces, dump and restore, behind a server.
+//!
+//! It implements [`Backend`], and [`Records`] makes the store of that. It is written to be copied: "How to add a store" in
+//! ARCHITECTURE.md follows it, and `tests/redb.rs` runs the suites on it.
+//!
+//! A commit is durable: it returns once redb has synchronized its file. One process has the file open, and one
+//! transaction at a time writes. Reads neither wait for it nor delay it. Two limits: a restore is kept in memory until it
+//! is committed, and [`Transaction::erases`] is not honoured, because redb leaves what was removed in free pages.
+//!
+//! Run it: `cargo run -p swarm-examples --example redb_store`
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use redb::{
+    Database, ReadTransaction, ReadableDatabase as _, ReadableTable, TableDefinition,
+    WriteTransaction,
+};
+use swarm_core::domain::{AdminTokenHash, Seq, Version};
+use swarm_core::store::backend::engine::{self, Scan, Tables, TablesMut};
+use swarm_core::store::backend::{
+    Assigned, Backend, Body, CommitId, Decision, Entries, Entry, Head, Index, Item, Load,
+    Operation, Outcome, PartSet, Query, Reading, Reference, Row, Snapshot, Table, Transaction,
+    Value, key_of,
+};
+use swarm_core::store::{Changes, Readiness, Records, Result, StoreError, TABLES, async_trait};
+use swarm_core::{Committees, Swarm, SystemEntropy, TenantId, Timestamp};
+use swarm_http::{AdminTokens, Services, Site, TenantConfig};
+use swarm_server::{Limits, serve_site};
+use tokio::net::TcpListener;
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+
+/// The only table of the database: lists of values, by tenant and [`key`].
+///
+/// | kind | names | values | list |
+/// |---|---|---|---|
+/// | `row` | table, "" | primary key | version, columns |
+/// | `row` | table, index | columns of the index, primary key | the same |
+/// | `part` | table, part | primary key | the text, apart: a read that does not want it leaves it on the disk |
+/// | `sequence` | name | | number |
+/// | `log` | | | number of the log |
+const DATA: TableDefinition<'_, Key, List> = TableDefinition::new("swarm");
+
+type Key = (&'static str, &'static [u8]);
+type List = Vec<StoredValue<'static>>;
+type Found = Result<Vec<Value>>;
+/// An integer, a text, bytes, or none of them.
+type StoredValue<'a> = (Option<i64>, Option<&'a str>, Option<&'a [u8]>);
+
+/// The log is stored like a table. Its columns: number, time, commit, topic, assigned number, table and key of the reference.
+static LOG: Table = Table {
+    name: "the log",
+    columns: &[],
+    key: 1,
+    parts: &["text"],
+    indexes: &[Index { name: "topic", columns: &[3, 0], is_unique: true }],
+    is_transient: false,
+};
+
+/// Returns a key of a tenant. Keys are ordered as the values that they are made of.
+fn key(kind: &str, names: &[&str], values: &[Value]) -> Vec<u8> {
+    let mut key = key_of(&[Value::from(kind)]);
+    names.iter().for_each(|name| Value::from(*name).append_to(&mut key));
+    values.iter().for_each(|value| value.append_to(&mut key));
+    key
+}
+
+/// Returns the end of the keys that begin with this one: no value begins with this byte.
+fn end(mut key: Vec<u8>) -> Vec<u8> {
+    key.push(u8::MAX);
+    key
+}
+
+fn stored(value: &Value) -> StoredValue<'_> {
+    (value.integer(), value.text(), value.bytes())
+}
+
+fn restored(list: Vec<StoredValue<'_>>) -> Vec<Value> {
+    let value = |(integer, text, bytes): StoredValue<'_>| match (integer, text) {
+        (Some(integer), _) => Value::Integer(integer),
+        (None, Some(text)) => text.into(),
+        (None, None) => bytes.into(),
+    };
+    list.into_iter().map(value).collect()
+}
+
+fn number(value: &Value) -> Option<u64> {
+    value.integer()?.try_into().ok()
+}
+
+fn failed(error: impl Into<redb::Error>) -> StoreError {
+    StoreError::unavailable("redb", error.into())
+}
+
+fn valid<T>(decoded: Option<T>) -> Result<T> {
+    decoded.ok_or_else(|| StoreError::corrupt("redb", "an invalid record"))
+}
+
+/// The records of a tenant, in a transaction of the database that has the table open.
+struct TenantTables<'t, T> {
+    tenant: &'t str,
+    data: T,
+}
+
+impl<T: ReadableTable<Key, List>> TenantTables<'_, T> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<Value>>> {
+        let list = self.data.get((self.tenant, key)).map_err(failed)?;
+        Ok(list.map(|list| restored(list.value())))
+    }
+
+    fn range(&self, first: &[u8], end: &[u8]) -> Result<impl DoubleEndedIterator<Item = Found>> {
+        let range = (self.tenant, first)..(self.tenant, end);
+        let found = self.data.range(range).map_err(failed)?;
+        Ok(found.map(|found| Ok(restored(found.map_err(failed)?.1.value()))))
+    }
+
+    fn row_of(&self, table: &'static Table, list: &[Value], parts: PartSet) -> Result<Row> {
+        let (version, columns) = valid(list.split_first())?;
+        let version = Version(valid(number(version))?);
+        let mut texts = vec![None; table.parts.len()];
+        for (position, (part, text)) in table.parts.iter().zip(&mut texts).enumerate() {
+            if parts.has(position) {
+                let primary = columns.get(..table.key).unwrap_or_default();
+                let found = self.get(&key("part", &[table.name, part], primary))?;
+                *text = found.and_then(|list| list.first()?.text().map(Into::into));
+            }
+        }
+        Ok(Row { version, columns: columns.into(), body: Body::of_texts(texts) })
+    }
+
+    /// Returns whether the tenant has records other than transient ones. A number that it has used counts as one.
+    fn is_used(&self) -> Result<bool> {
+        let tables = TABLES.iter().copied().chain([&LOG]).filter(|table| !table.is_transient);
+        let rows = tables.map(|table| key("row", &[table.name, ""], &[]));
+        for first in rows.chain([key("sequence", &[], &[])]) {
+            if self.range(&first, &end(first.clone()))?.next().transpose()?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
+    fn row(&self, table: &'static Table, key: &[Value], parts: PartSet) -> Result<Option<Row>> {
+        let list = self.get(&self::key("row", &[table.name, ""], key))?;
+        list.map(|list| self.row_of(table, &list, parts)).transpose()
+    }
+
+    fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()> {
+        let Scan { table, index, prefix, after, before, is_descending, parts } = *scan;
+        let index = index.and_then(|index| table.indexes.get(index));
+        let prefix = key("row", &[table.name, index.map_or("", |index| index.name)], prefix);
+        let with = |value: &Value| {
+            let mut key = prefix.clone();
+            value.append_to(&mut key);
+            key
+        };
+        let first = after.map_or_else(|| prefix.clone(), |after| end(with(after)));
+        let end = before.map_or_else(|| end(prefix.clone()), with);
+        if first >= end {
+            return Ok(());
+        }
+        let mut found = self.range(&first, &end)?;
+        while let Some(list) = if is_descending { found.next_back() } else { found.next() } {
+            if !each(self.row_of(table, &list?, parts)?)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn sequence(&self, name: &str) -> Result<u64> {
+        let list = self.get(&key("sequence", &[name], &[]))?;
+        Ok(list.and_then(|list| number(list.first()?)).unwrap_or(0))
+    }
+
+    fn head(&self) -> Result<Head> {
+        let log = self.get(&key("log", &[], &[]))?;
+        let log = log.and_then(|list| number(list.first()?)).unwrap_or(1);
+        let first = key("row", &[LOG.name, ""], &[]);
+        let Some(last) = self.range(&first, &end(first.clone()))?.next_back().transpose()? else {
+            return Ok(Head { log, ..Head::default() });
+        };
+        let last = valid(entry_of(self.row_of(&LOG, &last, PartSet::NONE)?))?;
+        Ok(Head { log, size: last.seq, at: Some(last.at), commit: Some(last.commit) })
+    }
+
+    fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>> {
+        let row = self.row(&LOG, &[seq.0.into()], PartSet::NONE)?;
+        row.map(|row| Ok(valid(entry_of(row))?.commit)).transpose()
+    }
+
+    fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
+        let topic = entries.topic.map(Value::Integer);
+        let (index, prefix) = (topic.as_ref().map(|_| 0), topic.as_slice());
+        let (after, parts) = (Some(&entries.after.0.into()), PartSet::ALL);
+        let (before, is_descending) = (None, false);
+        let scan = Scan { table: &LOG, index, prefix, after, before, is_descending, parts };
+        let mut read = Vec::new();
+        self.scan(&scan, &mut |row| {
+            if read.len() < entries.limit {
+                read.push(valid(entry_of(row))?);
+            }
+            Ok(read.len() < entries.limit)
+        })?;
+        Ok(read)
+    }
+}
+
+fn entry_of(row: Row) -> Option<Entry> {
+    let [seq, at, commit, topic, assigned, table, key] = &*row.columns else { return None };
+    let reference = match table.text() {
+        Some(name) => {
+            let table = TABLES.iter().find(|table| table.name == name)?;
+            Some(Reference { table, key: number(key)?, row: None })
+        }
+        None => None,
+    };
+    let (seq, at) = (Seq(number(seq)?), Timestamp::from_millis(at.integer()?)?);
+    let commit = CommitId(commit.bytes()?.try_into().ok()?);
+    let (topic, assigned) = (topic.integer(), number(assigned));
+    Some(Entry { seq, at, commit, topic, assigned, reference, body: row.body })
+}
+
+impl TenantTables<'_, redb::Table<'_, Key, List>> {
+    fn put(&mut self, key: &[u8], list: &[Value]) -> Result<()> {
+        let list: Vec<_> = list.iter().map(stored).collect();
+        self.data.insert((self.tenant, key), list).map(drop).map_err(failed)
+    }
+
+    fn put_columns(&mut self, table: &Table, row: &Row) -> Result<()> {
+        let list = [&[row.version.0.into()], &*row.columns].concat();
+        keys_of(table, row).iter().try_for_each(|key| self.put(key, &list))
+    }
+
+    fn delete_columns(&mut self, table: &Table, row: &Row) -> Result<()> {
+        keys_of(table, row).iter().try_for_each(|key| self.delete(key))
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.data.remove((self.tenant, key)).map(drop).map_err(failed)
+    }
+}
+
+fn primary_key<'r>(table: &Table, row: &'r Row) -> &'r [Value] {
+    row.columns.get(..table.key).unwrap_or_default()
+}
+
+/// Returns the key of a record, and its key in each index of which no column is null.
+fn keys_of(table: &Table, row: &Row) -> Vec<Vec<u8>> {
+    let primary = primary_key(table, row);
+    let mut keys = vec![key("row", &[table.name, ""], primary)];
+    for index in table.indexes {
+        let columns = index.columns.iter().filter_map(|column| row.columns.get(*column));
+        let values: Vec<_> = columns.chain(primary).cloned().collect();
+        if !values.contains(&Value::Null) {
+            keys.push(key("row", &[table.name, index.name], &values));
+        }
+    }
+    keys
+}
+
+impl TablesMut for TenantTables<'_, redb::Table<'_, Key, List>> {
+    fn insert(&mut self, table: &'static Table, row: Row) -> Result<()> {
+        for (position, part) in table.parts.iter().enumerate() {
+            if let Some(text) = row.body.part(position) {
+                let key = key("part", &[table.name, part], primary_key(table, &row));
+                self.put(&key, &[Value::from(&*text)])?;
+            }
+        }
+        self.put_columns(table, &row)
+    }
+
+    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()> {
+        self.remove(table, old)?;
+        self.insert(table, row)
+    }
+
+    fn set(&mut self, table: &'static Table, old: &Row, column: usize, value: Value) -> Result<()> {
+        let mut row = Row { columns: old.columns.to_vec().into(), ..old.clone() };
+        if let Some(column) = Arc::make_mut(&mut row.columns).get_mut(column) {
+            *column = value;
+        }
+        self.delete_columns(table, old)?;
+        self.put_columns(table, &row)
+    }
+
+    fn remove(&mut self, table: &'static Table, old: &Row) -> Result<()> {
+        for part in table.parts {
+            self.delete(&key("part", &[table.name, part], primary_key(table, old)))?;
+        }
+        self.delete_columns(table, old)
+    }
+
+    fn set_sequence(&mut self, name: &'static str, number: u64) -> Result<()> {
+        self.put(&key("sequence", &[name], &[]), &[number.into()])
+    }
+
+    fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()> {
+        self.put(&key("log", &[], &[]), &[log.into()])?;
+        for Entry { seq, at, commit, topic, assigned, reference, body } in entries {
+            let columns = [
+                seq.0.into(),
+                at.into(),
+                commit.0[..].into(),
+                topic.map_or(Value::Null, Value::Integer),
+                assigned.into(),
+                reference.as_ref().map(|reference| reference.table.name).into(),
+                reference.as_ref().map(|reference| reference.key).into(),
+            ];
+            self.insert(&LOG, Row { version: Version(1), columns: columns.into(), body })?;
+        }
+        Ok(())
+    }
+}
+
+/// Tables in a database. Clones share it.
+#[derive(Clone)]
+pub(crate) struct RedbBackend {
+    database: Arc<Database>,
+    clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Held by the commit that is being made. The others wait for it here, where they block no threads.
+    turn: Arc<Mutex<()>>,
+}
+
+impl RedbBackend {
+    pub(crate) fn new(
+        database: Arc<Database>,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+    ) -> Result<Self> {
+        // A table that was never opened to be written cannot be read.
+        let transaction = database.begin_write().map_err(failed)?;
+        drop(transaction.open_table(DATA).map_err(failed)?);
+        transaction.commit().map_err(failed)?;
+        Ok(Self { database, clock: Arc::new(clock), turn: Arc::default() })
+    }
+
+    /// Writes when no other transaction does. It is committed if `work` returns true, and undone otherwise.
+    async fn write<T: Send + 'static>(
+        &self,
+        op: Operation,
+        work: impl FnOnce(&WriteTransaction) -> Result<(T, bool)> + Send + 'static,
+    ) -> Result<T> {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let database = Arc::clone(&self.database);
+        blocking(op, move || {
+            // Moved here, so that a commit whose caller is gone keeps its turn to the end.
+            let _turn = turn;
+            let transaction = database.begin_write().map_err(failed)?;
+            let (result, is_committed) = work(&transaction)?;
+            if is_committed {
+                transaction.commit().map_err(failed)?;
+            }
+            Ok(result)
+        })
+        .await
+    }
+}
+
+/// Works on a thread that may wait for the disk.
+async fn blocking<T: Send + 'static>(
+    op: Operation,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let worked = spawn_blocking(work).await;
+    worked.unwrap_or_else(|stopped| Err(StoreError::unavailable(op, stopped)))
+}
+
+#[async_trait]
+impl Backend for RedbBackend {
+    async fn read(&self, tenant: &TenantId, _: Operation, queries: Vec<Query>) -> Result<Reading> {
+        self.snapshot(tenant).await?.read(queries).await
+    }
+
+    async fn commit(
+        &self,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: Transaction,
+    ) -> Result<Outcome> {
+        let (tenant, clock) = (tenant.clone(), Arc::clone(&self.clock));
+        // Before its turn, so that no other commit waits for it.
+        let transaction = transaction.with_texts();
+        self.write(op, move |database| {
+            let data = database.open_table(DATA).map_err(failed)?;
+            let mut tables = TenantTables { tenant: tenant.as_str(), data };
+            let outcome = engine::commit(&mut tables, || clock(), &transaction)?;
+            let is_committed = matches!(outcome.decision, Decision::Committed(_));
+            Ok((outcome, is_committed))
+        })
+        .await
+    }
+
+    async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
+        let (backend, tenant) = (self.clone(), tenant.clone());
+        let snapshot = blocking("snapshot", move || {
+            let at = (backend.clock)();
+            let transaction = Arc::new(backend.database.begin_read().map_err(failed)?);
+            Ok(Fixed { tenant, transaction, at })
+        });
+        Ok(Box::new(snapshot.await?))
+    }
+
+    async fn load(&self) -> Result<Box<dyn Load>> {
+        Ok(Box::new(Loading { backend: self.clone(), tenants: BTreeMap::new() }))
+    }
+
+    async fn tenants(&self) -> Result<Vec<TenantId>> {
+        let database = Arc::clone(&self.database);
+        blocking("tenants", move || {
+            let transaction = database.begin_read().map_err(failed)?;
+            let (mut used, mut first) = (Vec::new(), String::new());
+            loop {
+                let data = transaction.open_table(DATA).map_err(failed)?;
+                let mut keys = data.range((&*first, &[][..])..).map_err(failed)?;
+                let Some(found) = keys.next() else { return Ok(used) };
+                let tenant = found.map_err(failed)?.0.value().0.to_owned();
+                if (TenantTables { tenant: &tenant, data }).is_used()? {
+                    used.push(valid(TenantId::parse(&*tenant).ok())?);
+                }
+                // The lowest text after this one.
+                first = tenant + "\0";
+            }
+        })
+        .await
+    }
+
+    /// No other process has the file open.
+    async fn changes(&self) -> Result<Changes> {
+        Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })
+    }
+
+    async fn ready(&self, is_garbled: bool) -> Result<Readiness> {
+        let warning =
+            is_garbled.then(|| "a record in the file is garbled: the log says which".to_owned());
+        let readiness = Readiness { warnings: warning.into_iter().collect() };
+        self.write("ready", |_| Ok((readiness, true))).await
+    }
+}
+
+/// The records of a tenant as they were when the transaction began.
+#[derive(Clone)]
+struct Fixed {
+    tenant: TenantId,
+    transaction: Arc<ReadTransaction>,
+    at: Timestamp,
+}
+
+#[async_trait]
+impl Snapshot for Fixed {
+    async fn read(&mut self, queries: Vec<Query>) -> Result<Reading> {
+        let Self { tenant, transaction, at } = self.clone();
+        blocking("read", move || {
+            let data = transaction.open_table(DATA).map_err(failed)?;
+            engine::read(&TenantTables { tenant: tenant.as_str(), data }, at, &queries)
+        })
+        .await
+    }
+}
+
+/// Records that are kept in memory until they are committed together.
+struct Loading {
+    backend: RedbBackend,
+    tenants: BTreeMap<TenantId, Vec<Item>>,
+}
+
+#[async_trait]
+impl Load for Loading {
+    async fn write(&mut self, tenant: &TenantId, items: Vec<Item>) -> Result<()> {
+        self.tenants.entry(tenant.clone()).or_default().extend(items);
+        Ok(())
+    }
+
+    async fn commit(self: Box<Self>) -> Result<Option<TenantId>> {
+        let Self { backend, tenants } = *self;
+        let load = move |database: &WriteTransaction| {
+            for (tenant, items) in tenants {
+                let data = database.open_table(DATA).map_err(failed)?;
+                let mut tables = TenantTables { tenant: tenant.as_str(), data };
+                if tables.is_used()? {
+                    return Ok((Some(tenant.clone()), false));
+                }
+                for item in items {
+                    match item {
+                        Item::Write(write) => {
+                            let nothing = Assigned { at: Timestamp::EPOCH, numbers: Vec::new() };
+                            engine::write(&mut tables, &write, &nothing)?;
+                        }
+                        Item::Sequence(name, number) => tables.set_sequence(name, number)?,
+                        Item::Entry(log, entry) => tables.append(log, vec![entry])?,
+                    }
+                }
+            }
+            Ok((None, true))
+        };
+        backend.write("load", load).await
+    }
+
+    async fn discard(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where this store reads the clock")]
+pub(crate) fn system_time() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let millis = i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::EPOCH.plus_millis(millis)
+}
+
+type Served = std::result::Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+const TOKEN: &str = "choose-sixteen-or-more";
+
+#[tokio::main]
+async fn main() -> Served {
+    let folder = tempfile::tempdir()?;
+    let database = Database::create(folder.path().join("swarm.redb"))?;
+    let store = Records::new(RedbBackend::new(Arc::new(database), system_time)?);
+    let committees = Committees::new(store.clone(), SystemEntropy);
+    let services = Services::from((Swarm::new(store.clone(), SystemEntropy), committees));
+    let services = Services { changes: Some(Arc::new(store)), ..services };
+    let operator = AdminTokens::single(AdminTokenHash::of(TOKEN.as_bytes()));
+    let site = Arc::new(Site::single(services, TenantConfig::new("acme".parse()?, operator)));
+    tokio::spawn(site.maintenance().run());
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(async move { serve_site(listener, &site, Limits::default(), pending()).await });
+    spawn_blocking(move || visit(&url)).await?
+}
+
+/// Creates a subject of interface A and a member of interface B.
+fn visit(url: &str) -> Served {
+    let subject = ("/api/swarm/admin/subjects", r#"{ "id": "aurora", "name": "Aurora" }"#);
+    let member = ("/api/ic/admin/members", r#"{ "id": "ada", "name": "Ada" }"#);
+    for (path, json) in [subject, member] {
+        let request = ureq::post(format!("{url}{path}")).header("x-admin-token", TOKEN);
+        let answer = request.header("content-type", "application/json").send(json)?;
+        println!("{path}: {}", answer.status());
+    }
+    Ok(())
+}

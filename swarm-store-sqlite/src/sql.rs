@@ -1,0 +1,280 @@
+//! The schema and the statements, generated from the declared tables.
+//!
+//! In every statement `?1` is the tenant. The values of columns follow from `?2`, in the order of the declaration: those of
+//! the key come first.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use swarm_core::store::backend::engine::Scan;
+use swarm_core::store::backend::{ColumnKind, Index, PartSet, Table};
+
+/// The tables that every file has beside the declared ones.
+const LOG: &str = "
+CREATE TABLE log (
+  tenant TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  at INTEGER NOT NULL, -- milliseconds since 1970
+  commit_id BLOB NOT NULL,
+  topic INTEGER, -- what the entry is about
+  assigned INTEGER, -- a number that the commit assigned
+  refers TEXT, -- the table of the record that the entry refers to
+  record INTEGER, -- the key of that record
+  entry TEXT,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX log_by_topic ON log (tenant, topic, seq) WHERE topic IS NOT NULL;
+
+-- The number of a tenant's current log; 1 if there is no row. Another log begins when an operator accepts
+-- a file that went back.
+CREATE TABLE logs (
+  tenant TEXT NOT NULL PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The last number of each sequence, or its sum.
+CREATE TABLE sequences (
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+";
+
+/// The declared tables, and the statements on them, each generated once.
+pub(crate) struct Statements {
+    pub(crate) tables: &'static [&'static Table],
+    texts: RwLock<HashMap<(&'static str, Statement), Arc<str>>>,
+}
+
+/// A statement on a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Statement {
+    /// Selects the version, the columns and some parts of the records of a range.
+    Select(Extent, PartSet),
+    /// Counts the records of a range, without the one whose key follows the bounds, if it is bound. The last value is the
+    /// highest number that matters.
+    Count {
+        extent: Extent,
+        has_except: bool,
+    },
+    /// Binds the columns, the version and all parts.
+    Insert,
+    /// Replaces all but the key of a record. Binds what [`Insert`](Self::Insert) binds.
+    Replace,
+    /// Changes one column. Its value follows the key.
+    Set(usize),
+    Remove,
+}
+
+/// The records of a range, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Extent {
+    index: Option<usize>,
+    /// The number of the columns with a given value.
+    prefix: usize,
+    has_after: bool,
+    has_before: bool,
+    is_descending: bool,
+}
+
+impl Statements {
+    pub(crate) fn new(tables: &'static [&'static Table]) -> Self {
+        Self { tables, texts: RwLock::default() }
+    }
+
+    /// The text of a statement.
+    pub(crate) fn text(&self, table: &'static Table, statement: Statement) -> Arc<str> {
+        let key = (table.name, statement);
+        let found = self.texts.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        found.unwrap_or_else(|| {
+            let text: Arc<str> = statement.text(table).into();
+            let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+            texts.insert(key, Arc::clone(&text));
+            text
+        })
+    }
+
+    /// The statements that create the schema.
+    pub(crate) fn schema(&self) -> String {
+        self.tables.iter().fold(LOG.to_owned(), |schema, table| schema + &definition(table))
+    }
+
+    /// Selects the tenants that have records other than transient ones, by id.
+    pub(crate) fn tenants(&self) -> String {
+        let tables = self.lasting_tables().map(|name| format!("SELECT tenant FROM \"{name}\""));
+        tables.collect::<Vec<_>>().join(" UNION ") + " ORDER BY tenant"
+    }
+
+    /// Selects a row if the tenant has records other than transient ones.
+    pub(crate) fn is_used(&self) -> String {
+        let tables = self.lasting_tables();
+        let tables =
+            tables.map(|name| format!("EXISTS (SELECT 1 FROM \"{name}\" WHERE tenant = ?1)"));
+        "SELECT 1 WHERE ".to_owned() + &tables.collect::<Vec<_>>().join(" OR ")
+    }
+
+    fn lasting_tables(&self) -> impl Iterator<Item = &'static str> {
+        let declared = self.tables.iter().filter(|table| !table.is_transient);
+        ["log", "sequences"].into_iter().chain(declared.map(|table| table.name))
+    }
+}
+
+/// The statements that create a table and its indexes.
+fn definition(table: &Table) -> String {
+    let mut columns = vec!["tenant TEXT NOT NULL".to_owned()];
+    for (position, column) in table.columns.iter().enumerate() {
+        let kind = match column.kind {
+            ColumnKind::Integer | ColumnKind::Time => "INTEGER",
+            ColumnKind::Text => "TEXT",
+            ColumnKind::Bytes => "BLOB",
+        };
+        let not_null = if position < table.key { " NOT NULL" } else { "" };
+        columns.push(format!("\"{}\" {kind}{not_null}", column.name));
+    }
+    columns.push("version INTEGER NOT NULL".to_owned());
+    columns.extend(table.parts.iter().map(|part| format!("\"{part}\" TEXT")));
+    let key = list(table, 0..table.key);
+    columns.push(format!("PRIMARY KEY (tenant, {key})"));
+    let (name, columns) = (table.name, columns.join(",\n  "));
+    let mut text = format!("\nCREATE TABLE \"{name}\" (\n  {columns}\n) STRICT;\n");
+    for (position, index) in table.indexes.iter().enumerate() {
+        let unique = if index.is_unique { "UNIQUE " } else { "" };
+        let columns = list(table, ordered(table, Some(position)));
+        let conditions: Vec<_> = not_null(table, index).collect();
+        let conditions = match conditions.is_empty() {
+            true => String::new(),
+            false => format!(" WHERE {}", conditions.join(" AND ")),
+        };
+        let index = index.name;
+        text += &format!(
+            "CREATE {unique}INDEX \"{index}\" ON \"{name}\" (tenant, {columns}){conditions};\n"
+        );
+    }
+    text
+}
+
+impl Statement {
+    fn text(self, table: &Table) -> String {
+        let name = table.name;
+        let key = format!("tenant = ?1 AND {}", equal(table, 0..table.key, 2));
+        match self {
+            Self::Select(extent, parts) => {
+                let parts = table.parts.iter().enumerate().filter(|(part, _)| parts.has(*part));
+                let parts: String = parts.map(|(_, part)| format!(", \"{part}\"")).collect();
+                let columns = list(table, 0..table.columns.len());
+                let (from, order) = (extent.source(table), extent.order(table));
+                format!("SELECT version, {columns}{parts} FROM {from}{order}")
+            }
+            Self::Count { extent, has_except } => {
+                let (from, mut next) = (extent.source(table), extent.values() + 2);
+                let mut except = String::new();
+                if has_except {
+                    except = format!(" AND NOT ({})", equal(table, 0..table.key, next));
+                    next += table.key;
+                }
+                format!("SELECT count(*) FROM (SELECT 1 FROM {from}{except} LIMIT ?{next})")
+            }
+            Self::Insert => {
+                let last = table.columns.len() + table.parts.len() + 2;
+                let values: Vec<_> = (1..=last).map(|parameter| format!("?{parameter}")).collect();
+                format!("INSERT INTO \"{name}\" VALUES ({})", values.join(", "))
+            }
+            Self::Replace => {
+                let stored = table.columns.iter().map(|column| column.name);
+                let stored = stored.chain(["version"]).chain(table.parts.iter().copied());
+                let values = stored.zip(2..).skip(table.key);
+                let values = values.map(|(name, parameter)| format!("\"{name}\" = ?{parameter}"));
+                let values = values.collect::<Vec<_>>().join(", ");
+                format!("UPDATE \"{name}\" SET {values} WHERE {key}")
+            }
+            Self::Set(changed) => {
+                let (changed, parameter) = (column(table, changed), table.key + 2);
+                format!("UPDATE \"{name}\" SET {changed} = ?{parameter} WHERE {key}")
+            }
+            Self::Remove => format!("DELETE FROM \"{name}\" WHERE {key}"),
+        }
+    }
+}
+
+impl Extent {
+    pub(crate) fn of(scan: &Scan<'_>) -> Self {
+        Self {
+            index: scan.index,
+            prefix: scan.prefix.len(),
+            has_after: scan.after.is_some(),
+            has_before: scan.before.is_some(),
+            is_descending: scan.is_descending,
+        }
+    }
+
+    /// The number of the values that are bound.
+    fn values(self) -> usize {
+        self.prefix + usize::from(self.has_after) + usize::from(self.has_before)
+    }
+
+    /// The table, its index and the conditions.
+    fn source(self, table: &Table) -> String {
+        let order = ordered(table, self.index);
+        let mut from = format!("\"{}\"", table.name);
+        if let Some(index) = self.index.and_then(|index| table.indexes.get(index)) {
+            from += &format!(" INDEXED BY \"{}\"", index.name);
+        }
+        from += " WHERE tenant = ?1";
+        if self.prefix > 0 {
+            from += &format!(" AND {}", equal(table, order.iter().copied().take(self.prefix), 2));
+        }
+        let bounds = [(self.has_after, '>'), (self.has_before, '<')].into_iter();
+        let bounds = bounds.filter(|(is_bounded, _)| *is_bounded).zip(self.prefix + 2..);
+        for ((_, than), value) in bounds {
+            let bounded = order.get(self.prefix).copied().unwrap_or_default();
+            from += &format!(" AND {} {than} ?{value}", column(table, bounded));
+        }
+        if let Some(index) = self.index.and_then(|index| table.indexes.get(index)) {
+            from.extend(not_null(table, index).map(|condition| format!(" AND {condition}")));
+        }
+        from
+    }
+
+    fn order(self, table: &Table) -> String {
+        let direction = if self.is_descending { " DESC" } else { "" };
+        let order = ordered(table, self.index).into_iter().skip(self.prefix);
+        let order: Vec<_> = order.map(|it| column(table, it) + direction).collect();
+        match order.is_empty() {
+            true => String::new(),
+            false => format!(" ORDER BY {}", order.join(", ")),
+        }
+    }
+}
+
+/// The columns of an index in its order. The key of the table comes last, unless the other columns determine it.
+fn ordered(table: &Table, index: Option<usize>) -> Vec<usize> {
+    let mut columns = table.indexed(index);
+    if index.and_then(|index| table.indexes.get(index)).is_some_and(|index| !index.is_unique) {
+        let rest: Vec<_> = (0..table.key).filter(|column| !columns.contains(column)).collect();
+        columns.extend(rest);
+    }
+    columns
+}
+
+/// The condition that these columns have the values that are bound from `first`.
+fn equal(table: &Table, columns: impl IntoIterator<Item = usize>, first: usize) -> String {
+    let conditions = columns.into_iter().zip(first..);
+    let conditions = conditions.map(|(it, value)| format!("{} = ?{value}", column(table, it)));
+    conditions.collect::<Vec<_>>().join(" AND ")
+}
+
+/// The conditions under which a record is in an index.
+fn not_null(table: &Table, index: &Index) -> impl Iterator<Item = String> {
+    let nullable = index.columns.iter().filter(|column| **column >= table.key);
+    nullable.map(|it| column(table, *it) + " IS NOT NULL")
+}
+
+fn list(table: &Table, columns: impl IntoIterator<Item = usize>) -> String {
+    columns.into_iter().map(|it| column(table, it)).collect::<Vec<_>>().join(", ")
+}
+
+/// The quoted name of a column.
+fn column(table: &Table, position: usize) -> String {
+    format!("\"{}\"", table.columns.get(position).map_or("", |column| column.name))
+}
