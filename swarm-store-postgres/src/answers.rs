@@ -12,8 +12,9 @@ use tokio_postgres::Row;
 
 use crate::db::{number_of, timestamp, unescaped, unsigned};
 use crate::failure::{Failure, Outcome};
-use crate::program::{self, Transacted};
+use crate::program::Transacted;
 use crate::schema;
+use crate::sql::Declared;
 
 /// A record, from its version, the values of its columns and its parts, in this column and those after it; `None` if there is none.
 fn record(row: &Row, first: usize, table: &'static Table) -> Outcome<Option<Record>> {
@@ -66,7 +67,7 @@ fn commit_id(digits: &str) -> Outcome<CommitId> {
 }
 
 /// The answers to queries, from the rows of `read_2`.
-pub(crate) fn reading(rows: &[Row], queries: &[Query]) -> Outcome<Reading> {
+pub(crate) fn reading(rows: &[Row], queries: &[Query], tables: Declared) -> Outcome<Reading> {
     let (first, mut rows) = rows.split_first().ok_or_else(|| Failure::corrupt("no answer"))?;
     let head: Vec<Option<&str>> = first.try_get(2)?;
     let [Some(clock), Some(log), Some(size), at, commit] = head[..] else {
@@ -89,19 +90,21 @@ pub(crate) fn reading(rows: &[Row], queries: &[Query]) -> Outcome<Reading> {
         }
         let (of_query, rest) = rows.split_at_checked(count).unwrap_or((rows, &[]));
         rows = rest;
-        answers.push(answer(of_query, query)?);
+        answers.push(answer(of_query, query, tables)?);
     }
     Ok(Reading { clock: timestamp(integer(clock)?)?, head, answers })
 }
 
-fn answer(rows: &[Row], query: &Query) -> Outcome<Answer> {
+fn answer(rows: &[Row], query: &Query, tables: Declared) -> Outcome<Answer> {
     Ok(match query {
         Query::Rows(range) => records(rows, range)?,
         Query::Count(_) | Query::Sequence(_) => {
             Answer::Number(unsigned(integer(single(rows)?.unwrap_or("0"))?)?)
         }
         Query::CommitOf(_) => Answer::Commit(single(rows)?.map(commit_id).transpose()?),
-        Query::Entries(_) => Answer::Entries(rows.iter().map(entry).collect::<Outcome<_>>()?),
+        Query::Entries(_) => {
+            Answer::Entries(rows.iter().map(|row| entry(row, tables)).collect::<Outcome<_>>()?)
+        }
     })
 }
 
@@ -125,14 +128,15 @@ fn records(rows: &[Row], range: &Range) -> Outcome<Answer> {
     Ok(Answer::Rows { rows: found, joined, has_more })
 }
 
-fn entry(row: &Row) -> Outcome<Entry> {
+fn entry(row: &Row, tables: Declared) -> Outcome<Entry> {
     let columns: Vec<Option<&str>> = row.try_get(2)?;
     let [Some(at), Some(commit), topic, assigned, refers, key] = columns[..] else {
         return Err(Failure::corrupt("an entry of the log"));
     };
     let number = |text: Option<&str>| text.map(|text| unsigned(integer(text)?)).transpose();
     let reference = refers.map(|name| {
-        let table = program::table(name).ok_or_else(|| Failure::corrupt("no such table"))?;
+        let table = tables.iter().copied().find(|table| table.name == name);
+        let table = table.ok_or_else(|| Failure::corrupt("no such table"))?;
         let key = number(key)?.ok_or_else(|| Failure::corrupt("an entry without its record"))?;
         Ok::<_, Failure>(Reference { table, key, row: record(row, 4, table)? })
     });

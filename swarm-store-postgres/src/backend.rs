@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::backend::{
-    Backend, Load, Operation, Outcome as Committed, Query, Reading, Snapshot, Transaction,
+    Backend, Load, Operation, Outcome as Committed, Query, Reading, Snapshot, Table, Transaction,
 };
 use swarm_core::store::{
     BatchCommit, CLOCK_TOLERANCE_MILLIS, Changes, GroupCommit, LogPosition, Readiness, Result,
@@ -23,9 +23,9 @@ use crate::failure::{Failure, Outcome};
 use crate::health;
 use crate::pool::Pool;
 use crate::program::{self, Transacted};
-use crate::schema::{LAYOUT, Schema};
-use crate::settings::Access;
-use crate::sql;
+use crate::schema::LAYOUT;
+use crate::settings::{Access, Settings};
+use crate::sql::{self, Declared};
 use crate::transfer::{Loading, Snapshotted};
 
 /// Transactions in one call.
@@ -34,9 +34,9 @@ const MAX_BATCH: usize = 64;
 /// What the transactions of one call have in bytes, unless a single one has more.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
-/// The tables of all tenants, in one schema of a database.
-pub(crate) struct PostgresBackend {
-    pub(crate) database: Database,
+/// The backend of a [`PostgresStore`](crate::PostgresStore): the tables of all tenants, in one schema of a database.
+pub struct PostgresBackend {
+    database: Database,
     tenants: Mutex<HashMap<TenantId, Commits>>,
     last_commits: LastCommits,
     access: Access,
@@ -44,19 +44,36 @@ pub(crate) struct PostgresBackend {
 }
 
 impl PostgresBackend {
-    pub(crate) fn new(pool: Pool, schema: Schema, access: Access, strict: bool) -> Self {
-        let database = Database { pool, schema: Arc::new(schema) };
-        let (tenants, last_commits) = Default::default();
-        Self { database, tenants, last_commits, access, strict }
+    /// Connects to the database at this address, to a schema with these tables.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::connect`](crate::PostgresStore::connect).
+    pub async fn connect(url: &str, tables: &'static [&'static Table]) -> Result<Self> {
+        Self::connect_for(Access::ReadWrite, url, tables).await
     }
 
-    pub(crate) async fn check(&self, op: Operation) -> Result<Readiness> {
+    pub(crate) async fn connect_for(access: Access, url: &str, tables: Declared) -> Result<Self> {
+        const OP: &str = "connect";
+        let settings = parse(url)?;
+        let pool = Pool::new(&settings, access).map_err(|failure| failure.of(OP))?;
+        let schema = Arc::new(settings.schema.with_tables(tables));
+        let (tenants, last_commits) = Default::default();
+        let (database, strict) = (Database { pool, schema }, settings.strict);
+        let backend = Self { database, tenants, last_commits, access, strict };
+        backend.create_if_missing().await.map_err(|failure| failure.of(OP))?;
+        for warning in backend.check(OP).await?.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(backend)
+    }
+
+    async fn check(&self, op: Operation) -> Result<Readiness> {
         let Database { pool, schema } = &self.database;
         health::check(pool, schema, op, (self.access, self.strict)).await
     }
 
     /// Creates the schema, without a time limit.
-    pub(crate) async fn create_if_missing(&self) -> Outcome<()> {
+    async fn create_if_missing(&self) -> Outcome<()> {
         let Database { pool, schema } = &self.database;
         let connection = pool.bounded(pool.get()).await?;
         let done = schema.create_if_missing(connection.client()?).await;
@@ -75,6 +92,10 @@ impl PostgresBackend {
     }
 }
 
+pub(crate) fn parse(url: &str) -> Result<Settings> {
+    Settings::parse(url, |name| std::env::var(name).ok()).map_err(|failure| failure.of("connect"))
+}
+
 impl fmt::Debug for PostgresBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresBackend").field("strict", &self.strict).finish_non_exhaustive()
@@ -86,7 +107,8 @@ impl Backend for PostgresBackend {
     async fn read(&self, tenant: &TenantId, op: Operation, queries: Vec<Query>) -> Result<Reading> {
         let program = program::of_queries(&self.database.schema, &queries);
         let rows = self.database.retried(|| self.database.read(tenant, &program)).await;
-        rows.and_then(|rows| reading(&rows, &queries)).map_err(|failure| failure.of(op))
+        rows.and_then(|rows| reading(&rows, &queries, self.database.schema.tables()))
+            .map_err(|failure| failure.of(op))
     }
 
     async fn commit(
@@ -115,7 +137,7 @@ impl Backend for PostgresBackend {
 
     async fn tenants(&self) -> Result<Vec<TenantId>> {
         let Database { pool, schema } = &self.database;
-        let used = sql::is_used();
+        let used = sql::is_used(schema.tables());
         let sql = format!("SELECT tenant FROM swarm.tenants t WHERE {used} ORDER BY tenant");
         let ids = pool.rows(&schema.qualify(&sql)).await.and_then(|rows| {
             let id = |row: &Row| Ok(TenantId::parse(row.try_get::<_, &str>(0)?)?);
@@ -128,7 +150,7 @@ impl Backend for PostgresBackend {
         self.last_commits.changes(&self.database.pool, &self.database.schema).await
     }
 
-    async fn ready(&self) -> Result<Readiness> {
+    async fn ready(&self, _: bool) -> Result<Readiness> {
         self.check("ready").await
     }
 }

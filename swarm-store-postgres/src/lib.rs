@@ -45,12 +45,11 @@ use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::{
     ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
-    Result, Store, Tenants, Transfer,
+    Result, Store, TABLES, Tenants, Transfer,
 };
 
-use backend::PostgresBackend;
-use pool::Pool;
-use settings::{Access, Settings};
+pub use backend::PostgresBackend;
+use settings::Access;
 
 /// All tenants, in one schema of a database. Cloning shares the connections.
 #[derive(Clone)]
@@ -101,15 +100,7 @@ impl PostgresStore {
     }
 
     async fn connect_for(access: Access, url: &str) -> Result<Self> {
-        const OP: &str = "connect";
-        let settings = parse(url)?;
-        let pool = Pool::new(&settings, access).map_err(|failure| failure.of(OP))?;
-        let backend = PostgresBackend::new(pool, settings.schema, access, settings.strict);
-        backend.create_if_missing().await.map_err(|failure| failure.of(OP))?;
-        for warning in backend.check(OP).await?.warnings {
-            tracing::warn!("{warning}");
-        }
-        Ok(Self(Records::new(backend)))
+        Ok(Self(Records::new(PostgresBackend::connect_for(access, url, TABLES).await?)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -117,12 +108,8 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when it is not. Its source says why, without the address.
     pub fn check_address(url: &str) -> Result<()> {
-        parse(url).map(drop)
+        backend::parse(url).map(drop)
     }
-}
-
-fn parse(url: &str) -> Result<Settings> {
-    Settings::parse(url, |name| std::env::var(name).ok()).map_err(|failure| failure.of("connect"))
 }
 
 #[async_trait]

@@ -5,7 +5,6 @@
 
 use serde_json::{Map, Value as Json, json};
 use swarm_core::proof::hex;
-use swarm_core::store::TABLES;
 use swarm_core::store::backend::{
     Append, Body, Check, CommitId, Item, Kind, PartSet, Query, Range, Table, Term, Transaction,
     Value, Write,
@@ -250,12 +249,13 @@ impl<'a> Program<'a> {
                 ("version", json)
             }
             Check::NotAfter(time) => ("not after", json!({"time": time.millis()})),
-            Check::First { range, column, value } => {
+            Check::First { range, column, value, version } => {
                 let parts = PartSet::NONE;
                 let mut json = self.first(&Range { parts, ..range.clone() }, &[]);
                 set(&mut json, "column", (*column).into());
                 let value = self.add([value]);
                 set(&mut json, "value", value.into());
+                set(&mut json, "version", version.map(|it| it.0.min(MOST)).into());
                 ("first", json)
             }
             Check::AtMost { range, column, most } => {
@@ -267,7 +267,8 @@ impl<'a> Program<'a> {
             }
             Check::None { range, except } => {
                 found = Some(range.table);
-                ("none", self.first(range, except))
+                let range = Range { parts: PartSet::NONE, ..range.clone() };
+                ("none", self.first(&range, except))
             }
             Check::Count { range, except, least, most } => {
                 let (least, most) = ((*least).min(MOST), (*most).min(MOST));
@@ -376,9 +377,4 @@ fn set(object: &mut Json, field: &str, value: Json) {
     if let Some(fields) = fields {
         fields.insert(field.to_owned(), value);
     }
-}
-
-/// The declared table with this name.
-pub(crate) fn table(name: &str) -> Option<&'static Table> {
-    TABLES.iter().copied().find(|table| table.name == name)
 }

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use swarm_core::store;
+use swarm_core::store::{self, TABLES};
 use tokio::time::sleep;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use crate::failure::{Failure, NO_WRITES, Outcome};
-use crate::sql;
+use crate::sql::{self, Declared};
 
 /// The number of the layout that this program reads and writes.
 pub(crate) const LAYOUT: i32 = 2;
@@ -27,6 +27,7 @@ pub(crate) struct Schema {
     name: String,
     /// Its name in statements, before its tables: quoted, and followed by a full stop.
     prefix: String,
+    tables: Declared,
 }
 
 impl Schema {
@@ -34,7 +35,16 @@ impl Schema {
 
     pub(crate) fn named(name: &str) -> Self {
         let prefix = format!("\"{}\".", name.replace('"', "\"\""));
-        Self { name: name.to_owned(), prefix }
+        Self { name: name.to_owned(), prefix, tables: TABLES }
+    }
+
+    /// The same schema, with these tables in place of those of the record layer.
+    pub(crate) fn with_tables(self, tables: Declared) -> Self {
+        Self { tables, ..self }
+    }
+
+    pub(crate) fn tables(&self) -> Declared {
+        self.tables
     }
 
     /// A statement, with this schema in place of `swarm.`.
@@ -54,7 +64,7 @@ impl Schema {
         if self.is_created(client).await? {
             return Ok(());
         }
-        self.create(client, &sql::layout()).await.map_err(|failure| match failure {
+        self.create(client, &sql::layout(self.tables)).await.map_err(|failure| match failure {
             refused if refused.is(&SqlState::READ_ONLY_SQL_TRANSACTION) => Failure::misconfigured(
                 format!("the schema {} is not created yet, and {NO_WRITES}", self.name),
             ),

@@ -11,25 +11,31 @@ use std::fmt::Write as _;
 use swarm_core::store::TABLES;
 use swarm_core::store::backend::{Column, ColumnKind, Index, Join, PartSet, Range, Table};
 
-/// The statements that create the layout in an empty schema.
-pub(crate) fn layout() -> String {
+/// Tables that are declared.
+pub(crate) type Declared = &'static [&'static Table];
+
+/// The statements that create the layout in an empty schema. The tables of the record layer have views.
+pub(crate) fn layout(tables: Declared) -> String {
     let mut layout = include_str!("layout/tables.sql").to_owned();
-    for table in TABLES {
+    for table in tables {
         layout += &definition(table);
     }
-    for table in TABLES {
+    for table in tables {
         layout += &first_function(table);
         layout += &count_function(table);
         layout += &write_function(table);
     }
-    layout += &dispatchers();
+    layout += &dispatchers(tables);
     layout += include_str!("layout/functions.sql");
-    layout + include_str!("layout/views.sql")
+    if std::ptr::eq(tables, TABLES) {
+        layout += include_str!("layout/views.sql");
+    }
+    layout
 }
 
 /// The condition that the tenant `t` has records other than transient ones.
-pub(crate) fn is_used() -> String {
-    let declared = TABLES.iter().filter(|table| !table.is_transient).map(|table| table.name);
+pub(crate) fn is_used(tables: Declared) -> String {
+    let declared = tables.iter().filter(|table| !table.is_transient).map(|table| table.name);
     let tables = ["log", "sequences"].into_iter().chain(declared);
     let exists =
         tables.map(|name| format!("EXISTS (SELECT FROM swarm.{name} r WHERE r.tenant = t.tenant)"));
@@ -200,12 +206,12 @@ END $$;\n"
 }
 
 /// The functions that call those of a table by its name.
-fn dispatchers() -> String {
+fn dispatchers(tables: Declared) -> String {
     let dispatcher = |function: &str, returned: &str, volatility: &str, parameters: &str| {
         let names = parameters.split(',').filter_map(|it| it.split_whitespace().next());
         let arguments = names.collect::<Vec<_>>().join(", ");
         let mut cases = String::new();
-        for table in TABLES {
+        for table in tables {
             let name = table.name;
             let _ =
                 write!(cases, "\n    WHEN '{name}' THEN swarm.{function}_{name}_2({arguments})");
@@ -223,15 +229,15 @@ END $$;\n"
     let write = "the_tenant text, replaces boolean, the_values text[], the_place integer, the_texts text[], the_text integer";
     dispatcher("first", "swarm.found_2", "STABLE", &first)
         + &dispatcher("count", "bigint", "STABLE", &count)
-        + &write_dispatcher(write)
+        + &write_dispatcher(tables, write)
 }
 
 /// A function without a result is called by a statement.
-fn write_dispatcher(parameters: &str) -> String {
+fn write_dispatcher(tables: Declared, parameters: &str) -> String {
     let names = parameters.split(',').filter_map(|it| it.split_whitespace().next());
     let arguments = names.collect::<Vec<_>>().join(", ");
     let mut cases = String::new();
-    for table in TABLES {
+    for table in tables {
         let name = table.name;
         let _ =
             write!(cases, "\n    WHEN '{name}' THEN PERFORM swarm.write_{name}_2({arguments});");

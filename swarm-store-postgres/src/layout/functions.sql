@@ -271,7 +271,8 @@ BEGIN
         WHEN 'first' THEN
           result := swarm.range_2(the_tenant, c, vals, base);
           is_met := result.version IS NOT NULL AND result.columns[(c->>'column')::integer + 1]
-            IS NOT DISTINCT FROM vals[base + (c->>'value')::integer + 1];
+            IS NOT DISTINCT FROM vals[base + (c->>'value')::integer + 1]
+            AND result.version = coalesce((c->>'version')::bigint, result.version);
           result := NULL;
         WHEN 'none' THEN
           result := swarm.range_2(the_tenant, c, vals, base);

@@ -29,7 +29,7 @@ impl Snapshotted {
     async fn answers(&self, queries: &[Query]) -> Outcome<Reading> {
         let program = program::of_queries(self.transaction.schema(), queries);
         let (args, db) = (values_of_read(&program), self.transaction.db(&self.tenant)?);
-        reading(&bounded(db.rows(READ, &args)).await?, queries)
+        reading(&bounded(db.rows(READ, &args)).await?, queries, self.transaction.schema().tables())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::database::Database;
 use crate::db::{Arg, Db};
 use crate::failure::Outcome;
 use crate::program;
+use crate::schema::Schema;
 use crate::sql;
 
 const OP: &str = "restore";
@@ -36,7 +37,9 @@ impl Loading {
             return Ok(());
         }
         let db = self.transaction.db(tenant)?;
-        if !self.tenants.contains(tenant) && !bounded(is_free(db)).await? {
+        if !self.tenants.contains(tenant)
+            && !bounded(is_free(db, self.transaction.schema())).await?
+        {
             self.occupied = Some(tenant.clone());
             return Ok(());
         }
@@ -80,12 +83,12 @@ impl Load for Loading {
 }
 
 /// Locks a tenant; returns whether it has no records then.
-async fn is_free(db: Db<'_>) -> Outcome<bool> {
+async fn is_free(db: Db<'_>, schema: &Schema) -> Outcome<bool> {
     const CREATE: &str = "INSERT INTO swarm.tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING";
     const LOCK: &str = "SELECT FROM swarm.tenants WHERE tenant = $1 FOR NO KEY UPDATE";
     db.rows(CREATE, &[]).await?;
     db.rows(LOCK, &[]).await?;
-    let used = sql::is_used();
+    let used = sql::is_used(schema.tables());
     let used = format!("SELECT FROM swarm.tenants t WHERE t.tenant = $1 AND ({used})");
     Ok(db.rows(&used, &[]).await?.is_empty())
 }

@@ -1,5 +1,6 @@
 //! All tests of the PostgreSQL store, in one binary: each binary would be linked by itself.
 
+mod backend;
 mod conformance;
 mod nightly;
 mod plans;
