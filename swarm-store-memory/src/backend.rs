@@ -68,9 +68,9 @@ impl MemoryBackend {
 #[async_trait]
 impl Backend for MemoryBackend {
     async fn read(&self, tenant: &TenantId, _: Operation, queries: Vec<Query>) -> Result<Reading> {
-        let tenant = self.tenant(tenant);
+        let (clock, tenant) = ((self.clock)(), self.tenant(tenant));
         let tenant = lock_to_read(&tenant);
-        engine::read(&*tenant, (self.clock)(), &queries)
+        engine::read(&*tenant, clock, &queries)
     }
 
     /// The clock is read under the lock, so that a commit that waited for the lock does not get an earlier time.
@@ -86,8 +86,9 @@ impl Backend for MemoryBackend {
     }
 
     async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
+        let at = (self.clock)();
         let tables = lock_to_read(&self.tenant(tenant)).clone();
-        Ok(Box::new(Copied { tables, at: (self.clock)() }))
+        Ok(Box::new(Copied { tables, at }))
     }
 
     async fn load(&self) -> Result<Box<dyn Load>> {

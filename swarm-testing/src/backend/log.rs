@@ -172,6 +172,7 @@ pub async fn commit_from_an_unknown_position_is_refused(backend: Arc<dyn Backend
         (Head { commit: other, ..head.clone() }, "other entries"),
         (Head { size: Seq(1), commit: other, ..head.clone() }, "other entries before"),
         (Head { size: Seq(4), ..head.clone() }, "more entries"),
+        (Head { size: Seq(4), commit: None, ..head.clone() }, "more entries of no commit"),
         (Head { log: 2, ..head.clone() }, "a later log"),
     ] {
         let commit = |kind| Transaction {

@@ -242,8 +242,11 @@ fn each(
     if left == 0 {
         return Ok(());
     }
+    let has_value = |row: &Row| {
+        having.is_none_or(|column| row.columns.get(column).is_some_and(|value| !value.is_null()))
+    };
     if index.is_none() && sought.length == table.key {
-        return match tables.row(table, sought.prefix(), parts)? {
+        return match tables.row(table, sought.prefix(), parts)?.filter(has_value) {
             Some(row) => take(row).map(drop),
             None => Ok(()),
         };
@@ -251,7 +254,7 @@ fn each(
     let columns = if distinct > 0 { table.indexed(index) } else { Vec::new() };
     let mut last: Option<Vec<Value>> = None;
     tables.scan(&sought.scan(range, parts), &mut |row| {
-        if having.is_some_and(|column| row.columns.get(column).is_none_or(Value::is_null)) {
+        if !has_value(&row) {
             return Ok(true);
         }
         if distinct > 0 {

@@ -149,7 +149,7 @@ pub enum Answer {
         rows: Vec<Row>,
         /// For a query with a join: the other record of each, `None` where there is none.
         joined: Vec<Option<Row>>,
-        /// Whether the range has records beyond the limits of the query.
+        /// Whether the range has another record, which its limit in bytes left out.
         has_more: bool,
     },
     /// A number.

@@ -53,7 +53,8 @@ pub enum Kind {
     /// At the time of the store's clock, even if that is earlier.
     AcceptClock,
     /// Whatever the log is, and however far the clock is behind. It begins another log, whose number is one higher than that
-    /// of the stored and of the seen log; this number takes the place of the first sequence's.
+    /// of the stored and of the seen log; this number takes the place of the first sequence's. It has at
+    /// least one entry, which keeps the number.
     AcceptLog,
     /// Records that serve proofs of the log: whatever log and clock are. It has no entries, and no feed announces it.
     Aside,
@@ -212,7 +213,7 @@ impl Head {
     /// Returns whether the log goes on from here, which was seen: a log with the number `log`, whose entry with the number
     /// [`size`](Self::size) was appended by `commit`; or one that has begun since.
     pub fn continues(&self, log: u64, commit: Option<CommitId>) -> bool {
-        self.size == Seq(0) || log > self.log || (log == self.log && commit == self.commit)
+        self.size == Seq(0) || log > self.log || (log == self.log && commit.is_some() && commit == self.commit)
     }
 
     /// Returns the number of the entry whose commit must be compared to see that a log continues from here; `None` if

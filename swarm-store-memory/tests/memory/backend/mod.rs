@@ -12,11 +12,11 @@ mod broken;
 mod faults;
 
 use std::cell::Cell;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use futures_util::FutureExt as _;
-use swarm_core::store::backend::{Backend, CommitId, Head, Kind, Transaction};
+use swarm_core::store::backend::{Answer, Backend, CommitId, Head, Kind, Query, Transaction};
 use swarm_core::{TenantId, Timestamp};
 use swarm_store_memory::MemoryBackend;
 use swarm_testing::ManualClock;
@@ -75,6 +75,27 @@ async fn commit_reads_the_clock_after_its_wait() {
     let backend = Arc::new(memory.clone());
     let hold = async |tenant: &TenantId| hold(memory, tenant.clone()).await;
     wait_of_a_commit_counts_towards_its_deadline(backend, hold).await;
+}
+
+/// A snapshot has all commits up to its time: the clock is read first. Here, a commit is made just then.
+#[tokio::test]
+async fn snapshot_reads_the_clock_before_the_records() {
+    let (tenant, committing) = (TenantId::parse("acme").unwrap(), Arc::new(Mutex::new(None)));
+    let memory = MemoryBackend::with_clock({
+        let (tenant, committing) = (tenant.clone(), Arc::clone(&committing));
+        move || {
+            let memory: Option<MemoryBackend> = committing.lock().unwrap().take();
+            if let Some(memory) = memory {
+                let sent = Transaction { sequences: vec!["parcels"], ..transaction() };
+                memory.commit(&tenant, "test", sent).now_or_never().unwrap().unwrap();
+            }
+            time()
+        }
+    });
+    *committing.lock().unwrap() = Some(memory.clone());
+    let mut snapshot = memory.snapshot(&tenant).await.unwrap();
+    let reading = snapshot.read(vec![Query::Sequence("parcels")]).await.unwrap();
+    assert!(matches!(reading.answers[..], [Answer::Number(1)]), "{reading:?}");
 }
 
 /// A transaction that does nothing.
