@@ -69,12 +69,13 @@ pub async fn first_record_of_a_range_is_checked(backend: Arc<dyn Backend>) {
         (indexed(BY_DEPOT, &["c".into()]), None),
     ] {
         for id in 1..=5 {
-            let check = Check::First { range: range.clone(), column: ID, value: int(id) };
+            let check =
+                Check::First { range: range.clone(), column: ID, value: int(id), version: None };
             expect_eq!(tenant.is_met(check).await, Some(id) == expected, "{id} in {range:?}");
         }
     }
     let value = "code 2".into();
-    let check = Check::First { range: indexed(BY_DEPOT, &[]), column: CODE, value };
+    let check = Check::First { range: indexed(BY_DEPOT, &[]), column: CODE, value, version: None };
     expect_eq!(tenant.is_met(check).await, true, "a column that is not in the index");
 }
 

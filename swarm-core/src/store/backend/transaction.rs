@@ -213,7 +213,9 @@ impl Head {
     /// Returns whether the log goes on from here, which was seen: a log with the number `log`, whose entry with the number
     /// [`size`](Self::size) was appended by `commit`; or one that has begun since.
     pub fn continues(&self, log: u64, commit: Option<CommitId>) -> bool {
-        self.size == Seq(0) || log > self.log || (log == self.log && commit.is_some() && commit == self.commit)
+        self.size == Seq(0)
+            || log > self.log
+            || (log == self.log && commit.is_some() && commit == self.commit)
     }
 
     /// Returns the number of the entry whose commit must be compared to see that a log continues from here; `None` if
