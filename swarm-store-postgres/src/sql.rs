@@ -27,7 +27,7 @@ pub(crate) fn layout(tables: Declared) -> String {
     }
     layout += &dispatchers(tables);
     layout += include_str!("layout/functions.sql");
-    if std::ptr::eq(tables, TABLES) {
+    if tables == TABLES {
         layout += include_str!("layout/views.sql");
     }
     layout

@@ -219,7 +219,7 @@ BEGIN
       END IF;
       IF world.log > (t->>'log')::bigint THEN
         outcome := 'another log';
-      ELSIF world.log <> (t->>'log')::bigint OR seen IS DISTINCT FROM decode(t->>'last', 'hex') THEN
+      ELSIF world.log <> (t->>'log')::bigint OR seen IS NULL OR seen IS DISTINCT FROM decode(t->>'last', 'hex') THEN
         outcome := 'went back';
       END IF;
       IF outcome IS NOT NULL THEN
