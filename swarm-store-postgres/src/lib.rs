@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Every commit is one call of a function of the database. It locks its tenant's row, in a statement of its own, and
-//! reads everything else after that, under READ COMMITTED. Ids and the numbers of the log are counters in that row. The
-//! time is that of the server's clock, read after the lock. Takes that arrive together are filed in one call.
+//! reads everything else after that, under READ COMMITTED. The time is that of the server's clock, read after the lock.
+//! Transactions that arrive together are committed in one call.
 //!
 //! Any number of processes may use one database. `README.md` says what may be lost, and what the role needs.
 

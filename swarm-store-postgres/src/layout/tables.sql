@@ -45,6 +45,19 @@ CREATE TABLE swarm.attempts (
 );
 CREATE INDEX attempts_by_time ON swarm.attempts (tenant, made_at);
 
+-- What a load has written and not committed. Its transaction deletes it, so no other one ever sees it.
+CREATE TABLE swarm.staged (
+  tenant text COLLATE "C" NOT NULL,
+  load bytea NOT NULL, -- distinguishes loads
+  number bigint NOT NULL,
+  items jsonb NOT NULL,
+  vals text[] NOT NULL,
+  texts text[] NOT NULL,
+  PRIMARY KEY (load, tenant, number)
+);
+ALTER TABLE swarm.staged ALTER COLUMN vals SET STORAGE EXTERNAL;
+ALTER TABLE swarm.staged ALTER COLUMN texts SET STORAGE EXTERNAL;
+
 -- A record: the values of its columns as text, bytes in hexadecimal digits; the parts that were asked for. All are null if there
 -- is none.
 CREATE TYPE swarm.found_2 AS (version bigint, columns text[], parts text[]);

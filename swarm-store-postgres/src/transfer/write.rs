@@ -1,16 +1,18 @@
-//! Writes the records of a load, in one transaction.
+//! Writes the records of a load, in one transaction. They are staged, and put in place by the commit: until then, other commits of
+//! their tenants are made without a wait.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use swarm_core::TenantId;
+use swarm_core::proof::hex;
 use swarm_core::store::Result;
 use swarm_core::store::backend::{Item, Load};
+use swarm_core::{Entropy as _, SystemEntropy, TenantId};
 
 use super::transaction::{Transaction, bounded};
 use crate::database::Database;
 use crate::db::{Arg, Db};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::program;
 use crate::schema::Schema;
 use crate::sql;
@@ -20,57 +22,69 @@ const OP: &str = "restore";
 /// A load in progress.
 pub(crate) struct Loading {
     transaction: Transaction,
-    /// The tenants that are locked.
-    tenants: BTreeSet<TenantId>,
-    occupied: Option<TenantId>,
+    /// The number of the batches of each tenant.
+    tenants: BTreeMap<TenantId, i64>,
+    /// What distinguishes it from other loads.
+    id: String,
 }
 
 impl Loading {
     pub(crate) async fn begin(database: &Database) -> Outcome<Self> {
         let transaction = Transaction::begin(database, "READ COMMITTED READ WRITE").await?;
-        Ok(Self { transaction, tenants: BTreeSet::new(), occupied: None })
+        let mut id = [0; 16];
+        SystemEntropy.fill(&mut id).map_err(|error| Failure::unavailable(error.to_string()))?;
+        Ok(Self { transaction, tenants: BTreeMap::new(), id: hex(&id) })
     }
 
-    async fn insert(&mut self, tenant: &TenantId, items: &[Item]) -> Outcome<()> {
-        const LOAD: &str = "SELECT swarm.load_2($1, $2::text::jsonb, $3, $4)";
-        if self.occupied.is_some() {
-            return Ok(());
-        }
-        let db = self.transaction.db(tenant)?;
-        if !self.tenants.contains(tenant)
-            && !bounded(is_free(db, self.transaction.schema())).await?
-        {
-            self.occupied = Some(tenant.clone());
-            return Ok(());
-        }
-        self.tenants.insert(tenant.clone());
+    async fn stage(&mut self, tenant: &TenantId, items: &[Item]) -> Outcome<()> {
+        const STAGE: &str = "INSERT INTO swarm.staged (tenant, load, number, items, vals, texts)
+            VALUES ($1, decode($2, 'hex'), $3, $4::text::jsonb, $5, $6)";
+        let number = self.tenants.entry(tenant.clone()).or_default();
+        *number += 1;
         let program = program::of_items(self.transaction.schema(), items);
         let args = [
+            Arg::Text((&*self.id).into()),
+            Arg::Number(*number),
             Arg::Text((&*program.json).into()),
             Arg::texts(&program.values),
             Arg::texts(&program.texts),
         ];
-        bounded(db.rows(LOAD, &args)).await.map(drop)
+        bounded(self.transaction.db(tenant)?.rows(STAGE, &args)).await.map(drop)
     }
 
     async fn end(self) -> Outcome<Option<TenantId>> {
-        const FINISH: &str = "UPDATE swarm.tenants SET commits = commits + 1 WHERE tenant = $1";
-        if let Some(occupied) = self.occupied {
-            self.transaction.end("ROLLBACK").await?;
-            return Ok(Some(occupied));
-        }
-        for tenant in &self.tenants {
-            bounded(self.transaction.db(tenant)?.rows(FINISH, &[])).await?;
+        // In the order of the tenants, so that two loads do not block each other.
+        for (tenant, batches) in &self.tenants {
+            let db = self.transaction.db(tenant)?;
+            if !bounded(is_free(db, self.transaction.schema())).await? {
+                let occupied = tenant.clone();
+                self.transaction.end("ROLLBACK").await?;
+                return Ok(Some(occupied));
+            }
+            self.put_in_place(db, *batches).await?;
         }
         self.transaction.end("COMMIT").await?;
         Ok(None)
+    }
+
+    /// Puts the records of a tenant in place.
+    async fn put_in_place(&self, db: Db<'_>, batches: i64) -> Outcome<()> {
+        const LOAD: &str = "WITH batch AS (DELETE FROM swarm.staged
+                WHERE tenant = $1 AND load = decode($2, 'hex') AND number = $3 RETURNING *)
+            SELECT swarm.load_2(tenant, items, vals, texts) FROM batch";
+        const FINISH: &str = "UPDATE swarm.tenants SET commits = commits + 1 WHERE tenant = $1";
+        for number in 1..=batches {
+            let args = [Arg::Text((&*self.id).into()), Arg::Number(number)];
+            bounded(db.rows(LOAD, &args)).await?;
+        }
+        bounded(db.rows(FINISH, &[])).await.map(drop)
     }
 }
 
 #[async_trait]
 impl Load for Loading {
     async fn write(&mut self, tenant: &TenantId, items: Vec<Item>) -> Result<()> {
-        self.insert(tenant, &items).await.map_err(|failure| failure.of(OP))
+        self.stage(tenant, &items).await.map_err(|failure| failure.of(OP))
     }
 
     async fn commit(self: Box<Self>) -> Result<Option<TenantId>> {

@@ -4,7 +4,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::store::{ChangeFeed as _, Filed, Restored, SessionQuery, Transfer as _};
+use swarm_core::store::{
+    ChangeFeed as _, Filed, MemberSaved, Restored, SessionQuery, Transfer as _,
+};
 use swarm_core::{SessionId, TenantId, Tenants};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
@@ -162,39 +164,47 @@ fn tenant(id: &str) -> TenantId {
     TenantId::parse(id).unwrap()
 }
 
-/// A restore holds the lock of its tenant: a commit of another process would leave it no tenant without records.
+/// A restore stages its records, so that it holds no lock until it is committed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn tenant_that_is_being_restored_takes_no_commits_and_others_do() {
+async fn tenant_that_is_being_restored_takes_commits_and_then_is_not_restored_into() {
     let url = SERVER.url();
     let restoring = PostgresStore::connect(&url).await.unwrap();
     let served = PostgresStore::connect(&format!("{url}&pool=4&statement_timeout=5")).await;
     let served = Arc::new(served.unwrap());
     TestTenant::open(Arc::new(restoring.clone()), tenant("from")).convened("aurora").await;
-    let mut dump = restoring.dump(&tenant("from")).await.unwrap();
-    let mut restore = restoring.restore().await.unwrap();
-    loop {
-        let records = dump.next().await.unwrap();
-        if records.is_empty() {
-            break;
+    let mut restores = Vec::new();
+    for id in ["used", "unused"] {
+        let mut dump = restoring.dump(&tenant("from")).await.unwrap();
+        let mut restore = restoring.restore().await.unwrap();
+        loop {
+            let records = dump.next().await.unwrap();
+            if records.is_empty() {
+                break;
+            }
+            restore.write(&tenant(id), records).await.unwrap();
         }
-        restore.write(&tenant("to"), records).await.unwrap();
+        restores.push(restore);
     }
 
-    let to = TestTenant::open(served.clone(), tenant("to"));
+    let used = TestTenant::open(served.clone(), tenant("used"));
     // More commits than connections.
     let commits = (0..20).map(|number| {
-        let (store, member) = (served.open(&to.id), applicant(&format!("member {number}")));
+        let (store, member) = (served.open(&used.id), applicant(&format!("member {number}")));
         tokio::spawn(async move { store.save_member(&creation(&member)).await })
     });
     let commits: Vec<_> = commits.collect();
     TestTenant::open(served.clone(), tenant("other")).convened("aurora").await;
-    assert_eq!(to.sessions(&SessionQuery::default()).await.len(), 0, "reads go on");
     for commit in commits {
-        assert!(commit.await.unwrap().unwrap_err().is_transient());
+        assert_eq!(commit.await.unwrap().unwrap(), MemberSaved::Saved);
     }
-    assert_eq!(restore.commit().await.unwrap(), Restored::Complete);
+    let unused = restores.pop().unwrap();
+    assert_eq!(unused.commit().await.unwrap(), Restored::Complete);
+    let refused = restores.pop().unwrap().commit().await.unwrap();
+    assert_eq!(refused, Restored::Occupied(used.id.clone()));
+    assert_eq!(used.sessions(&SessionQuery::default()).await.len(), 0);
+    let unused = TestTenant::open(served.clone(), tenant("unused"));
     assert_eq!(
-        to.convened("aurora").await.id,
+        unused.convened("aurora").await.id,
         SessionId(2),
         "the server goes on with what was restored"
     );
