@@ -61,19 +61,20 @@ mod response;
 mod routes;
 mod site;
 mod tenants;
+mod token_attempts;
 mod workers;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Response;
+use http::{HeaderMap, Response};
 use swarm_core::wire;
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 
 use request::filter;
 use request::table::Table;
-use response::Answer;
+use response::{Answer, ErrorForm};
 
 pub use certificate::expiry_warning;
 pub use request::credential::Access;
@@ -129,10 +130,16 @@ pub fn routes(site: &Site) -> Vec<RouteInfo> {
     routes::infos(site.parts())
 }
 
-/// An answer of the core as a response, with the headers of every answer of this crate. For servers that
-/// answer before a request reaches the [`service`].
-pub fn response<B: From<Bytes>>(answer: wire::Answer) -> Response<B> {
-    Answer::from(answer).into_response()
+/// An answer of the core as a response to a request for this path with these headers, with the headers of every answer of this
+/// crate. For servers that answer before a request reaches the [`service`]. An error is one of problem details if the client
+/// prefers that (API.md, 1.2); its type is relative, because the origin of such a request may be unknown.
+pub fn response<B: From<Bytes>>(
+    path: &str,
+    request: &HeaderMap,
+    answer: wire::Answer,
+) -> Response<B> {
+    let answer = ErrorForm::of(request, String::new).apply(Answer::from(answer));
+    answer.guarded_at(path).into_response()
 }
 
 /// The metrics of a site in the OpenMetrics text format, as in `/metrics`.

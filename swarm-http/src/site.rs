@@ -23,6 +23,7 @@ use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
 };
+use crate::token_attempts::TokenAttempts;
 use crate::workers::WorkerPool;
 
 /// The services and the tenants of one server, with the state that all requests share.
@@ -41,6 +42,7 @@ pub struct Site {
     pub(crate) cache: Arc<AnswerCache>,
     clocks: Arc<ClockCheck>,
     pub(crate) applications: ApplicationCounts,
+    pub(crate) token_attempts: TokenAttempts,
     /// The state of the console: the sessions of operators.
     #[cfg(feature = "pages")]
     pub(crate) console: crate::console::Console,
@@ -94,6 +96,7 @@ impl Site {
             workers,
             clocks: Arc::default(),
             applications: ApplicationCounts::default(),
+            token_attempts: TokenAttempts::default(),
             #[cfg(feature = "pages")]
             console: crate::console::Console::default(),
             #[cfg(feature = "pages")]

@@ -17,7 +17,9 @@ pub trait Job<T: MaintainedTenant>: Send + 'static {
     /// Does what is due now. Errors are logged, and the work is retried in the next round.
     async fn round(&mut self, tenant: &T) -> Next;
 
-    /// The shortest time between two rounds.
+    /// The shortest time between two rounds, unless [`Maintenance::pausing_at_most`] is shorter.
+    ///
+    /// [`Maintenance::pausing_at_most`]: crate::Maintenance::pausing_at_most
     fn pause(&self) -> Duration {
         PAUSE
     }

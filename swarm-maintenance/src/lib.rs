@@ -75,6 +75,7 @@ type NewJob<T> = Box<dyn Fn() -> Box<dyn Job<T>> + Send + Sync>;
 pub struct Maintenance<D: Directory> {
     directory: Arc<D>,
     jobs: Vec<NewJob<D::Tenant>>,
+    max_pause: Duration,
 }
 
 impl<D: Directory> Maintenance<D> {
@@ -84,7 +85,8 @@ impl<D: Directory> Maintenance<D> {
     ///
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
-        let maintenance = Self { directory: Arc::clone(directory), jobs: Vec::new() };
+        let directory = Arc::clone(directory);
+        let maintenance = Self { directory, jobs: Vec::new(), max_pause: PAUSE };
         let [windows, sessions, briefs, applications, retention] = [clocks; 5].map(Arc::clone);
         maintenance
             .with(move || Scheduled::new(CloseWindows::default(), &windows))
@@ -103,13 +105,20 @@ impl<D: Directory> Maintenance<D> {
         self
     }
 
+    /// Shortens the pauses between two rounds of a job, and between two looks for changed tenants, to at most this time.
+    /// Unless it is called, they are [`PAUSE`] and a second. Tests that wait for the work are then quick.
+    #[must_use]
+    pub fn pausing_at_most(self, max_pause: Duration) -> Self {
+        Self { max_pause, ..self }
+    }
+
     /// Runs all jobs until the future is dropped.
     ///
     /// # Errors
     /// Only when a job panicked, which is a defect; the others end with it.
     pub async fn run(self) -> Result<Infallible, JoinError> {
-        let (mut tasks, mut running) =
-            (JoinSet::new(), TenantTasks::new(Arc::clone(&self.directory)));
+        let mut tasks = JoinSet::new();
+        let mut running = TenantTasks::new(Arc::clone(&self.directory), self.max_pause);
         loop {
             for tenant in running.find_new() {
                 for new_job in &self.jobs {
@@ -118,7 +127,7 @@ impl<D: Directory> Maintenance<D> {
             }
             running.notice_changes().await;
             tokio::select! {
-                () = sleep(TICK) => {}
+                () = sleep(TICK.min(self.max_pause)) => {}
                 Some(ended) = tasks.join_next() => ended?,
             }
         }

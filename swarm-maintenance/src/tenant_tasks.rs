@@ -27,6 +27,7 @@ pub(crate) struct TenantTasks<D: Directory> {
     tenants: HashMap<TenantId, (Arc<D::Tenant>, watch::Sender<()>)>,
     /// The last reading of the store's clock, and when it was read.
     clock: Option<(Timestamp, Instant)>,
+    max_pause: Duration,
 }
 
 /// A tenant, as one of its tasks sees it.
@@ -34,11 +35,13 @@ pub(crate) struct TenantTask<D: Directory> {
     directory: Arc<D>,
     id: TenantId,
     changed: watch::Receiver<()>,
+    max_pause: Duration,
 }
 
 impl<D: Directory> TenantTasks<D> {
-    pub(crate) fn new(directory: Arc<D>) -> Self {
-        Self { directory, tenants: HashMap::new(), clock: None }
+    /// Jobs pause for at most `max_pause` between two rounds.
+    pub(crate) fn new(directory: Arc<D>, max_pause: Duration) -> Self {
+        Self { directory, tenants: HashMap::new(), clock: None, max_pause }
     }
 
     /// Drops the tenants that are gone, wakes those whose settings have changed, and returns those that are new, at
@@ -63,6 +66,7 @@ impl<D: Directory> TenantTasks<D> {
                         directory: Arc::clone(&self.directory),
                         id: id.clone(),
                         changed,
+                        max_pause: self.max_pause,
                     });
                 }
                 None => {}
@@ -108,6 +112,7 @@ impl<D: Directory> Clone for TenantTask<D> {
             directory: Arc::clone(&self.directory),
             id: self.id.clone(),
             changed: self.changed.clone(),
+            max_pause: self.max_pause,
         }
     }
 }
@@ -121,7 +126,7 @@ impl<D: Directory> TenantTask<D> {
             let Some(tenant) = self.directory.tenant(&self.id) else { return };
             let next = job.round(&tenant).await;
             drop(tenant);
-            let pause = job.pause();
+            let pause = job.pause().min(self.max_pause);
             sleep(pause).await;
             let wait = match next {
                 _ if self.directory.changes().is_none() => Duration::ZERO,

@@ -9,8 +9,8 @@ use swarm_core::Error;
 use swarm_core::domain::Seq;
 use swarm_core::service::signed_log::{OfferOutcome, SignedCheckpoint, SignedLog, Witness};
 use swarm_core::service::with_causes;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::task::{Id, JoinSet};
+use tokio::time::{Instant, timeout_at};
 
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next};
@@ -24,14 +24,24 @@ const RETRY: Duration = Duration::from_secs(600);
 /// Maximum number of offers in a row that a newer checkpoint superseded before the witness had answered.
 const MAX_SUPERSEDED: u32 = 3;
 
+/// How long a round waits for answers. Those that come later are noted by the next rounds.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Offers the checkpoint of a log to the witnesses that the function returns for a tenant: when a session has closed, at
-/// the start, and at least daily (API.md, 11.6). Witnesses are asked at the same time, and nothing waits for them.
+/// the start, and at least daily (API.md, 11.6). Witnesses are asked at the same time. Nothing waits for one that does not
+/// answer, not even the next offer to another.
 #[derive(Debug)]
 pub struct OfferCheckpoints<F> {
     witnesses: F,
-    /// By the key of the witness.
+    /// By the key of the witness; without those that are being asked.
     progress: HashMap<String, WitnessProgress>,
+    offers: JoinSet<Offered>,
+    /// The witnesses that are being asked, by the task of the offer.
+    asked: HashMap<Id, String>,
 }
+
+/// An offer that has ended: to which witness, of which checkpoint, and how.
+type Offered = (String, WitnessProgress, Seq, Result<OfferOutcome, Error>);
 
 /// The progress of one witness.
 #[derive(Clone, Debug)]
@@ -52,7 +62,8 @@ struct WitnessProgress {
 impl<F> OfferCheckpoints<F> {
     /// A job for the witnesses that the function returns.
     pub fn new(witnesses: F) -> Self {
-        Self { witnesses, progress: HashMap::new() }
+        let (progress, offers, asked) = (HashMap::new(), JoinSet::new(), HashMap::new());
+        Self { witnesses, progress, offers, asked }
     }
 
     async fn offer<T: MaintainedTenant>(
@@ -64,9 +75,11 @@ impl<F> OfferCheckpoints<F> {
         let Some(signed) = log.checkpoint().await? else { return Ok(Next::Soon) };
         let is_behind = signed.checkpoint.size < tenant.tenant().log_size().await?.0;
         let (now, closing) = (Instant::now(), log.last_closing());
-        let mut offers = JoinSet::new();
         for witness in witnesses {
             let key = witness.key().to_string();
+            if self.asked.values().any(|asked| *asked == key) {
+                continue;
+            }
             let progress =
                 self.progress.remove(&key).filter(|it| it.origin == signed.checkpoint.origin);
             let progress = progress.unwrap_or_else(|| WitnessProgress::new(&signed, now));
@@ -76,24 +89,37 @@ impl<F> OfferCheckpoints<F> {
                 self.progress.insert(key, progress);
                 continue;
             }
-            let (log, signed) = (log.clone(), signed.clone());
-            offers.spawn(async move {
+            let (log, signed, asked) = (log.clone(), signed.clone(), key.clone());
+            let offer = self.offers.spawn(async move {
                 let mut progress = progress;
                 let offered = log.offer(&signed, &*witness, &mut progress.known).await;
-                (key, progress, offered)
+                (asked, progress, Seq(signed.checkpoint.size), offered)
             });
+            self.asked.insert(offer.id(), key);
         }
-        while let Some(offer) = offers.join_next().await {
-            // A witness whose task panicked gets a new offer at once.
-            let Ok((key, mut progress, offered)) = offer else { continue };
-            let offered =
-                offered.unwrap_or_else(|error| OfferOutcome::Refused(with_causes(&error)));
-            progress.note(tenant, &key, offered, Seq(signed.checkpoint.size));
-            self.progress.insert(key, progress);
-        }
+        self.note_answers(tenant).await;
         let next = self.progress.values().map(|progress| progress.next).min();
         let wait = next.map_or(INTERVAL, |next| next.saturating_duration_since(Instant::now()));
-        Ok(if is_behind { Next::Soon } else { Next::In(wait) })
+        let is_waiting = is_behind || !self.asked.is_empty();
+        Ok(if is_waiting { Next::Soon } else { Next::In(wait) })
+    }
+
+    /// Waits for answers, but no longer than [`PATIENCE`], and records them.
+    async fn note_answers<T: MaintainedTenant>(&mut self, tenant: &T) {
+        let end = Instant::now() + PATIENCE;
+        while let Ok(Some(offer)) = timeout_at(end, self.offers.join_next_with_id()).await {
+            match offer {
+                Ok((id, (key, mut progress, size, offered))) => {
+                    self.asked.remove(&id);
+                    let offered =
+                        offered.unwrap_or_else(|error| OfferOutcome::Refused(with_causes(&error)));
+                    progress.note(tenant, &key, offered, size);
+                    self.progress.insert(key, progress);
+                }
+                // A witness whose task panicked gets a new offer at once.
+                Err(panicked) => drop(self.asked.remove(&panicked.id())),
+            }
+        }
     }
 }
 
@@ -167,5 +193,10 @@ where
                 Next::Soon
             }
         }
+    }
+
+    /// So that an answer that came late is noted soon, and another witness is asked about what has changed meanwhile.
+    fn pause(&self) -> Duration {
+        Duration::from_secs(1)
     }
 }

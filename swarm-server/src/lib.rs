@@ -52,7 +52,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, HeaderValue};
+use http::header::{CONNECTION, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
@@ -162,6 +162,7 @@ where
     tracing::info!(address = %listener.local_addr()?, "listening");
     let limits = limits.in_range();
     let tls = tls.map(|tls| tls.acceptor()).transpose().map_err(io::Error::other)?;
+    let is_tls = tls.is_some();
     let http = Protocol { http: http1(&limits), tls, handshake_deadline: limits.header_deadline };
     let (running, stopped) = watch::channel(());
     let mut connections = Connections::new(&limits, count);
@@ -176,8 +177,10 @@ where
         let socket = Socket::new(tcp, &limits, activity.clone());
         let (service, at) = (service.clone(), activity.clone());
         let named = with_peer.then_some(Peer(peer));
-        let service =
-            service_fn(move |request| answer(service.clone(), request, named, at.clone()));
+        let service = service_fn(move |request| {
+            let answered = answer(service.clone(), request, named, at.clone());
+            async move { answered.await.map(|response| over_tls(response, is_tls)) }
+        });
         let connection = drive(http.clone(), socket, service, peer, stopped.clone());
         connections.run(peer.ip(), activity, connection);
     }
@@ -267,6 +270,15 @@ async fn drive<S, B>(
     }
 }
 
+/// Tells browsers to use TLS alone from now on, for a year.
+fn over_tls<B>(mut response: Response<B>, is_tls: bool) -> Response<B> {
+    if is_tls {
+        let year = HeaderValue::from_static("max-age=31536000");
+        response.headers_mut().entry(STRICT_TRANSPORT_SECURITY).or_insert(year);
+    }
+    response
+}
+
 /// The service's answer; an error if the framing or the host of the request is ambiguous.
 async fn answer<S, B>(
     mut service: S,
@@ -294,7 +306,7 @@ where
             poll_fn(|cx| service.poll_ready(cx)).await?;
             service.call(request).await?
         }
-        Err(error) => bad_request(&error),
+        Err(error) => bad_request(request.uri().path(), request.headers(), &error),
     };
     if !body.is_reached() {
         // With an unread body the connection cannot be reused.

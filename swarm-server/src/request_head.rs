@@ -47,7 +47,11 @@ pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), RequestError> {
     if chunked && encodings.next().is_none() { Ok(()) } else { Err(RequestError::InvalidFraming) }
 }
 
-/// The answer to a request with an invalid head.
-pub(crate) fn bad_request<B: From<Bytes>>(error: &RequestError) -> Response<B> {
-    swarm_http::response(wire::Answer::from(error))
+/// The answer to a request for this path with these headers, with an invalid head.
+pub(crate) fn bad_request<B: From<Bytes>>(
+    path: &str,
+    request: &HeaderMap,
+    error: &RequestError,
+) -> Response<B> {
+    swarm_http::response(path, request, wire::Answer::from(error))
 }

@@ -103,30 +103,33 @@ fn check_signature(
     }
 }
 
-/// Checks that `new`, a signed checkpoint, continues `old`. `read` returns the hash of a complete subtree of the
-/// new tree. Its answers are verified: a false one can make the check fail, but never pass.
+/// Checks that the longer of two signed checkpoints continues the shorter one. A checkpoint does not say when it was signed,
+/// so the order in which they are given shows nothing: a longer one that is given first does not mean that the log went
+/// back. `read` returns the hash of a complete subtree of the longer tree. Its answers are verified: a false one can make
+/// the check fail, but never pass.
 ///
 /// # Errors
 /// The error of `read`.
 pub fn audit_checkpoints<E>(
-    old: &str,
-    new: &str,
+    one: &str,
+    other: &str,
     key: Option<&LogKey>,
     read: impl FnMut(Node) -> Result<TreeHash, E>,
 ) -> Result<Vec<Finding>, E> {
     let mut report = Report::default();
-    let (old, new) = match (parse(old), parse(new)) {
-        (Ok(old), Ok(new)) => (old, new),
-        (old, new) => {
-            let faults = [old.err(), new.err()].into_iter().flatten();
+    let (one, other) = match (parse(one), parse(other)) {
+        (Ok(one), Ok(other)) => (one, other),
+        (one, other) => {
+            let faults = [one.err(), other.err()].into_iter().flatten();
             report.faults(Check::Checkpoint, faults.map(|error| error.to_string()).collect());
             return Ok(report.into_findings());
         }
     };
-    for (note, checkpoint) in [&old, &new] {
+    for (note, checkpoint) in [&one, &other] {
         check_signature(note, checkpoint, key, &mut report);
     }
-    let (old, new) = (old.1, new.1);
+    let (one, other) = (one.1, other.1);
+    let (old, new) = if one.size <= other.size { (one, other) } else { (other, one) };
     let fault = consistency_fault(&old, &new, read)?;
     let holds = format!("the log of {} entries continues that of {}", new.size, old.size);
     report.conclude(Check::Consistency, fault.into_iter().collect(), holds);

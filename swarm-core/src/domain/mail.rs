@@ -25,13 +25,16 @@ pub enum MailState {
     Sent,
     /// The last permitted attempt failed.
     Failed,
-    /// The contact is not a mail address.
+    /// The contact is not a mail address, or the mail server refused it for good.
     Undeliverable,
+    /// An operator gave it up, or its member was erased.
+    Cancelled,
 }
 
 impl MailState {
     /// All states.
-    pub const ALL: [Self; 4] = [Self::Queued, Self::Sent, Self::Failed, Self::Undeliverable];
+    pub const ALL: [Self; 5] =
+        [Self::Queued, Self::Sent, Self::Failed, Self::Undeliverable, Self::Cancelled];
 
     /// Returns the state with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
@@ -45,6 +48,7 @@ impl MailState {
             Self::Sent => "sent",
             Self::Failed => "failed",
             Self::Undeliverable => "undeliverable",
+            Self::Cancelled => "cancelled",
         }
     }
 }

@@ -34,7 +34,7 @@ macro_rules! named {
 named! {
     MemberState, "state", "must be applied, approved, claimed, rejected or inactive";
     SessionState, "state", "must be scheduled, collecting, window_closed, aggregated or published";
-    MailState, "state", "must be queued, sent, failed or undeliverable";
+    MailState, "state", "must be queued, sent, failed, undeliverable or cancelled";
     CommitteeStatus, "status", "must be active or inactive";
     CommitteeStance, "stance", "must be one of the five";
 }

@@ -86,6 +86,7 @@ pub(super) fn refusal(claim: &Signed<TokenClaim>, service: &str, now: Timestamp)
             ClaimFault::OtherService { service: service.to_owned() }
         }
         None => ClaimFault::NotAnExpiry,
+        Some(expiry) if expiry > now.plus_millis(CHALLENGE_MILLIS) => ClaimFault::NotAnExpiry,
         Some(expiry) if now > expiry => ClaimFault::Expired,
         Some(_) if claim.signature.decoded().is_none() => ClaimFault::Encoding,
         Some(_) => ClaimFault::Unproven,

@@ -54,7 +54,7 @@ pub fn is_addressed_to(mail: &Mail, member: &Member, contact_is_shared: bool) ->
     mail.to == member.contact && (names_it || !contact_is_shared)
 }
 
-/// Erases address and text of a message, and cancels it if it is queued. `None` when it is erased already.
+/// Erases address and text of a message, and cancels it unless it is sent. `None` when it is erased already.
 pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
     let record = Message::clone(&message.record);
     if record.mail.to.is_erased() {
@@ -62,8 +62,8 @@ pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
     }
     let (to, text) = (Contact::erased(), ERASED.to_owned());
     let state = match record.state {
-        MailState::Queued => MailState::Failed,
-        state => state,
+        MailState::Sent => MailState::Sent,
+        _ => MailState::Cancelled,
     };
     // A mail server may have quoted the address in its error.
     let last_error = None;

@@ -113,14 +113,19 @@ fn evaluate(
     attempt: AttemptId,
     salt: Salt,
 ) -> Result<Filing, Refusal> {
-    for check in CHECKS {
+    for check in checks() {
         check(&mut evaluation)?;
     }
     evaluation.filing(attempt, salt)
 }
 
 /// All checks of a take, in the order of API.md, 5.2.
-pub(super) const CHECKS: [Check; 10] = [
+pub(super) fn checks() -> impl Iterator<Item = Check> {
+    STANDING_CHECKS.into_iter().chain(TAKE_CHECKS)
+}
+
+/// The checks that do not depend on what the take says, apart from its session: whether the member may file there.
+pub(super) const STANDING_CHECKS: [Check; 8] = [
     |evaluation| evaluation.member().map(|_| ()),
     |evaluation| evaluation.session().map(|_| ()),
     |evaluation| within_window(evaluation.session()?, evaluation.basis.now),
@@ -129,9 +134,11 @@ pub(super) const CHECKS: [Check; 10] = [
     |evaluation| evaluation.key().map(|_| ()),
     |evaluation| evaluation.revision().map(|_| ()),
     |evaluation| amendable(evaluation.session()?, evaluation.basis.latest),
-    |evaluation| evaluation.verify(),
-    |evaluation| unspent(evaluation.basis),
 ];
+
+/// The checks of signature and nonce.
+const TAKE_CHECKS: [Check; 2] =
+    [|evaluation| evaluation.verify(), |evaluation| unspent(evaluation.basis)];
 
 /// A check passes or refuses. If it needs something that an earlier check did not find, it returns
 /// the refusal of that check.
@@ -140,13 +147,18 @@ pub(super) type Check = fn(&mut Evaluation<'_>) -> Result<(), Refusal>;
 /// The state of an evaluation: the facts, and the results of the checks so far.
 pub(super) struct Evaluation<'a> {
     basis: &'a Basis,
-    submission: &'a Submission,
+    /// The take; `None` if only the standing of the member is evaluated.
+    submission: Option<&'a Submission>,
     take: Option<Verified<TakeDraft>>,
 }
 
 impl<'a> Evaluation<'a> {
     pub(super) fn new(basis: &'a Basis, submission: &'a Submission) -> Self {
-        Self { basis, submission, take: None }
+        Self { basis, submission: Some(submission), take: None }
+    }
+
+    pub(super) fn of_standing(basis: &'a Basis) -> Self {
+        Self { basis, submission: None, take: None }
     }
 
     fn filing(self, attempt: AttemptId, salt: Salt) -> Result<Filing, Refusal> {
@@ -165,10 +177,10 @@ impl<'a> Evaluation<'a> {
     fn member(&self) -> Result<&'a Versioned<Member>, Refusal> {
         let member = self.basis.member.as_ref().filter(|member| member.record.state.is_active());
         let member = member.ok_or(Refusal::UnknownToken)?;
-        if member.record.id != self.submission.draft().member_id {
-            return Err(Refusal::TokenMismatch);
+        match self.submission {
+            Some(take) if member.record.id != take.draft().member_id => Err(Refusal::TokenMismatch),
+            _ => Ok(member),
         }
-        Ok(member)
     }
 
     fn found(&self) -> Result<&'a Versioned<SessionTerms>, Refusal> {
@@ -188,7 +200,8 @@ impl<'a> Evaluation<'a> {
     }
 
     fn verify(&mut self) -> Result<(), Refusal> {
-        let take = verify(&self.submission.signed, self.key()?);
+        let submission = self.submission.ok_or(Refusal::BadSignature)?;
+        let take = verify(&submission.signed, self.key()?);
         self.take = Some(take.ok_or(Refusal::BadSignature)?);
         Ok(())
     }

@@ -119,8 +119,8 @@ pub fn retry(message: &Versioned<Message>, now: Timestamp) -> Result<MessageChan
 /// [`Refusal::MessageIs`] when it is sent.
 pub fn cancel(message: &Versioned<Message>) -> Result<MessageChange, Refusal> {
     let last_error = Some("cancelled by an operator".to_owned());
-    let failed = Message { state: MailState::Failed, last_error, ..unsent(message)? };
-    Ok(MessageChange { message: failed, expected: message.version })
+    let cancelled = Message { state: MailState::Cancelled, last_error, ..unsent(message)? };
+    Ok(MessageChange { message: cancelled, expected: message.version })
 }
 
 fn unsent(message: &Versioned<Message>) -> Result<Message, Refusal> {

@@ -21,6 +21,7 @@ mod resolve;
 mod schedule;
 mod search;
 mod sessions;
+mod standing;
 mod submission;
 mod take_schema;
 mod warnings;
@@ -56,13 +57,14 @@ pub use membership::{
 pub use preflight::{Preflight, preflight};
 pub use public_take::{PublicTake, SealedTake, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
-pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
+pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
 pub use schedule::{ScheduledWindow, next_opening, next_state, open_windows, windows_of};
-pub use search::Needle;
+pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, amend, check_roster, close_if_due, convene,
-    excuse, freeze_roster, is_due, is_sealed_and_closed, withdraw,
+    excuse, freeze_roster, is_due, is_sealed_and_closed, may_move_deadline, withdraw,
 };
+pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};

@@ -1,7 +1,7 @@
 //! Preflight: all reasons for which a take would be refused, at once, and the warnings about it
 //! (API.md, 9.3).
 
-use super::judge::{CHECKS, Evaluation};
+use super::judge::{Evaluation, checks};
 use super::{Basis, Draft, Refusal, Warning, warnings};
 use crate::domain::{Revision, SessionId, Timestamp};
 
@@ -33,7 +33,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     let mut evaluation = Evaluation::new(basis, &draft.submission);
     let mut findings: Vec<_> =
         draft.faults().iter().cloned().map(Refusal::InvalidSubmission).collect();
-    for check in CHECKS {
+    for check in checks() {
         match check(&mut evaluation) {
             Err(Refusal::UnknownToken) => return Err(Refusal::UnknownToken),
             Err(refusal) if !findings.contains(&refusal) && concerns_input(&refusal, draft) => {

@@ -5,6 +5,9 @@ use crate::domain::{
     Day, Invalid, MailState, MemberId, MemberState, SessionState, SubjectId, TakeId,
 };
 
+/// Maximum number of sessions that are named when the session of a take does not exist.
+pub const MAX_SESSIONS_NAMED: usize = 5;
+
 /// Why a request was refused. `Display` writes the exact error text of the response. The variants
 /// are in the order of API.md, 5.2, then 4 and 7.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +28,8 @@ pub enum Refusal {
     /// No session has this date and subject.
     #[error("no session for date/subject")]
     NoSession {
-        /// The date and subject of some sessions that accept takes, if they were looked up.
+        /// The date and subject of sessions that accept takes, if they were looked up: one more than
+        /// [`MAX_SESSIONS_NAMED`] at most, which shows that there are more.
         open: Vec<(Day, SubjectId)>,
     },
     /// The deadline has passed.
@@ -224,14 +228,14 @@ pub enum ClaimFault {
         /// The origin of this service.
         service: String,
     },
-    /// `expiresAt` does not have the form of an expiry.
+    /// `expiresAt` does not have the form of an expiry, or is later than that of any challenge.
     NotAnExpiry,
     /// `expiresAt` has passed.
     Expired,
     /// The signature is not standard base64 of 64 bytes.
     Encoding,
-    /// None of these: the member is not approved, the challenge was replaced, or the signature does
-    /// not hold.
+    /// None of these: the member is not approved, the challenge was replaced, `expiresAt` is that of another challenge,
+    /// or the signature does not hold.
     Unproven,
 }
 

@@ -148,6 +148,11 @@ fn opened(mut change: SessionChange, now: Timestamp, by: &Attribution) -> Sessio
     SessionChange { opens: true, ..change }
 }
 
+/// Returns whether the deadline of a session may move at all: not once a blind session was opened.
+pub fn may_move_deadline(session: &Session) -> bool {
+    session.opened_at.is_none()
+}
+
 /// Changes a session's deadline or quorum. A window that has closed opens again when its deadline
 /// moves ahead or is cleared. A deadline may change in every state, but not to a time before a
 /// stored take was filed; a guard of the commit checks that. So no take appears to be late. `None`
@@ -171,7 +176,7 @@ pub fn amend(
     let none_filed_after = patch.window_closes_at.flatten();
     amended.window_closes_at = deadline;
     let moves = deadline != session.record.window_closes_at;
-    if moves && session.record.opened_at.is_some() {
+    if moves && !may_move_deadline(&session.record) {
         return Err(Refusal::AlreadyOpened);
     }
     let is_ahead = deadline.is_none_or(|deadline| deadline >= now);

@@ -10,6 +10,7 @@ mod error;
 mod log;
 mod log_rows;
 mod members;
+mod numbered;
 mod observer;
 mod outbox;
 mod retries;
@@ -17,6 +18,8 @@ mod round;
 mod schedule;
 mod sessions;
 pub mod signed_log;
+mod standings;
+mod take_list;
 mod takes;
 
 use std::fmt;
@@ -30,7 +33,7 @@ use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Countable, Readiness, Store, Tenants};
 
 pub use committee::{CommitteeTenant, Committees, Generated, Receipt};
-pub use documents::{SubjectPage, WriteOutcome};
+pub use documents::{MemoPage, SubjectPage, WriteOutcome};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
 pub use entropy::{Entropy, NoEntropy};
@@ -42,6 +45,8 @@ pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
 pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakePage};
+pub use standings::{MemberStandings, StandingInSession};
+pub use take_list::TakeListPage;
 pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
 
 /// All tenants, served by one store.

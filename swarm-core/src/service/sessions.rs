@@ -321,6 +321,25 @@ impl Tenant {
         Ok(SummaryPage { next_before: query.before, sessions })
     }
 
+    /// Returns the sessions of a page of summaries. A page has fewer sessions if they exceed about 4 MiB.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn sessions_of(&self, page: &SummaryPage) -> Result<SessionPage, Error> {
+        let (mut sessions, mut room): (Vec<Arc<Session>>, _) = (Vec::new(), Some(PAGE_BYTES));
+        for summary in &page.sessions {
+            // A session that is missing now was withdrawn.
+            let Some(session) = self.store.session(summary.id).await? else { continue };
+            room = room.and_then(|room| room.checked_sub(length(&session.record)));
+            if room.is_none() && !sessions.is_empty() {
+                let next_before = sessions.last().map(|last| last.id);
+                return Ok(SessionPage { next_before, sessions });
+            }
+            sessions.push(session.record);
+        }
+        Ok(SessionPage { next_before: page.next_before, sessions })
+    }
+
     /// Returns summaries of the `limit` sessions that were published last, the latest first.
     ///
     /// # Errors

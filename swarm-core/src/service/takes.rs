@@ -20,9 +20,6 @@ use crate::store::{
     TakeContext,
 };
 
-/// Maximum number of sessions that are named when the session of a take does not exist.
-const MAX_SESSIONS_NAMED: usize = 5;
-
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
 const FIRST_LOG_ROWS: u64 = 8;
 
@@ -220,7 +217,7 @@ impl Tenant {
     /// answer, the refusal stays as it is.
     async fn fill_open_sessions(&self, refusal: &mut Refusal) {
         if let Refusal::NoSession { open } = refusal
-            && let Ok(sessions) = self.accepting_sessions(MAX_SESSIONS_NAMED).await
+            && let Ok(sessions) = self.accepting_sessions(rules::MAX_SESSIONS_NAMED + 1).await
         {
             let name = |session: &Arc<Session>| (session.date, session.subject_id.clone());
             *open = sessions.iter().map(name).collect();
@@ -286,7 +283,10 @@ impl Tenant {
     }
 
     /// The public form of these takes, of any sessions. Only takes with a seal require that their session is read.
-    async fn public_takes(&self, takes: Vec<Arc<Take>>) -> Result<Vec<PublicTake>, Error> {
+    pub(super) async fn public_takes(
+        &self,
+        takes: Vec<Arc<Take>>,
+    ) -> Result<Vec<PublicTake>, Error> {
         let mut sessions: HashMap<SessionId, Arc<Session>> = HashMap::new();
         for take in takes.iter().filter(|take| take.salt.is_some()) {
             if let Entry::Vacant(unread) = sessions.entry(take.session_id) {

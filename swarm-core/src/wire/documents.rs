@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Answer;
 use super::answer::Nothing;
 use crate::domain::{Brief, Memo, MemoId, Subject, SubjectId, SubjectSnapshot};
-use crate::service::{SubjectPage, WriteOutcome};
+use crate::service::{MemoPage, SubjectPage, WriteOutcome};
 
 /// Returns the response with a page of subjects: `{subjects}`, and `nextAfter` when there are more.
 pub fn subjects(page: &SubjectPage) -> Answer {
@@ -48,6 +48,18 @@ pub fn snapshot_added(snapshot: &SubjectSnapshot) -> Answer {
         snapshot: &'a SubjectSnapshot,
     }
     Answer::done(201, &Added { snapshot })
+}
+
+/// Returns the response with a page of memos: `{memos, nextBefore?}`.
+pub fn memos(page: &MemoPage) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Memos<'a> {
+        memos: &'a [Memo],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_before: Option<MemoId>,
+    }
+    Answer::ok(&Memos { memos: &page.memos, next_before: page.next_before })
 }
 
 /// Returns the response with a published memo and its URL: 201 `{ok, status, memoId, url}`.

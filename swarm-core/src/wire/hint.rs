@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use crate::domain::json::{self, ErrorPosition, Json, NotJson};
 use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
-use crate::rules::{ClaimFault, QuotaReached, Refusal, shape_fault};
+use crate::rules::{ClaimFault, MAX_SESSIONS_NAMED, QuotaReached, Refusal, shape_fault};
 
 /// Maximum number of characters of the request that a hint quotes.
 const MAX_QUOTED: usize = 40;
+
+/// Maximum number of parameters that a hint names.
+const MAX_PARAMETERS_NAMED: usize = 4;
 
 /// The hint for a wrong signature.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
@@ -79,7 +82,12 @@ fn open_hint(open: &[(Day, SubjectId)]) -> String {
     }
     let shorten = |subject: &str| subject.chars().take(MAX_QUOTED).collect::<String>();
     let name = |(date, subject): &(Day, SubjectId)| format!("{date}/{}", shorten(subject.as_str()));
-    printable(&format!("open now: {}", open.iter().map(name).collect::<Vec<_>>().join(", ")))
+    let named: Vec<_> = open.iter().take(MAX_SESSIONS_NAMED).map(name).collect();
+    let more = match open.len() > MAX_SESSIONS_NAMED {
+        true => ", and more: see /api/swarm/open-sessions",
+        false => "",
+    };
+    printable(&format!("open now: {}{more}", named.join(", ")))
 }
 
 fn claim_hint(fault: &ClaimFault) -> String {
@@ -94,7 +102,8 @@ fn claim_hint(fault: &ClaimFault) -> String {
         ClaimFault::Encoding => "signature: must be standard base64 of 64 bytes",
         ClaimFault::Unproven => {
             "memberId is not approved (GET /api/swarm/apply/<memberId>), or challenge was replaced (ask \
-             again), or signature does not hold (POST the same body to /api/swarm/diagnose)"
+             again), or expiresAt is not the text that came with it, or signature does not hold (POST the same \
+             body to /api/swarm/diagnose)"
         }
     };
     text.to_owned()
@@ -133,6 +142,23 @@ pub(super) fn field_hint(invalid: &Invalid, body: &[u8]) -> String {
     let quoted = sent.filter(|_| rule != "is missing").map(|value| quote(&value));
     let quoted = quoted.map_or_else(String::new, |text| format!(", is {text}"));
     printable(&format!("{field}: {rule}")) + &quoted
+}
+
+/// Returns the hint for parameters of a query that mean nothing, if there are any: their names, and the parameters that
+/// there are.
+pub fn parameters_hint<'a>(
+    unknown: impl IntoIterator<Item = &'a str>,
+    known: &[&str],
+) -> Option<String> {
+    let shorten = |name: &str| printable(&name.chars().take(MAX_QUOTED).collect::<String>());
+    let mut names: Vec<_> = unknown.into_iter().map(shorten).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MAX_PARAMETERS_NAMED);
+    let (first, is) = (names.first()?, if names.len() > 1 { "mean" } else { "means" });
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let named = if names.len() > 1 { names.join(", ") } else { first.clone() };
+    Some(format!("{named}: {is} nothing here, the parameters of this path are {known}"))
 }
 
 pub(super) fn quote(value: &Json) -> String {
@@ -174,6 +200,19 @@ mod tests {
         assert_eq!(hint(&Refusal::WindowClosed, b"{}"), None);
         let trailer = committee_hint(&CommitteeRefusal::MissingStanceLine, b"{}").unwrap();
         assert!(trailer.starts_with("body: the last line must be STANCE: "), "{trailer}");
+    }
+
+    #[test]
+    fn parameters_without_meaning_are_named_once() {
+        let hint = |unknown: &[&str]| parameters_hint(unknown.iter().copied(), &["limit", "q"]);
+        assert_eq!(hint(&[]), None);
+        let rest = "nothing here, the parameters of this path are";
+        assert_eq!(hint(&["x", "x"]).unwrap(), format!("x: means {rest} limit, q"));
+        assert_eq!(hint(&["b", "a"]).unwrap(), format!("a, b: mean {rest} limit, q"));
+        let hostile = "\r\n\u{9b}".repeat(99);
+        let hint = parameters_hint([&*hostile], &[]).unwrap();
+        assert!(hint.ends_with(&format!("means {rest} none")), "{hint}");
+        assert!(hint.len() < 400 && hint.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{hint}");
     }
 
     #[test]

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Answer;
+use super::{Answer, Problem};
 use crate::domain::{
-    Contact, Lens, MailState, Member, MemberId, MemberState, Message, MessageId, Name, PublicKey,
-    Timestamp,
+    Contact, Day, Lens, MailState, Member, MemberId, MemberState, Message, MessageId, Name,
+    PublicKey, Revision, SessionId, SessionState, SubjectId, Timestamp,
 };
 use crate::proof::BearerToken;
-use crate::service::{ApplicationPage, IssuedChallenge, OutboxPage};
+use crate::service::{
+    ApplicationPage, IssuedChallenge, MemberStandings, OutboxPage, StandingInSession,
+};
 
 /// Returns the response with a received application: 201 `{ok, memberId, status}`.
 pub fn applied(member_id: &MemberId) -> Answer {
@@ -77,6 +79,53 @@ pub fn bearer(member: &Member) -> Answer {
         member_id: &'a MemberId,
     }
     Answer::ok(&Bearer { member_id: &member.id })
+}
+
+/// Returns the response with a member and its standing in the sessions that accept takes: `{member, sessions}`.
+pub fn standings(standings: &MemberStandings) -> Answer {
+    #[derive(Serialize)]
+    struct Standings<'a> {
+        member: PublicMember<'a>,
+        sessions: Vec<SessionStanding<'a>>,
+    }
+    let sessions = standings.sessions.iter().map(SessionStanding::of).collect();
+    Answer::ok(&Standings { member: PublicMember::of(&standings.member), sessions })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionStanding<'a> {
+    id: SessionId,
+    date: Day,
+    subject_id: &'a SubjectId,
+    window_closes_at: Option<Timestamp>,
+    state: SessionState,
+    practice: bool,
+    brief: bool,
+    may_file: bool,
+    code: Option<&'static str>,
+    revision: Option<Revision>,
+    takes_left: u8,
+}
+
+impl<'a> SessionStanding<'a> {
+    fn of(found: &'a StandingInSession) -> Self {
+        let StandingInSession { session, has_brief, standing } = found;
+        let code = standing.refusal.as_ref().map(|refusal| Problem::from(refusal).code());
+        Self {
+            id: session.id,
+            date: session.date,
+            subject_id: &session.subject_id,
+            window_closes_at: session.window_closes_at,
+            state: session.state,
+            practice: false,
+            brief: *has_brief,
+            may_file: code.is_none(),
+            code,
+            revision: standing.revision,
+            takes_left: standing.takes_left,
+        }
+    }
 }
 
 /// Returns the response with the public view of a member.

@@ -34,6 +34,6 @@ mod problem;
 mod request_error;
 
 pub use answer::Answer;
-pub use hint::{committee_hint, hint};
+pub use hint::{committee_hint, hint, parameters_hint};
 pub use problem::{Audience, Problem};
 pub use request_error::RequestError;

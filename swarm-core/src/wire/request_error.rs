@@ -1,5 +1,7 @@
 //! Errors that the front end finds: in the host, the path or the body of a request.
 
+use std::time::Duration;
+
 use super::{Answer, Problem, answer, hint};
 use crate::domain::Invalid;
 use crate::domain::json::NotJson;
@@ -84,6 +86,11 @@ pub enum RequestError {
 }
 
 impl RequestError {
+    /// The error of a token that may be sent after this time.
+    pub fn wait(left: Duration) -> Self {
+        Self::TooManyAttempts(u32::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX))
+    }
+
     /// Returns the seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::Answer;
 use crate::audit::SessionBundle;
-use crate::domain::{Session, SessionId, TakeId};
+use crate::domain::{Session, SessionId, SessionSummary, TakeId};
 use crate::rules::PublicTake;
-use crate::service::{SessionPage, TakePage};
+use crate::service::{SessionPage, SummaryPage, TakePage};
 
 /// A session and the takes that count, the latest revision of each member: `{session, takes}`.
 pub fn with_takes(session: &Session, takes: &[PublicTake]) -> Answer {
@@ -40,6 +40,18 @@ pub fn page(page: &SessionPage) -> Answer {
     #[serde(rename_all = "camelCase")]
     struct Page<'a> {
         sessions: &'a [Arc<Session>],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_before: Option<SessionId>,
+    }
+    Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
+}
+
+/// Returns the response with a page of summaries of sessions: `{sessions, nextBefore?}`.
+pub fn summaries(page: &SummaryPage) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Page<'a> {
+        sessions: &'a [Arc<SessionSummary>],
         #[serde(skip_serializing_if = "Option::is_none")]
         next_before: Option<SessionId>,
     }

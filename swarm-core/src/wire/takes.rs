@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::{Answer, Problem, hint, warning};
-use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, Timestamp};
+use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, TakeOnFile, Timestamp};
 use crate::proof::canonical;
-use crate::rules::{Preflight, Refusal, Warning};
+use crate::rules::{Preflight, PublicTake, Refusal, Warning};
+use crate::service::TakeListPage;
 
 /// Returns the response with the receipt of a committed take: 201 `{ok, status, recommendationId, verified}`.
 pub fn filed(take: &Take) -> Answer {
@@ -16,6 +17,18 @@ pub fn filed(take: &Take) -> Answer {
         verified: bool,
     }
     Answer::done(201, &Receipt { recommendation_id: take.id, verified: true })
+}
+
+/// Returns the response with a page of the list of takes: `{takes, nextBefore?}`.
+pub fn list(page: &TakeListPage) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Takes<'a> {
+        takes: &'a [TakeOnFile<PublicTake>],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_before: Option<TakeId>,
+    }
+    Answer::ok(&Takes { takes: &page.takes, next_before: page.next_before })
 }
 
 /// Returns the response with all reasons for which a take would be refused, and all warnings: `{ok, sessionId, revision,

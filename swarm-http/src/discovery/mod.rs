@@ -9,8 +9,8 @@ use http::HeaderValue;
 use http::header::VARY;
 
 use crate::request::RequestContext;
-use crate::request::accept::preference;
 use crate::response::Reply;
+use crate::response::accept::preference;
 
 /// `/`: the home page, the index for agents or the manifest, by `Accept`; without a preference, the page.
 pub(crate) async fn home(request: RequestContext) -> Reply {

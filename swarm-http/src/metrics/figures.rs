@@ -97,10 +97,16 @@ impl AllFigures {
             ("tenant_pending_applications", "Applications awaiting review, by tenant", |it| {
                 it.pending_applications
             }),
-            ("tenant_failed_messages", "Messages to members that failed, by tenant", |it| {
-                let failed = it.messages.iter().filter(|(state, _)| *state == MailState::Failed);
-                failed.map(|(_, count)| count).sum()
-            }),
+            (
+                "tenant_failed_messages",
+                "Messages to members that were not delivered, by tenant",
+                |it| {
+                    let is_failed =
+                        |state| matches!(state, MailState::Failed | MailState::Undeliverable);
+                    let failed = it.messages.iter().filter(|(state, _)| is_failed(*state));
+                    failed.map(|(_, count)| count).sum()
+                },
+            ),
             ("tenant_log_size", "Log entries, by tenant", |it| it.log_size),
         ];
         let all = self.lock();

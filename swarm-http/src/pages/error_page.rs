@@ -21,7 +21,7 @@ pub(crate) fn page(site: SiteContext, error: ApiError) -> Answer {
     // Keep the headers of the error, such as `Allow` and `Retry-After`.
     let (mut headers, problem) = (answer.headers, answer.problem);
     headers.extend(rendered.headers.clone());
-    Answer { headers, problem, ..rendered }
+    Answer { headers, problem, error_json: Some(answer.body), ..rendered }
 }
 
 #[derive(Template)]

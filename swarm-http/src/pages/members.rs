@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::rules::Needle;
 use swarm_core::{Member, MemberId};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -79,10 +78,8 @@ async fn look(
     after: Option<MemberId>,
 ) -> Result<(Vec<Arc<Member>>, Option<MemberId>), ApiError> {
     let needle = find.needle();
-    let is_match = |member: &Arc<Member>| {
-        let has = |it: &Needle| it.is_in(member.name.as_str()) || it.is_in(member.lens.as_str());
-        needle.as_ref().is_none_or(has)
-    };
+    let is_match =
+        |member: &Arc<Member>| needle.as_ref().is_none_or(|needle| needle.is_in_member(member));
     let (mut found, mut next) = (Vec::new(), after);
     for _ in 0..MAX_READS {
         let (read, more) = request.tenant().member_page(next, PER_PAGE - found.len()).await?;

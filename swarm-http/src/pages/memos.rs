@@ -4,6 +4,8 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::MemberId;
 use swarm_core::domain::{Memo, MemoId, SubjectId};
+use swarm_core::rules::MemoFilter;
+use swarm_core::service::MemoPage;
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
@@ -45,21 +47,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(MemoId);
     let find = ListFilter::of(&request, "/swarm/memos", &["q", "subject", "member"]);
-    let needle = find.needle();
-    let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
-    let member = find.value("member").and_then(|id| MemberId::parse(id).ok());
-    let keeps = |memo: &Memo| {
-        before.is_none_or(|before| memo.id.0 < before.0)
-            && subject.as_ref().is_none_or(|id| memo.draft.subject_id.as_ref() == Some(id))
-            && member.as_ref().is_none_or(|id| memo.member_id == *id)
-            && needle
-                .as_ref()
-                .is_none_or(|it| it.is_in(&memo.draft.title) || it.is_in(&memo.draft.body))
+    let filter = MemoFilter {
+        member: find.value("member").and_then(|id| MemberId::parse(id).ok()),
+        subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
+        needle: find.needle(),
     };
-    let mut memos = tenant.memos().await?;
-    memos.retain(keeps);
-    let more = memos.len() > PER_PAGE;
-    memos.truncate(PER_PAGE);
+    let MemoPage { memos, next_before, .. } = tenant.memo_page(&filter, PER_PAGE, before).await?;
+    let MemoFilter { member, subject, .. } = filter;
     let ids = memos.iter().filter_map(|memo| memo.draft.subject_id.as_ref()).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let ids = memos.iter().map(|memo| &memo.member_id).chain(&member);
@@ -83,7 +77,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         ),
         rows: memos.iter().map(row).collect(),
         later: before.is_some(),
-        next: memos.last().filter(|_| more).map(|last| find.address(Some(last.id.0))),
+        next: next_before.map(|before| find.address(Some(before.0))),
         find,
     };
     Ok(html(StatusCode::OK, &page))

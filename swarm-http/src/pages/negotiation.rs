@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use http::header::{ACCEPT, VARY};
+use http::header::VARY;
 use http::{HeaderMap, HeaderValue};
 
 use super::error_page;
 use super::frame::SiteContext;
 use crate::request::RequestContext;
-use crate::request::accept::preference;
 use crate::request::route::{AsyncHandler, Route, Work, read};
+use crate::response::accept::{accept, preference};
 use crate::response::{ApiError, Reply};
 
 /// A route that answers a page, or `record` with this schema if the client prefers JSON.
@@ -99,10 +99,6 @@ pub(super) async fn read_consistently<F: Future<Output = Reply>>(
     page(request).await
 }
 
-fn accept(headers: &HeaderMap) -> &str {
-    headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default()
-}
-
 /// Whether an `Accept` header prefers JSON to HTML. Without a preference the client gets the page.
 fn prefers_json(accept: &str) -> bool {
     preference(accept, "application", "json") > preference(accept, "text", "html")
@@ -116,6 +112,8 @@ pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::header::ACCEPT;
+
     use super::*;
 
     #[test]

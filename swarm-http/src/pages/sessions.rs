@@ -2,16 +2,18 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::SessionId;
 use swarm_core::domain::{SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{Stage, stage};
+use swarm_core::service::SummaryPage;
 use swarm_core::store::SessionList;
+use swarm_core::{Error, SessionId, Tenant, Timestamp, wire};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
 use super::lists::{SessionRow, Subjects, number_param, part_title};
 use super::stage_text;
 use crate::request::RequestContext;
+use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::response::Reply;
 
 /// Sessions per page.
@@ -47,6 +49,39 @@ fn list(subject: Option<&SubjectId>, stage: Option<&str>) -> SessionList {
     }
 }
 
+/// A page of the sessions of this subject, in this stage at this time.
+async fn found(
+    tenant: &Tenant,
+    (subject, state, now): (Option<&SubjectId>, Option<&str>, Timestamp),
+    limit: usize,
+    before: Option<SessionId>,
+) -> Result<SummaryPage, Error> {
+    let list = list(subject, state);
+    let Some(state) = state else { return tenant.summaries(list, limit, before).await };
+    let keeps = |session: &SessionSummary| {
+        let stage = stage(session.state, session.window_closes_at, now);
+        stage_text::word(stage) == state
+    };
+    tenant.summaries_where(list, limit, before, keeps).await
+}
+
+/// The sessions of the page as JSON, whole.
+pub(crate) async fn record(request: RequestContext) -> Reply {
+    let Page { limit, position } =
+        request.page(MAX_PAGE, "before", |id| number(id).map(SessionId))?;
+    let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state"]);
+    let tenant = request.tenant();
+    let page = match find.is_active() {
+        false => tenant.sessions(limit, position).await?,
+        true => {
+            let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
+            let of = (subject.as_ref(), find.value("state"), tenant.now().await?);
+            tenant.sessions_of(&found(tenant, of, limit, position).await?).await?
+        }
+    };
+    Ok(request.linked(wire::sessions::page(&page), "before", page.next_before))
+}
+
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let tenant = request.tenant();
@@ -55,17 +90,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
     let state = find.value("state").map(str::to_owned);
     let state = state.as_deref();
-    let list = list(subject.as_ref(), state);
-    let found = match state {
-        None => tenant.summaries(list, PER_PAGE, before).await?,
-        Some(state) => {
-            let keeps = |session: &SessionSummary| {
-                let stage = stage(session.state, session.window_closes_at, times.now);
-                stage_text::word(stage) == state
-            };
-            tenant.summaries_where(list, PER_PAGE, before, keeps).await?
-        }
-    };
+    let found = found(tenant, (subject.as_ref(), state, times.now), PER_PAGE, before).await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();

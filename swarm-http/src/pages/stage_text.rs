@@ -57,9 +57,12 @@ fn result(
     };
     let begin = match (closes, aggregated) {
         (Some((time, _)), _) if !early => format!("closed {time}, "),
-        (Some((_, left)), Some(aggregated)) => {
+        (Some((deadline, left)), Some(aggregated)) => {
             let time = times.time(aggregated);
-            let later = if left.is_some() { "; later takes do not count" } else { "" };
+            let later = match left {
+                Some(_) => format!("; takes filed until {deadline} do not count"),
+                None => String::new(),
+            };
             format!("aggregated {time}, before its deadline{later}, ")
         }
         _ => String::new(),

@@ -11,13 +11,10 @@ use super::lists::{part_title, subject_title};
 use super::markup::{clipped, named};
 use crate::request::RequestContext;
 use crate::request::parameters::no_position;
-use crate::response::{ApiError, Reply};
+use crate::response::Reply;
 
 /// Subjects per page.
 const PER_PAGE: usize = 100;
-
-/// How often subjects are read for one page; more than once only in a search.
-const MAX_READS: usize = 20;
 
 /// Longest excerpt of a thesis, in letters.
 const MAX_BLURB: usize = 110;
@@ -43,7 +40,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let find = ListFilter::of(&request, "/swarm/subjects", &["q"]);
     let after = request.query().remove("after").map(SubjectId::parse).transpose();
     let after = after.map_err(|_| no_position("after"))?;
-    let found = look(&request, &find, after.clone()).await?;
+    let needle = find.needle();
+    let keeps = |subject: &Subject| needle.as_ref().is_none_or(|it| it.is_in_subject(subject));
+    let found = request.tenant().subjects_where(PER_PAGE, after.as_ref(), keeps).await?;
     let address = |after: &SubjectId| find.address_after(after.as_str());
     let path = after.as_ref().map_or_else(|| find.address(None), address);
     let last = after.as_ref().map(|id| named(id.as_str(), ""));
@@ -52,41 +51,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         rows: found.subjects.iter().map(row).collect(),
         frame: Frame::new(SiteContext::of(&request), title, path),
         later: after.is_some(),
-        next: found.next.as_ref().map(address),
+        next: found.next_after.as_ref().map(address),
         find,
     };
     Ok(html(StatusCode::OK, &page))
-}
-
-/// Some subjects, and the last one that was looked at, if there are more.
-struct Found {
-    subjects: Vec<Subject>,
-    next: Option<SubjectId>,
-}
-
-/// Searches a limited number of subjects.
-async fn look(
-    request: &RequestContext,
-    find: &ListFilter,
-    after: Option<SubjectId>,
-) -> Result<Found, ApiError> {
-    let needle = find.needle();
-    let is_match = |subject: &Subject| {
-        let blurb = subject.thesis_blurb.as_deref().unwrap_or_default();
-        let texts = [&subject.name, subject.id.as_str(), blurb];
-        needle.as_ref().is_none_or(|needle| texts.iter().any(|text| needle.is_in(text)))
-    };
-    let mut found = Found { subjects: Vec::new(), next: after };
-    for _ in 0..MAX_READS {
-        let room = PER_PAGE - found.subjects.len();
-        let page = request.tenant().subjects(room, found.next.as_ref()).await?;
-        found.subjects.extend(page.subjects.into_iter().filter(is_match));
-        found.next = page.next_after;
-        if found.next.is_none() || found.subjects.len() == PER_PAGE {
-            break;
-        }
-    }
-    Ok(found)
 }
 
 fn row(subject: &Subject) -> SubjectRow {

@@ -5,7 +5,7 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::MemberId;
 use swarm_core::domain::{STANCES, Seq, SubjectId};
-use swarm_core::rules::{Needle, PublicTake};
+use swarm_core::rules::{PublicTake, TakeFilter};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
@@ -33,38 +33,12 @@ struct TakesPage {
     next: Option<String>,
 }
 
-/// The filters of the list of takes.
-struct Filter {
-    needle: Option<Needle>,
-    subject: Option<SubjectId>,
-    member: Option<MemberId>,
-    stance: Option<String>,
-}
-
-impl Filter {
-    fn keeps(&self, take: &PublicTake) -> bool {
-        let draft = take.open().map(|take| take.draft());
-        let has = |needle: &Needle| {
-            needle.is_in(take.subject_id().as_str())
-                || draft.is_some_and(|draft| {
-                    needle.is_in(draft.body.as_str()) || needle.is_in(draft.stance.as_str())
-                })
-        };
-        let is_stance =
-            |stance: &String| draft.is_some_and(|draft| stance == draft.stance.as_str());
-        self.subject.as_ref().is_none_or(|subject| subject == take.subject_id())
-            && self.member.as_ref().is_none_or(|member| member == take.member_id())
-            && self.stance.as_ref().is_none_or(is_stance)
-            && self.needle.as_ref().is_none_or(has)
-    }
-}
-
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(Seq);
     let find = ListFilter::of(&request, "/swarm/takes", &["q", "subject", "member", "stance"]);
-    let filter = Filter {
+    let filter = TakeFilter {
         needle: find.needle(),
         subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
         member: find.value("member").and_then(|id| MemberId::parse(id).ok()),

@@ -11,17 +11,21 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::ApiKey;
+use swarm_core::rules::shape_fault;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
-use crate::response::ApiError;
+use crate::response::{Answer, ApiError};
 use crate::tenants::ServedTenant;
 
 use super::credential::Credential;
 use super::dry_run::DryRun;
 use super::origin::Origin;
+
+/// A query parameter: name and schema.
+pub(crate) type Parameter = (&'static str, &'static str);
 
 pub(crate) struct RequestContext {
     pub(crate) site: Arc<Site>,
@@ -34,9 +38,13 @@ pub(crate) struct RequestContext {
     #[cfg(feature = "pages")]
     pub(crate) is_head: bool,
     pub(crate) headers: HeaderMap,
+    /// The path, as it was sent.
+    pub(crate) target: String,
     /// The path parameters, percent-decoded.
     pub(crate) path: Vec<String>,
     pub(crate) query: String,
+    /// The query parameters of the route.
+    pub(crate) parameters: &'static [Parameter],
     /// The body, if the route has one.
     pub(crate) bytes: Bytes,
     /// The parsed body; null if the rules parse the bytes themselves.
@@ -57,8 +65,10 @@ impl RequestContext {
                 .map_or(Credential::None, |token| Credential::Bearer(*token)),
             is_head: self.is_head,
             headers: self.headers.clone(),
+            target: self.target.clone(),
             path: self.path.clone(),
             query: self.query.clone(),
+            parameters: self.parameters,
             bytes: Bytes::new(),
             body: Json::Null,
         }
@@ -168,9 +178,29 @@ impl RequestContext {
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
     ) -> Result<T, Invalid> {
         match &self.body {
-            Json::Object(_) => self.fields().read_all(read),
+            Json::Object(_) => self
+                .fields()
+                .read_all(read)
+                .map_err(|invalid| self.wrapping_fault(&invalid).unwrap_or(invalid)),
             _ => Err(Invalid::new("body", "must be a JSON object")),
         }
+    }
+
+    /// The fault of a body whose one member has the field that is missing.
+    fn wrapping_fault(&self, invalid: &Invalid) -> Option<Invalid> {
+        let body = Json::read(&self.bytes).ok()?;
+        let Json::Object(object) = &body else { return None };
+        let mut members = object.members().map(|(_, value)| value);
+        let inner = match (members.next()?, members.next()) {
+            (Json::Object(inner), None) => inner,
+            (Json::List(items), None) => match items.as_slice() {
+                [Json::Object(inner)] => inner,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let is_wrapped = *invalid == Invalid::missing(invalid.field) && inner.has(invalid.field);
+        shape_fault(&body, invalid.field).filter(|_| is_wrapped)
     }
 
     /// A path parameter, parsed. A text that is not a valid id counts as an unknown one.
@@ -211,6 +241,27 @@ impl RequestContext {
     /// The query parameters; of several with one name, the last.
     pub(crate) fn query(&self) -> HashMap<String, String> {
         form_urlencoded::parse(self.query.as_bytes()).into_owned().collect()
+    }
+
+    /// A page of a list, with a link to the next one if it begins at a position, the parameter `name`. The link has the
+    /// parameters of the route alone, so that the answer may be cached.
+    pub(crate) fn linked(
+        &self,
+        page: impl Into<Answer>,
+        name: &str,
+        next: Option<impl ToString>,
+    ) -> Answer {
+        let page = page.into();
+        let Some(next) = next else { return page };
+        let mut sent = self.query();
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (other, _) in self.parameters.iter().filter(|(other, _)| *other != name) {
+            if let Some(value) = sent.remove(*other) {
+                query.append_pair(other, &value);
+            }
+        }
+        query.append_pair(name, &next.to_string());
+        page.with_next(&format!("{}?{}", self.target, query.finish()))
     }
 }
 

@@ -2,12 +2,18 @@
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
-use swarm_core::domain::{Actor, TokenHash};
+use swarm_core::domain::{Actor, AdminTokenHash, TokenHash};
 use swarm_core::proof::ApiKey;
-use swarm_core::{CommitteeRefusal, Refusal};
+use swarm_core::wire::{Problem, RequestError};
+use swarm_core::{CommitteeRefusal, Refusal, TenantId};
+use tokio::time::Instant;
 
-use crate::response::ApiError;
-use crate::tenants::{Operator, Role, ServedTenant, single_header};
+use crate::response::{Answer, ApiError};
+use crate::tenants::{ADMIN_TOKEN, Operator, Role, ServedTenant, single_header};
+use crate::token_attempts::{Asker, Attempt, Entrance, TokenAttempts};
+
+/// The header with the API key of a committee member.
+const API_KEY: &str = "x-ic-key";
 
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +43,57 @@ impl Access {
             Self::Public | Self::PublicOrMember | Self::Member | Self::CommitteeMember => None,
             Self::Console => None,
         }
+    }
+
+    /// The token that a request with these headers sends here, and where it counts if it is wrong. `None` without one: the
+    /// answer is the 401 for a missing one.
+    fn token(self, headers: &HeaderMap) -> Option<(Entrance, &[u8])> {
+        match self {
+            Self::Public | Self::PublicOrMember | Self::Console => None,
+            Self::Member => Some((Entrance::MemberApi, bearer(headers)?)),
+            Self::CommitteeMember => {
+                Some((Entrance::MemberApi, single_header(headers, API_KEY)?.as_bytes()))
+            }
+            Self::Operator(_) | Self::CommitteeOperator(_) => {
+                Some((Entrance::OperatorApi, single_header(headers, ADMIN_TOKEN)?.as_bytes()))
+            }
+        }
+    }
+}
+
+/// Begins an attempt with the token of a request, or refuses it because of earlier wrong ones. `None` without a token.
+pub(crate) fn attempt<'a>(
+    attempts: &'a TokenAttempts,
+    access: Access,
+    headers: &HeaderMap,
+    tenant: &TenantId,
+) -> Result<Option<Attempt<'a>>, ApiError> {
+    let Some((entrance, token)) = access.token(headers) else { return Ok(None) };
+    let asker = Asker::current(tenant);
+    let attempt = match entrance {
+        // The console knows only the hash.
+        Entrance::OperatorApi => {
+            let hash = AdminTokenHash::of(token);
+            attempts.begin(asker, entrance, hash.as_bytes(), Instant::now())
+        }
+        _ => attempts.begin(asker, entrance, token, Instant::now()),
+    };
+    Ok(Some(attempt.map_err(RequestError::wait)?))
+}
+
+/// Ends an attempt by the answer to its request. An answer that was given before the token was checked says nothing about
+/// the token.
+pub(crate) fn end_attempt(attempt: Attempt<'_>, answer: &Answer) {
+    match answer.problem {
+        Some(Problem::UnknownToken | Problem::InvalidKey | Problem::AdminToken) => {
+            attempt.fail(Instant::now());
+        }
+        None => attempt.succeed(Instant::now()),
+        // The rules check the token before they look for a record, and before they judge its state.
+        Some(_) if matches!(answer.status.as_u16(), 403 | 404 | 409) => {
+            attempt.succeed(Instant::now());
+        }
+        Some(_) => {}
     }
 }
 
@@ -84,12 +141,37 @@ pub(crate) async fn authorize(
     }
 }
 
-/// The hint for a member whose request has no bearer token. It quotes nothing, because a token in a wrong form is a
-/// secret all the same.
+/// The hint for a request without the credential that it needs. It quotes nothing, because a token in a wrong form is a secret
+/// all the same.
 pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
-    if access != Access::Member {
-        return None;
+    match access {
+        Access::Member => Some(bearer_hint(headers)),
+        Access::Operator(_) | Access::CommitteeOperator(_) => {
+            let place = "X-Admin-Token: must be the token of an operator";
+            absence(headers, ADMIN_TOKEN).map(|fault| format!("{place}, {fault}"))
+        }
+        Access::CommitteeMember => {
+            let place = "x-ic-key: must be <prefix>_<member_id>_<32 hex>";
+            let fault = absence(headers, API_KEY).unwrap_or("has another form");
+            Some(format!("{place}, {fault}"))
+        }
+        Access::Public | Access::PublicOrMember | Access::Console => None,
     }
+}
+
+/// Why a header that is sent once is not there.
+fn absence(headers: &HeaderMap, name: &str) -> Option<&'static str> {
+    match headers.get_all(name).iter().count() {
+        0 if headers.contains_key(AUTHORIZATION) => {
+            Some("is missing: Authorization is not read here")
+        }
+        0 => Some("is missing"),
+        1 => None,
+        _ => Some("is sent more than once"),
+    }
+}
+
+fn bearer_hint(headers: &HeaderMap) -> String {
     let mut sent = headers.get_all(AUTHORIZATION).iter().map(HeaderValue::as_bytes);
     let fault = match (sent.next(), sent.next()) {
         (None, _) => "is missing",
@@ -103,7 +185,7 @@ pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
         }
         (Some(_), None) => "does not begin with the word Bearer and a space",
     };
-    Some(format!("Authorization: must be Bearer <token>, {fault}"))
+    format!("Authorization: must be Bearer <token>, {fault}")
 }
 
 /// The token of the one `Authorization` header.
@@ -115,5 +197,5 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 
 /// The committee member's API key, unparsed.
 fn api_key(headers: &HeaderMap) -> Option<&str> {
-    single_header(headers, "x-ic-key")?.to_str().ok()
+    single_header(headers, API_KEY)?.to_str().ok()
 }

@@ -9,7 +9,7 @@ use futures_util::{FutureExt, Stream};
 use http::header::LINK;
 use http::{HeaderMap, Method};
 use swarm_core::json::{ErrorPosition, Json, NotJson};
-use swarm_core::wire::{Problem, RequestError};
+use swarm_core::wire::{Problem, RequestError, parameters_hint};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use tracing::field::Empty;
@@ -20,7 +20,7 @@ use crate::cache::{CacheKey, CacheRequest};
 use crate::fairness::Client;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
-use crate::response::{Answer, ApiError, Reply, SERVICE_LINKS, SWARM_HINT};
+use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, ServedTenant, TenantRequest};
 
 use super::body::MAX_PARSED_INLINE;
@@ -32,7 +32,7 @@ use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
 use super::reception::{MemoryGate, read_body};
-use super::route::{AsyncHandler, Handler, Work};
+use super::route::{AsyncHandler, Handler, Route, Work};
 use super::table::Endpoint;
 
 /// The endpoint of a request, and its path parameters.
@@ -51,18 +51,27 @@ where
     E: Send,
 {
     let id = RequestId::of(&head.headers);
-    let method = head.method.clone();
+    let (method, at) = (head.method.clone(), head.path.clone());
     let client = site.forwarded_client(&head.headers);
     let receipt = ReceiptRequest::of(&site, &head);
+    let form = error_form(&site, &head);
     let body = pin!(body);
     let mut body = DigestedBody::new(body, receipt.is_some());
     let negotiation = endpoint.has_public_read().then(|| match receipt {
         None => Negotiation::of(&head.headers),
         Some(_) => Negotiation::of_receipt(),
     });
-    let public = |answer| match &negotiation {
-        Some(negotiation) => caching::make_public(answer, &method, negotiation),
-        None => answer,
+    let is_cross_origin = endpoint.route(&method).is_ok_and(Route::is_cross_origin);
+    let unknown_parameters = unknown_parameters(&endpoint, &head);
+    let public = |answer| {
+        let mut answer = form.apply(answer);
+        if is_cross_origin {
+            caching::allow_any_origin(&mut answer);
+        }
+        match &negotiation {
+            Some(negotiation) => caching::make_public(answer, &method, negotiation),
+            None => answer,
+        }
     };
     // Pinned, because moving a large future into the next one copies it.
     let answer = pin!(async {
@@ -71,7 +80,8 @@ where
             is_cached: receipt.is_none(),
         };
         let answer = answer(&site, &endpoint, path, (head, options), Pin::new(&mut body)).await;
-        let mut answer = public(answer.unwrap_or_else(ApiError::into_answer));
+        let answer = answer.unwrap_or_else(ApiError::into_answer);
+        let mut answer = public(answer.with_further_hint(unknown_parameters));
         if let Some(receipt) = receipt {
             answer = receipt.sign(answer, body).await;
         }
@@ -79,11 +89,32 @@ where
             .unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
     });
     let route = (endpoint.pattern(), endpoint.submitted(&method));
-    let logged = pin!(log_and_count(&site, (id, client.clone()), &method, route, answer));
-    match client {
+    let asker = (id, client.clone(), &form);
+    let logged = pin!(log_and_count(&site, asker, &method, route, answer));
+    let answer = match client {
         Some(client) => client.run(logged).await,
         None => logged.await,
+    };
+    answer.guarded_at(&at)
+}
+
+/// The form that the errors of a request have.
+fn error_form(site: &Site, head: &RequestHead) -> ErrorForm {
+    let origin = || Origin::of(head.host.clone(), &head.headers, site.origins).url();
+    ErrorForm::of(&head.headers, origin)
+}
+
+/// The hint for the parameters of a query that mean nothing, at a path of the API.
+fn unknown_parameters(endpoint: &Endpoint, head: &RequestHead) -> Option<String> {
+    if head.query.is_empty() || !head.path.starts_with("/api/") {
+        return None;
     }
+    let route = endpoint.route(&head.method).ok()?;
+    let known: Vec<_> = route.parameters().map(|(name, _)| name).collect();
+    let sent: Vec<_> =
+        form_urlencoded::parse(head.query.as_bytes()).map(|(name, _)| name).collect();
+    let unknown = sent.iter().map(|name| &**name).filter(|name| !known.contains(name));
+    parameters_hint(unknown, &known)
 }
 
 /// How the answer is made: compressed, and from the cache or not.
@@ -120,10 +151,11 @@ where
 {
     let (id, client) = (RequestId::of(&head.headers), site.forwarded_client(&head.headers));
     let receipt = ReceiptRequest::of(site, &head);
+    let form = error_form(site, &head);
     let body = pin!(body);
     let body = DigestedBody::new(body, receipt.is_some());
     let RequestHead { method, host, path, headers, .. } = head;
-    let answer = async {
+    let answered = async {
         let origin = Origin::of(host, &headers, site.origins);
         let answer = match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
             Some(served) => {
@@ -135,12 +167,15 @@ where
             }
             None => unknown_host(&origin).into_answer(),
         };
+        let answer = form.apply(answer);
         match receipt {
             Some(receipt) => receipt.sign(answer, body).await,
             None => answer,
         }
     };
-    log_and_count(site, (id, client), &method, ("unknown", None), answer).await
+    let asker = (id, client, &form);
+    let answer = log_and_count(site, asker, &method, ("unknown", None), answered).await;
+    answer.guarded_at(&path)
 }
 
 /// The hint for a path that ends with a slash.
@@ -156,7 +191,7 @@ fn unknown_host(origin: &Origin) -> ApiError {
 /// there is one; otherwise a refusal is logged with the client of the connection.
 async fn log_and_count(
     site: &Site,
-    (id, client): (RequestId, Option<Arc<Client>>),
+    (id, client, form): (RequestId, Option<Arc<Client>>, &ErrorForm),
     method: &Method,
     (route, submitted): (&'static str, Option<Submitted>),
     answer: impl Future<Output = Answer> + Send,
@@ -176,8 +211,9 @@ async fn log_and_count(
     );
     let answered = async {
         let outcome = AssertUnwindSafe(answer).catch_unwind().await;
-        let mut answer =
-            outcome.unwrap_or_else(|_panic| ApiError::from(RequestError::Internal).into_answer());
+        let mut answer = outcome.unwrap_or_else(|_panic| {
+            form.apply(ApiError::from(RequestError::Internal).into_answer())
+        });
         let took = began.elapsed();
         let problem = answer.problem;
         site.metrics.record((method, route), answer.status, took.as_secs_f64());
@@ -207,22 +243,46 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let RequestHead { method, host, path, query, headers } = head;
-    let origin = Origin::of(host, &headers, site.origins);
-    let served = site.find(&TenantRequest::new(origin.host(), &path, &headers));
+    let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
+    let served = site.find(&TenantRequest::new(origin.host(), &head.path, &head.headers));
     if served.is_none() && endpoint.needs_tenant() {
         return Err(unknown_host(&origin));
     }
-    if method == Method::OPTIONS {
-        return Ok(caching::preflight(endpoint.allow(), endpoint.has_public_read()));
+    if head.method == Method::OPTIONS {
+        return Ok(caching::preflight(endpoint.allow(), endpoint.cross_origin()));
     }
-    let route = endpoint.route(&method)?;
+    let route = endpoint.route(&head.method)?;
     let handler = match &route.handler {
         Handler::Server(handler) => return handler.answer(Arc::clone(site)).await,
         Handler::Tenant(handler) => handler,
     };
     let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
+    let (attempts, tenant) = (&site.token_attempts, Arc::clone(&served));
+    let tenant = &tenant.config().id;
+    let attempt = credential::attempt(attempts, route.access, &head.headers, tenant)?;
+    let request = (served, origin, parts, head);
+    let answer = answer_route(site, (route, handler), request, options, body).await;
+    let answer = answer.unwrap_or_else(ApiError::into_answer);
+    if let Some(attempt) = attempt {
+        credential::end_attempt(attempt, &answer);
+    }
+    Ok(answer)
+}
+
+/// Answers a request whose tenant, route and handler are found.
+async fn answer_route<S, B, E>(
+    site: &Arc<Site>,
+    (route, handler): (&Route, &Arc<dyn AsyncHandler<RequestContext>>),
+    (served, origin, parts, head): (Arc<ServedTenant>, Origin, Vec<String>, RequestHead),
+    options: AnswerOptions,
+    body: Pin<&mut S>,
+) -> Reply
+where
+    S: Stream<Item = Result<B, E>>,
+    B: Buf,
+{
+    let RequestHead { method, path, query, headers, .. } = head;
     let credential = match authorize(route.access, &headers, &served).await {
         Ok(credential) => credential,
         Err(error) => {
@@ -256,8 +316,10 @@ where
         #[cfg(feature = "pages")]
         is_head: method == Method::HEAD,
         headers,
+        target: path,
         path: parts,
         query,
+        parameters: route.query,
         bytes,
         body: Json::Null,
     };

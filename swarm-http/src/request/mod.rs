@@ -1,6 +1,5 @@
 //! Requests: routing, credentials and bodies, up to the handler.
 
-pub(crate) mod accept;
 pub mod body;
 pub(crate) mod context;
 pub(crate) mod credential;

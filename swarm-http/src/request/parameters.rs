@@ -1,5 +1,8 @@
 //! Parameters of paths and queries: numbers, and the pages of lists.
 
+use swarm_core::domain::Invalid;
+use swarm_core::rules::Needle;
+
 pub(crate) use super::context::number;
 use super::context::{RequestContext, invalid_query};
 use crate::response::ApiError;
@@ -42,6 +45,43 @@ impl RequestContext {
         })?;
         let position = query.get(name).map(|text| parse(text).ok_or_else(|| no_position(name)));
         Ok(Page { limit, position: position.transpose()? })
+    }
+}
+
+/// Filters of lists. A parameter that is empty counts as absent: forms send it so.
+impl RequestContext {
+    /// Reads the filter `name` from the query with `parse`, which says what it must be.
+    pub(crate) fn filter<T>(
+        &self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, ApiError> {
+        let text = self.query().remove(name).filter(|text| !text.trim().is_empty());
+        text.map(|text| parse(&text).map_err(|rule| invalid_query(name, rule))).transpose()
+    }
+
+    /// Like [`filter`](Self::filter), for a value of the domain.
+    pub(crate) fn filter_of<T>(
+        &self,
+        name: &'static str,
+        parse: impl FnOnce(String) -> Result<T, Invalid>,
+    ) -> Result<Option<T>, ApiError> {
+        self.filter(name, |text| parse(text.to_owned()).map_err(|invalid| invalid.rule))
+    }
+
+    /// Reads the text to look for.
+    pub(crate) fn needle(&self) -> Option<Needle> {
+        Needle::new(self.query().get("q")?)
+    }
+
+    /// Reads a filter that is `true` or `false`; false unless given.
+    pub(crate) fn flag(&self, name: &'static str) -> Result<bool, ApiError> {
+        let flag = self.filter(name, |text| match text {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err("must be true or false".to_owned()),
+        })?;
+        Ok(flag.unwrap_or_default())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::metrics::Submitted;
 use crate::response::Reply;
 
 use super::body::MAX_VALUES;
+pub(crate) use super::context::Parameter;
 use super::context::RequestContext;
 use super::credential::Access;
 
@@ -49,9 +50,6 @@ pub(crate) struct Description {
     /// Errors particular to this route. The errors of host, credential and body are added.
     pub(crate) refusals: &'static [Problem],
 }
-
-/// A query parameter: name and schema.
-pub(crate) type Parameter = (&'static str, &'static str);
 
 /// The possible forms of a body: media types, or JSON schemas.
 pub(crate) type Forms = Vec<&'static str>;
@@ -296,6 +294,14 @@ impl Route {
     pub(crate) fn parameters(&self) -> impl Iterator<Item = Parameter> {
         let dry_run = self.is_operators_change().then_some(("dry_run", "Flag"));
         self.query.iter().copied().chain(dry_run)
+    }
+
+    /// Whether programs of any origin may use it: what is public, and what takes the token of a member. Neither depends
+    /// on what a browser sends by itself.
+    pub(crate) fn is_cross_origin(&self) -> bool {
+        use Access::{Member, Public, PublicOrMember};
+        let of_tenant = matches!(self.handler, Handler::Tenant(_));
+        of_tenant && matches!(self.access, Public | PublicOrMember | Member)
     }
 
     /// Whether this is a public read, which any origin may fetch and caches may keep.

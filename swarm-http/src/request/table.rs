@@ -20,6 +20,8 @@ pub(crate) struct Table(Router<Arc<Endpoint>>);
 pub(crate) struct Endpoint {
     routes: Vec<Route>,
     allow: HeaderValue,
+    /// The methods that programs of other origins may use, if any.
+    cross_origin: Option<HeaderValue>,
 }
 
 impl Table {
@@ -52,16 +54,10 @@ impl Table {
 
 impl Endpoint {
     fn new(routes: Vec<Route>) -> Self {
-        let mut methods = vec!["OPTIONS"];
-        for route in &routes {
-            methods.push(route.method.as_str());
-            if route.method == Method::GET {
-                methods.push("HEAD");
-            }
-        }
-        methods.sort_unstable();
-        let allow = HeaderValue::try_from(methods.join(", "));
-        Self { routes, allow: allow.unwrap_or(HeaderValue::from_static("GET")) }
+        let allow = list(["OPTIONS"].into_iter().chain(routes.iter().flat_map(methods)));
+        let cross_origin = routes.iter().filter(|route| route.is_cross_origin());
+        let cross_origin = list(cross_origin.flat_map(methods));
+        Self { routes, allow: allow.unwrap_or(HeaderValue::from_static("GET")), cross_origin }
     }
 
     /// The route for this method. HEAD uses the GET route; the server sends the answer without its body.
@@ -89,8 +85,26 @@ impl Endpoint {
         &self.allow
     }
 
+    /// The methods that programs of other origins may use, if any.
+    pub(crate) fn cross_origin(&self) -> Option<&HeaderValue> {
+        self.cross_origin.as_ref()
+    }
+
     /// The path pattern, as in the table.
     pub(crate) fn pattern(&self) -> &'static str {
         self.routes.first().map_or("", |route| route.path)
     }
+}
+
+/// The methods that a route answers.
+fn methods(route: &Route) -> impl Iterator<Item = &str> {
+    let head = (route.method == Method::GET).then_some("HEAD");
+    [route.method.as_str()].into_iter().chain(head)
+}
+
+/// The value of a header that lists these methods; `None` if there are none.
+fn list<'a>(methods: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
+    let mut methods: Vec<_> = methods.collect();
+    methods.sort_unstable();
+    HeaderValue::try_from(methods.join(", ")).ok().filter(|_| !methods.is_empty())
 }

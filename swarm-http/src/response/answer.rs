@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use swarm_core::domain::Salt;
 use swarm_core::wire::{self, Problem};
@@ -20,6 +22,15 @@ const SWARM_ERROR: HeaderName = HeaderName::from_static("swarm-error");
 /// The salt of the take that was just filed, if it is sealed (API.md, 5.8).
 const SWARM_SEAL: HeaderName = HeaderName::from_static("swarm-seal");
 
+/// The headers of every answer below the path of the console, unless it has its own.
+const OF_CONSOLE: [(HeaderName, HeaderValue); 2] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    ),
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex, nofollow")),
+];
+
 /// A complete answer.
 #[derive(Clone)]
 pub(crate) struct Answer {
@@ -28,6 +39,8 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// The error code, as in the header `Swarm-Error`.
     pub(crate) problem: Option<Problem>,
+    /// The JSON body of the error that the body shows as a page.
+    pub(crate) error_json: Option<Bytes>,
     /// ETag and compressed forms, of a public answer whose headers are complete.
     pub(crate) encodings: Option<Arc<Encodings>>,
     /// The session that this answer shows, if it shows only that session and its takes.
@@ -43,8 +56,16 @@ impl Answer {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Public reads replace this; other answers may contain a credential.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        let (body, is_private) = (Bytes::new(), false);
-        Self { status, headers, body, problem: None, encodings: None, session: None, is_private }
+        Self {
+            status,
+            headers,
+            body: Bytes::new(),
+            problem: None,
+            error_json: None,
+            encodings: None,
+            session: None,
+            is_private: false,
+        }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
@@ -81,6 +102,38 @@ impl Answer {
     pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
         if let Some(hint) = hint.and_then(|hint| HeaderValue::try_from(hint).ok()) {
             self.headers.insert(SWARM_HINT, hint);
+        }
+        self
+    }
+
+    /// Tells browsers and crawlers what any answer below the path of the console is: in no frame, and in no index (API.md,
+    /// 14). A page has told them already.
+    pub(crate) fn guarded_at(mut self, path: &str) -> Self {
+        if path
+            .strip_prefix("/operate")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        {
+            for (name, value) in OF_CONSOLE {
+                self.headers.entry(name).or_insert(value);
+            }
+        }
+        self
+    }
+
+    /// Adds one more hint to `Swarm-Hint`, if there is one.
+    pub(crate) fn with_further_hint(self, further: Option<String>) -> Self {
+        let Some(further) = further else { return self };
+        let hint = match self.header(&SWARM_HINT) {
+            Some(hint) => format!("{hint}; {further}"),
+            None => further,
+        };
+        self.with_hint(Some(hint))
+    }
+
+    /// Adds a link to the next page of a list.
+    pub(crate) fn with_next(mut self, address: &str) -> Self {
+        if let Ok(link) = HeaderValue::try_from(format!("<{address}>; rel=\"next\"")) {
+            self.headers.append(LINK, link);
         }
         self
     }

@@ -122,13 +122,7 @@ fn shared(mut answer: Answer) -> Answer {
         return answer;
     }
     let value = HeaderValue::from_static;
-    answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, value("*"));
-    answer.headers.insert(
-        ACCESS_CONTROL_EXPOSE_HEADERS,
-        value(
-            "Content-Digest, Date, ETag, Link, Signature, Signature-Input, Swarm-Error, Swarm-Hint, X-Request-Id",
-        ),
-    );
+    allow_any_origin(&mut answer);
     if answer.status != StatusCode::OK {
         return answer;
     }
@@ -142,17 +136,34 @@ fn shared(mut answer: Answer) -> Answer {
     Answer { encodings: Some(Arc::new(encodings)), ..answer }
 }
 
-/// The answer to a CORS preflight: the methods that another origin may use at a path.
-pub(crate) fn preflight(allow: &HeaderValue, shared: bool) -> Answer {
+/// The headers that a program of another origin may read.
+const EXPOSED: HeaderValue = HeaderValue::from_static(
+    "Content-Digest, Content-Disposition, Date, ETag, Link, Location, Retry-After, Signature, Signature-Input, \
+     Swarm-Error, Swarm-Hint, Swarm-Request-Digest, Swarm-Seal, WWW-Authenticate, X-Request-Id",
+);
+
+/// Lets programs of any origin read the answer.
+pub(crate) fn allow_any_origin(answer: &mut Answer) {
+    if !answer.headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN) {
+        answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        answer.headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    }
+}
+
+/// The answer to a CORS preflight: `methods` are those that another origin may use at a path.
+pub(crate) fn preflight(allow: &HeaderValue, methods: Option<&HeaderValue>) -> Answer {
     let mut answer = Answer::empty(StatusCode::NO_CONTENT);
     answer.headers.insert(ALLOW, allow.clone());
-    if shared {
+    if let Some(methods) = methods {
         let value = HeaderValue::from_static;
         answer.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, value("*"));
-        answer.headers.insert(ACCESS_CONTROL_ALLOW_METHODS, value("GET, HEAD"));
+        answer.headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods.clone());
         answer.headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
-            value("Accept-Signature, If-None-Match, If-Modified-Since, X-Request-Id"),
+            value(
+                "Accept-Signature, Authorization, Content-Type, If-Modified-Since, If-None-Match, \
+                 X-Request-Id",
+            ),
         );
         answer.headers.insert(ACCESS_CONTROL_MAX_AGE, value("86400"));
     }

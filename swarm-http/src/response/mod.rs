@@ -1,9 +1,11 @@
 //! Responses: answers, errors, caching and compression.
 
+pub(crate) mod accept;
 mod answer;
 pub(crate) mod caching;
 mod encodings;
 mod error;
+mod problem_details;
 pub(crate) mod receipt;
 
 use serde::Serialize;
@@ -11,6 +13,7 @@ use swarm_core::wire;
 
 pub(crate) use answer::{Answer, SWARM_HINT};
 pub(crate) use error::{ApiError, SERVICE_LINKS};
+pub(crate) use problem_details::ErrorForm;
 
 /// The result of a handler.
 pub(crate) type Reply = Result<Answer, ApiError>;

@@ -26,6 +26,9 @@ use crate::request::route::{Route, Section, Work, post, read, read_as};
 use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;
 
+/// The number of days that are read to know whether the list has more: not every day has a session.
+const DAYS_AHEAD: usize = 7;
+
 /// The routes of interface B.
 pub(super) fn routes() -> Vec<Route> {
     Section::Committee.rows(vec![
@@ -149,8 +152,15 @@ async fn file(request: RequestContext) -> Reply {
 
 pub(crate) async fn sessions(request: RequestContext) -> Reply {
     let Page { limit, position } = request.page(MAX_PAGE, "before", |day| Day::parse(day).ok())?;
-    let sessions = request.committee()?.sessions(limit, position).await?;
-    Ok(wire::committee::sessions(&sessions).into())
+    let committee = request.committee()?;
+    let sessions = committee.sessions(limit, position).await?;
+    let next = match sessions.last() {
+        Some(last) if !committee.sessions(DAYS_AHEAD, Some(last.date)).await?.is_empty() => {
+            Some(last.date)
+        }
+        _ => None,
+    };
+    Ok(request.linked(wire::committee::sessions(&sessions), "before", next))
 }
 
 pub(crate) async fn session(request: RequestContext) -> Reply {

@@ -35,7 +35,8 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
             .answers(200, &["text/markdown"]),
         read("/openapi.json", move |request| openapi(table, request))
             .with(Work::Long)
-            .about("This description")
+            .about("This description, of all operations or of those for one audience")
+            .query(&[("audience", "Audience")])
             .answers(200, &["OpenApi"]),
         #[cfg(feature = "pages")]
         page_alone("/docs", move |request| docs(table, request))
@@ -56,7 +57,8 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
 }
 
 async fn openapi(table: SiteTable, request: RequestContext) -> Reply {
-    Ok(reference(table, &request.site).openapi(&request.origin()))
+    let audience = request.filter("audience", str::parse)?;
+    Ok(reference(table, &request.site).openapi(&request.origin(), audience))
 }
 
 #[cfg(feature = "pages")]

@@ -3,12 +3,14 @@
 use http::HeaderValue;
 use http::header::LOCATION;
 use swarm_core::domain::{
-    Day, MemoDraft, Prompt, Regime, SessionState, Signal, Subject, SubjectId, SubjectSnapshotDraft,
+    Day, MemoDraft, MemoId, Prompt, Regime, SessionState, Signal, Subject, SubjectId,
+    SubjectSnapshotDraft,
 };
+use swarm_core::rules::MemoFilter;
 use swarm_core::wire::Problem::{
     InvalidMemo, InvalidRequest, NotFound, QuotaReached, UnknownToken,
 };
-use swarm_core::{Error, Refusal, SessionId, TakeId, wire};
+use swarm_core::{Error, MemberId, Refusal, SessionId, TakeId, wire};
 
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
@@ -24,7 +26,17 @@ const MEMO_LIMIT: usize = 2 << 20;
 const SUBJECTS: u64 = 500;
 
 /// The query parameters of the list of subjects.
-pub(super) const SUBJECT_PAGE: &[Parameter] = &[("limit", "SubjectLimit"), ("after", "SubjectId")];
+pub(super) const SUBJECT_PAGE: &[Parameter] =
+    &[("limit", "SubjectLimit"), ("after", "SubjectId"), ("q", "SearchText")];
+
+/// The query parameters of the list of memos.
+pub(super) const MEMO_LIST: &[Parameter] = &[
+    ("member", "MemberId"),
+    ("subject", "SubjectId"),
+    ("q", "SearchText"),
+    ("before", "Id"),
+    ("limit", "PageLimit"),
+];
 
 /// The routes, except those of briefs, which belong to sessions.
 pub(super) fn routes() -> Vec<Route> {
@@ -50,6 +62,12 @@ pub(super) fn routes() -> Vec<Route> {
                 .up_to(MEMO_LIMIT)
                 .answers(201, &["MemoReceipt"])
                 .refuses(&[InvalidMemo, UnknownToken, NotFound, QuotaReached]),
+            cached("/api/swarm/memos", memos)
+                .about(
+                    "The published memos by id, highest first, found by text, subject and member",
+                )
+                .query(MEMO_LIST)
+                .answers(200, &["Memos"]),
             cached("/api/swarm/memos/{id}", memo)
                 .or_member()
                 .about("A memo; of a sealed session, to its author alone")
@@ -101,8 +119,15 @@ pub(super) fn routes() -> Vec<Route> {
 pub(crate) async fn subjects(request: RequestContext) -> Reply {
     let Page { limit, position } = request
         .page_of((SUBJECTS, MAX_PAGE), "after", |id| SubjectId::parse(id.to_owned()).ok())?;
-    let page = request.tenant().subjects(limit, position.as_ref()).await?;
-    Ok(wire::documents::subjects(&page).into())
+    let tenant = request.tenant();
+    let page = match request.needle() {
+        None => tenant.subjects(limit, position.as_ref()).await?,
+        Some(needle) => {
+            let keeps = |subject: &Subject| needle.is_in_subject(subject);
+            tenant.subjects_where(limit, position.as_ref(), keeps).await?
+        }
+    };
+    Ok(request.linked(wire::documents::subjects(&page), "after", page.next_after.as_ref()))
 }
 
 pub(crate) async fn subject(request: RequestContext) -> Reply {
@@ -148,6 +173,17 @@ pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
         answer.headers.insert(LOCATION, url);
     }
     Ok(answer)
+}
+
+pub(crate) async fn memos(request: RequestContext) -> Reply {
+    let Page { limit, position } = request.page(MAX_PAGE, "before", |id| number(id).map(MemoId))?;
+    let filter = MemoFilter {
+        member: request.filter_of("member", MemberId::parse)?,
+        subject: request.filter_of("subject", SubjectId::parse)?,
+        needle: request.needle(),
+    };
+    let page = request.tenant().memo_page(&filter, limit, position).await?;
+    Ok(request.linked(wire::documents::memos(&page), "before", page.next_before))
 }
 
 pub(crate) async fn memo(request: RequestContext) -> Reply {

@@ -69,5 +69,5 @@ pub(crate) async fn accept(mut request: RequestContext) -> Reply {
 pub(crate) async fn entries(request: RequestContext) -> Reply {
     let Page { limit, position } = request.page(1_000, "after", |seq| number(seq).map(Seq))?;
     let page = request.tenant().log(position.unwrap_or_default(), limit).await?;
-    Ok(wire::log::page(&page).into())
+    Ok(request.linked(wire::log::page(&page), "after", page.next))
 }

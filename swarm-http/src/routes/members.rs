@@ -7,6 +7,7 @@ use swarm_core::wire::Problem::{
     UnknownToken,
 };
 use swarm_core::{MemberId, Refusal, Resource, wire};
+use tokio::time::Instant;
 
 use crate::fairness::Client;
 use crate::request::RequestContext;
@@ -15,6 +16,7 @@ use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
 use crate::response::{ApiError, Reply};
 use crate::tenants::Role;
+use crate::token_attempts::Asker;
 
 /// Maximum bodies of an application, a request for a challenge and a token claim, in bytes. Every valid one fits, however
 /// its JSON is escaped: a character takes 12 bytes at most.
@@ -53,10 +55,16 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Whose token this is")
                 .answers(200, &["MemberName"])
                 .refuses(&[UnknownToken]),
+            read_as(Member, "/api/swarm/me", me)
+                .with(Work::Long)
+                .about("Whose token this is, and in which sessions its member may file now")
+                .answers(200, &["Me"])
+                .refuses(&[UnknownToken]),
         ]),
         Section::Records.rows(vec![
             cached("/api/swarm/members", list)
-                .about("The active members")
+                .about("The active members, found by text")
+                .query(&[("q", "SearchText")])
                 .answers(200, &["Members"]),
             read("/api/swarm/members/{id}", one)
                 .with(Work::CachedShort)
@@ -165,6 +173,8 @@ pub(crate) async fn claim(mut request: RequestContext) -> Reply {
     let claim = TokenClaim::read(&mut request.fields()).map_err(Refusal::InvalidTokenClaim)?;
     let member_id = claim.payload.member_id.clone();
     let token = request.tenant().claim(claim, &request.public_origin()).await?;
+    let asker = Asker::current(&request.served.config().id);
+    request.site.token_attempts.remember(asker, token.reveal().as_bytes(), Instant::now());
     Ok(wire::members::claimed(&member_id, &token).into())
 }
 
@@ -173,8 +183,17 @@ pub(crate) async fn verify_token(request: RequestContext) -> Reply {
     Ok(wire::members::bearer(&member).into())
 }
 
+pub(crate) async fn me(request: RequestContext) -> Reply {
+    let standings = request.tenant().standings(request.bearer()?).await?;
+    Ok(wire::members::standings(&standings).into())
+}
+
 pub(crate) async fn list(request: RequestContext) -> Reply {
-    Ok(wire::members::all(&request.tenant().members().await?).into())
+    let mut members = request.tenant().members().await?;
+    if let Some(needle) = request.needle() {
+        members.retain(|member| needle.is_in_member(member));
+    }
+    Ok(wire::members::all(&members).into())
 }
 
 pub(crate) async fn one(request: RequestContext) -> Reply {
@@ -233,7 +252,8 @@ pub(crate) async fn applications(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "after", |id| MemberId::parse(id).ok())?;
     let page = request.tenant().applications(state, position, limit).await?;
-    Ok(wire::members::applications(&page).into())
+    let next = page.next_after.as_ref();
+    Ok(request.linked(wire::members::applications(&page), "after", next))
 }
 
 fn member_state(text: &str) -> Result<MemberState, Refusal> {
@@ -256,5 +276,6 @@ pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
 pub(crate) async fn outbox(request: RequestContext) -> Reply {
     let Page { limit, position } =
         request.page(MAX_PAGE, "after", |id| number(id).map(MessageId))?;
-    Ok(wire::members::outbox(&request.tenant().outbox(position, limit).await?).into())
+    let page = request.tenant().outbox(position, limit).await?;
+    Ok(request.linked(wire::members::outbox(&page), "after", page.next_after))
 }

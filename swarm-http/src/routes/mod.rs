@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_operation_has_an_id_of_its_own() {
-        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
+        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example", None).body;
         let document = Json::read(&document).unwrap().into_object().take("paths").unwrap();
         let mut ids = HashSet::new();
         for (path, methods) in document.into_object().members() {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_path_parameter_is_declared() {
-        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
+        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example", None).body;
         let document = Json::read(&document).unwrap().into_object().take("paths").unwrap();
         for (path, methods) in document.into_object().members() {
             let named: Vec<_> =
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn schemas_are_defined_if_and_only_if_referenced() {
-        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example").body;
+        let document = Reference::of(&site(Parts::ALL)).openapi("http://a.example", None).body;
         let text = std::str::from_utf8(&document).unwrap();
         let named: HashSet<_> = text
             .split("\"#/components/schemas/")

@@ -3,14 +3,14 @@
 use swarm_core::wire::Problem::{MemoRetracted, NotFound};
 
 use super::{committee, documents, log, members, sessions, takes};
-use crate::pages::{self, page, page_alone, with_error_pages};
+use crate::pages::{self, page, with_error_pages};
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Section, Work, read};
 
 /// The pages of interface A.
 pub(super) fn routes() -> Vec<Route> {
     Section::Pages.rows(vec![
-        page("/swarm/sessions", "Sessions", sessions::list, pages::sessions::page)
+        page("/swarm/sessions", "Sessions", pages::sessions::record, pages::sessions::page)
             .about("All sessions")
             .query(&[
                 ("before", "Id"),
@@ -33,34 +33,23 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
             .about("The subjects")
-            .query(&[("limit", "SubjectLimit"), ("after", "SubjectId"), ("q", "SearchText")]),
+            .query(documents::SUBJECT_PAGE),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
             .about("A subject, its snapshots and sessions")
             .part("SubjectId")
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
-        page_alone("/swarm/takes", pages::takes::page)
+        page("/swarm/takes", "Takes", takes::list, pages::takes::page)
             .about("The newest takes, found by text, subject, member and stance")
-            .query(&[
-                ("q", "SearchText"),
-                ("subject", "SubjectId"),
-                ("member", "MemberId"),
-                ("stance", "Stance"),
-                ("before", "Id"),
-            ]),
+            .query(takes::TAKE_LIST),
         page("/swarm/takes/{id}", "PublicTake", takes::record, pages::take::page)
             .or_member()
             .about("A take, its revisions, and how to verify it")
             .part("Id")
             .refuses(&[NotFound]),
-        page_alone("/swarm/memos", pages::memos::page)
+        page("/swarm/memos", "Memos", documents::memos, pages::memos::page)
             .about("The memos, found by text, subject and member")
-            .query(&[
-                ("q", "SearchText"),
-                ("subject", "SubjectId"),
-                ("member", "MemberId"),
-                ("before", "Id"),
-            ]),
+            .query(documents::MEMO_LIST),
         page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
             .or_member()
             .about("A memo; a page says if it was retracted")

@@ -1,14 +1,18 @@
 //! Routes of sessions and their briefs.
 
 use swarm_core::domain::{
-    Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SubjectId,
+    Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SessionSummary, SubjectId,
 };
+use swarm_core::service::SummaryPage;
+use swarm_core::store::SessionList;
 use swarm_core::wire::Problem::{
     self, AlreadyAggregated, AlreadyOpened, BriefPublished, Busy, FiledLater, InvalidRequest,
     NoRoster, NotFound, RosterFrozen, SessionSealed, TakesOnFile, UnknownPath,
 };
 use swarm_core::wire::RequestError;
-use swarm_core::{MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, wire};
+use swarm_core::{
+    Error, MAX_ACCEPTING, MemberId, Refusal, Resource, SessionId, TakeId, Tenant, wire,
+};
 
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
@@ -35,9 +39,17 @@ pub(super) fn routes() -> Vec<Route> {
                 )
                 .answers(200, &["OpenSessions"]),
             cached("/api/swarm/sessions", list)
-                .about("Sessions by id, highest first")
-                .query(&[("limit", "PageLimit"), ("before", "Id")])
-                .answers(200, &["Sessions"]),
+                .about("Sessions by id, highest first, whole or as summaries, found by filters")
+                .query(&[
+                    ("limit", "PageLimit"),
+                    ("before", "Id"),
+                    ("subject", "SubjectId"),
+                    ("state", "SessionState"),
+                    ("from", "Day"),
+                    ("to", "Day"),
+                    ("view", "SessionView"),
+                ])
+                .answers(200, &["SessionList"]),
             cached("/api/swarm/sessions/{id}", by_id)
                 .about("A session and its takes: all, or a page if the query has after or limit")
                 .part("Id")
@@ -139,10 +151,71 @@ pub(crate) async fn accepting(request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {
+    let filter = SessionFilter {
+        subject: request.filter_of("subject", SubjectId::parse)?,
+        state: request.filter_of("state", |text| text.parse())?,
+        from: request.filter_of("from", |text| Day::parse(&text))?,
+        to: request.filter_of("to", |text| Day::parse(&text))?,
+    };
+    let is_summary = request.filter("view", |text| match text {
+        "summary" => Ok(true),
+        "full" => Ok(false),
+        _ => Err("must be summary or full".to_owned()),
+    })?;
     let Page { limit, position } =
         request.page(MAX_PAGE, "before", |id| number(id).map(SessionId))?;
-    let page = request.tenant().sessions(limit, position).await?;
-    Ok(wire::sessions::page(&page).into())
+    let tenant = request.tenant();
+    if !is_summary.unwrap_or_default() {
+        let page = match filter.is_empty() {
+            true => tenant.sessions(limit, position).await?,
+            false => {
+                let found = filter.summaries(tenant, limit, position).await?;
+                tenant.sessions_of(&found).await?
+            }
+        };
+        return Ok(request.linked(wire::sessions::page(&page), "before", page.next_before));
+    }
+    let page = filter.summaries(tenant, limit, position).await?;
+    Ok(request.linked(wire::sessions::summaries(&page), "before", page.next_before))
+}
+
+/// The filters of the list of sessions.
+struct SessionFilter {
+    subject: Option<SubjectId>,
+    state: Option<SessionState>,
+    /// The first day.
+    from: Option<Day>,
+    /// The last day.
+    to: Option<Day>,
+}
+
+impl SessionFilter {
+    fn is_empty(&self) -> bool {
+        let Self { subject, state, from, to } = self;
+        subject.is_none() && state.is_none() && from.is_none() && to.is_none()
+    }
+
+    fn keeps(&self, session: &SessionSummary) -> bool {
+        self.subject.as_ref().is_none_or(|subject| session.subject_id == *subject)
+            && self.state.is_none_or(|state| session.state == state)
+            && self.from.is_none_or(|from| session.date >= from)
+            && self.to.is_none_or(|to| session.date <= to)
+    }
+
+    /// The summaries of the sessions that match, from the shortest list that has all of them.
+    async fn summaries(
+        &self,
+        tenant: &Tenant,
+        limit: usize,
+        before: Option<SessionId>,
+    ) -> Result<SummaryPage, Error> {
+        let list = match (&self.subject, self.state) {
+            (Some(subject), _) => SessionList::About(subject.clone()),
+            (None, Some(state)) => SessionList::InState(state),
+            (None, None) => SessionList::All,
+        };
+        tenant.summaries_where(list, limit, before, |session| self.keeps(session)).await
+    }
 }
 
 /// With the latest take of each member, or a page of them if the query has `after` or `limit`.
@@ -155,7 +228,8 @@ pub(crate) async fn by_id(request: RequestContext) -> Reply {
     let Page { limit, position } = request.page(MAX_PAGE, "after", |id| number(id).map(TakeId))?;
     let after = position.unwrap_or(TakeId(0));
     let page = request.tenant().session_page(id, after, limit).await?;
-    Ok(Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session))
+    let answer = Answer::from(wire::sessions::with_some_takes(&page)).of_session(&page.session);
+    Ok(request.linked(answer, "after", page.next_after))
 }
 
 /// Answers 503 with `Retry-After` until a checkpoint covers the whole session.

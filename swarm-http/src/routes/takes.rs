@@ -1,14 +1,15 @@
 //! Routes of takes: help with signing, filing, reading.
 
-use swarm_core::domain::TakeDraft;
+use swarm_core::domain::{SubjectId, TakeDraft};
 use swarm_core::json::Document;
+use swarm_core::rules::TakeFilter;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound, NotOnRoster, TokenMismatch,
     UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{Refusal, Submission};
+use swarm_core::{MemberId, Refusal, SessionId, Submission, TakeId};
 
 use crate::budget::SMALL;
 use crate::discovery::diagnosis;
@@ -16,8 +17,21 @@ use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::body::MAX_VALUES;
 use crate::request::credential::Access::{Member, Public};
-use crate::request::route::{Route, Section, Work, post, read};
+use crate::request::parameters::{MAX_PAGE, Page, number};
+use crate::request::route::{Parameter, Route, Section, Work, cached, post, read};
 use crate::response::{Answer, ApiError, Reply, ok};
+
+/// The query parameters of the list of takes.
+pub(super) const TAKE_LIST: &[Parameter] = &[
+    ("session", "Id"),
+    ("member", "MemberId"),
+    ("subject", "SubjectId"),
+    ("stance", "Stance"),
+    ("q", "SearchText"),
+    ("superseded", "Flag"),
+    ("before", "Id"),
+    ("limit", "PageLimit"),
+];
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -62,6 +76,10 @@ pub(super) fn routes() -> Vec<Route> {
             .with(Work::Long)
             .answers(200, &["Diagnosis"])
             .refuses(&[InvalidDiagnosis, Busy]),
+        cached("/api/swarm/takes", list)
+            .about("The takes by id, highest first: the latest revisions, found by text and filters")
+            .query(TAKE_LIST)
+            .answers(200, &["Takes"]),
         read("/api/swarm/takes/{id}", record)
             .with(Work::CachedShort)
             .or_member()
@@ -100,6 +118,25 @@ fn name_in_log(draft: &TakeDraft) {
     let span = tracing::Span::current();
     span.record("member", draft.member_id.as_str());
     span.record("session", [&draft.date.to_string(), "/", draft.subject_id.as_str()].concat());
+}
+
+pub(crate) async fn list(request: RequestContext) -> Reply {
+    let Page { limit, position } = request.page(MAX_PAGE, "before", |id| number(id).map(TakeId))?;
+    let filter = TakeFilter {
+        member: request.filter_of("member", MemberId::parse)?,
+        subject: request.filter_of("subject", SubjectId::parse)?,
+        stance: request.filter("stance", |text| Ok(text.to_owned()))?,
+        needle: request.needle(),
+    };
+    let session = request.filter("session", |text| {
+        number(text).map(SessionId).ok_or_else(|| "must be the id of a session".to_owned())
+    })?;
+    let (tenant, superseded) = (request.tenant(), request.flag("superseded")?);
+    let page = match session {
+        Some(id) => tenant.session_take_list(id, &filter, superseded, limit, position).await?,
+        None => tenant.take_list(&filter, superseded, limit, position).await?,
+    };
+    Ok(request.linked(wire::takes::list(&page), "before", page.next_before))
 }
 
 pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {

@@ -17,7 +17,7 @@ pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
-pub(crate) use operators::single_header;
+pub(crate) use operators::{ADMIN_TOKEN, single_header};
 pub use operators::{AdminTokens, DuplicateOperator, Operator, Operators, Role};
 
 /// The tenants of a site, and which of them a request is for.

@@ -5,6 +5,9 @@ use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderValue};
 use swarm_core::domain::{Actor, AdminTokenHash};
 
+/// The header with an operator's token.
+pub(crate) const ADMIN_TOKEN: &str = "x-admin-token";
+
 /// Decides who may operate a tenant, in which role, and under which name the log records their acts.
 ///
 /// [`AdminTokens`] is the implementation by token. Others may use another credential or call another
@@ -124,7 +127,7 @@ impl AdminTokens {
 #[async_trait]
 impl Operators for AdminTokens {
     async fn admit(&self, headers: &HeaderMap) -> Option<Operator> {
-        let sent = single_header(headers, "x-admin-token")?;
+        let sent = single_header(headers, ADMIN_TOKEN)?;
         self.with_token(&AdminTokenHash::of(sent.as_bytes())).await
     }
 

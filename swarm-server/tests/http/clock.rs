@@ -1,6 +1,7 @@
 //! Clocks that tests set, for the memory store and for other programs.
 
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use swarm_core::domain::Timestamp;
 use swarm_redis_testing::ProgramClock;
@@ -56,6 +57,14 @@ impl Clock {
         if let Some(follower) = &self.0.follower {
             follower(*now);
         }
+    }
+
+    /// Sets it to this machine's time, and `millis` milliseconds.
+    #[expect(clippy::disallowed_methods, reason = "the time that passes outside of the server")]
+    pub fn move_to_system_time_plus(&self, millis: i64) {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let system_time = i64::try_from(since_1970.as_millis()).unwrap();
+        self.move_by(system_time + millis - self.now().millis());
     }
 
     /// The time `millis` milliseconds from now, as text.

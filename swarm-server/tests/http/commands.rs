@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::ADMIN;
+use crate::harness::{ADMIN, Author};
 use crate::program::{Program, swarm};
 
 /// A user at a machine: a home folder, and the service.
@@ -141,9 +141,119 @@ fn a_week_of_a_desk_runs_through_commands_alone() {
     assert!(user.admin("session list --state published").ok().contains("\n1\t"));
     user.admin("memo retract 1").ok();
     assert!(user.admin("outbox list").ok().contains("zoe@test.example"));
-    assert!(user.admin("outbox cancel 1").ok().contains("state\tfailed"));
+    assert!(user.admin("outbox cancel 1").ok().contains("state\tcancelled"));
     assert!(user.admin("reset-claim Zoë").ok().contains("approved"));
     user.member(&format!("{submit} --session 1")).fails(4, "401");
+}
+
+/// The command after `next:` in what was said.
+fn next(ended: &Ended) -> String {
+    let line = ended.err.lines().find_map(|line| line.split_once("next: ")).expect(&ended.err);
+    line.1.strip_prefix("swarm ").expect(line.1).to_owned()
+}
+
+/// With the flags that the first one had, and no variable.
+#[test]
+fn commands_that_are_said_to_be_next_are_right() {
+    let (_program, user) = desk();
+    let run = |command: &str| {
+        let words = command.replace('\'', "");
+        user.with(&words.split(' ').collect::<Vec<_>>(), &[])
+    };
+    user.file("token", ADMIN);
+    let file = user.home.path().join("token");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let admin = format!("admin --url {} --token-file token", user.url);
+    let put = run(&format!("{admin} subject put aurora.json"));
+    let convened = run(&next(&put));
+    let brief = run(&next(&convened));
+    brief.ok();
+    let closed = run(&format!("{admin} session close 1"));
+    let aggregated = run(&format!("{} --yes", next(&closed)));
+    let published = run(&next(&aggregated));
+    assert!(run(&next(&published)).ok().contains("published"));
+    user.file("a 'b'.json", &json!({ "id": "a 'b'", "name": "B" }).to_string());
+    let put = user.with(
+        &["admin", "--url", &user.url, "--token-file", "token", "subject", "put", "a 'b'.json"],
+        &[],
+    );
+    assert!(put.err.contains(r"session convene --subject 'a '\''b'\'''"), "{}", put.err);
+
+    let keyed = run("member --profile second key new");
+    let apply = next(&keyed)
+        .replace("URL", &user.url)
+        .replace("NAME", "Zoë")
+        .replace("TEXT", "z@test.example");
+    let applied = run(&apply);
+    let asked = run(&next(&applied));
+    assert_eq!(asked.code, 0, "{}", asked.err);
+    let activated = run(&format!("{admin} activate Zoë"));
+    assert!(activated.err.contains("next: the member runs swarm member claim"));
+    let status = run(&next(&applied));
+    let claimed = run(&next(&status));
+    run(&format!("{admin} session convene --subject aurora")).ok();
+    let submit = next(&claimed).replace("STANCE", "neutral").replace('N', "0.5");
+    run(&submit).ok();
+    // It has its token: there is nothing to claim.
+    run(&format!("{admin} deactivate Zoë")).ok();
+    let again = run(&format!("{admin} activate Zoë"));
+    assert!(again.code == 0 && !again.err.contains("next:"), "{}", again.err);
+    fs::remove_file(user.home.path().join(".config/swarm/profiles/second/token")).unwrap();
+    let lost = run("member --profile second status");
+    assert!(lost.err.contains("an operator can reset the claim"), "{}", lost.err);
+}
+
+#[test]
+fn rejected_applicant_does_not_make_its_name_ambiguous() {
+    let (program, user) = desk();
+    let client = &program.client;
+    let [first, second, third] = [(); 3].map(|()| Author::apply(client, "Sam").0);
+    let [first, second, third] = [&first, &second, &third].map(|id| id.as_str());
+    let ambiguous = user.admin("activate Sam");
+    for id in [first, second, third] {
+        assert!(ambiguous.err.contains(&format!("{id} (applied)")), "{}", ambiguous.err);
+    }
+    ambiguous.fails(2, "is the name of several");
+    user.admin(&format!("reject {first} {second}")).ok();
+    assert!(user.admin("activate sam").ok().contains(third));
+    user.admin("deactivate Sam").ok();
+    let reset = user.admin(&format!("activate {second}"));
+    assert_eq!(reset.code, 0, "{}", reset.err);
+    let ambiguous = user.admin("deactivate Sam");
+    assert!(ambiguous.err.contains(&format!("{second} (approved)")), "{}", ambiguous.err);
+    assert!(ambiguous.err.contains(&format!("{third} (inactive)")), "{}", ambiguous.err);
+    ambiguous.fails(2, "is the name of several");
+    // If there are only rejected ones, the name is theirs.
+    let (lone, _) = Author::apply(client, "Kim");
+    user.admin("reject Kim").ok();
+    assert!(user.admin("activate Kim").ok().contains(lone.as_str()));
+}
+
+/// Beyond a page of the list of sessions.
+#[test]
+fn status_shows_old_sessions_that_wait() {
+    let (program, user) = desk();
+    let client = &program.client;
+    for (session, states) in [(1, &["window_closed"][..]), (2, &["window_closed", "aggregated"])] {
+        assert_eq!(client.convene("2026-11-21", "aurora"), session);
+        for state in states {
+            let path = format!("/sessions/{session}/state");
+            client.operate(&path, &json!({ "state": state })).expect(200);
+        }
+    }
+    client.convene("2026-11-22", "aurora");
+    for _ in 0..501 {
+        let session = json!({ "date": "2026-11-23", "subjectId": "aurora", "state": "scheduled" });
+        client.operate("/sessions", &session).expect(201);
+    }
+    let status = user.admin("status").ok();
+    assert!(
+        status.contains("sessions that collect takes: 1\n  3  aurora  no deadline"),
+        "{status}"
+    );
+    assert!(status.contains("sessions that wait for an act: 2\n"), "{status}");
+    assert!(status.contains("\n  2  aurora  aggregated: publish\n"), "{status}");
+    assert!(status.contains("\n  1  aurora  window_closed: aggregate\n"), "{status}");
 }
 
 #[test]

@@ -110,6 +110,25 @@ fn proxies_pass_the_longest_body_and_hide_what_is_for_operators() {
     }
 }
 
+/// The proxies of this test listen on ports of their own.
+#[test]
+fn proxies_pass_the_port_of_the_origin() {
+    let arguments = ["serve", "--store=memory", "--trust-forwarded"];
+    let program = Program::start(&arguments, &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    for proxy in Proxy::each_before(&program.client.address.to_string()) {
+        let (name, client) = (proxy.name, &proxy.client);
+        let origin = format!("http://{}", client.address);
+        let manifest = client.get("/.well-known/swarm.json").expect(200).json();
+        assert_eq!(manifest["origin"], origin, "{name}");
+        let asked = json!({ "memberId": "ada" }).to_string();
+        let given = client.post("/api/swarm/token-claim/challenge", &[], &asked).expect(200).json();
+        let challenge = given["challenge"].as_str().unwrap();
+        assert!(challenge.starts_with(&format!("{origin} ")), "{name}: {challenge}");
+        let probe = exchange(client.address, b"GET /healthz HTTP/1.0\r\n\r\n");
+        assert_eq!(probe.status, 200, "{name}");
+    }
+}
+
 #[test]
 fn compose_takes_its_file() {
     let mut config = Command::new("docker-compose");

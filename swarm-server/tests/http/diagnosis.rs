@@ -267,6 +267,17 @@ fn unknown_session_hint_lists_open_sessions() {
     let submit = || client.submit_text(&author, &nowhere).expect(404);
     assert_eq!(hint(&submit()), OPEN);
     submit().refused(404, "no session for date/subject");
+    for day in 22..26 {
+        client.convene(&format!("2026-11-{day}"), "aurora");
+    }
+    assert!(hint(&submit()).ends_with("2026-11-21/aurora"), "{:?}", hint(&submit()));
+    client.convene("2026-11-26", "aurora");
+    let said = hint(&submit()).to_owned();
+    assert_eq!(said.matches("/aurora").count(), 5, "{said}");
+    assert!(said.ends_with(", and more: see /api/swarm/open-sessions"), "{said}");
+    for session in 2..=6 {
+        client.operate(&format!("/sessions/{session}/withdraw"), &json!({})).expect(200);
+    }
     let close = json!({ "windowClosesAt": "2020-01-01T00:00:00Z" });
     let patch = serde_json::to_vec(&close).unwrap();
     let admin = [("x-admin-token", ADMIN), ("content-type", "application/json")];

@@ -29,6 +29,9 @@ pub const ADMIN: &str = "adm_of_the_tests";
 /// How long a client waits for an answer. It only bounds a test that has failed.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// The pause between two rounds of the background work.
+pub const SHORT_PAUSE: Duration = Duration::from_millis(20);
+
 /// A server on a free port; stopped when dropped.
 pub struct Server {
     pub address: SocketAddr,
@@ -56,6 +59,21 @@ impl Server {
         let never = std::future::pending();
         Self::running(|listener| async move {
             swarm_server::serve_site(listener, &Arc::new(site), Limits::default(), never).await
+        })
+    }
+
+    /// A server with its background work, which pauses for [`SHORT_PAUSE`] between rounds.
+    pub fn maintained(site: Site) -> Self {
+        let site = Arc::new(site);
+        Self::running(|listener| async move {
+            let maintenance = site.maintenance().pausing_at_most(SHORT_PAUSE);
+            let never = std::future::pending();
+            tokio::select! {
+                served = swarm_server::serve_site(listener, &site, Limits::default(), never) => served,
+                ended = maintenance.run() => {
+                    ended.map(|never| match never {}).map_err(std::io::Error::other)
+                }
+            }
         })
     }
 

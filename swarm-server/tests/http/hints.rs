@@ -1,8 +1,9 @@
 //! Hints about requests that no field explains: their bytes, their shape, their credential (API.md, 1.2).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::diagnosis::{hint, scene, with};
+use crate::harness::{ADMIN, Server};
 
 #[test]
 fn hint_names_invisible_bytes_around_a_body() {
@@ -93,6 +94,72 @@ fn hint_names_an_array_or_a_wrapper_and_not_its_fields() {
     // A field with an object in it is no wrapper.
     let nested = with(&body, "stance", json!({ "memberId": "m" }));
     assert!(hint(&client.submit_text(&author, &nested).expect(400)).starts_with("stance: "));
+}
+
+/// In `detail`, as all that is wrong with an operator's request.
+#[test]
+fn wrapped_request_of_an_operator_is_told_so() {
+    let server = Server::start();
+    let client = server.client();
+    let admin = [("x-admin-token", ADMIN)];
+    let told = |path: &str, body: Value| {
+        let answer = client.post(path, &admin, &body.to_string()).expect(400).json();
+        answer["detail"].as_str().unwrap().to_owned()
+    };
+    for (path, name, fields) in [
+        ("/api/swarm/admin/subjects", "subject", json!({ "id": "a", "name": "A" })),
+        ("/api/swarm/admin/sessions", "session", json!({ "date": "2026-11-21", "subjectId": "a" })),
+        ("/api/swarm/admin/activate", "data", json!({ "memberId": "m" })),
+        ("/api/swarm/admin/accept", "body", json!({ "what": "clock" })),
+        ("/api/ic/admin/members", "member", json!({ "id": "ada", "name": "Ada" })),
+    ] {
+        let wrapped =
+            format!("body must have the fields at the top level, has them inside {name:?}");
+        assert_eq!(told(path, json!({ name: fields.clone() })), wrapped, "{path}");
+        assert_eq!(told(path, json!({ name: [fields.clone()] })), wrapped, "{path}");
+        assert_eq!(told(path, json!([fields])), "body must be a JSON object", "{path}");
+    }
+    // What may have objects in it is no wrapper.
+    let roster = json!({ "members": [{ "memberId": "m", "excuse": true }] });
+    assert_eq!(
+        told("/api/swarm/admin/sessions/1/roster", roster),
+        "body must not have the unknown field \"excuse\""
+    );
+    let wallets = json!({ "id": "a", "wallets": [{ "name": "hot" }] });
+    assert_eq!(told("/api/swarm/admin/subjects", wallets), "name is missing");
+    let payload = json!({ "signal_key": "k", "payload": { "date": "2026-11-21" } });
+    assert_eq!(told("/api/swarm/admin/signals", payload), "date is missing");
+}
+
+#[test]
+fn missing_credential_of_operators_and_the_committee_is_explained() {
+    let server = Server::start();
+    let client = server.client();
+    let other = ("authorization", "Bearer adm_of_the_tests");
+    let twice = [("x-admin-token", ADMIN), ("x-admin-token", ADMIN)];
+    for (headers, fault) in [
+        (&[][..], "is missing"),
+        (&[other], "is missing: Authorization is not read here"),
+        (&twice, "is sent more than once"),
+    ] {
+        for path in ["/api/swarm/admin/outbox", "/api/ic/admin/members"] {
+            let answer = client.send("GET", path, headers, b"").expect(401);
+            let told = format!("X-Admin-Token: must be the token of an operator, {fault}");
+            assert_eq!(hint(&answer), told, "{path}");
+        }
+    }
+    let wrong = client.send("GET", "/api/swarm/admin/outbox", &[("x-admin-token", "x")], b"");
+    assert_eq!(wrong.expect(401).header("swarm-hint"), None);
+    let bearer = ("authorization", "Bearer ic_ada_0123");
+    for (headers, fault) in [
+        (&[][..], "is missing"),
+        (&[bearer], "is missing: Authorization is not read here"),
+        (&[("x-ic-key", "ada")], "has another form"),
+    ] {
+        let answer = client.post("/api/ic/submit", headers, "{}").expect(401);
+        let told = format!("x-ic-key: must be <prefix>_<member_id>_<32 hex>, {fault}");
+        assert_eq!(hint(&answer), told);
+    }
 }
 
 #[test]

@@ -1,34 +1,32 @@
 //! Approval mail, sent to a real SMTP server.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use swarm_core::domain::{Application, Contact, Lens, Name};
 use swarm_http::{PublicOrigin, Site};
+use swarm_maintenance::{Job as _, LogQueuedMail, Next};
 use swarm_redis_testing::wait_until;
 use swarm_store_memory::MemoryStore;
 
-use crate::backend::{AnyStore, nightly};
+use crate::backend::{AnyStore, nightly, now};
 use crate::clients::python;
 use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
-use crate::program::{Program, configuration};
+use crate::program::{Program, configuration, refusal};
+use crate::proxies::deployed;
 use crate::tenant_configuration;
 use crate::tls::make_certificate;
 
-nightly!(
-    silent_mail_server_times_out,
-    without_a_mail_server_messages_stay_queued_and_logged_without_text
-);
+nightly!(silent_mail_server_times_out);
 
-/// An SMTP server that prints each message as a line of JSON; its first line is its port. Its arguments are certificate and
-/// key, if it speaks TLS.
+/// An SMTP server that prints each message as a line of JSON; its first line is its port. Its arguments are `clear`, `tls`,
+/// `starttls` or `auth` (which takes passwords without TLS), and the certificate and the key, if it has them.
 const SMTP: &str = r#"
 import asyncio, json, ssl, sys
-from aiosmtpd.smtp import SMTP
+from aiosmtpd.smtp import AuthResult, SMTP
 
 def say(value):
     print(json.dumps(value), flush=True)
@@ -41,17 +39,27 @@ class Handler:
         return "250 OK"
 
     async def handle_DATA(self, server, session, envelope):
-        say({"from": envelope.mail_from, "to": envelope.rcpt_tos,
+        say({"from": envelope.mail_from, "to": envelope.rcpt_tos, "helo": session.host_name,
+             "encrypted": session.ssl is not None, "password": session.auth_data,
              "text": envelope.content.decode("utf-8")})
         return "250 OK"
 
+def password(server, session, envelope, mechanism, data):
+    return AuthResult(success=True, auth_data=data.password.decode())
+
 async def serve():
     loop = asyncio.get_running_loop()
+    mode, *files = sys.argv[1:]
     tls = None
-    if sys.argv[1:]:
+    if files:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(*sys.argv[1:])
-    server = await loop.create_server(lambda: SMTP(Handler(), loop=loop), "127.0.0.1", 0, ssl=tls)
+        tls.load_cert_chain(*files)
+    options = {
+        "starttls": {"authenticator": password, "tls_context": tls},
+        "auth": {"authenticator": password, "auth_require_tls": False},
+    }.get(mode, {})
+    new = lambda: SMTP(Handler(), loop=loop, **options)
+    server = await loop.create_server(new, "127.0.0.1", 0, ssl=tls if mode == "tls" else None)
     say(server.sockets[0].getsockname()[1])
     await asyncio.sleep(60)
 
@@ -66,12 +74,12 @@ struct SmtpServer {
 
 impl SmtpServer {
     fn start() -> Self {
-        Self::with(&[])
+        Self::with("clear", &[])
     }
 
-    fn with(certificate: &[&Path]) -> Self {
+    fn with(mode: &str, certificate: &[&Path]) -> Self {
         let mut child = Command::new(python())
-            .args(["-c", SMTP])
+            .args(["-c", SMTP, mode])
             .args(certificate)
             .stdout(Stdio::piped())
             .spawn()
@@ -163,6 +171,22 @@ fn approval_mail_is_sent_once_and_bad_addresses_are_marked() {
     for message in &messages[1..] {
         assert_eq!(message["lastError"], "contact is no e-mail address");
     }
+    // It counts for the alert until it is cancelled.
+    let counts = |state: &str, count: u64| {
+        let line = format!("swarm_outbox{{state=\"{state}\"}} {count}\n");
+        program.client.get("/metrics").expect(200).text.contains(&line)
+    };
+    wait_until("both are counted", || counts("undeliverable", 2));
+    assert!(
+        deployed("prometheus/alerts.yml")
+            .contains("swarm_outbox{state=~\"failed|undeliverable\"} > 0")
+    );
+    for message in &messages[1..] {
+        let path = format!("/outbox/{}/cancel", message["id"]);
+        let cancelled = program.client.operate(&path, &json!({})).expect(200).json();
+        assert_eq!(cancelled["message"]["state"], "cancelled");
+    }
+    wait_until("none is counted", || counts("undeliverable", 0) && counts("cancelled", 2));
 }
 
 /// By its own authority, which `SSL_CERT_FILE` names.
@@ -172,7 +196,7 @@ fn certificate_of_the_mail_server_is_checked() {
     make_certificate(folder.path(), "mail");
     let [certificate, key] =
         ["pem", "key"].map(|end| folder.path().join("mail").with_extension(end));
-    let mut smtp = SmtpServer::with(&[&certificate, &key]);
+    let mut smtp = SmtpServer::with("tls", &[&certificate, &key]);
     let url = format!("smtps://localhost:{}", smtp.port);
     let environment = [
         ("SWARM_ADMIN_TOKEN", ADMIN),
@@ -190,6 +214,136 @@ fn certificate_of_the_mail_server_is_checked() {
     let trusting = Program::start(&["serve"], &environment);
     activated(&trusting.client, "zoe@test.example");
     assert_eq!(smtp.next()["to"], json!(["zoe@test.example"]));
+}
+
+/// A program whose mail goes through this server.
+fn mailing(smtp_url: &str, more: &[(&str, &str)]) -> Program {
+    let environment = [
+        ("SWARM_ADMIN_TOKEN", ADMIN),
+        ("SWARM_SMTP_URL", smtp_url),
+        ("SWARM_MAIL_FROM", "Swarm <swarm@bücher.example>"),
+    ];
+    Program::start(&["serve"], &[&environment[..], more].concat())
+}
+
+/// The error of the first message, once there is one.
+fn fault(client: &Client) -> String {
+    let mut fault = Value::Null;
+    wait_until("the mail failed", || {
+        let headers = [("x-admin-token", ADMIN)];
+        let outbox = client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200);
+        fault = outbox.json()["messages"][0]["lastError"].clone();
+        !fault.is_null()
+    });
+    fault.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn password_is_not_sent_without_tls() {
+    let mut smtp = SmtpServer::with("auth", &[]);
+    let url = |parameters: &str| format!("smtp://ada:hunter2@127.0.0.1:{}{parameters}", smtp.port);
+    let refused = |url: &str| {
+        let environment = [("SWARM_SMTP_URL", url), ("SWARM_MAIL_FROM", "swarm@test.example")];
+        let said = refusal(&["serve"], &environment);
+        assert!(!said.contains("hunter2"), "{said}");
+        said
+    };
+    for parameters in ["", "?insecure=false"] {
+        let said = refused(&url(parameters));
+        assert!(said.contains("smtp_url: would send the password without TLS"), "{said}");
+        assert!(said.contains("smtps://") && said.contains("?tls=required"), "{said}");
+    }
+    for (parameters, fault) in [
+        ("?tls=maybe", "tls: must be required or opportunistic"),
+        ("?insecure=1", "insecure: must be true or false"),
+        ("?helo=a%20b", "helo: must be the name of a host"),
+        ("?starttls=true", "has a parameter other than tls, helo and insecure"),
+    ] {
+        let said = refused(&url(parameters));
+        assert!(said.contains(&format!("smtp_url: {fault}")), "{said}");
+    }
+    // With STARTTLS if there is any, there is none.
+    let program = mailing(&url("?tls=opportunistic"), &[]);
+    activated(&program.client, "zoe@test.example");
+    assert_eq!(
+        fault(&program.client),
+        "the mail server offers no TLS, and the password is not sent without"
+    );
+    let program = mailing(&url("?insecure=true"), &[]);
+    activated(&program.client, "zoe@test.example");
+    let mail = smtp.next();
+    assert_eq!((&mail["password"], &mail["encrypted"]), (&json!("hunter2"), &json!(false)));
+}
+
+#[test]
+fn password_is_sent_by_starttls() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "mail");
+    let [certificate, key] =
+        ["pem", "key"].map(|end| folder.path().join("mail").with_extension(end));
+    let mut smtp = SmtpServer::with("starttls", &[&certificate, &key]);
+    let trusting = [("SSL_CERT_FILE", certificate.to_str().unwrap())];
+    for tls in ["required", "opportunistic"] {
+        let url = format!("smtp://ada:p%40ss%2Fword@localhost:{}?tls={tls}", smtp.port);
+        let program = mailing(&url, &trusting);
+        activated(&program.client, "zoe@test.example");
+        let mail = smtp.next();
+        assert_eq!((&mail["password"], &mail["encrypted"]), (&json!("p@ss/word"), &json!(true)));
+    }
+    // Neither is the mail itself, where STARTTLS is required.
+    let clear = SmtpServer::start();
+    let url = format!("smtp://127.0.0.1:{}?tls=required", clear.port);
+    let program = mailing(&url, &[]);
+    activated(&program.client, "zoe@test.example");
+    assert!(fault(&program.client).contains("STARTTLS is not supported"));
+}
+
+#[test]
+fn international_domains_and_the_name_of_the_sender_are_sent_in_ascii() {
+    let mut smtp = SmtpServer::start();
+    for (parameters, helo) in
+        [("", "xn--bcher-kva.example"), ("?helo=mail.test.example", "mail.test.example")]
+    {
+        let program = mailing(&format!("smtp://127.0.0.1:{}{parameters}", smtp.port), &[]);
+        let contacts = [
+            ("zoe@bücher.example", "zoe@xn--bcher-kva.example"),
+            ("zoe@BÜCHER.example", "zoe@xn--bcher-kva.example"),
+            ("zoe@例え.テスト", "zoe@xn--r8jz45g.xn--zckzah"),
+        ];
+        for (contact, _) in contacts {
+            activated(&program.client, contact);
+        }
+        for (contact, to) in contacts {
+            let mail = smtp.next();
+            assert_eq!(
+                (&mail["helo"], &mail["from"]),
+                (&json!(helo), &json!("swarm@xn--bcher-kva.example"))
+            );
+            assert_eq!(mail["to"], json!([to]), "{contact}");
+            assert!(mail["text"].as_str().unwrap().contains(&format!("\r\nTo: {to}\r\n")));
+        }
+        settled(&program.client);
+    }
+}
+
+/// A line without an end took memory as fast as it came.
+#[test]
+fn reply_of_a_mail_server_is_bounded() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("smtp://{}", listener.local_addr().unwrap());
+    let flood = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let piece = [b'2'; 1 << 20];
+        // Until the server has had enough.
+        (0..512).position(|_| stream.write_all(&piece).is_err())
+    });
+    let program = mailing(&url, &[]);
+    let before = program.peak_memory();
+    activated(&program.client, "zoe@test.example");
+    assert!(fault(&program.client).contains("the reply is too long"));
+    assert!(flood.join().unwrap().is_some(), "all of the reply was read");
+    let grown = program.peak_memory() - before;
+    assert!(grown < 32 << 20, "grown by {} MiB", grown >> 20);
 }
 
 /// It is not retried.
@@ -270,16 +424,46 @@ fn silent_mail_server_times_out() {
     assert_eq!((&message["state"], &message["attempts"]), (&json!("queued"), &json!(1)));
 }
 
+#[test]
 fn without_a_mail_server_messages_stay_queued_and_logged_without_text() {
-    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
-    let id = activated(&program.client, "zoe@test.example");
-    std::thread::sleep(Duration::from_secs(6));
-    activated(&program.client, "ada@test.example");
-    std::thread::sleep(Duration::from_secs(6));
+    let store: AnyStore = Arc::new(MemoryStore::new());
+    let site = || Site::single(services(&store), tenant("default", ADMIN, &[]));
+    let (server, served) = (Server::of(site()), site().tenants());
+    let client = server.client();
+    let (log, mut job) = (Log::default(), LogQueuedMail::default());
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+    let _capturing = tracing::subscriber::set_default(subscriber);
+    let id = activated(&client, "zoe@test.example");
+    for _round in 0..2 {
+        assert_eq!(now(job.round(&*served[0])), Next::Changed);
+    }
+    activated(&client, "ada@test.example");
+    now(job.round(&*served[0]));
     let headers = [("x-admin-token", ADMIN)];
-    let outbox = program.client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200);
+    let outbox = client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200);
     assert_eq!(outbox.json()["messages"][0]["state"], "queued");
-    let (_, log) = program.stop("TERM");
+    let log = log.text();
     assert_eq!(log.matches("mail is not configured").count(), 2, "{log}");
     assert!(!log.contains(&id) && !log.contains("zoe@test.example"), "{log}");
+}
+
+/// A log that was written by this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(text)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

@@ -15,6 +15,9 @@ use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Answer, Server};
 use crate::schema::verdicts;
 
+/// The media types whose bodies are JSON.
+const JSON_TYPES: [&str; 2] = ["application/json", "application/problem+json"];
+
 /// The ids of the document for the validator: as served for requests, closed for answers.
 const SENT: &str = "http://sent.example/openapi.json";
 const ANSWERED: &str = "http://answered.example/openapi.json";
@@ -44,9 +47,10 @@ pub fn is_described(method: &str, target: &str, sent: &[u8], answer: &Answer) {
     }
     let content = &response["content"][kind];
     assert!(content.is_object(), "{place}: no {kind:?} with a {}", answer.status);
-    if kind == "application/json" {
+    if JSON_TYPES.contains(&kind) {
         let body = serde_json::from_str(&answer.text).expect("JSON");
-        described.holds(&format!("{at}/content/application~1json/schema"), &body, &place);
+        let kind = kind.replace('/', "~1");
+        described.holds(&format!("{at}/content/{kind}/schema"), &body, &place);
     }
     // A preflight accepts any body.
     let judged = answer.status < 300 && template != "/api/swarm/preflight";
@@ -190,8 +194,82 @@ fn close(schema: &mut Value) {
 const VALIDATE: &str = r#"
 import json, sys
 from openapi_spec_validator import validate
-validate(json.load(sys.stdin))
+for document in json.load(sys.stdin):
+    validate(document)
 "#;
+
+/// The description of the operations for an audience.
+fn audience(name: &str) -> Value {
+    let server = Server::start();
+    server.client().get(&format!("/openapi.json?audience={name}")).expect(200).json()
+}
+
+#[test]
+fn each_operation_is_described_for_one_audience() {
+    let whole = &description().document;
+    let mut described = 0;
+    for (name, example) in [
+        ("public", ["post", "/api/swarm/apply"]),
+        ("member", ["get", "/api/swarm/me"]),
+        ("operator", ["post", "/api/swarm/admin/sessions"]),
+        ("page", ["get", "/swarm/takes"]),
+    ] {
+        let document = audience(name);
+        let [method, path] = example;
+        assert_eq!(document["paths"][path][method]["x-audience"], name, "{path}");
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                assert_eq!(operation["x-audience"], name, "{method} {path}");
+                assert_eq!(*operation, whole["paths"][path][method], "{method} {path}");
+                described += 1;
+            }
+        }
+        for kind in ["schemas", "responses"] {
+            let all = &whole["components"][kind];
+            for (name, component) in document["components"][kind].as_object().unwrap() {
+                assert_eq!(*component, all[name], "{name}");
+            }
+        }
+    }
+    let all = whole["paths"].as_object().unwrap().values().flat_map(|it| it.as_object().unwrap());
+    assert_eq!(described, all.count());
+    let server = Server::start();
+    let answer = server.client().get("/openapi.json?audience=everyone");
+    let rule = "audience: must be one of public, member, operator, page";
+    assert_eq!(answer.header("swarm-hint"), Some(rule));
+    answer.unread(400, "invalid query");
+}
+
+/// A field of no type, or one whose alternatives have no name, has no name in a generated client.
+#[test]
+fn variants_have_names_and_discriminators() {
+    let schemas = &description().document["components"]["schemas"];
+    for (name, schema) in schemas.as_object().unwrap() {
+        for choice in ["oneOf", "anyOf"] {
+            let variants = schema[choice].as_array().into_iter().flatten();
+            for variant in variants.filter(|variant| variant["type"] != "null") {
+                assert!(variant["$ref"].is_string(), "a variant of {name}: {variant}");
+            }
+        }
+        let Some(mapping) = schema["discriminator"]["mapping"].as_object() else { continue };
+        let property = schema["discriminator"]["propertyName"].as_str().unwrap();
+        for (value, place) in mapping {
+            let variant = &schemas[place.as_str().unwrap().rsplit('/').next().unwrap()];
+            // A variant that has variants itself is checked with its own.
+            let variants = match variant["oneOf"].as_array() {
+                Some(variants) => variants.iter().map(|it| it["$ref"].as_str().unwrap()).collect(),
+                None => vec![place.as_str().unwrap()],
+            };
+            for place in variants {
+                let variant = &schemas[place.rsplit('/').next().unwrap()];
+                assert_eq!(variant["properties"][property]["const"], **value, "{place}");
+            }
+        }
+    }
+    assert!(schemas["LogEntry"]["discriminator"].is_object());
+    assert_eq!(schemas["Day"]["format"], "date");
+    assert_eq!(schemas["Instant"]["format"], "date-time");
+}
 
 #[test]
 fn document_is_valid_by_an_independent_validator() {
@@ -201,7 +279,8 @@ fn document_is_valid_by_an_independent_validator() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap_or_else(|error| panic!("{} does not run: {error}", python()));
-    let document = description().document.to_string();
+    let document = &description().document;
+    let document = json!([document, audience("member"), audience("operator")]).to_string();
     child.stdin.take().unwrap().write_all(document.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -329,8 +408,9 @@ fn examples_have_valid_signatures() {
 fn places(document: &Value) -> Vec<String> {
     let mut places = Vec::new();
     let mut add = |of: &str, holder: &Value, at: &[&str]| {
-        if holder["content"]["application/json"].is_object() {
-            places.push(format!("{of}#{}/content/application~1json/schema", pointer(at)));
+        for kind in JSON_TYPES.iter().filter(|kind| holder["content"][**kind].is_object()) {
+            let kind = kind.replace('/', "~1");
+            places.push(format!("{of}#{}/content/{kind}/schema", pointer(at)));
         }
     };
     for (path, methods) in document["paths"].as_object().unwrap() {

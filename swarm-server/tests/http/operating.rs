@@ -150,7 +150,7 @@ fn message_is_queued_again_or_given_up(backend: &Backend) {
         fixture.client.send("POST", &format!("/api/swarm/admin/outbox/{what}"), &headers, b"")
     };
     let message = change("1/cancel").expect(200).json()["message"].clone();
-    assert_eq!(message["state"], "failed");
+    assert_eq!(message["state"], "cancelled");
     assert_eq!(message["lastError"], "cancelled by an operator");
     let message = change("1/retry").expect(200).json()["message"].clone();
     assert_eq!((&message["state"], &message["attempts"]), (&json!("queued"), &json!(0)));

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::{env, fs};
 
 use swarm_redis_testing::free_port;
+
+use crate::program::Program;
+use crate::tenant_configuration::tenant;
 
 /// Blocks that begin with this are not run.
 const ELSEWHERE: &str = "# elsewhere: ";
@@ -23,22 +27,45 @@ fn commands_of_the_operating_manual_run() {
     let script = format!("set -eux\ntrap 'kill $(jobs -p)' EXIT\n{}", blocks.concat());
     let postgres = swarm_postgres_testing::Server::start(&[]);
     let script = script.replace("127.0.0.1:8080", &address);
-    let script = script.replace("127.0.0.1:8081", &format!("127.0.0.1:{}", free_port()));
     let script = script.replace("postgres://swarm@localhost/swarm", &postgres.address());
     let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), &script);
+}
+
+/// Runs these commands in a folder, with other ports for the restored copy.
+#[track_caller]
+fn run(folder: &Path, script: &str) {
+    let [copy, its_metrics] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
+    let script = script.replace("127.0.0.1:8081", &copy).replace("127.0.0.1:8082", &its_metrics);
     let programs = Path::new(env!("CARGO_BIN_EXE_swarm")).parent().unwrap().display();
     let path = env::var("PATH").unwrap();
     let output = Command::new("timeout")
         .args(["300", "bash", "-c", &script])
-        .current_dir(folder.path())
+        .current_dir(folder)
         .env_clear()
-        .env("HOME", folder.path())
+        .env("HOME", folder)
         .env("PATH", format!("{programs}:{path}"))
         .stdin(Stdio::null())
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let log = fs::read_to_string(folder.path().join("swarm.log")).unwrap_or_default();
+    let log = fs::read_to_string(folder.join("swarm.log")).unwrap_or_default();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}\nserver: {log}");
+}
+
+/// The copy is served with the file of the server that runs meanwhile.
+#[test]
+fn drill_runs_beside_a_server_with_an_address_for_metrics() {
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../OPERATING.md");
+    let manual = fs::read_to_string(manual).unwrap();
+    let (_, rest) = manual.split_once("## Backup and restore drill").unwrap();
+    let drill = rest.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let metrics = format!("metrics_listen = \"127.0.0.1:{}\"\n", free_port());
+    let tenant = tenant("acme", "").replace("acme.example", "127.0.0.1");
+    fs::write(folder.path().join("swarm.toml"), metrics + &tenant).unwrap();
+    let program = Program::start_in(Arc::clone(&folder), &["serve", "--config=swarm.toml"], &[]);
+    assert_eq!(program.client.convene("2026-11-21", "aurora"), 1);
+    run(folder.path(), &format!("set -eux\n{drill}"));
 }

@@ -77,6 +77,24 @@ fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
     assert!(session.contains(">aggregated</span>") && !session.contains("closes "), "{session}");
 }
 
+/// Until then takes are accepted, although they do not count.
+#[test]
+fn deadline_ahead_is_shown_after_the_aggregation() {
+    let server = Server::start();
+    let client = server.client();
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let session =
+        json!({ "date": DAY, "subjectId": "aurora", "windowClosesAt": "2999-03-04T05:06:00Z" });
+    client.operate("/sessions", &session).expect(201);
+    for state in ["window_closed", "aggregated", "published"] {
+        advance(&client, 1, &[state]);
+        let page = html(&client, "/swarm/sessions/1");
+        let lead = page.split("<p class=\"lead\">").nth(1).unwrap().split("</p>").next().unwrap();
+        assert!(lead.contains("2999-03-04T05:06:00.000Z"), "{state}: {lead}");
+        assert_eq!(lead.contains("do not count"), state != "window_closed", "{lead}");
+    }
+}
+
 #[test]
 fn takes_are_found_by_text_subject_member_and_stance() {
     let server = Server::start();

@@ -1,24 +1,17 @@
 //! Quotas of a tenant. Submit has none.
 
-use std::thread;
-
 use serde_json::json;
 use swarm_core::domain::{Application, Contact, Lens, Name, Quotas};
 use swarm_core::proof::KeyPair;
 use swarm_core::{CommitteeTenants, Swarm, SystemEntropy, TenantId};
 use swarm_http::Site;
-use swarm_maintenance::PAUSE;
 use swarm_redis_testing::wait_until;
 
-use crate::backend::{Backend, nightly, now, on_every_store};
-use crate::clock::Clock;
+use crate::backend::{Backend, now, on_every_store};
 use crate::committee_fixture::{self, KEY, chair};
 use crate::harness::{
     ADMIN, Answer, Author, Client, Server, fresh_key, services, signed_text, tenant,
 };
-use crate::program::Program;
-
-nightly!(program_removes_expired_applications);
 
 on_every_store! {
     applications_are_limited,
@@ -135,20 +128,17 @@ fn pending_applications_expire(backend: &Backend) {
     client.operate("/activate", &json!({ "memberId": old })).expect(404);
 }
 
-fn program_removes_expired_applications() {
-    let clock = Clock::of_programs();
-    let environment = [&clock.environment()[..], &[("SWARM_ADMIN_TOKEN", ADMIN)]].concat();
-    let program = Program::start(&["serve", "--store=memory"], &environment);
-    let old = apply_with(&program.client, &fresh_key());
-    clock.move_by(61 * HALF_A_DAY);
-    // Without a connection kept alive, which the server may close during a pause.
-    let is_gone = || state(&Client::new(program.client.address), &old) == 404;
-    for _ in 0..3 {
-        if !is_gone() {
-            thread::sleep(2 * PAUSE);
-        }
-    }
-    wait_until("the application has expired", is_gone);
+#[test]
+fn maintenance_removes_expired_applications() {
+    let backend = Backend::memory();
+    // Work by the clock pauses while the one of the store differs from the one of the machine.
+    backend.clock.move_to_system_time_plus(-61 * HALF_A_DAY);
+    let site = Site::single(services(&backend.store), tenant("default", ADMIN, &[]));
+    let server = Server::maintained(site);
+    let client = server.client();
+    let old = apply_with(&client, &fresh_key());
+    backend.clock.move_to_system_time_plus(0);
+    wait_until("the application has expired", || state(&client, &old) == 404);
 }
 
 /// The memberId of an application with this key.

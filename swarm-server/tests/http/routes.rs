@@ -86,6 +86,13 @@ impl Route {
         is_public && self.is_read() && !self.info.is_of_server
     }
 
+    /// Whether programs of any origin may use it.
+    pub fn is_cross_origin(&self) -> bool {
+        let access = self.info.access;
+        !self.info.is_of_server
+            && matches!(access, Access::Public | Access::PublicOrMember | Access::Member)
+    }
+
     /// Whether it is a page or a form of the operators' console.
     pub fn is_of_console(&self) -> bool {
         self.info.access == Access::Console

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use swarm_redis_testing::wait_until;
@@ -15,6 +16,7 @@ use crate::program::{Program, refusal, swarm};
 struct TlsServer {
     child: Child,
     address: String,
+    log: Arc<Mutex<String>>,
 }
 
 impl TlsServer {
@@ -27,7 +29,15 @@ impl TlsServer {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on https://").expect(&line).to_owned();
-        Self { child, address }
+        let (log, read) =
+            (Arc::<Mutex<String>>::default(), BufReader::new(child.stderr.take().unwrap()));
+        let written = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in read.lines().map_while(Result::ok) {
+                *written.lock().unwrap() += &(line + "\n");
+            }
+        });
+        Self { child, address, log }
     }
 
     fn hang_up(&self) {
@@ -88,6 +98,10 @@ fn serves_tls_and_reloads_the_certificate_on_sighup() {
     let answer = server.get("/.well-known/swarm.json", &at("first.pem"));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.contains("\"https://localhost\""), "links are https: {answer}");
+    let says = |answer: &str| {
+        answer.to_lowercase().contains("strict-transport-security: max-age=31536000")
+    };
+    assert!(says(&answer) && says(&server.get("/nowhere", &at("first.pem"))), "{answer}");
     assert_eq!(server.get("/healthz", &at("next.pem")), "", "an untrusted certificate");
 
     // A key that does not match the certificate changes nothing.
@@ -165,6 +179,14 @@ fn certificate_that_expires_soon_is_warned_of() {
     let ready = server.get("/readyz", &trusted);
     assert!(ready.starts_with("HTTP/1.1 200"), "{ready}");
     assert!(ready.contains("the TLS certificate expires at 20"), "{ready}");
+    server.hang_up();
+    wait_until("it is warned of at the start and after a reload", || {
+        let log = server.log.lock().unwrap();
+        let is_warning = |line: &&str| {
+            line.contains("WARN") && line.contains("tls.pem") && line.contains("expires at 20")
+        };
+        log.lines().filter(is_warning).count() == 2
+    });
     let metrics = server.get("/metrics", &trusted);
     let line =
         metrics.lines().find(|line| line.starts_with("swarm_tls_not_after_seconds ")).unwrap();

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use swarm_core::domain::AdminTokenHash;
@@ -36,10 +37,7 @@ fn closed_session_is_cosigned_by_a_witness_written_in_go() {
     let ada = Author::join(client, "Ada");
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
     client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
-    let size = client.get("/api/swarm/log?limit=1000").expect(200).json()["entries"]
-        .as_array()
-        .unwrap()
-        .len();
+    let size = entries(client);
     wait_until("the closed session is cosigned", || {
         cosigned().is_some_and(|note| note.text().contains(&format!("\n{size}\n")))
     });
@@ -92,6 +90,39 @@ fn witness_that_does_not_answer_holds_up_nothing() {
     let (status, _) = server.stop("TERM");
     assert!(status.success());
     drop(asked);
+}
+
+/// The silent one has been asked, and takes half a minute to fail.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the time that passes outside of the server")]
+fn silent_witness_does_not_delay_another() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let keys = folder.path().join("logs");
+    fs::write(&keys, format!("{}\n", log_key(&folder))).unwrap();
+    let witness = GoWitness::start(compiled(), &keys);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let rows = [
+        row(&format!("http://{}/log", silent.local_addr().unwrap()), KEY),
+        row(&format!("{}/log", witness.url), &witness.key.to_string()),
+    ];
+    let server = serve(&folder, &format!("witnesses = [{}]\n", rows.join(", ")));
+    let client = &server.client;
+    let _asked = silent.accept().unwrap();
+    client.convene(DAY, "aurora");
+    client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    let (began, size) = (Instant::now(), entries(client));
+    wait_until("the closed session is cosigned", || {
+        checkpoint(client).is_some_and(|note| {
+            note.cosigned_at(&witness.key).is_some() && note.text().contains(&format!("\n{size}\n"))
+        })
+    });
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+/// The number of entries of the log.
+fn entries(client: &Client) -> usize {
+    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
+    log["entries"].as_array().unwrap().len()
 }
 
 #[test]

@@ -3,22 +3,21 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::json;
 use swarm_core::domain::Timestamp;
-use swarm_maintenance::PAUSE;
+use swarm_http::Site;
 use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
 
-use crate::backend::{Backend, FILE, nightly, on_every_store};
+use crate::backend::{Backend, FILE, on_every_store};
 use crate::clock::Clock;
 use crate::fixture::Fixture;
-use crate::harness::{ADMIN, Author, Client, fresh_nonce, signed_text};
+use crate::harness::{
+    ADMIN, Author, Client, SHORT_PAUSE, Server, fresh_nonce, services, signed_text, tenant,
+};
 use crate::program::{Program, configuration};
 use crate::tenant_configuration::hash;
-
-nightly!(schedule_pauses_while_clocks_differ);
 
 const DATE: &str = "2026-11-21";
 const CLOSED: &str = "submission window closed";
@@ -63,10 +62,11 @@ fn readyz_reports_a_clock_far_behind(backend: &Backend) {
 }
 
 /// It is unknown which of the two clocks is wrong.
+#[test]
 fn schedule_pauses_while_clocks_differ() {
-    let fixture = Fixture::on(&Backend::redis());
-    let own = Clock::of_programs();
-    own.move_by(TWO_HOURS);
+    let backend = Backend::memory();
+    backend.clock.move_to_system_time_plus(-TWO_HOURS);
+    let fixture = Fixture::on(&backend);
     let session = fixture.convene(DATE, "aurora");
     let patch = json!({ "windowClosesAt": fixture.clock.after(1) }).to_string();
     let headers = [("content-type", "application/json"), ("x-admin-token", ADMIN)];
@@ -74,17 +74,18 @@ fn schedule_pauses_while_clocks_differ() {
     fixture.client.send("PATCH", &path, &headers, patch.as_bytes()).expect(200);
     fixture.clock.move_by(2);
 
-    let store = format!("--store={}", fixture.redis.as_ref().unwrap().url());
-    let program = Program::start(&["serve", &store], &own.environment());
-    let is_paused = || program.client.get("/readyz").expect(200).text.contains("work is paused");
+    let site = Site::single(services(&backend.store), tenant("default", ADMIN, &[]));
+    let server = Server::maintained(site);
+    let client = server.client();
+    let is_paused = || client.get("/readyz").expect(200).text.contains("work is paused");
     let state = || {
-        let session = program.client.get(&format!("/api/swarm/sessions/{session}")).expect(200);
+        let session = client.get(&format!("/api/swarm/sessions/{session}")).expect(200);
         session.json()["session"]["state"].as_str().unwrap().to_owned()
     };
     wait_until("scheduled work is paused", is_paused);
-    thread::sleep(PAUSE + Duration::from_secs(1));
+    thread::sleep(20 * SHORT_PAUSE);
     assert_eq!((state().as_str(), is_paused()), ("collecting", true));
-    own.move_by(-TWO_HOURS);
+    backend.clock.move_to_system_time_plus(0);
     wait_until("the window closes", || state() == "window_closed");
     assert!(!is_paused());
 }

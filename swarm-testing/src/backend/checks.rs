@@ -77,6 +77,11 @@ pub async fn first_record_of_a_range_is_checked(backend: Arc<dyn Backend>) {
     let value = "code 2".into();
     let check = Check::First { range: indexed(BY_DEPOT, &[]), column: CODE, value, version: None };
     expect_eq!(tenant.is_met(check).await, true, "a column that is not in the index");
+    for (version, is_met) in [(1, true), (2, false)] {
+        let (range, version) = (all(&PARCELS), Some(Version(version)));
+        let check = Check::First { range, column: ID, value: int(1), version };
+        expect_eq!(tenant.is_met(check).await, is_met, "{version:?}");
+    }
 }
 
 /// Not only the last record counts. A null is not too much.

@@ -3,10 +3,25 @@
 use super::read;
 use crate::domain::json;
 use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
-use crate::rules::{self, CountedDocuments, DocumentQuota, Quota, QuotaReached, Refusal, Resource};
+use crate::rules::{
+    self, CountedDocuments, DocumentQuota, MemoFilter, Quota, QuotaReached, Refusal, Resource,
+};
 use crate::service::retries::until_committed;
-use crate::service::{Error, Tenant};
+use crate::service::{Error, Tenant, numbered};
 use crate::store::{Act, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
+
+/// Size in bytes of the memos that are read for one page.
+const MAX_READ_BYTES: usize = 16 << 20;
+
+/// A page of the list of memos.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MemoPage {
+    /// Published memos by id in descending order.
+    pub memos: Vec<Memo>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<MemoId>,
+}
 
 impl Tenant {
     /// Publishes a memo of the member whose bearer token hashes to `token`. A memo that names a sealed session is
@@ -112,6 +127,42 @@ impl Tenant {
         let mut documents = self.store.documents(Collection::Memos, None).await?;
         documents.reverse();
         self.shown_memos(&documents).await
+    }
+
+    /// Returns up to `limit` of the published memos with ids below `before` that the filter keeps, by id in descending
+    /// order. A page has fewer if they exceed about 4 MiB, or are not among the next 1,000 memos;
+    /// [`MemoPage::next_before`] goes on from there.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn memo_page(
+        &self,
+        filter: &MemoFilter,
+        limit: usize,
+        before: Option<MemoId>,
+    ) -> Result<MemoPage, Error> {
+        let read = |id: u64| async move {
+            Ok::<_, Error>(self.store.document(Collection::Memos, &id.to_string()).await?)
+        };
+        let exists = |id| async move { Ok(read(id).await?.is_some()) };
+        let end = numbered::end(before.map(|before| before.0), exists).await?;
+        let last = end.saturating_sub(numbered::MAX_READ).max(1);
+        let (mut page, mut read_bytes) = (numbered::Page::of(limit), 0);
+        for id in (last..end).rev() {
+            let Some(document) = read(id).await? else { continue };
+            let bytes = document.json.len();
+            read_bytes += bytes;
+            if read_bytes > MAX_READ_BYTES && bytes < read_bytes {
+                return Ok(MemoPage { memos: page.items, next_before: Some(MemoId(id + 1)) });
+            }
+            for memo in self.shown_memos(&[document]).await? {
+                if filter.keeps(&memo) && !page.push(memo, bytes) {
+                    let next_before = page.items.last().map(|last| last.id);
+                    return Ok(MemoPage { memos: page.items, next_before });
+                }
+            }
+        }
+        Ok(MemoPage { memos: page.items, next_before: (last > 1).then_some(MemoId(last)) })
     }
 
     /// Returns the published memos of a member, oldest first.

@@ -3,6 +3,7 @@
 mod briefs;
 mod memos;
 
+pub use memos::MemoPage;
 pub(super) use memos::StoredMemo;
 
 use super::{Commit, Error, Tenant};
@@ -18,6 +19,12 @@ use crate::service::retries::until_committed;
 use crate::store::{
     self, Collection, Document, DocumentDraft, DocumentPage, DocumentQuery, Put, StoreError,
 };
+
+/// Number of subjects read at a time to find those that a filter keeps.
+const SCANNED_AT_ONCE: usize = 100;
+
+/// Maximum number of such reads for one page.
+const MAX_SCANS: usize = 20;
 
 /// Maximum size of the records in a page of subjects, in bytes.
 const PAGE_BYTES: usize = 4 << 20;
@@ -81,6 +88,35 @@ impl Tenant {
         let subjects = page.documents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let next_after = subjects.last().filter(|_| page.more).map(|last| last.id.clone());
         Ok(SubjectPage { subjects, next_after })
+    }
+
+    /// Returns up to `limit` of the subjects with ids higher than `after` that `keep` keeps, by id. A page has fewer if
+    /// they are not among the next 2,000 subjects; [`SubjectPage::next_after`] goes on from there.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn subjects_where(
+        &self,
+        limit: usize,
+        after: Option<&SubjectId>,
+        keep: impl Fn(&Subject) -> bool + Send,
+    ) -> Result<SubjectPage, Error> {
+        let (mut subjects, mut next): (Vec<Subject>, _) = (Vec::new(), after.cloned());
+        for _ in 0..MAX_SCANS {
+            let page = self.subjects(SCANNED_AT_ONCE, next.as_ref()).await?;
+            for subject in page.subjects.into_iter().filter(&keep) {
+                if subjects.len() == limit {
+                    let next_after = subjects.last().map(|last| last.id.clone());
+                    return Ok(SubjectPage { subjects, next_after });
+                }
+                subjects.push(subject);
+            }
+            next = page.next_after;
+            if next.is_none() {
+                break;
+            }
+        }
+        Ok(SubjectPage { subjects, next_after: next })
     }
 
     /// Returns the ids of up to `limit` subjects with ids higher than `after`, by id, and whether

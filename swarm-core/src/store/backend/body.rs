@@ -83,10 +83,9 @@ impl Body {
         &self,
         read: impl FnOnce() -> Result<Arc<T>, E>,
     ) -> Result<Arc<T>, E> {
-        if let Some(value) = self.0.value.get() {
-            if let Ok(value) = Arc::clone(value).downcast() {
-                return Ok(value);
-            }
+        let kept = self.0.value.get().map(|value| Arc::clone(value).downcast());
+        if let Some(Ok(value)) = kept {
+            return Ok(value);
         }
         let value = read()?;
         // Another reader may have been faster, with an equal value.

@@ -257,8 +257,8 @@ impl Parts for Source {
         let snapshot = session.snapshot.as_ref();
         match position {
             sessions::FIGURES => snapshot.map(|snapshot| json::write(&snapshot.figures)),
-            sessions::BUCKETS => session.buckets.as_ref().map(|buckets| json::write(buckets)),
-            sessions::ROSTER => session.roster.as_ref().map(|roster| json::write(roster)),
+            sessions::BUCKETS => session.buckets.as_ref().map(json::write),
+            sessions::ROSTER => session.roster.as_ref().map(json::write),
             sessions::SNAPSHOT => snapshot.map(|snapshot| snapshot.to_text()),
             _ => None,
         }

@@ -100,7 +100,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &[
             "applications certificate forwarded memory_share movements",
             "fairness",
-            "budget console workers",
+            "budget console token_attempts workers",
             "tenants",
             "metrics",
             "response",

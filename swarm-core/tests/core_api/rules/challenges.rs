@@ -115,14 +115,19 @@ fn claim_without_valid_proof_is_refused() {
     let unproven = Some(Refusal::ClaimRefused(ClaimFault::Unproven));
     let signed = |answer| keys("ada").sign(answer);
     let other = ChallengeText::of(SERVICE, &id("grace"), &seed("seed")).as_str().to_owned();
-    let later = "2026-11-21T12:10:00.001Z".to_owned();
+    let [sooner, later] =
+        ["2026-11-21T12:09:59.999Z", "2026-11-21T12:10:00.001Z"].map(str::to_owned);
     for wrong in [
         TokenClaim { challenge: other, ..answer() },
         TokenClaim { challenge: format!("{SERVICE} "), ..answer() },
-        TokenClaim { expires_at: later, ..answer() },
+        TokenClaim { expires_at: sooner, ..answer() },
     ] {
         assert_eq!(refusal(signed(wrong.clone()), &approved(), now()), unproven, "{wrong:?}");
     }
+    // No challenge expires so late.
+    let invented = signed(TokenClaim { expires_at: later, ..answer() });
+    let not_an_expiry = Some(Refusal::ClaimRefused(ClaimFault::NotAnExpiry));
+    assert_eq!(refusal(invented, &approved(), now()), not_an_expiry);
     let forged = keys("grace").sign(answer());
     assert_eq!(refusal(forged, &approved(), now()), unproven, "signed by another");
 

@@ -92,7 +92,8 @@ fn unsent_message_is_queued_again_or_cancelled() {
         assert_eq!(queued_again.message, Message { due_at: later, ..queued() });
         assert_eq!(queued_again.expected, JUDGED);
         let last_error = Some("cancelled by an operator".to_owned());
-        let failed = Message { state: MailState::Failed, attempts: 10, last_error, ..queued() };
-        assert_eq!(given_up.unwrap().message, failed);
+        let cancelled =
+            Message { state: MailState::Cancelled, attempts: 10, last_error, ..queued() };
+        assert_eq!(given_up.unwrap().message, cancelled);
     }
 }

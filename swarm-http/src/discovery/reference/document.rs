@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use swarm_core::json::{Json, write};
+use swarm_core::json::{Json, Object, write};
 use swarm_core::wire::Problem;
 
-use super::route_properties::{is_page, operation_id, parts, problems, template};
+use super::route_properties::{Audience, is_page, operation_id, parts, problems, template};
 use super::schemas::{self, reference};
 use crate::request::credential::Access;
 use crate::request::route::Route;
@@ -21,24 +21,26 @@ const DESCRIPTION: &str = "Automated agents file signed takes on dated sessions.
      X-Request-Id; public reads have an ETag, honour If-None-Match, and allow any origin (CORS).";
 
 impl Document {
-    pub(super) fn of(routes: &[Route]) -> Self {
+    /// The document of those routes that `is_described` selects.
+    pub(super) fn of(routes: &[Route], is_described: impl Fn(&Route) -> bool) -> Self {
+        let license = Json::from(env!("CARGO_PKG_LICENSE"));
         let info = Json::from([
             ("title", "Swarm".into()),
             ("version", env!("CARGO_PKG_VERSION").into()),
             ("description", DESCRIPTION.into()),
+            ("license", [("name", license.clone()), ("identifier", license)].into()),
         ]);
         let mut responses = Responses::default();
-        let paths = paths(routes, &mut responses);
-        let schemas = schemas::all().into_iter().collect();
-        let components = Json::from([
-            ("securitySchemes", credentials()),
-            ("headers", headers()),
-            ("responses", responses.into_json()),
-            ("schemas", Json::Object(schemas)),
-        ]);
+        let paths = write(&paths(routes, is_described, &mut responses));
+        let responses = write(&responses.into_json());
+        let schemas = write(&used_schemas([paths.as_str(), responses.as_str()]));
+        let (credentials, headers) = (write(&credentials()), write(&headers()));
+        let components = format!(
+            r#"{{"securitySchemes":{credentials},"headers":{headers},"responses":{responses},"schemas":{schemas}}}"#
+        );
         Self {
             head: format!(r#"{{"openapi":"3.1.0","info":{},"servers":[{{"url":"#, write(&info)),
-            tail: format!(r#"}}],"paths":{},"components":{}}}"#, write(&paths), write(&components)),
+            tail: format!(r#"}}],"paths":{paths},"components":{components}}}"#),
         }
     }
 
@@ -48,9 +50,31 @@ impl Document {
     }
 }
 
-fn paths(routes: &[Route], responses: &mut Responses) -> Json {
+/// The schemas that these texts refer to, and those that these refer to, in the order of the reference.
+fn used_schemas<const N: usize>(texts: [&str; N]) -> Json {
+    let mut unused: Vec<_> = schemas::all();
+    let mut used: Vec<(String, Json)> = Vec::new();
+    let order: Vec<_> = unused.iter().map(|(name, _)| name.clone()).collect();
+    let mut texts: Vec<_> = texts.into_iter().map(str::to_owned).collect();
+    while let Some(text) = texts.pop() {
+        let is_named = |name: &str| text.contains(&format!("\"#/components/schemas/{name}\""));
+        let (named, rest): (Vec<_>, Vec<_>) =
+            unused.into_iter().partition(|(name, _)| is_named(name));
+        unused = rest;
+        texts.extend(named.iter().map(|(_, schema)| write(schema)));
+        used.extend(named);
+    }
+    used.sort_by_key(|(name, _)| order.iter().position(|other| other == name));
+    Json::Object(used.into_iter().collect())
+}
+
+fn paths(
+    routes: &[Route],
+    is_described: impl Fn(&Route) -> bool,
+    responses: &mut Responses,
+) -> Json {
     let mut paths: Vec<(String, Vec<(String, Json)>)> = Vec::new();
-    for route in routes {
+    for route in routes.iter().filter(|route| is_described(route)) {
         let method = route.method.as_str().to_ascii_lowercase();
         let described = (method, described(route, responses));
         let template = template(route);
@@ -71,12 +95,9 @@ fn described(route: &Route, responses: &mut Responses) -> Json {
         ("tags", [Json::from(route.section.heading())].into_iter().collect()),
         ("summary", route.about.summary.into()),
         ("operationId", Json::Text(operation_id(route))),
+        ("x-audience", Audience::of(route).as_str().into()),
+        ("security", security(route.access)),
     ];
-    if let Some(scheme) = scheme(route.access) {
-        let role = route.access.role().map(|role| role.as_str().into());
-        let needed = Json::from([(scheme, Json::List(role.into_iter().collect()))]);
-        fields.push(("security", [needed].into_iter().collect()));
-    }
     if !parameters.is_empty() {
         fields.push(("parameters", parameters.into_iter().collect()));
     }
@@ -139,9 +160,15 @@ fn or_dry_run(forms: &[&str]) -> Json {
     [("application/json", [("schema", schema)].into())].into()
 }
 
+/// The schema of problem details, which have a media type of their own.
+const PROBLEM: &str = "ProblemDetails";
+
 /// The possible bodies: media types, and JSON schemas.
 fn content(forms: &[&str]) -> Json {
     let form = |form: &&str| match form.split_once('/') {
+        None if *form == PROBLEM => {
+            ("application/problem+json".to_owned(), [("schema", reference(form))].into())
+        }
         Some(_) => (form.to_string(), [("schema", [("type", "string".into())].into())].into()),
         None => ("application/json".to_owned(), [("schema", reference(form))].into()),
     };
@@ -155,11 +182,11 @@ struct Responses(BTreeMap<String, Json>);
 impl Responses {
     fn of(&mut self, route: &Route, status: u16, problems: &[Problem]) -> Json {
         let (form, forms): (_, &[&str]) = if route.is_of_committee() {
-            ("committee-", &["CommitteeError"])
+            ("committee-", &["CommitteeError", PROBLEM])
         } else if is_page(route) {
-            ("page-", &["Error", "text/html"])
+            ("page-", &["Error", PROBLEM, "text/html"])
         } else {
-            ("", &["Error"])
+            ("", &["Error", PROBLEM])
         };
         let codes: Vec<_> = problems.iter().map(|problem| problem.code()).collect();
         let name = format!("{form}{status}.{}", codes.join("."));
@@ -216,14 +243,20 @@ fn headers() -> Json {
 const OPERATOR: &str = "The token of an operator of the tenant. The role that a path needs is named with it: admin may \
      do all that operator may, and operator all that reader may.";
 
-/// The security scheme of a route, by its name in [`credentials`].
-fn scheme(access: Access) -> Option<&'static str> {
-    match access {
-        Access::Public | Access::PublicOrMember | Access::Console => None,
-        Access::Member => Some("member"),
-        Access::Operator(_) | Access::CommitteeOperator(_) => Some("operator"),
-        Access::CommitteeMember => Some("committeeMember"),
-    }
+/// The security requirements of a route, one of which a request meets: a scheme of [`credentials`] each, or none.
+fn security(access: Access) -> Json {
+    let scheme = |name: &str| {
+        let role = access.role().map(|role| role.as_str().into());
+        Json::from([(name, Json::List(role.into_iter().collect()))])
+    };
+    let requirements = match access {
+        Access::Public | Access::Console => Vec::new(),
+        Access::PublicOrMember => vec![Json::Object(Object::default()), scheme("member")],
+        Access::Member => vec![scheme("member")],
+        Access::Operator(_) | Access::CommitteeOperator(_) => vec![scheme("operator")],
+        Access::CommitteeMember => vec![scheme("committeeMember")],
+    };
+    Json::List(requirements)
 }
 
 fn credentials() -> Json {

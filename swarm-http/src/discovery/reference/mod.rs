@@ -17,11 +17,15 @@ use crate::response::Answer;
 use document::Document;
 #[cfg(feature = "pages")]
 use page::Pages;
+pub(crate) use route_properties::Audience;
 pub(crate) use schemas::examples;
 
 /// The reference of some routes, without origin and tenant.
 pub(crate) struct Reference {
+    /// The document of all routes.
     document: Document,
+    /// The documents of the routes of each audience.
+    by_audience: [(Audience, Document); 4],
     #[cfg(feature = "pages")]
     pages: Pages,
 }
@@ -29,15 +33,20 @@ pub(crate) struct Reference {
 impl Reference {
     pub(crate) fn of(routes: &[Route]) -> Self {
         Self {
-            document: Document::of(routes),
+            document: Document::of(routes, |_| true),
+            by_audience: Audience::ALL.map(|audience| {
+                (audience, Document::of(routes, |route| Audience::of(route) == audience))
+            }),
             #[cfg(feature = "pages")]
             pages: Pages::of(routes),
         }
     }
 
-    /// The OpenAPI document, for a site at this origin.
-    pub(crate) fn openapi(&self, origin: &str) -> Answer {
-        Answer::new(StatusCode::OK, "application/json", self.document.text(origin))
+    /// The OpenAPI document, for a site at this origin; of the routes of this audience, if one is given.
+    pub(crate) fn openapi(&self, origin: &str, audience: Option<Audience>) -> Answer {
+        let of_audience = self.by_audience.iter().find(|(of, _)| Some(*of) == audience);
+        let document = of_audience.map_or(&self.document, |(_, document)| document);
+        Answer::new(StatusCode::OK, "application/json", document.text(origin))
     }
 
     /// The index of its pages.
@@ -55,7 +64,23 @@ impl Reference {
 
 #[cfg(test)]
 mod tests {
+    use swarm_core::json::Json;
     use swarm_core::proof::diagnose::Code;
+
+    use super::*;
+    use crate::routes;
+    use crate::site::Parts;
+
+    #[test]
+    fn every_schema_is_in_the_document() {
+        let document = Reference::of(&routes::site(Parts::ALL)).openapi("http://a.example", None);
+        let mut document = Json::read(&document.body).unwrap().into_object();
+        let mut components = document.take("components").unwrap().into_object();
+        let described = components.take("schemas").unwrap().into_object();
+        let described: Vec<_> = described.members().map(|(name, _)| name.to_owned()).collect();
+        let all: Vec<_> = schemas::all().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(described, all);
+    }
 
     #[test]
     fn diagnosis_codes_match_the_schema() {

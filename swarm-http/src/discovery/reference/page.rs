@@ -17,6 +17,12 @@ use crate::request::credential::Access;
 use crate::request::route::Route;
 use crate::response::Answer;
 
+/// The chapter of the errors, whose anchors are the types of problem details.
+const ERRORS: &str = "errors";
+
+/// The former name of that chapter, which links may still have.
+const FORMER_ERRORS: &str = "codes";
+
 /// The content of the pages, without the tenant.
 pub(super) struct Pages {
     groups: Vec<Group>,
@@ -97,13 +103,14 @@ impl Pages {
 
     /// A chapter; `None` if there is none of this name.
     pub(super) fn chapter(&self, request: &RequestContext, name: &str) -> Option<Answer> {
+        let name = if name == FORMER_ERRORS { ERRORS } else { name };
         let schemas = name.strip_prefix("schemas-");
         let topic = schemas.and_then(|name| self.topics.iter().find(|topic| topic.name == name));
         let group = self.groups.iter().find(|group| group.anchor == name);
         let title = match (group, topic, name) {
             (Some(group), ..) => group.name.to_owned(),
             (_, Some(topic), _) => format!("Schemas: {}", topic.name),
-            (.., "codes") => "Codes of errors".to_owned(),
+            (.., ERRORS) => "Errors".to_owned(),
             _ => return None,
         };
         let frame = Frame::new(SiteContext::of(request), title.as_str(), format!("/docs/{name}"));
@@ -111,7 +118,7 @@ impl Pages {
             frame: frame.showing("Reference").below("/docs", "Reference"),
             title: &title,
             operations: group.map_or(&[], |group| &group.operations),
-            problems: if name == "codes" { Problem::ALL } else { &[] },
+            problems: if name == ERRORS { Problem::ALL } else { &[] },
             schemas: topic.map_or(&[], |topic| &topic.schemas),
         };
         Some(html(StatusCode::OK, &page))
@@ -207,7 +214,7 @@ fn parameter((name, schema): &(&str, &str)) -> String {
 
 /// The error codes of one status.
 fn refusals(problems: &[Problem]) -> String {
-    let link = |problem: &Problem| format!("<a href=\"/docs/codes#{0}\">{0}</a>", problem.code());
+    let link = |problem: &Problem| format!("<a href=\"/docs/errors#{0}\">{0}</a>", problem.code());
     let links: Vec<_> = problems.iter().map(link).collect();
     let status = problems.first().map_or(0, |problem| problem.status());
     format!("{status} {}", links.join(", "))

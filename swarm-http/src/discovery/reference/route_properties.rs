@@ -35,6 +35,53 @@ pub(super) fn operation_id(route: &Route) -> String {
     if path == "/" { id + "Home" } else { id }
 }
 
+/// Whom an operation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    Public,
+    Member,
+    Operator,
+    Page,
+}
+
+impl Audience {
+    pub(super) const ALL: [Self; 4] = [Self::Public, Self::Member, Self::Operator, Self::Page];
+
+    /// The audience of a route, by its credential. What only people read is for those who read pages.
+    pub(super) fn of(route: &Route) -> Self {
+        let answers = route.about.answers.iter();
+        let is_html = answers.flat_map(|(_, forms)| forms).all(|form| *form == "text/html");
+        match route.access {
+            Access::Member | Access::CommitteeMember => Self::Member,
+            Access::Operator(_) | Access::CommitteeOperator(_) => Self::Operator,
+            _ if is_html || route.section == Section::Pages => Self::Page,
+            Access::Public | Access::PublicOrMember | Access::Console => Self::Public,
+        }
+    }
+
+    /// The name in the document.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Member => "member",
+            Self::Operator => "operator",
+            Self::Page => "page",
+        }
+    }
+}
+
+impl std::str::FromStr for Audience {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let named = Self::ALL.into_iter().find(|audience| audience.as_str() == name);
+        named.ok_or_else(|| {
+            let names = Self::ALL.map(Self::as_str).join(", ");
+            format!("must be one of {names}")
+        })
+    }
+}
+
 /// Whether the errors of the route are pages for clients that prefer HTML.
 pub(super) fn is_page(route: &Route) -> bool {
     let answers_page = route.about.answers.iter().any(|(_, forms)| forms.contains(&"text/html"));
@@ -64,12 +111,14 @@ fn common(route: &Route) -> Vec<Problem> {
         problems.extend([Problem::InvalidJson, Problem::BodyIncomplete, Problem::BodyTooSlow]);
         problems.extend([Problem::BodyTooLarge, Problem::NotJsonType]);
     }
-    problems.extend(match route.access {
+    let credential = match route.access {
         Access::Public | Access::PublicOrMember | Access::Console => None,
         Access::Member => Some(Problem::MissingBearer),
         Access::Operator(_) | Access::CommitteeOperator(_) => Some(Problem::AdminToken),
         Access::CommitteeMember => Some(Problem::MissingKey),
-    });
+    };
+    problems.extend(credential);
+    problems.extend(credential.map(|_| Problem::TooManyAttempts));
     // Every role may do what a reader may.
     let needs_more = route.access.role().is_some_and(|role| role > Role::Reader);
     problems.extend(needs_more.then_some(Problem::NotForRole));

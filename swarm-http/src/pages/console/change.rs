@@ -14,15 +14,15 @@ use super::context::{
 };
 use super::form::FormData;
 use super::handlers::{
-    console_context, error_answer, page_answer, refusal_page, sign_in_and_show_form,
-    too_many_attempts, wait_text,
+    console_context, error_answer, page_answer, refusal_page, sign_in_and_show_form, wait_text,
 };
 use super::layout::{error_text, see_other, with_error};
 use super::page_id::PageId;
 use super::pages;
-use crate::console::{Secret, Submission, client};
+use crate::console::{Secret, Submission};
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
+use crate::token_attempts::Asker;
 
 /// Runs the act of a form.
 pub(crate) async fn change(
@@ -201,13 +201,15 @@ fn secret_owner(mut body: swarm_core::json::Object) -> String {
 /// Checks the token of the signed-in operator. A wrong token counts like one at the sign-in.
 async fn check_token(context: &ConsoleContext, sent: &FormData) -> Result<(), RequestError> {
     let request = &context.request;
-    let attempt =
-        request.site.console.attempts.begin(client(), Instant::now()).map_err(too_many_attempts)?;
-    let operator = request.served.config().operators.with_token(&token_hash(sent)).await;
+    let (token, attempts) = (token_hash(sent), &request.site.token_attempts);
+    let asker = Asker::current(&request.served.config().id);
+    let attempt = attempts.begin_sign_in(asker, token.as_bytes(), Instant::now());
+    let attempt = attempt.map_err(RequestError::wait)?;
+    let operator = request.served.config().operators.with_token(&token).await;
     if operator.is_none_or(|operator| operator != context.operator) {
         return Err(RequestError::WrongToken);
     }
-    attempt.succeed();
+    attempt.succeed(Instant::now());
     Ok(())
 }
 

@@ -127,8 +127,10 @@ impl ConsoleContext {
             credential: Credential::Operator(self.operator.name.clone()),
             is_head: false,
             headers: HeaderMap::new(),
+            target: String::new(),
             path,
             query: String::new(),
+            parameters: &[],
             bytes: Bytes::new(),
             body,
         };

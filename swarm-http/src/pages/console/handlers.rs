@@ -23,12 +23,13 @@ use super::layout::{
 use super::page_id::PageId;
 use super::pages;
 use super::same_origin::is_own_navigation;
-use crate::console::{SecretState, SignIn, client};
+use crate::console::{SecretState, SignIn};
 use crate::pages::frame::time_formatter;
 use crate::pages::links::part;
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Operator;
+use crate::token_attempts::Asker;
 
 /// The longest path that a sign-in leads to, in bytes. It fits in the form of the sign-in, percent-encoded.
 const MAX_TARGET: usize = 1_000;
@@ -165,14 +166,15 @@ pub(super) async fn begin_session(
     sent: &FormData,
 ) -> Result<NewSession, (ApiError, String)> {
     let (console, served) = (&request.site.console, &request.served);
-    let attempt = console.attempts.begin(client(), Instant::now());
-    let attempt = attempt.map_err(|left| (too_many_attempts(left).into(), wait_text(left)))?;
-    let token = token_hash(sent);
+    let (token, attempts) = (token_hash(sent), &request.site.token_attempts);
+    let asker = Asker::current(&served.config().id);
+    let attempt = attempts.begin_sign_in(asker, token.as_bytes(), Instant::now());
+    let attempt = attempt.map_err(|left| (RequestError::wait(left).into(), wait_text(left)))?;
     let Some(operator) = served.config().operators.with_token(&token).await else {
         let fault = "This token is not one of an operator.".to_owned();
         return Err((RequestError::WrongToken.into(), fault));
     };
-    attempt.succeed();
+    attempt.succeed(Instant::now());
     if let Some(before) = cookie::value(&request.headers, name) {
         console.sign_ins.end(before);
     }
@@ -257,18 +259,10 @@ fn is_console_path(to: &str) -> bool {
     to.len() <= MAX_TARGET && is_plain && (below.is_empty() || below.starts_with(['/', '?']))
 }
 
-pub(super) fn too_many_attempts(left: Duration) -> RequestError {
-    RequestError::TooManyAttempts(seconds(left))
-}
-
 pub(super) fn wait_text(left: Duration) -> String {
-    let wait = super::layout::count(seconds(left) as usize, "second", "seconds");
+    let seconds = left.as_millis().div_ceil(1_000) as usize;
+    let wait = super::layout::count(seconds, "second", "seconds");
     format!("After a wrong token this address waits: try again in {wait}.")
-}
-
-/// Whole seconds, rounded up.
-fn seconds(left: Duration) -> u32 {
-    u32::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
 pub(super) fn with_cookie(mut answer: Answer, cookie: &str) -> Answer {

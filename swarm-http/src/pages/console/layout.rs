@@ -1,8 +1,8 @@
 //! The layout of the console: the parts of its pages, redirects, and pages of errors.
 
 use askama::Template;
-use http::header::LOCATION;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::header::{LOCATION, REFERRER_POLICY};
+use http::{HeaderValue, StatusCode};
 use swarm_core::json::Json;
 
 use super::form::{FormView, Kind};
@@ -117,11 +117,7 @@ impl Page {
         }
         let mut answer = html(status, &self);
         // A browser sends no origin with a form of a page whose policy is no-referrer.
-        for (name, value) in
-            [("referrer-policy", "same-origin"), ("x-robots-tag", "noindex, nofollow")]
-        {
-            answer.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-        }
+        answer.headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         answer
     }
 }
@@ -152,18 +148,15 @@ pub(super) fn see_other(location: &str) -> Answer {
     if let Ok(location) = HeaderValue::try_from(location) {
         answer.headers.insert(LOCATION, location);
     }
-    answer.headers.insert(ROBOTS, HeaderValue::from_static("noindex, nofollow"));
     answer
 }
-
-const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
 /// The status and headers of an error, with this page as its body.
 pub(super) fn with_error(error: Answer, page: Page) -> Answer {
     let page = page.answer(error.status);
     let (mut headers, problem) = (error.headers, error.problem);
     headers.extend(page.headers.clone());
-    Answer { headers, problem, ..page }
+    Answer { headers, problem, error_json: Some(error.body), ..page }
 }
 
 /// The error and its detail, as one text.

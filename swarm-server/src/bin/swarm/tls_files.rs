@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use swarm_core::Timestamp;
 use swarm_core::service::with_causes;
+use swarm_http::expiry_warning;
 use swarm_server::{Listener, TlsCertificate, TlsError};
 use tokio::net::TcpListener;
 
 use crate::Failure;
+use crate::command::now;
 
 /// The two files, and the certificate and key last read from them.
 pub(crate) struct TlsFiles {
@@ -23,7 +25,17 @@ impl TlsFiles {
         let (chain, secret) = bytes(&cert, &key)?;
         let certificate = TlsCertificate::from_pem(&chain, &secret)
             .map_err(|error| described(&cert, &key, &error))?;
-        Ok(Self { cert, key, certificate })
+        let files = Self { cert, key, certificate };
+        files.warn_of_expiry();
+        Ok(files)
+    }
+
+    /// Warns in the log of a certificate that has expired, or will soon; `/readyz` goes on warning.
+    fn warn_of_expiry(&self) {
+        let not_after = self.expiry()();
+        if let Some(warning) = not_after.and_then(|not_after| expiry_warning(not_after, now())) {
+            tracing::warn!(file = %self.cert.display(), "{warning}");
+        }
     }
 
     /// Accepts TLS connections with the certificate.
@@ -47,7 +59,10 @@ impl TlsFiles {
             Ok(replaced.map_err(|error| described(&self.cert, &self.key, &error))?)
         });
         match replaced {
-            Ok(()) => tracing::info!("TLS certificate reloaded"),
+            Ok(()) => {
+                tracing::info!("TLS certificate reloaded");
+                self.warn_of_expiry();
+            }
             Err(error) => tracing::error!(%error, "TLS certificate not reloaded"),
         }
     }

@@ -56,7 +56,7 @@ fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
         (Some(request), [receipt, body]) => verify_receipt(options, request, receipt, Some(body)),
         (None, [thing]) => verify_alone(options, &Source::read(thing, &options.trust)?),
         (None, [take, proof]) => verify_proof(options, take, proof),
-        (None, [old, new, url]) => verify_checkpoints(options, old, new, url),
+        (None, [one, other, url]) => verify_checkpoints(options, one, other, url),
         _ => Err("--request is for a receipt, and perhaps the body of the request".into()),
     }
 }
@@ -109,19 +109,21 @@ fn verify_proof(options: &VerifyOptions, take: &str, proof: &str) -> Result<Line
 
 fn verify_checkpoints(
     options: &VerifyOptions,
-    old: &str,
-    new: &str,
+    one: &str,
+    other: &str,
     url: &str,
 ) -> Result<Lines, Failure> {
     let key = log_key(options)?;
-    let (old, new) = (
-        Source::read(old, &options.trust)?.into_text()?,
-        Source::read(new, &options.trust)?.into_text()?,
+    let (one, other) = (
+        Source::read(one, &options.trust)?.into_text()?,
+        Source::read(other, &options.trust)?.into_text()?,
     );
+    let size = |text: &str| -> Result<u64, Failure> {
+        Ok(Checkpoint::parse(Note::parse(text)?.text())?.size)
+    };
     let mut tiles = options.trust.log(url)?;
-    tiles.of_size(Checkpoint::parse(Note::parse(&new)?.text())?.size);
-    Checkpoint::parse(Note::parse(&old)?.text())?;
-    Ok(audit_checkpoints(&old, &new, Some(&key), |node| tiles.hash(node))?.into())
+    tiles.of_size(size(&one)?.max(size(&other)?));
+    Ok(audit_checkpoints(&one, &other, Some(&key), |node| tiles.hash(node))?.into())
 }
 
 fn verify_receipt(

@@ -14,8 +14,9 @@ use crate::config::WitnessTable;
 /// The most witnesses of a tenant.
 const MAX_WITNESSES: usize = 16;
 
-/// The most requests to witnesses at a time, since each holds a thread.
-static REQUESTS: Semaphore = Semaphore::const_new(16);
+/// The most requests to witnesses at a time, since each holds a thread: more than the witnesses of a few tenants, so that
+/// those which do not answer leave room for others.
+static REQUESTS: Semaphore = Semaphore::const_new(64);
 
 /// Checks the witnesses of a tenant. The error is the reason.
 pub(crate) fn configured(tables: &[WitnessTable]) -> Result<Vec<WitnessConfig>, String> {

@@ -6,9 +6,6 @@
 //! An `ETag` is checked to be the digest of the body.
 
 use std::fmt::Write as _;
-use std::future::pending;
-use std::io::Error;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use swarm_core::domain::Digest;
@@ -17,7 +14,6 @@ use swarm_core::store::{Store, Tenants as _};
 use swarm_core::{MemberId, TenantId};
 use swarm_http::{Services, Site};
 use swarm_redis_testing::wait_until;
-use swarm_server::Limits;
 use swarm_store_memory::MemoryStore;
 
 use crate::backend::now;
@@ -154,15 +150,7 @@ fn author(port: &dyn Store, name: &str) -> Author {
 /// A server with its background work, which signs the log.
 fn serve_signed(store: &MemoryStore) -> Server {
     let services = Services { signer: Some(log_signer()), ..Services::from(services(store)) };
-    let site = Arc::new(Site::single(services, tenant("default", ADMIN, &[])));
-    Server::running(|listener| async move {
-        let maintenance = site.maintenance();
-        let serve = swarm_server::serve_site(listener, &site, Limits::default(), pending());
-        tokio::select! {
-            served = serve => served,
-            ended = maintenance.run() => ended.map(|never| match never {}).map_err(Error::other),
-        }
-    })
+    Server::maintained(Site::single(services, tenant("default", ADMIN, &[])))
 }
 
 /// The size of the log, once all of it is signed.

@@ -10,6 +10,7 @@ use super::visitor::{OWN_NAVIGATION, Visitor};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 use crate::program::Program;
+use crate::raw_http::exchange;
 use crate::routes;
 
 /// Whether a subject with this id is on record.
@@ -389,6 +390,29 @@ fn console_cannot_be_framed_and_is_not_indexed() {
         }
         visitor.post_as("/operate/subjects", &[("sec-fetch-site", "cross-site")], &[]).expect(403);
     }
+    // Errors too, also those that no page is made of.
+    let host = client.address;
+    for (request, status) in [
+        (format!("PUT /operate HTTP/1.1\r\nhost: {host}"), 405),
+        (format!("DELETE /operate/unknown HTTP/1.1\r\nhost: {host}"), 404),
+        (format!("OPTIONS /operate/subjects HTTP/1.1\r\nhost: {host}"), 204),
+        (format!("POST /operate/subjects HTTP/1.1\r\nhost: {host}\r\ncontent-length: 0"), 415),
+        (format!("POST /operate HTTP/1.1\r\nhost: {host}\r\ncontent-length: 99999999"), 415),
+        (format!("GET /operate/?x HTTP/1.1\r\nhost: {host}\r\nhost: {host}"), 400),
+        ("GET /operate/members HTTP/1.1".to_owned(), 400),
+    ] {
+        let request = format!("{request}\r\nconnection: close\r\n\r\n");
+        let answer = exchange(client.address, request.as_bytes());
+        assert_eq!(answer.status, status, "{request}");
+        for (name, value) in
+            [("content-security-policy", "frame-ancestors 'none'"), ("x-robots-tag", "noindex")]
+        {
+            let sent = answer.header(name).unwrap_or_default();
+            assert!(sent.contains(value), "{request}: {name}: {sent}");
+        }
+    }
+    let elsewhere = client.get("/operates");
+    assert_eq!(elsewhere.header("x-robots-tag"), None);
     let answer = client.get("/openapi.json");
     assert!(!answer.text.contains("/operate"), "the console is no API");
 }

@@ -12,6 +12,30 @@ use crate::quotas::application_of;
 use crate::routes;
 
 #[test]
+fn deadline_of_an_opened_session_is_not_offered_to_be_moved() {
+    let server = Server::start();
+    let client = server.client();
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let session = json!({ "date": "2026-11-21", "subjectId": "aurora", "blind": true });
+    client.operate("/sessions", &session).expect(201);
+    client.convene("2026-11-22", "aurora");
+    let visitor = Visitor::signed_in(&client);
+    let offers = |session: u64| {
+        let forms = visitor.get(&format!("/operate/sessions/{session}")).expect(200).forms();
+        forms.iter().any(|form| form.action.ends_with("/deadline"))
+    };
+    assert!(offers(1) && offers(2));
+    for session in [1, 2] {
+        for state in ["window_closed", "aggregated"] {
+            let path = format!("/sessions/{session}/state");
+            client.operate(&path, &json!({ "state": state })).expect(200);
+        }
+    }
+    assert!(!offers(1), "it was opened by its aggregation");
+    assert!(offers(2));
+}
+
+#[test]
 fn refused_form_comes_back_with_what_was_typed() {
     let server = Server::start();
     let client = server.client();

@@ -1,11 +1,13 @@
 //! What each role sees, and may send.
 
+use std::collections::BTreeSet;
+
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_http::{AdminTokens, Operator, Role, Site, TenantConfig};
 use swarm_store_memory::MemoryStore;
 
-use super::visitor::Visitor;
+use super::visitor::{Visitor, unescaped};
 use crate::harness::{Author, Client, Server, services};
 use crate::routes::{self, RECORDS, Samples};
 
@@ -72,6 +74,32 @@ fn role_is_shown_what_it_may_do_and_nothing_else() {
             let seen = visitor.post(path, &[("token", token)]).expect(403);
             assert_eq!(seen.header("swarm-error"), Some("not-for-role"), "{path}");
         }
+    }
+}
+
+/// Links of every page, and of the pages that these lead to.
+#[test]
+fn no_link_of_the_console_leads_to_a_refusal() {
+    let server = server();
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    let member = Author::join(&client, "Ada").id;
+    Author::apply(&client, "Bo");
+    for token in ["reader", "operator", "admin"] {
+        let visitor = Visitor::signed_in_with(&client, token);
+        let mut seen = BTreeSet::new();
+        let mut ahead: Vec<_> = pages(member.as_str())
+            .filter(|page| token != "reader" || !page.starts_with("/operate/convene"))
+            .collect();
+        while let Some(page) = ahead.pop().filter(|_| seen.len() < 200) {
+            if !seen.insert(page.clone()) {
+                continue;
+            }
+            let shown = visitor.get(&page).expect(200);
+            let links = shown.text.split(" href=\"").skip(1).filter_map(|it| it.split('"').next());
+            ahead.extend(links.filter(|it| it.starts_with("/operate")).map(unescaped));
+        }
+        assert!(seen.len() >= 15, "{token}: {seen:?}");
     }
 }
 

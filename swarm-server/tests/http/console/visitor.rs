@@ -186,12 +186,11 @@ impl Seen {
         }
         assert_eq!(self.header("cache-control"), Some("no-store"), "{path}: {self:?}");
         assert!(self.header("access-control-allow-origin").is_none(), "{path}: {self:?}");
+        let policy = self.header("content-security-policy").unwrap_or_default();
+        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(policy.contains("default-src 'none'"), "{path}: {policy}");
+        assert!(self.header("x-robots-tag").unwrap_or_default().contains("noindex"), "{path}");
         if self.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
-            let policy = self.header("content-security-policy").unwrap_or_default();
-            assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
-            assert!(policy.contains("default-src 'none'"), "{path}: {policy}");
-            let robots = self.header("x-robots-tag").unwrap_or_default();
-            assert!(robots.contains("noindex") || self.text.contains("noindex"), "{path}");
             assert!(!self.text.contains("<script"), "{path}: {}", self.text);
         }
     }

@@ -220,17 +220,23 @@ fn refused_claim_names_the_invalid_field(backend: &Backend) {
         let elsewhere = json!("http://other.example x");
         let seconds = until.as_str().unwrap().split_once('.').unwrap().0;
         let short = json!(format!("{seconds}Z"));
+        let sooner = json!(fixture.clock.after(TEN_MINUTES - 1));
+        let later = json!(fixture.clock.after(TEN_MINUTES + 1));
         let mut unencoded: Value = serde_json::from_str(&proof(&id, text, until, &key)).unwrap();
         unencoded["signature"] = json!("ab".repeat(64));
         for (body, field) in [
             (proof(&id, &elsewhere, until, &key), "challenge: must begin with http://"),
             (proof(&id, text, &short, &key), "expiresAt: must be the text"),
+            (proof(&id, text, &later, &key), "expiresAt: must be the text"),
+            (proof(&id, text, &sooner, &key), "memberId is not approved"),
             (unencoded.to_string(), "signature: must be standard base64"),
             (proof(&id, text, until, &fresh_key()), "memberId is not approved"),
         ] {
             let answer = claim(&fixture, &body);
             let hint = answer.header("swarm-hint").unwrap_or_default();
             assert!(hint.starts_with(field), "{hint}");
+            let names_all = hint.contains("or expiresAt is not the text that came with it");
+            assert_eq!(names_all, field.starts_with("memberId"), "{hint}");
             answer.refused(401, REFUSED);
         }
         let body = proof(&id, text, until, &key);

@@ -102,10 +102,10 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
     let message = &outbox["messages"][0];
     assert_eq!(
         (&message["to"], &message["subject"], &message["body"], &message["state"]),
-        (&Value::Null, &json!("erased"), &json!("erased"), &json!("failed"))
+        (&Value::Null, &json!("erased"), &json!("erased"), &json!("cancelled"))
     );
     let retried = client.operate("/outbox/1/retry", &json!({}));
-    retried.refused(409, "message is failed");
+    retried.refused(409, "message is cancelled");
 
     let mut new = log(&fixture).split_off(before.len());
     assert_eq!(new.iter().filter(|entry| entry["act"] == "retracted").count(), 1);

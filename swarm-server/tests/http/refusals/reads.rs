@@ -83,7 +83,8 @@ fn other_answers_are_not_cacheable() {
         let (method, path) = (route.method(), route.path.as_str());
         let body: &[u8] = if route.is_read() { b"" } else { b"{}" };
         let answer = fixture.client.send(method, path, &headers, body);
-        assert_eq!(answer.header("access-control-allow-origin"), None, "{path}: {answer:?}");
+        let any = route.is_cross_origin().then_some("*");
+        assert_eq!(answer.header("access-control-allow-origin"), any, "{path}: {answer:?}");
         assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
     }
@@ -94,7 +95,67 @@ fn other_answers_are_not_cacheable() {
             ("access-control-request-method", route.method()),
         ];
         let answer = fixture.client.send("OPTIONS", path, &asked, b"");
-        assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
+        let allowed = answer.header("access-control-allow-methods").unwrap_or_default();
+        let is_allowed = allowed.split(", ").any(|method| method == route.method());
+        assert_eq!(is_allowed, route.is_cross_origin(), "{path}: {answer:?}");
+        assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
+    }
+}
+
+/// As a member that runs in a browser, on a page of another origin.
+#[test]
+fn members_may_be_pages_of_other_origins() {
+    let (fixture, author) = Fixture::with_records();
+    let client = &fixture.client;
+    let open: Vec<_> = routes::all().filter(|route| route.is_cross_origin()).collect();
+    for (method, path) in [
+        ("GET", "/api/swarm/me"),
+        ("GET", "/api/swarm/takes/{id}"),
+        ("POST", "/api/swarm/apply"),
+        ("POST", "/api/swarm/token-claim"),
+        ("POST", "/api/swarm/submit"),
+        ("POST", "/api/swarm/preflight"),
+        ("POST", "/api/swarm/memos"),
+    ] {
+        let route = open.iter().find(|it| it.method() == method && it.info.path == path);
+        let route = route.unwrap_or_else(|| panic!("{method} {path} is for one origin"));
+        let asked = [
+            ("origin", "https://other.example"),
+            ("access-control-request-method", method),
+            ("access-control-request-headers", "authorization, content-type"),
+        ];
+        let preflight = client.send("OPTIONS", &route.path, &asked, b"").expect(204);
+        let listed = |header, name: &str| {
+            let value = preflight.header(header).unwrap_or_default();
+            value.split(", ").any(|it| it == name)
+        };
+        assert_eq!(preflight.header("access-control-allow-origin"), Some("*"), "{path}");
+        assert!(listed("access-control-allow-methods", method), "{path}: {preflight:?}");
+        for name in ["Authorization", "Content-Type"] {
+            assert!(listed("access-control-allow-headers", name), "{path}: {preflight:?}");
+        }
+    }
+    let bearer = author.bearer();
+    let headers = [("authorization", bearer.as_str()), ("origin", "https://other.example")];
+    let refused = client.post("/api/swarm/submit", &headers, "{}").expect(400);
+    let own = client.send("GET", "/api/swarm/takes/1", &headers, b"").expect(200);
+    let unknown = client.send("GET", "/api/swarm/takes/9", &headers[1..], b"").expect(404);
+    for answer in [refused, own, unknown] {
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{answer:?}");
+        let exposed = answer.header("access-control-expose-headers").unwrap();
+        for name in [
+            "Swarm-Error",
+            "Swarm-Hint",
+            "Swarm-Seal",
+            "Link",
+            "Retry-After",
+            "Signature",
+            "Signature-Input",
+            "Content-Digest",
+            "Content-Disposition",
+        ] {
+            assert!(exposed.split(", ").any(|it| it == name), "{name} is not in {exposed}");
+        }
     }
 }
 

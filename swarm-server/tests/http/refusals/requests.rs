@@ -64,7 +64,7 @@ fn unknown_paths_are_not_found() {
         "/api/swarm/members/",
         "/api/swarm/members/m/x",
         "/api//swarm/members",
-        "/api/swarm/takes",
+        "/api/swarm/Takes",
         "/swarm/takes/",
         "/api/swarm/sessions/2026-11-21/aurora/x",
         "/api/swarm/sessions/2026-11-21/",

@@ -135,6 +135,8 @@ plant! {
             => commit_is_made_up_to_its_deadline first_unmet_check_is_reported;
         FirstIsTheLast: Check(|check| if let Check::First { range, .. } = check { range.is_descending ^= true })
             => first_record_of_a_range_is_checked;
+        VersionOfTheFirstUnasked: Check(|check| if let Check::First { version, .. } = check { *version = None })
+            => first_record_of_a_range_is_checked;
         HighestIsTheLast: Check(|check| if let Check::AtMost { range, .. } = check { (range.is_descending, range.limit) = (true, 1) })
             => highest_value_of_a_range_is_checked;
         AbsentWithoutExcept: Check(|check| if let Check::None { except, .. } = check { except.clear() })

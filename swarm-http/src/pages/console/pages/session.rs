@@ -108,6 +108,19 @@ fn steps(context: &ConsoleContext, session: &Session, page: &mut Page) {
 }
 
 fn deadline(context: &ConsoleContext, session: &Session, page: &mut Page) {
+    if rules::may_move_deadline(session) {
+        deadline_forms(context, session, page);
+    }
+    if session.state < SessionState::Aggregated {
+        let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
+        let quorum =
+            Field::number("quorum", "Members needed").with_value(quorum).with_hint("Empty: none.");
+        let form = context.form(&SET_QUORUM, &[context.part(0)], vec![quorum, Field::note()]);
+        page.forms("Quorum", [form]);
+    }
+}
+
+fn deadline_forms(context: &ConsoleContext, session: &Session, page: &mut Page) {
     let part = [context.part(0)];
     let now = session.window_closes_at.map(typed_time).unwrap_or_default();
     let time = Field::time("windowClosesAt", "New deadline, UTC").required().with_value(now);
@@ -122,12 +135,6 @@ fn deadline(context: &ConsoleContext, session: &Session, page: &mut Page) {
         .window_closes_at
         .and_then(|_| context.form(&CLEAR_DEADLINE, &part, vec![Field::note()]));
     page.forms("Deadline", [moved.map(|form| with_lead(form, lead)), cleared]);
-    if session.state < SessionState::Aggregated {
-        let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
-        let quorum =
-            Field::number("quorum", "Members needed").with_value(quorum).with_hint("Empty: none.");
-        page.forms("Quorum", [context.form(&SET_QUORUM, &part, vec![quorum, Field::note()])]);
-    }
 }
 
 async fn roster_forms(

@@ -4,7 +4,7 @@ use swarm_core::domain::{Subject, SubjectId};
 use swarm_core::json::write;
 use swarm_core::{Refusal, Resource};
 
-use super::super::acts::{ADD_SNAPSHOT, CREATE_SUBJECT, REPLACE_SUBJECT};
+use super::super::acts::{ADD_SNAPSHOT, CONVENE, CREATE_SUBJECT, REPLACE_SUBJECT};
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView};
 use super::super::layout::{Page, anchor, quoted};
@@ -51,12 +51,12 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let subject = context.request.tenant().subject(&id).await?;
     let public = links::subject(&id);
     let mut page = Page::new(subject_title(&subject)).below("/operate/subjects", "Subjects");
-    let convene = format!("/operate/convene?subject={}", part(id.as_str()));
-    page.text(Markup(format!(
-        "<a href=\"{}\">Public page</a> · <a href=\"{}\">Convene a session on it</a>",
-        escape(&public),
-        escape(&convene)
-    )));
+    let mut links = format!("<a href=\"{}\">Public page</a>", escape(&public));
+    if context.may(&CONVENE) {
+        let convene = escape(&format!("/operate/convene?subject={}", part(id.as_str())));
+        links += &format!(" · <a href=\"{convene}\">Convene a session on it</a>");
+    }
+    page.text(Markup(links));
     let form = context.form(&REPLACE_SUBJECT, &[id.as_str()], fields(Some(&subject)));
     page.forms("Record", [form]);
     let snapshot = vec![

@@ -8,6 +8,7 @@ use swarm_core::domain::MemberState;
 use super::committee::CommitteeVerb;
 use super::sessions::SessionOptions;
 use crate::arguments::Trust;
+use crate::command::flag;
 
 #[derive(Args)]
 #[command(
@@ -48,6 +49,17 @@ pub(super) struct Access {
     pub(super) trust: Trust,
 }
 
+impl Access {
+    /// The beginning of a command with the same flags.
+    pub(super) fn command(&self) -> String {
+        let mut command = "swarm admin".to_owned();
+        command += &flag("url", self.url.as_ref());
+        command += &flag("token-file", self.token_file.as_ref());
+        command += &flag("context", self.context.as_ref());
+        command + &flag("ca-file", self.trust.ca_file.as_ref())
+    }
+}
+
 #[derive(Subcommand)]
 pub(super) enum Verb {
     /// Remember services and their tokens
@@ -56,7 +68,8 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: ContextVerb,
     },
-    /// Show what needs attention: applications, sessions that collect takes, failed mail, warnings; and how much is filed
+    /// Show what needs attention: applications, sessions that collect takes or wait for an act, failed mail, warnings; and
+    /// how much is filed
     #[command(after_help = "Example: swarm admin status")]
     Status,
     /// List applications

@@ -17,7 +17,7 @@ pub(crate) use arguments::AdminOptions;
 use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
 use operator::{Member, Operator, read_json};
 
-use crate::command::{Output, Progress, cell, note, text_of};
+use crate::command::{Output, Progress, cell, note, shell_word, text_of};
 use crate::failure::CommandError;
 
 /// Runs one command of an operator.
@@ -30,8 +30,8 @@ pub(crate) fn run(options: AdminOptions) -> Result<(), CommandError> {
         return context::run(&options.access, output, verb);
     }
     let (client, token) = context::resolve(&options.access)?;
-    let (dry_run, yes) = (options.dry_run, options.yes);
-    run_verb(&Operator { client, token, output, dry_run, yes }, options.verb)
+    let (dry_run, yes, command) = (options.dry_run, options.yes, options.access.command());
+    run_verb(&Operator { client, token, output, dry_run, yes, command }, options.verb)
 }
 
 const API: &str = "/api/swarm/admin";
@@ -163,8 +163,9 @@ fn review(operator: &Operator, members: &[Member], verb: &str) -> Result<(), Com
         let text = format!("{refused} of {} were refused, the others are changed", members.len());
         return Err(CommandError::Refused(text));
     }
-    if !members.is_empty() && matches!(verb, "activate" | "reset-claim") {
-        operator.next("the member runs swarm member claim");
+    // A member that was let in again may have its token.
+    if !operator.dry_run && answers.iter().any(|answer| cell(answer, "state") == "approved") {
+        note("next: the member runs swarm member claim");
     }
     Ok(())
 }
@@ -176,7 +177,7 @@ fn subjects(operator: &Operator, verb: SubjectVerb) -> Result<(), CommandError> 
             let id = cell(&subject, "id");
             let done = format!("subject {id} is stored");
             operator.post(&format!("{API}/subjects"), &subject, &done)?;
-            operator.next(&format!("swarm admin session convene --subject {id}"));
+            operator.next(&format!("session convene --subject {}", shell_word(&id)));
             Ok(())
         }
         SubjectVerb::Snapshot { id, file } => {

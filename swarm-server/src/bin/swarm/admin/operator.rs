@@ -30,6 +30,8 @@ pub(super) struct Operator {
     pub(super) output: Output,
     pub(super) dry_run: bool,
     pub(super) yes: bool,
+    /// The beginning of a command for the same service, as it was typed.
+    pub(super) command: String,
 }
 
 impl Operator {
@@ -127,7 +129,7 @@ impl Operator {
     /// Says which command comes next.
     pub(super) fn next(&self, command: &str) {
         if !self.dry_run {
-            note(&format!("next: {command}"));
+            note(&format!("next: {} {command}", self.command));
         }
     }
 
@@ -177,13 +179,17 @@ fn find(known: &[Json], member: &str) -> Result<Member, CommandError> {
     }
     let lower = member.to_lowercase();
     let named = known.iter().filter(|row| text_of(row, "name").to_lowercase() == lower);
-    let mut named: Vec<_> = named.map(Member::of).collect();
-    match (named.pop(), &*named) {
-        (None, _) => Err(no_member(member)),
-        (Some(found), []) => Ok(found),
-        (Some(last), others) => {
-            let ids: Vec<_> =
-                others.iter().chain([&last]).map(|it| printable_line(&it.id)).collect();
+    // A rejected application does not stand in the way of another one of that name.
+    let (rejected, named): (Vec<_>, Vec<_>) =
+        named.partition(|row| text_of(row, "state") == "rejected");
+    match &*(if named.is_empty() { rejected } else { named }) {
+        [] => Err(no_member(member)),
+        [found] => Ok(Member::of(found)),
+        several => {
+            let state = |row: &&Json| {
+                format!("{} ({})", printable_line(&text_of(row, "id")), cell(row, "state"))
+            };
+            let ids: Vec<_> = several.iter().map(state).collect();
             let text = format!("{member:?} is the name of several: {}", ids.join(", "));
             Err(CommandError::Usage(text))
         }

@@ -212,7 +212,7 @@ impl Change<'_> {
 
     fn state(&self, id: u64, state: &str, next: &str) -> Result<(), CommandError> {
         self.send(id, "/state", [("state", Json::from(state))], &format!("is {state}"))?;
-        self.operator.next(&format!("swarm admin session {next} {id}"));
+        self.operator.next(&format!("session {next} {id}"));
         Ok(())
     }
 }
@@ -252,7 +252,7 @@ fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandEr
     // A dry run mints no id.
     let name = if id.is_empty() { "a session".to_owned() } else { format!("session {id}") };
     operator.done(&format!("{name} is convened"));
-    operator.next(&format!("swarm admin session brief {id}"));
+    operator.next(&format!("session brief {id}"));
     Ok(())
 }
 

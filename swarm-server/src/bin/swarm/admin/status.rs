@@ -11,8 +11,8 @@ use crate::command::{Progress, cell, text_of};
 use crate::console;
 use crate::failure::CommandError;
 
-/// Pending applications, sessions that collect takes, takes of the last days, members that filed none, mail that was not
-/// delivered, warnings of the store.
+/// Pending applications, sessions that collect takes, sessions that wait for an act, takes of the last days, members that
+/// filed none, mail that was not delivered, warnings of the store.
 pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
     let applications = list(
         operator.pages("/api/swarm/admin/applications?state=applied", "applications")?,
@@ -20,14 +20,24 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
     );
     let members = list(operator.get("/api/swarm/members")?, "members");
     let progress = Progress::of_requests();
-    let collecting: Vec<_> = list(operator.get("/api/swarm/sessions?limit=500")?, "sessions")
+    let is_unfinished =
+        |session: &Json| !matches!(&*cell(session, "state"), "scheduled" | "published");
+    let unfinished =
+        operator.pages_by("before", "/api/swarm/sessions", "sessions", is_unfinished)?;
+    let (collecting, waiting): (Vec<_>, Vec<_>) = list(unfinished, "sessions")
         .into_iter()
-        .filter(|session| cell(session, "state") == "collecting")
+        .partition(|session| cell(session, "state") == "collecting");
+    let collecting: Vec<_> = collecting
+        .iter()
         .map(|session| {
             progress.add(1);
-            with_silent(operator, &session, &members)
+            with_silent(operator, session, &members)
         })
         .collect::<Result<_, _>>()?;
+    let waiting = waiting.iter().map(|session| {
+        let of = |name| (name, Json::Text(cell(session, name)));
+        Json::from([of("id"), of("subjectId"), of("state"), of("windowClosesAt")])
+    });
     let is_failed = |message: &Json| matches!(&*cell(message, "state"), "failed" | "undeliverable");
     let mail = list(operator.pages("/api/swarm/admin/outbox", "messages")?, "messages");
     let failed: Vec<_> = mail.into_iter().filter(is_failed).collect();
@@ -55,6 +65,7 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
         ("silentMembers", silent.map(row).collect()),
         ("applications", Json::List(applications)),
         ("sessions", Json::List(collecting)),
+        ("waitingSessions", waiting.collect()),
         ("failedMail", Json::List(failed)),
         ("warnings", Json::List(warnings)),
     ]);
@@ -102,6 +113,12 @@ fn text(answer: &Json) -> String {
         let silent = list(row.clone(), "silent");
         let silent = silent.iter().map(|row| format!("    not filed: {}", Member::of(row)));
         [session].into_iter().chain(silent).collect::<Vec<_>>().join("\n")
+    }));
+    lines.push(format!("sessions that wait for an act: {}", of("waitingSessions").len()));
+    lines.extend(of("waitingSessions").iter().map(|row| {
+        let [id, subject, state] = ["id", "subjectId", "state"].map(|name| cell(row, name));
+        let next = if state == "aggregated" { "publish" } else { "aggregate" };
+        format!("  {id}  {subject}  {state}: {next}")
     }));
     let days = of("takesPerDay");
     let days: Vec<_> =

@@ -3,6 +3,7 @@
 mod output;
 mod private_files;
 mod progress;
+mod shell;
 mod times;
 
 pub(crate) use output::{
@@ -12,4 +13,5 @@ pub(crate) use private_files::{
     check_name, configuration_folder, create_private, read_private, replace_private,
 };
 pub(crate) use progress::Progress;
+pub(crate) use shell::{flag, shell_word};
 pub(crate) use times::{now, parse_time};

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::arguments::Trust;
+use crate::command::flag;
+
+/// The profile of a user who names none.
+const DEFAULT_PROFILE: &str = "default";
 
 #[derive(Args)]
 #[command(
@@ -19,7 +23,7 @@ pub(crate) struct MemberOptions {
         global = true,
         env = "SWARM_PROFILE",
         value_name = "NAME",
-        default_value = "default"
+        default_value = DEFAULT_PROFILE
     )]
     pub(crate) profile: String,
     /// The service; the profile remembers that of the application
@@ -32,6 +36,15 @@ pub(crate) struct MemberOptions {
     pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) verb: Verb,
+}
+
+impl MemberOptions {
+    /// The beginning of a command with the same profile. A profile keeps the address of its service.
+    pub(super) fn command(&self) -> String {
+        let named = (self.profile != DEFAULT_PROFILE).then_some(&self.profile);
+        let command = "swarm member".to_owned() + &flag("profile", named);
+        command + &flag("ca-file", self.trust.ca_file.as_ref())
+    }
 }
 
 #[derive(Subcommand)]

@@ -26,23 +26,25 @@ use crate::failure::CommandError;
 /// [`CommandError`], whose exit statuses API.md documents.
 pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
     let mut profile = Profile::open(&options.profile)?;
-    let output = Output { json: options.json };
+    let (output, command) = (Output { json: options.json }, options.command());
     if let Verb::Key { verb: KeyVerb::New } = options.verb {
         let key = profile.new_key()?.public_key();
         output.answer(&Json::from([("publicKey", Json::from(&*key))]), |_| {
             Ok(console::print(&key)?)
         })?;
-        note("next: swarm member --url URL apply --name NAME --contact TEXT");
+        note(&format!("next: {command} --url URL apply --name NAME --contact TEXT"));
         return Ok(());
     }
     let client = profile.client(options.url.as_deref(), &options.trust)?;
     match options.verb {
         Verb::Key { .. } => Ok(()),
         Verb::Apply { name, contact, lens } => {
-            apply(&mut profile, &client, output, [&name, &contact, &lens])
+            apply(&mut profile, &client, output, [&name, &contact, &lens])?;
+            note(&format!("an operator decides; next: {command} status"));
+            Ok(())
         }
-        Verb::Status => status(&client, output, &profile.member()?),
-        Verb::Claim => claim(&profile, &client),
+        Verb::Status => status(&profile, &client, output, &command),
+        Verb::Claim => claim(&profile, &client, &command),
         Verb::Sessions { limit } => {
             let sessions = client.get(&format!("/api/swarm/sessions?limit={limit}"))?;
             output.rows(&sessions, "sessions", &SESSION_COLUMNS)
@@ -78,35 +80,45 @@ fn apply(
     };
     profile.remember(client.url(), &member)?;
     let answer = Json::from([("memberId", Json::from(member.as_str()))]);
-    output.answer(&answer, |_| Ok(console::print(member.as_str())?))?;
-    note("an operator decides; next: swarm member status");
-    Ok(())
+    output.answer(&answer, |_| Ok(console::print(member.as_str())?))
 }
 
-fn status(client: &Client, output: Output, member: &MemberId) -> Result<(), CommandError> {
-    let answer = client.get(&format!("/api/swarm/apply/{member}"))?;
+/// What a member with its token does.
+const FILE: &str = "submit --stance STANCE --confidence N";
+
+fn status(
+    profile: &Profile,
+    client: &Client,
+    output: Output,
+    command: &str,
+) -> Result<(), CommandError> {
+    let answer = client.get(&format!("/api/swarm/apply/{}", profile.member()?))?;
     output.answer(&answer, |answer| Ok(console::print(&cell(answer, "state"))?))?;
     match &*text_of(&answer, "state") {
         "applied" => note("an operator has not decided yet"),
-        "approved" => note("next: swarm member claim"),
-        "claimed" => note("next: swarm member submit"),
+        "approved" => note(&format!("next: {command} claim")),
+        "claimed" if profile.has_token() => note(&format!("next: {command} {FILE}")),
+        "claimed" => note(
+            "the token was claimed, and this profile does not have it: an operator can reset the claim",
+        ),
+        "rejected" => note("an operator rejected the application"),
         _ => {}
     }
     Ok(())
 }
 
-fn claim(profile: &Profile, client: &Client) -> Result<(), CommandError> {
+fn claim(profile: &Profile, client: &Client, command: &str) -> Result<(), CommandError> {
     let (key, member) = (profile.key()?, profile.member()?);
     profile.check_address(client)?;
     // The refusal of a claim is not about a token.
     let refused = |error| match error {
         Error::Refused(refused) => {
-            CommandError::Refused(format!("{refused}; see: swarm member status"))
+            CommandError::Refused(format!("{refused}; see: {command} status"))
         }
         error => error.into(),
     };
     profile.claim(|| client.claim(&key, &member).map_err(refused))?;
-    note("the token is claimed; next: swarm member submit");
+    note(&format!("the token is claimed; next: {command} {FILE}"));
     Ok(())
 }
 

@@ -85,6 +85,11 @@ impl Profile {
         Ok(token)
     }
 
+    /// Whether the profile has a token.
+    pub(super) fn has_token(&self) -> bool {
+        self.token_path().exists()
+    }
+
     /// Checks that the service is the one that the profile keeps, whose token and whose member these are.
     ///
     /// # Errors

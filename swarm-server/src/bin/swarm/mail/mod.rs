@@ -1,12 +1,15 @@
 //! Mail delivery by SMTP.
 
+mod server;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lettre::message::Mailbox;
 use lettre::message::header::{ContentType, MIME_VERSION_1_0};
+use lettre::transport::smtp;
 use lettre::transport::smtp::response::Category;
-use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use lettre::{Address, Message};
 use sha2::{Digest, Sha256};
 use swarm_core::Mailer;
 use swarm_core::domain::Mail;
@@ -17,13 +20,15 @@ use tokio::time::timeout;
 
 use crate::Failure;
 
+use server::{DeliveryError, MailServer};
+
 /// The longest time for one delivery, far less than the lease of a message.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An SMTP server, and the sender for tenants without one.
 #[derive(Clone)]
 pub(crate) struct Smtp {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+    server: MailServer,
     from: Option<Mailbox>,
     /// The longest time for one delivery.
     timeout: Duration,
@@ -32,12 +37,8 @@ pub(crate) struct Smtp {
 impl Smtp {
     /// Parses the address of the server, and the sender as `checked_sender` returned it.
     pub(crate) fn new(smtp_url: &str, from: Option<&str>) -> Result<Self, Failure> {
-        // The error must not contain the URL, which may have a password. `TIMEOUT` replaces the
-        // transport's own timeout, which is per command.
-        let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(smtp_url)
-            .map_err(|_| "smtp_url: must be smtp://host:port or smtps://host:port")?;
-        let from = from.and_then(sender);
-        Ok(Self { transport: transport.timeout(None).build(), from, timeout: TIMEOUT })
+        let server = MailServer::parse(smtp_url).map_err(|rule| format!("smtp_url: {rule}"))?;
+        Ok(Self { server, from: from.and_then(sender), timeout: TIMEOUT })
     }
 
     /// The mailer of this tenant; `None` if there is no sender.
@@ -55,7 +56,17 @@ pub(crate) fn checked_sender(text: &str) -> Result<String, &'static str> {
 }
 
 fn sender(text: &str) -> Option<Mailbox> {
-    text.parse().ok()
+    let Mailbox { name, email } = text.parse().ok()?;
+    Some(Mailbox { name, email: ascii_address(email)? })
+}
+
+/// The address with the ASCII form of its domain: `zoe@bücher.example` is at `xn--bcher-kva.example`. Only such a domain
+/// is understood by every mail server.
+fn ascii_address(address: Address) -> Option<Address> {
+    if address.domain().is_ascii() {
+        return Some(address);
+    }
+    Address::new(address.user(), idna::domain_to_ascii(address.domain()).ok()?).ok()
 }
 
 /// An SMTP server and a sender.
@@ -67,7 +78,7 @@ struct TenantSmtp {
 impl TenantSmtp {
     /// The message; `None` if the contact is not a valid e-mail address.
     fn letter(&self, mail: &Mail) -> Option<Message> {
-        let to: Address = mail.to.as_str().trim().parse().ok()?;
+        let to = ascii_address(mail.to.as_str().trim().parse().ok()?)?;
         let letter = Message::builder()
             .message_id(Some(message_id(self.from.email.domain(), mail)))
             .header(MIME_VERSION_1_0)
@@ -86,9 +97,10 @@ impl Mailer for TenantSmtp {
         let Some(letter) = self.letter(mail) else {
             return Attempt::Undeliverable("contact is no e-mail address".to_owned());
         };
-        match timeout(self.smtp.timeout, self.smtp.transport.send(letter)).await {
-            Ok(Ok(_)) => Attempt::Sent,
-            Ok(Err(error)) if refuses_the_letter(&error) => {
+        let sent = self.smtp.server.send(&letter, self.from.email.domain());
+        match timeout(self.smtp.timeout, sent).await {
+            Ok(Ok(())) => Attempt::Sent,
+            Ok(Err(DeliveryError::Smtp(error))) if refuses_the_letter(&error) => {
                 Attempt::Undeliverable(error.to_string())
             }
             Ok(Err(error)) => Attempt::Failed(error.to_string()),
@@ -99,7 +111,7 @@ impl Mailer for TenantSmtp {
 
 /// Whether the mail server permanently refuses this message: 550 and other replies about mailboxes (RFC
 /// 5321, section 4.2). Other 5xx replies, such as 535, may be due to our settings.
-fn refuses_the_letter(error: &lettre::transport::smtp::Error) -> bool {
+fn refuses_the_letter(error: &smtp::Error) -> bool {
     let status = error.status().filter(|_| error.is_permanent());
     status.is_some_and(|status| matches!(status.category, Category::MailSystem))
 }

@@ -1,0 +1,72 @@
+//! What a member owes: the sessions that accept takes, and whether it may file there (API.md, 4.6).
+
+use std::sync::Arc;
+
+use super::{Error, MAX_ACCEPTING, Tenant};
+use crate::domain::{Member, Nonce, Session, TokenHash};
+use crate::rules::{self, Refusal, Standing};
+use crate::store::{BasisQuery, Collection};
+
+/// A member, and its standing in each session that accepts takes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MemberStandings {
+    /// The member.
+    pub member: Arc<Member>,
+    /// The sessions, the soonest deadline first, and those without one last.
+    pub sessions: Vec<StandingInSession>,
+}
+
+/// The standing of a member in a session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StandingInSession {
+    /// The session.
+    pub session: Arc<Session>,
+    /// Whether its brief is published.
+    pub has_brief: bool,
+    /// Whether the member may file there.
+    pub standing: Standing,
+}
+
+impl Tenant {
+    /// Returns the member whose bearer token hashes to `token`, and its standing in the sessions that
+    /// [accept takes](Self::accepting_sessions), at most [`MAX_ACCEPTING`] of them.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownToken`] when the token does not belong to an active member.
+    pub async fn standings(&self, token: &TokenHash) -> Result<MemberStandings, Error> {
+        let member = self.bearer(token).await?;
+        let mut sessions = Vec::new();
+        for session in self.accepting_sessions(MAX_ACCEPTING).await? {
+            if let Some(found) = self.standing_in(token, session).await? {
+                sessions.push(found);
+            }
+        }
+        sessions.sort_by_key(|found| {
+            let deadline = found.session.window_closes_at;
+            (deadline.is_none(), deadline, found.session.id)
+        });
+        Ok(MemberStandings { member, sessions })
+    }
+
+    /// The standing in this session; `None` if it was withdrawn meanwhile, or a newer one of its day and subject was
+    /// convened.
+    async fn standing_in(
+        &self,
+        token: &TokenHash,
+        session: Arc<Session>,
+    ) -> Result<Option<StandingInSession>, Error> {
+        // Any nonce will do: the standing does not depend on it.
+        let nonce = Nonce::parse("standing").map_err(Refusal::InvalidSubmission)?;
+        let (date, subject_id) = (session.date, &session.subject_id);
+        let query = BasisQuery { token, date, subject_id, nonce: &nonce };
+        let basis = self.store.basis(&query).await?;
+        if basis.session.as_ref().is_none_or(|newest| newest.record.id != session.id) {
+            return Ok(None);
+        }
+        let brief = self.store.document(Collection::Briefs, &session.id.to_string()).await?;
+        let standing = rules::standing(&basis);
+        Ok(Some(StandingInSession { has_brief: brief.is_some(), standing, session }))
+    }
+}

@@ -1,0 +1,116 @@
+//! The list of takes, newest first, with filters (API.md, 6.2).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::numbered::{self, MAX_READ, Page};
+use super::{Error, Tenant};
+use crate::domain::json;
+use crate::domain::{SessionId, TakeId, TakeOnFile};
+use crate::rules::{PublicTake, TakeFilter, public_take};
+use crate::store::{SessionTakes, TakeQuery};
+
+/// Number of takes that are read before what the public sees of them.
+const READ_AT_ONCE: u64 = 50;
+
+/// A page of the list of takes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TakeListPage {
+    /// Takes by id in descending order.
+    pub takes: Vec<TakeOnFile<PublicTake>>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<TakeId>,
+}
+
+impl Page<TakeOnFile<PublicTake>> {
+    fn add(&mut self, take: TakeOnFile<PublicTake>) -> bool {
+        let bytes = json::write(&take).len();
+        self.push(take, bytes)
+    }
+
+    /// The page that goes on after its last take.
+    fn full(self) -> TakeListPage {
+        let next_before = self.items.last().map(|last| last.take.id());
+        TakeListPage { takes: self.items, next_before }
+    }
+}
+
+impl Tenant {
+    /// Returns up to `limit` of the takes with ids below `before` that the filter keeps, by id in descending order:
+    /// the latest revisions, or all if `superseded`. A page has fewer if they exceed about 4 MiB, or are not among
+    /// the next 1,000 takes; [`TakeListPage::next_before`] goes on from there.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn take_list(
+        &self,
+        filter: &TakeFilter,
+        superseded: bool,
+        limit: usize,
+        before: Option<TakeId>,
+    ) -> Result<TakeListPage, Error> {
+        let exists = |id| async move { Ok(self.store.take(TakeId(id)).await?.is_some()) };
+        let mut end = numbered::end(before.map(|before| before.0), exists).await?;
+        let last = end.saturating_sub(MAX_READ).max(1);
+        let mut page = Page::of(limit);
+        while end > last {
+            let start = end.saturating_sub(READ_AT_ONCE).max(last);
+            let mut read = Vec::new();
+            for id in (start..end).rev() {
+                let found = self.store.take(TakeId(id)).await?;
+                read.extend(found.filter(|it| superseded || it.superseded_by.is_none()));
+            }
+            for take in self.public_takes_on_file(read).await? {
+                if filter.keeps(&take.take) && !page.add(take) {
+                    return Ok(page.full());
+                }
+            }
+            end = start;
+        }
+        Ok(TakeListPage { takes: page.items, next_before: (end > 1).then_some(TakeId(end)) })
+    }
+
+    /// Like [`take_list`](Self::take_list), for the takes of one session, all of which are searched. There are none if
+    /// there is no such session.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn session_take_list(
+        &self,
+        session: SessionId,
+        filter: &TakeFilter,
+        superseded: bool,
+        limit: usize,
+        before: Option<TakeId>,
+    ) -> Result<TakeListPage, Error> {
+        let query = if superseded { TakeQuery::all(session) } else { TakeQuery::latest(session) };
+        let mut page = Page::of(limit);
+        if let Some(SessionTakes { session, takes }) = self.store.session_takes(&query).await? {
+            let mut successors = HashMap::new();
+            for take in takes.iter().rev() {
+                let superseded_by = successors.insert(&take.draft().member_id, take.id);
+                if before.is_some_and(|before| take.id >= before) {
+                    continue;
+                }
+                let take = public_take(&session.record, take);
+                if filter.keeps(&take) && !page.add(TakeOnFile { take, superseded_by }) {
+                    return Ok(page.full());
+                }
+            }
+        }
+        Ok(TakeListPage { takes: page.items, next_before: None })
+    }
+
+    /// What the public sees of these takes, in their order.
+    async fn public_takes_on_file(
+        &self,
+        read: Vec<TakeOnFile>,
+    ) -> Result<Vec<TakeOnFile<PublicTake>>, Error> {
+        let takes = read.iter().map(|found| Arc::clone(&found.take)).collect();
+        let shown = self.public_takes(takes).await?.into_iter().zip(read);
+        let shown = shown
+            .map(|(take, TakeOnFile { superseded_by, .. })| TakeOnFile { take, superseded_by });
+        Ok(shown.collect())
+    }
+}
