@@ -16,28 +16,31 @@ async fn open(url: &str) -> Arc<dyn Backend> {
     Arc::new(PostgresBackend::connect(url, TABLES).await.unwrap())
 }
 
-async fn backend() -> (String, Arc<dyn Backend>) {
-    let url = SERVER.url();
-    let backend = open(&url).await;
-    (url, backend)
+/// The address of a schema.
+struct Schema(String);
+
+async fn backend() -> (Schema, Arc<dyn Backend>) {
+    let schema = Schema(SERVER.url());
+    let backend = open(&schema.0).await;
+    (schema, backend)
 }
 
 swarm_testing::backend_conformance!(backend);
 
-async fn again(url: &String) -> Arc<dyn Backend> {
-    open(url).await
+async fn again(schema: &Schema) -> Arc<dyn Backend> {
+    open(&schema.0).await
 }
 
 swarm_testing::backend_conformance!(durability backend, again);
 
-async fn with_a_clock() -> (String, Arc<dyn Backend>) {
-    let (url, backend) = backend().await;
-    set_clock(&url, Timestamp::EPOCH);
-    (url, backend)
+async fn with_a_clock() -> (Schema, Arc<dyn Backend>) {
+    let (schema, backend) = backend().await;
+    set_clock(&schema, Timestamp::EPOCH);
+    (schema, backend)
 }
 
-fn set_clock(url: &String, now: Timestamp) {
-    SERVER.set_clock(url, now.millis());
+fn set_clock(schema: &Schema, now: Timestamp) {
+    SERVER.set_clock(&schema.0, now.millis());
 }
 
 swarm_testing::backend_conformance!(clock with_a_clock, set_clock);
