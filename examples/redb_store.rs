@@ -21,9 +21,8 @@ use redb::{
 use swarm_core::domain::{AdminTokenHash, Seq, Version};
 use swarm_core::store::backend::engine::{self, Scan, Tables, TablesMut};
 use swarm_core::store::backend::{
-    Assigned, Backend, Body, CommitId, Decision, Entries, Entry, Head, Index, Item, Load,
-    Operation, Outcome, PartSet, Query, Reading, Reference, Row, Snapshot, Table, Transaction,
-    Value, key_of,
+    Backend, Body, CommitId, Decision, Entries, Entry, Head, Item, LOG, Load, Operation, Outcome,
+    PartSet, Query, Reading, Row, Snapshot, Table, Transaction, Value, key_of,
 };
 use swarm_core::store::{Changes, Readiness, Records, Result, StoreError, TABLES, async_trait};
 use swarm_core::{Committees, Swarm, SystemEntropy, TenantId, Timestamp};
@@ -49,16 +48,6 @@ type List = Vec<StoredValue<'static>>;
 type Found = Result<Vec<Value>>;
 /// An integer, a text, bytes, or none of them.
 type StoredValue<'a> = (Option<i64>, Option<&'a str>, Option<&'a [u8]>);
-
-/// The log is stored like a table. Its columns: number, time, commit, topic, assigned number, table and key of the reference.
-static LOG: Table = Table {
-    name: "the log",
-    columns: &[],
-    key: 1,
-    parts: &["text"],
-    indexes: &[Index { name: "topic", columns: &[3, 0], is_unique: true }],
-    is_transient: false,
-};
 
 /// Returns a key of a tenant. Keys are ordered as the values that they are made of.
 fn key(kind: &str, names: &[&str], values: &[Value]) -> Vec<u8> {
@@ -151,20 +140,11 @@ impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
     }
 
     fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()> {
-        let Scan { table, index, prefix, after, before, is_descending, parts } = *scan;
+        let Scan { table, index, is_descending, parts, .. } = *scan;
         let index = index.and_then(|index| table.indexes.get(index));
-        let prefix = key("row", &[table.name, index.map_or("", |index| index.name)], prefix);
-        let with = |value: &Value| {
-            let mut key = prefix.clone();
-            value.append_to(&mut key);
-            key
-        };
-        let first = after.map_or_else(|| prefix.clone(), |after| end(with(after)));
-        let end = before.map_or_else(|| end(prefix.clone()), with);
-        if first >= end {
-            return Ok(());
-        }
-        let mut found = self.range(&first, &end)?;
+        let base = key("row", &[table.name, index.map_or("", |index| index.name)], &[]);
+        let Some(bounds) = scan.bounds(base) else { return Ok(()) };
+        let mut found = self.range(bounds.low(), bounds.high())?;
         while let Some(list) = if is_descending { found.next_back() } else { found.next() } {
             if !each(self.row_of(table, &list?, parts)?)? {
                 break;
@@ -185,13 +165,13 @@ impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
         let Some(last) = self.range(&first, &end(first.clone()))?.next_back().transpose()? else {
             return Ok(Head { log, ..Head::default() });
         };
-        let last = valid(entry_of(self.row_of(&LOG, &last, PartSet::NONE)?))?;
+        let last = valid(Entry::of_row(self.row_of(&LOG, &last, PartSet::NONE)?, TABLES))?;
         Ok(Head { log, size: last.seq, at: Some(last.at), commit: Some(last.commit) })
     }
 
     fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>> {
         let row = self.row(&LOG, &[seq.0.into()], PartSet::NONE)?;
-        row.map(|row| Ok(valid(entry_of(row))?.commit)).transpose()
+        row.map(|row| Ok(valid(Entry::of_row(row, TABLES))?.commit)).transpose()
     }
 
     fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
@@ -203,27 +183,12 @@ impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
         let mut read = Vec::new();
         self.scan(&scan, &mut |row| {
             if read.len() < entries.limit {
-                read.push(valid(entry_of(row))?);
+                read.push(valid(Entry::of_row(row, TABLES))?);
             }
             Ok(read.len() < entries.limit)
         })?;
         Ok(read)
     }
-}
-
-fn entry_of(row: Row) -> Option<Entry> {
-    let [seq, at, commit, topic, assigned, table, key] = &*row.columns else { return None };
-    let reference = match table.text() {
-        Some(name) => {
-            let table = TABLES.iter().find(|table| table.name == name)?;
-            Some(Reference { table, key: number(key)?, row: None })
-        }
-        None => None,
-    };
-    let (seq, at) = (Seq(number(seq)?), Timestamp::from_millis(at.integer()?)?);
-    let commit = CommitId(commit.bytes()?.try_into().ok()?);
-    let (topic, assigned) = (topic.integer(), number(assigned));
-    Some(Entry { seq, at, commit, topic, assigned, reference, body: row.body })
 }
 
 impl TenantTables<'_, redb::Table<'_, Key, List>> {
@@ -246,21 +211,11 @@ impl TenantTables<'_, redb::Table<'_, Key, List>> {
     }
 }
 
-fn primary_key<'r>(table: &Table, row: &'r Row) -> &'r [Value] {
-    row.columns.get(..table.key).unwrap_or_default()
-}
-
-/// Returns the key of a record, and its key in each index of which no column is null.
+/// Returns the key of a record, and its key in each index that it is in.
 fn keys_of(table: &Table, row: &Row) -> Vec<Vec<u8>> {
-    let primary = primary_key(table, row);
-    let mut keys = vec![key("row", &[table.name, ""], primary)];
-    for index in table.indexes {
-        let columns = index.columns.iter().filter_map(|column| row.columns.get(*column));
-        let values: Vec<_> = columns.chain(primary).cloned().collect();
-        if !values.contains(&Value::Null) {
-            keys.push(key("row", &[table.name, index.name], &values));
-        }
-    }
+    let base = |index| key("row", &[table.name, index], &[]);
+    let mut keys = vec![key("row", &[table.name, ""], row.key(table))];
+    keys.extend(table.indexes.iter().filter_map(|it| row.index_key(table, it, &base(it.name))));
     keys
 }
 
@@ -268,30 +223,21 @@ impl TablesMut for TenantTables<'_, redb::Table<'_, Key, List>> {
     fn insert(&mut self, table: &'static Table, row: Row) -> Result<()> {
         for (position, part) in table.parts.iter().enumerate() {
             if let Some(text) = row.body.part(position) {
-                let key = key("part", &[table.name, part], primary_key(table, &row));
+                let key = key("part", &[table.name, part], row.key(table));
                 self.put(&key, &[Value::from(&*text)])?;
             }
         }
         self.put_columns(table, &row)
     }
 
-    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()> {
-        self.remove(table, old)?;
-        self.insert(table, row)
-    }
-
     fn set(&mut self, table: &'static Table, old: &Row, column: usize, value: Value) -> Result<()> {
-        let mut row = Row { columns: old.columns.to_vec().into(), ..old.clone() };
-        if let Some(column) = Arc::make_mut(&mut row.columns).get_mut(column) {
-            *column = value;
-        }
         self.delete_columns(table, old)?;
-        self.put_columns(table, &row)
+        self.put_columns(table, &old.with(column, &value))
     }
 
     fn remove(&mut self, table: &'static Table, old: &Row) -> Result<()> {
         for part in table.parts {
-            self.delete(&key("part", &[table.name, part], primary_key(table, old)))?;
+            self.delete(&key("part", &[table.name, part], old.key(table)))?;
         }
         self.delete_columns(table, old)
     }
@@ -302,19 +248,7 @@ impl TablesMut for TenantTables<'_, redb::Table<'_, Key, List>> {
 
     fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()> {
         self.put(&key("log", &[], &[]), &[log.into()])?;
-        for Entry { seq, at, commit, topic, assigned, reference, body } in entries {
-            let columns = [
-                seq.0.into(),
-                at.into(),
-                commit.0[..].into(),
-                topic.map_or(Value::Null, Value::Integer),
-                assigned.into(),
-                reference.as_ref().map(|reference| reference.table.name).into(),
-                reference.as_ref().map(|reference| reference.key).into(),
-            ];
-            self.insert(&LOG, Row { version: Version(1), columns: columns.into(), body })?;
-        }
-        Ok(())
+        entries.into_iter().try_for_each(|entry| self.insert(&LOG, entry.into_row()))
     }
 }
 
@@ -434,11 +368,8 @@ impl Backend for RedbBackend {
         Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })
     }
 
-    async fn ready(&self, is_garbled: bool) -> Result<Readiness> {
-        let warning =
-            is_garbled.then(|| "a record in the file is garbled: the log says which".to_owned());
-        let readiness = Readiness { warnings: warning.into_iter().collect() };
-        self.write("ready", |_| Ok((readiness, true))).await
+    async fn ready(&self) -> Result<Readiness> {
+        self.write("ready", |_| Ok((Readiness::default(), true))).await
     }
 }
 
@@ -485,14 +416,7 @@ impl Load for Loading {
                     return Ok((Some(tenant.clone()), false));
                 }
                 for item in items {
-                    match item {
-                        Item::Write(write) => {
-                            let nothing = Assigned { at: Timestamp::EPOCH, numbers: Vec::new() };
-                            engine::write(&mut tables, &write, &nothing)?;
-                        }
-                        Item::Sequence(name, number) => tables.set_sequence(name, number)?,
-                        Item::Entry(log, entry) => tables.append(log, vec![entry])?,
-                    }
+                    engine::load(&mut tables, item)?;
                 }
             }
             Ok((None, true))

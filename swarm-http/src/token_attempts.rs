@@ -202,8 +202,7 @@ impl TokenAttempts {
 }
 
 impl Attempt<'_> {
-    /// Records that the token was right. It does not clear the count, because whoever guesses one token may have
-    /// another.
+    /// Records that the token was right. The count stays: a client that guesses tokens may have a valid one of its own.
     pub(crate) fn succeed(self, now: Instant) {
         if let Some(token) = self.new {
             self.attempts.checked().insert(token, now);

@@ -111,7 +111,13 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, settings: Arc<Setti
                 if settings.is_mute(number) {
                     continue;
                 }
-                if doomed || client.write_all(&answered[..length]).await.is_err() {
+                if doomed {
+                    // Only the answer is lost: what else the client has sent by then arrives.
+                    let _ = client.shutdown().await;
+                    let _ = tokio::io::copy(&mut client, &mut server).await;
+                    return;
+                }
+                if client.write_all(&answered[..length]).await.is_err() {
                     return;
                 }
             }

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
-use swarm_core::store::backend::engine::{self, TablesMut as _};
+use swarm_core::store::backend::engine;
 use swarm_core::store::backend::{
-    Assigned, Backend, Item, Load, Operation, Outcome, Query, Reading, Snapshot, Transaction,
+    Backend, Item, Load, Operation, Outcome, Query, Reading, Snapshot, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result};
 use swarm_core::{TenantId, Timestamp};
@@ -108,7 +108,7 @@ impl Backend for MemoryBackend {
         Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })
     }
 
-    async fn ready(&self, _: bool) -> Result<Readiness> {
+    async fn ready(&self) -> Result<Readiness> {
         Ok(Readiness::default())
     }
 }
@@ -136,17 +136,7 @@ struct Loading {
 impl Load for Loading {
     async fn write(&mut self, tenant: &TenantId, items: Vec<Item>) -> Result<()> {
         let tables = self.tenants.entry(tenant.clone()).or_default();
-        for item in items {
-            match item {
-                Item::Write(write) => {
-                    let nothing = Assigned { at: Timestamp::EPOCH, numbers: Vec::new() };
-                    engine::write(tables, &write, &nothing)?;
-                }
-                Item::Sequence(name, number) => tables.set_sequence(name, number)?,
-                Item::Entry(log, entry) => tables.append(log, vec![entry])?,
-            }
-        }
-        Ok(())
+        items.into_iter().try_for_each(|item| engine::load(tables, item))
     }
 
     async fn commit(self: Box<Self>) -> Result<Option<TenantId>> {

@@ -7,7 +7,7 @@ use swarm_core::domain::Seq;
 use swarm_core::store::Result;
 use swarm_core::store::backend::engine::{Scan, Tables, TablesMut};
 use swarm_core::store::backend::{
-    CommitId, Entries, Entry, Head, PartSet, Row, Table, Value, key_length, key_of,
+    CommitId, Entries, Entry, Head, PartSet, Row, Table, Value, key_of,
 };
 
 /// The records of a tenant.
@@ -69,48 +69,30 @@ impl TenantTables {
 
 impl TableRows {
     fn insert(&mut self, table: &'static Table, row: Row) {
-        let key = primary_key(table, &row);
         for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
-            if let Some(entry) = index_key(index.columns, &row, &key) {
-                rows.insert(entry.into(), row.clone());
+            if let Some(key) = row.index_key(table, index, &[]) {
+                rows.insert(key.into(), row.clone());
             }
         }
-        self.rows.insert(key.into(), row);
+        self.rows.insert(key_of(row.key(table)).into(), row);
     }
 
     fn remove(&mut self, table: &'static Table, row: &Row) {
-        let key = primary_key(table, row);
         for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
-            if let Some(entry) = index_key(index.columns, row, &key) {
-                rows.remove(&*entry);
+            if let Some(key) = row.index_key(table, index, &[]) {
+                rows.remove(&*key);
             }
         }
-        self.rows.remove(&*key);
+        self.rows.remove(&*key_of(row.key(table)));
     }
-}
-
-fn primary_key(table: &'static Table, row: &Row) -> Vec<u8> {
-    key_of(row.columns.iter().take(table.key))
-}
-
-/// The key of a record in an index, which ends with its primary key; `None` if one of the indexed columns is null.
-fn index_key(columns: &[usize], row: &Row, primary: &[u8]) -> Option<Vec<u8>> {
-    let indexed = columns.iter().filter_map(|column| row.columns.get(*column));
-    if indexed.clone().any(Value::is_null) {
-        return None;
-    }
-    let mut key = Vec::with_capacity(key_length(indexed.clone()) + primary.len());
-    indexed.for_each(|value| value.append_to(&mut key));
-    key.extend_from_slice(primary);
-    Some(key)
 }
 
 /// Passes records to a function until it returns false.
 fn pass<'a>(
-    found: impl Iterator<Item = (&'a Box<[u8]>, &'a Row)>,
+    found: impl Iterator<Item = &'a Row>,
     each: &mut dyn FnMut(Row) -> Result<bool>,
 ) -> Result<()> {
-    for (_, row) in found {
+    for row in found {
         if !each(row.clone())? {
             break;
         }
@@ -129,41 +111,10 @@ impl Tables for TenantTables {
             Some(index) => table.indexes.get(index),
             None => Some(&table.rows),
         };
-        // Where the range is not bounded, it ends with the records that have the prefix.
-        let prefix = key_of(scan.prefix);
-        let bound = |value: &Value| {
-            let mut key = prefix.clone();
-            value.append_to(&mut key);
-            key
-        };
-        // No value begins with this byte, so it is higher than all keys that go on from here. A text that goes on has it.
-        const BEYOND: u8 = 255;
-        let first = scan.after.map(|after| {
-            let mut key = bound(after);
-            key.push(BEYOND);
-            key
-        });
-        let last = scan.before.map(bound);
-        if first.as_ref().zip(last.as_ref()).is_some_and(|(first, last)| first >= last) {
-            return Ok(());
-        }
-        let Some(rows) = rows else { return Ok(()) };
-        let low = first.as_deref().unwrap_or(&prefix);
-        if !scan.is_descending {
-            let high = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-            let found = rows.range::<[u8], _>((Bound::Included(low), high));
-            let goes_on = |key: &[u8]| match key.strip_prefix(&*prefix) {
-                Some(rest) => rest.first() != Some(&BEYOND),
-                None => false,
-            };
-            return pass(found.take_while(|(key, _)| goes_on(key)), each);
-        }
-        let end = last.unwrap_or_else(|| {
-            let mut key = prefix.clone();
-            key.push(BEYOND);
-            key
-        });
-        pass(rows.range::<[u8], _>((Bound::Included(low), Bound::Excluded(&*end))).rev(), each)
+        let (Some(rows), Some(bounds)) = (rows, scan.bounds(Vec::new())) else { return Ok(()) };
+        let range = (Bound::Included(bounds.low()), Bound::Excluded(bounds.high()));
+        let found = rows.range::<[u8], _>(range).map(|(_, row)| row);
+        if scan.is_descending { pass(found.rev(), each) } else { pass(found, each) }
     }
 
     fn sequence(&self, name: &str) -> Result<u64> {
@@ -205,20 +156,8 @@ impl TablesMut for TenantTables {
         Ok(())
     }
 
-    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()> {
-        let rows = self.table_mut(table);
-        rows.remove(table, old);
-        rows.insert(table, row);
-        Ok(())
-    }
-
     fn set(&mut self, table: &'static Table, old: &Row, column: usize, value: Value) -> Result<()> {
-        let changed = old.columns.iter().enumerate().map(|(place, before)| match place == column {
-            true => value.clone(),
-            false => before.clone(),
-        });
-        let row = Row { columns: changed.collect(), ..old.clone() };
-        self.replace(table, old, row)
+        self.replace(table, old, old.with(column, &value))
     }
 
     fn remove(&mut self, table: &'static Table, old: &Row) -> Result<()> {

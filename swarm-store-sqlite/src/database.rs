@@ -18,16 +18,16 @@ use crate::{connection, layout};
 
 /// An open file. Dropping it completes all pending work and closes the file.
 pub(crate) struct Database {
-    // Dropped first, so that the threads end.
-    writer: Changes,
-    readers: Sender<Job>,
+    // Dropped in this order. The connection of the writer is closed last and alone: SQLite removes the -wal file only if no other one is
+    // being closed at the same time.
+    readers: Worker<Sender<Job>>,
+    writer: Worker<Changes>,
     path: PathBuf,
     clock: TimeSource,
     /// The last time when the disk was full, in milliseconds since 1970; `i64::MIN` if it never was.
     last_disk_full: AtomicI64,
     /// Whether anything corrupt was found in the file.
     is_damaged: AtomicBool,
-    _threads: Threads,
 }
 
 /// How long `ready` warns of a full disk after a write failed, in milliseconds. A smaller write, such as
@@ -36,6 +36,12 @@ const DISK_FULL_WARNING: u64 = 60_000;
 
 /// The source of the time.
 pub(crate) type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Threads that do the jobs of a channel. Dropping it closes the channel, and waits for them to end.
+struct Worker<J> {
+    jobs: J,
+    _threads: Threads,
+}
 
 /// The threads of the file; dropping this waits for them to end.
 struct Threads(Vec<JoinHandle<()>>);
@@ -55,20 +61,13 @@ impl Database {
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
         layout::prepare(&mut db, schema)?;
-        let (readers, mut threads) = readers::start(path)?;
-        let (writer, thread) = writer::start(db, OpenedFile::of(path))?;
-        threads.push(thread);
+        let (jobs, threads) = readers::start(path)?;
+        let readers = Worker { jobs, _threads: Threads(threads) };
+        let (jobs, thread) = writer::start(db, OpenedFile::of(path))?;
+        let writer = Worker { jobs, _threads: Threads(vec![thread]) };
         let (last_disk_full, is_damaged) = (AtomicI64::new(i64::MIN), AtomicBool::new(false));
         let path = path.clone();
-        Ok(Self {
-            writer,
-            readers,
-            path,
-            clock,
-            last_disk_full,
-            is_damaged,
-            _threads: Threads(threads),
-        })
+        Ok(Self { writer, readers, path, clock, last_disk_full, is_damaged })
     }
 
     /// The absolute path of the file.
@@ -85,7 +84,7 @@ impl Database {
         &self,
         read: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
-        let found = readers::ask(&self.readers, |db| readers::in_snapshot(db, read)).await;
+        let found = readers::ask(&self.readers.jobs, |db| readers::in_snapshot(db, read)).await;
         self.note(found.as_ref().err());
         found
     }
@@ -96,7 +95,7 @@ impl Database {
         change: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
         let (pending, committed) = PendingChange::new(change);
-        self.writer.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
+        self.writer.jobs.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
         let outcome = committed.await.unwrap_or_else(|_| Err(Failure::stopped()));
         self.note(outcome.as_ref().err());
         outcome
@@ -105,7 +104,7 @@ impl Database {
     /// Removes older versions of committed data from the -wal file.
     pub(crate) async fn scrub(&self) {
         let (done, scrubbed) = oneshot::channel();
-        if self.writer.send(Box::new(Scrub(done))).is_ok() {
+        if self.writer.jobs.send(Box::new(Scrub(done))).is_ok() {
             let _ = scrubbed.await;
         }
     }

@@ -47,7 +47,7 @@ use swarm_core::store::{
 };
 use swarm_core::{TenantId, Timestamp};
 
-use backend::SqliteBackend;
+pub use backend::SqliteBackend;
 
 /// All tenants, in one file. Cloning shares it.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl SqliteStore {
         path: impl AsRef<Path>,
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
     ) -> Result<Self> {
-        Ok(Self(Records::new(SqliteBackend::open(path.as_ref(), Arc::new(clock), TABLES)?)))
+        Ok(Self(Records::new(SqliteBackend::open(path, clock, TABLES)?)))
     }
 }
 

@@ -4,12 +4,12 @@ use super::judge::{Evaluation, STANDING_CHECKS};
 use super::{Basis, Refusal};
 use crate::domain::Revision;
 
-/// How a member stands in a session: how a valid take with a fresh nonce would be judged at this time.
+/// The outcome that a valid take of a member with a fresh nonce would have in a session now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The refusal that the take would get; `None` if it would be filed.
     pub refusal: Option<Refusal>,
-    /// The revision that it would get; `None` if the member has filed as many as it may.
+    /// The revision that the take would become; `None` if the member has filed all five.
     pub revision: Option<Revision>,
     /// How many takes the member may still file in that session, that one included.
     pub takes_left: u8,

@@ -82,7 +82,7 @@ fn guesses_of_operator_tokens_wait() {
     waits(&client.send("GET", "/api/ic/admin/members", &headers, b""));
 }
 
-/// A program that goes on with a token which was replaced is told so, and nobody else waits for it.
+/// A program that keeps sending a replaced token gets 401 each time, and costs other clients of its address no wait.
 #[test]
 fn stale_token_counts_once() {
     let server = serve();

@@ -7,15 +7,15 @@ use std::sync::mpsc::Sender;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
-use swarm_core::store::backend::engine::{self, TablesMut as _};
+use swarm_core::store::backend::engine;
 use swarm_core::store::backend::{
-    Assigned, Backend, Decision, Item, Load, Operation, Outcome as Committed, Query, Reading,
-    Snapshot, Table, Transaction,
+    Backend, Decision, Item, Load, Operation, Outcome as Committed, Query, Reading, Snapshot,
+    Table, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError};
 use swarm_core::{TenantId, Timestamp};
 
-use crate::database::{Database, TimeSource};
+use crate::database::Database;
 use crate::failure::{Failure, Outcome};
 use crate::opened_file::OpenedFile;
 use crate::readers::{self, Job};
@@ -23,8 +23,8 @@ use crate::sql::Statements;
 use crate::tables::TenantTables;
 use crate::{connection, layout};
 
-/// Tables and logs of all tenants, in one file.
-pub(crate) struct SqliteBackend {
+/// Tables and logs of all tenants, in one file: the backend of [`SqliteStore`](crate::SqliteStore), which can have any tables.
+pub struct SqliteBackend {
     database: Database,
     statements: Arc<Statements>,
     /// The version of the file at the last call of [`changes`](Backend::changes).
@@ -32,14 +32,18 @@ pub(crate) struct SqliteBackend {
 }
 
 impl SqliteBackend {
-    /// Opens the file, or creates it with these tables; may block on the disk.
-    pub(crate) fn open(
-        path: &Path,
-        clock: TimeSource,
+    /// Opens the file at this path, or creates it with these tables in an existing folder; may block on the disk. `clock` is the
+    /// source of the time.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`](crate::SqliteStore::open).
+    pub fn open(
+        path: impl AsRef<Path>,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
         tables: &'static [&'static Table],
     ) -> Result<Self> {
         let statements = Arc::new(Statements::new(tables));
-        let database = Database::open(path, clock, &statements.schema());
+        let database = Database::open(path.as_ref(), Arc::new(clock), &statements.schema());
         let database = database.map_err(|failure| failure.of("open"))?;
         Ok(Self { database, statements, version: AtomicI64::default() })
     }
@@ -52,6 +56,12 @@ impl SqliteBackend {
     ) -> impl FnOnce(&Connection) -> Outcome<T> + Send + 'static {
         let (tenant, statements) = (tenant.clone(), Arc::clone(&self.statements));
         move |db| work(TenantTables::new(db, &statements, &tenant))
+    }
+}
+
+impl std::fmt::Debug for SqliteBackend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteBackend").finish_non_exhaustive()
     }
 }
 
@@ -126,7 +136,7 @@ impl Backend for SqliteBackend {
 
     /// Checks that the file can be read, and written with an ordinary commit. Warns when the disk was full within the
     /// last minute, or corrupt data was found.
-    async fn ready(&self, is_garbled: bool) -> Result<Readiness> {
+    async fn ready(&self) -> Result<Readiness> {
         let probe = self.database.write(layout::touch).await;
         probe.map_err(|failure| match failure.is_disk_full {
             true => StoreError::misconfigured("ready", failure),
@@ -137,10 +147,7 @@ impl Backend for SqliteBackend {
                 self.database.was_disk_full_recently(),
                 "the disk had no room for a write within the last minute",
             ),
-            (
-                is_garbled || self.database.is_damaged(),
-                "the file is damaged, or a record in it garbled: the log says which",
-            ),
+            (self.database.is_damaged(), "the file is damaged: the log says where"),
         ];
         let warnings = warnings.into_iter().filter(|(is_so, _)| *is_so);
         Ok(Readiness { warnings: warnings.map(|(_, warning)| warning.to_owned()).collect() })
@@ -178,9 +185,6 @@ struct OpenLoad {
     occupied: Option<TenantId>,
 }
 
-/// A load assigns nothing: its items have values only.
-const NOTHING: Assigned = Assigned { at: Timestamp::EPOCH, numbers: Vec::new() };
-
 #[async_trait]
 impl Load for OpenLoad {
     async fn write(&mut self, tenant: &TenantId, items: Vec<Item>) -> Result<()> {
@@ -195,11 +199,7 @@ impl Load for OpenLoad {
                 return Ok(false);
             }
             for item in items {
-                match item {
-                    Item::Write(write) => engine::write(&mut tables, &write, &NOTHING)?,
-                    Item::Sequence(name, number) => tables.set_sequence(name, number)?,
-                    Item::Entry(log, entry) => tables.append(log, vec![entry])?,
-                }
+                engine::load(&mut tables, item)?;
             }
             Ok(true)
         });

@@ -307,7 +307,7 @@ async fn unmet_check_and_failed_change_leave_nothing() {
     }
     assert!(quarry.rows(Range::all(&OWNERS)).await.is_empty());
     assert_eq!(quarry.read(Vec::new()).await.head, Head::default());
-    assert!(!quarry.backend.ready(false).await.unwrap().warnings.is_empty());
+    assert!(!quarry.backend.ready().await.unwrap().warnings.is_empty());
 }
 
 /// The engine has the rules, and the error its kind and the name of the operation.
@@ -394,7 +394,7 @@ async fn ranges_are_read_in_the_order_of_their_index() {
     for declared in [TABLES, DECLARED] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("swarm.db");
-        let backend = SqliteBackend::open(&path, Arc::new(now), declared).unwrap();
+        let backend = SqliteBackend::open(&path, now, declared).unwrap();
         let plans = backend.database.read(move |db| {
             let statements = Statements::new(declared);
             let mut plans = Vec::new();
@@ -442,8 +442,8 @@ async fn full_disk_is_warned_of_for_a_minute() {
     let clock = Arc::clone(&time);
     let clock = move || Timestamp::from_millis(clock.load(Ordering::Relaxed)).unwrap();
     let path = folder.path().join("swarm.db");
-    let backend = SqliteBackend::open(&path, Arc::new(clock), DECLARED).unwrap();
-    let warnings = async || backend.ready(false).await.unwrap().warnings;
+    let backend = SqliteBackend::open(&path, clock, DECLARED).unwrap();
+    let warnings = async || backend.ready().await.unwrap().warnings;
     assert!(warnings().await.is_empty());
 
     // Like a full disk, this allows writes to existing pages only.
@@ -476,7 +476,7 @@ impl Quarry {
 
     fn open_in(folder: TempDir) -> Self {
         let path = folder.path().join("swarm.db");
-        let backend = SqliteBackend::open(&path, Arc::new(now), DECLARED).unwrap();
+        let backend = SqliteBackend::open(&path, now, DECLARED).unwrap();
         Self { folder, backend }
     }
 

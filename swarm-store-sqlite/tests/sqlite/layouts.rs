@@ -136,7 +136,7 @@ async fn corrupt_record_is_warned_of() {
     let session = store.open(&tenant()).session(session.id).await;
     assert_eq!(session.unwrap_err().kind(), StoreErrorKind::Corrupt);
     let warnings = store.ready().await.unwrap().warnings;
-    assert!(warnings.first().unwrap().starts_with("the file is damaged"), "{warnings:?}");
+    assert!(warnings.first().unwrap().starts_with("a stored record is garbled"), "{warnings:?}");
 }
 
 /// For example when a file of another layout was copied over it through SQLite.

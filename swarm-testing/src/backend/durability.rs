@@ -1,4 +1,4 @@
-//! What is there once a backend is opened again. `reopen` closes the backend behind a guard, or kills it.
+//! Durability: records, logs and sequences survive when a backend is closed, or killed, and opened again.
 
 use std::sync::Arc;
 

@@ -111,7 +111,7 @@ pub async fn loaded_log_and_sequences_are_continued(backend: Arc<dyn Backend>) {
     expect_eq!(tenant.head().await.log, 3);
 }
 
-/// Whether it is discarded, or only dropped.
+/// A load that is dropped is discarded, too.
 pub async fn discarded_load_leaves_nothing(backend: Arc<dyn Backend>) {
     let tenant = Tenant::fresh(&backend).await;
     for is_dropped in [false, true] {
@@ -127,17 +127,17 @@ pub async fn discarded_load_leaves_nothing(backend: Arc<dyn Backend>) {
     expect_eq!((tenant.ids(all(&PARCELS)).await, tenant.log().await.len()), (vec![2], 1));
 }
 
-/// Nor any other tenant of the load. It does not matter when the tenant was used.
+/// Nor any other tenant of the load. A log alone is enough.
 pub async fn used_tenant_is_not_loaded(backend: Arc<dyn Backend>) {
     let (used, other) = pair(&backend).await;
     used.write(vec![parcel(1, &[])]).await;
     let logged = Tenant::fresh(&backend).await;
+    logged.append(vec![entry("before")]).await;
     let mut first = loading(&used, 2).await;
-    let mut second = loading(&other, 2).await;
     first.write(&other.id, vec![Item::Write(parcel(3, &[]))]).await.unwrap();
-    second.write(&logged.id, vec![Item::Write(parcel(4, &[]))]).await.unwrap();
-    logged.append(vec![entry("meanwhile")]).await;
     expect_eq!(first.commit().await.unwrap(), Some(used.id.clone()));
+    let mut second = loading(&other, 2).await;
+    second.write(&logged.id, vec![Item::Write(parcel(4, &[]))]).await.unwrap();
     expect_eq!(second.commit().await.unwrap(), Some(logged.id.clone()));
     expect_eq!((used.ids(all(&PARCELS)).await, used.log().await.len()), (vec![1], 0));
     expect_eq!((logged.ids(all(&PARCELS)).await, logged.log().await.len()), (vec![], 1));

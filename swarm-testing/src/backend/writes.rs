@@ -55,7 +55,7 @@ pub async fn set_column_keeps_version_and_parts(backend: Arc<dyn Backend>) {
     expect_eq!(tenant.integers(all(&SHELVES), LOAD).await, [1, 9]);
 }
 
-/// Whether it is put again, or one of its columns is set.
+/// Both by a put of the record and by a change of one column.
 pub async fn changed_record_moves_in_its_indexes(backend: Arc<dyn Backend>) {
     let tenant = Tenant::fresh(&backend).await;
     let stored = |code: &str, depot: &str| {

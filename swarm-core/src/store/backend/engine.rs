@@ -7,8 +7,9 @@ use crate::domain::{Seq, Timestamp, Version};
 use crate::store::{Result, StoreError, time_of_commit, time_of_read};
 
 use super::{
-    Answer, Append, Assigned, Check, CommitId, Decision, Entries, Entry, Head, Kind, Outcome,
+    Answer, Append, Assigned, Check, CommitId, Decision, Entries, Entry, Head, Item, Kind, Outcome,
     PartSet, Query, Range, Reading, Reference, Row, Table, Term, Transaction, Value, Write,
+    key_length,
 };
 
 /// The records of a tenant in one consistent state.
@@ -73,11 +74,15 @@ pub trait TablesMut: Tables {
     /// The errors of the store, here and below.
     fn insert(&mut self, table: &'static Table, row: Row) -> Result<()>;
 
-    /// Replaces a record, which was read without parts, by another one with the same key.
+    /// Replaces a record, which was read without parts, by another one with the same key. A part that the other one lacks is
+    /// gone.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()>;
+    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()> {
+        self.remove(table, old)?;
+        self.insert(table, row)
+    }
 
     /// Changes one column of a record, which was read without parts.
     ///
@@ -121,6 +126,72 @@ pub struct Scan<'a> {
     pub is_descending: bool,
     /// The parts that are read.
     pub parts: PartSet,
+}
+
+/// The keys of bytes between which the records of a [`Scan`] are.
+#[derive(Debug)]
+pub struct Bounds {
+    low: Vec<u8>,
+    high: Option<Vec<u8>>,
+}
+
+impl Bounds {
+    /// Returns the lowest key that a record in the range may have.
+    pub fn low(&self) -> &[u8] {
+        // Without a bound of its own, the highest key begins with the lowest one.
+        let length = self.low.len() - usize::from(self.high.is_none());
+        self.low.get(..length).unwrap_or_default()
+    }
+
+    /// Returns the end of the range: each record in it has a lower key.
+    pub fn high(&self) -> &[u8] {
+        self.high.as_deref().unwrap_or(&self.low)
+    }
+}
+
+impl Scan<'_> {
+    /// Returns the bounds of the range, for a backend that keeps records by keys of bytes: `base`, which may be empty, then
+    /// the values of the index, as [`Value::append_to`] writes them. `None` if no record is in it.
+    ///
+    /// A range with a prefix ends at the prefix followed by 255, which no value begins with. It is not the range of all keys that begin with the bytes of
+    /// the prefix: a text that goes on with U+0000 does, too.
+    pub fn bounds(&self, base: Vec<u8>) -> Option<Bounds> {
+        const BEYOND: u8 = 255;
+        let mut low = base;
+        low.reserve(key_length(self.prefix.iter().chain(self.after)) + 1);
+        self.prefix.iter().for_each(|value| value.append_to(&mut low));
+        let high = (self.after.is_some() || self.before.is_some()).then(|| {
+            let mut high = low.clone();
+            match self.before {
+                Some(before) => before.append_to(&mut high),
+                None => high.push(BEYOND),
+            }
+            high
+        });
+        if let Some(after) = self.after {
+            after.append_to(&mut low);
+        }
+        if self.after.is_some() || high.is_none() {
+            low.push(BEYOND);
+        }
+        let bounds = Bounds { low, high };
+        (bounds.low() < bounds.high()).then_some(bounds)
+    }
+}
+
+/// Writes an item of a [`Load`](super::Load).
+///
+/// # Errors
+/// The errors of the tables.
+pub fn load(tables: &mut impl TablesMut, item: Item) -> Result<()> {
+    match item {
+        Item::Write(change) => {
+            let nothing = Assigned { at: Timestamp::EPOCH, numbers: Vec::new() };
+            write(tables, &change, &nothing)
+        }
+        Item::Sequence(name, number) => tables.set_sequence(name, number),
+        Item::Entry(log, entry) => tables.append(log, vec![entry]),
+    }
 }
 
 /// Answers queries. `clock` is the time, which was read before the state of the tables was fixed.
@@ -199,8 +270,8 @@ struct Sought {
     before: Option<Value>,
 }
 
-/// The maximum number of columns in the prefix of a range: see [`Index::columns`](super::Index::columns).
-const MAX_PREFIX: usize = 4;
+/// The maximum number of columns of a primary key or an index, and so of a prefix.
+pub(crate) const MAX_PREFIX: usize = 4;
 
 impl Sought {
     /// `None` if one of the terms has no value.
@@ -228,7 +299,7 @@ impl Sought {
     }
 }
 
-/// Passes the records of a range to a function, at most as many as its limit, until it returns false.
+/// Calls `take` with each record of a range, until it returns false or the limit of the range is reached.
 fn each(
     tables: &impl Tables,
     range: &Range,

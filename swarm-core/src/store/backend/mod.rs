@@ -29,6 +29,7 @@
 
 mod body;
 pub mod engine;
+mod log_table;
 mod query;
 mod schema;
 mod transaction;
@@ -40,6 +41,7 @@ use super::{Changes, Readiness, Result};
 use crate::domain::TenantId;
 
 pub use body::{Body, Parts};
+pub use log_table::LOG;
 pub use query::{
     Answer, CommitId, Entries, Entry, Head, Join, PartSet, Query, Range, Reading, Reference, Row,
 };
@@ -94,12 +96,11 @@ pub trait Backend: Send + Sync + 'static {
     /// As [`read`](Self::read).
     async fn changes(&self) -> Result<Changes>;
 
-    /// Checks that the store answers and takes commits. It writes nothing that can be read. `is_garbled`: it has returned a
-    /// record that was not valid.
+    /// Checks that the store answers and takes commits. It writes nothing that can be read.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    async fn ready(&self, is_garbled: bool) -> Result<Readiness>;
+    async fn ready(&self) -> Result<Readiness>;
 }
 
 /// A tenant's records at one moment. Dropping it releases what the store holds for it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::{Seq, Timestamp, Version};
 
-use super::{Body, Table, Term, Value};
+use super::{Body, Index, Table, Term, Value, key_length};
 
 /// A question to a tenant's records. Queries that are asked together are answered at one position of the log.
 #[derive(Clone, Debug)]
@@ -194,6 +194,35 @@ pub struct Row {
     pub columns: Arc<[Value]>,
     /// Its parts, as far as they were read.
     pub body: Body,
+}
+
+impl Row {
+    /// Returns the values of the primary key.
+    pub fn key(&self, table: &Table) -> &[Value] {
+        self.columns.get(..table.key).unwrap_or_default()
+    }
+
+    /// Returns the record with another value in one column. Its version and its body stay.
+    #[must_use]
+    pub fn with(&self, column: usize, value: &Value) -> Self {
+        let changed = self.columns.iter().enumerate();
+        let changed = changed.map(|(place, kept)| if place == column { value } else { kept });
+        Self { columns: changed.cloned().collect(), ..self.clone() }
+    }
+
+    /// Returns the key of bytes of the record in an index, which begins with `base` and ends with the primary key. `None` if the record is not
+    /// in the index, because an indexed column is null.
+    pub fn index_key(&self, table: &Table, index: &Index, base: &[u8]) -> Option<Vec<u8>> {
+        let indexed = index.columns.iter().filter_map(|column| self.columns.get(*column));
+        if indexed.clone().any(Value::is_null) {
+            return None;
+        }
+        let values = indexed.chain(self.key(table));
+        let mut key = Vec::with_capacity(base.len() + key_length(values.clone()));
+        key.extend_from_slice(base);
+        values.for_each(|value| value.append_to(&mut key));
+        Some(key)
+    }
 }
 
 /// The end of a tenant's log.

@@ -166,7 +166,7 @@ pub enum Write {
 pub enum Append {
     /// One entry.
     Entry {
-        /// What it is about, for [`Entries::topic`](super::Entries::topic).
+        /// The topic of the entry, by which [`Entries::topic`](super::Entries::topic) finds it.
         topic: Option<Term>,
         /// The position of the sequence whose number is kept with the entry.
         assigned: Option<usize>,

@@ -97,7 +97,10 @@ impl<B: Backend> Tenants for Records<B> {
     }
 
     async fn ready(&self) -> Result<Readiness> {
-        let readiness = self.backend.ready(self.damage.is_found()).await?;
+        let mut readiness = self.backend.ready().await?;
+        if self.damage.is_found() {
+            readiness.warnings.push("a stored record is garbled: the log says which".to_owned());
+        }
         let may_commit = |tenant| async move {
             let reading = self.tenant(&tenant).facts("ready", Vec::new()).await?;
             time_of_commit(reading.clock, reading.head.at).map(drop)

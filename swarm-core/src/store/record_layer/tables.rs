@@ -308,3 +308,18 @@ pub(super) fn documents_sequence(collection: Collection) -> &'static str {
         Collection::HeldMemos => "documents/held-memos",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TABLES;
+    use crate::store::backend::engine::MAX_PREFIX;
+
+    /// The engine finds nothing for a longer prefix.
+    #[test]
+    fn keys_and_indexes_have_as_many_columns_as_the_engine_supports() {
+        for table in TABLES {
+            let longest = table.indexes.iter().map(|index| index.columns.len()).max();
+            assert!(table.key.max(longest.unwrap_or(0)) <= MAX_PREFIX, "{}", table.name);
+        }
+    }
+}

@@ -136,7 +136,7 @@ impl MailServer {
         Ok(Self { host, port, security, credentials, helo, insecure })
     }
 
-    /// Sends a letter. The server is told `sender` as the name of this one, unless its address has another.
+    /// Sends a letter. The name in EHLO is `sender`, unless the address of the server has `helo=`.
     pub(super) async fn send(&self, letter: &Message, sender: &str) -> Result<(), DeliveryError> {
         let helo = ClientId::Domain(self.helo.as_deref().unwrap_or(sender).to_owned());
         let mut connection = self.connect(&helo).await?;
