@@ -24,6 +24,8 @@
 //! - **Blocking.** A method may block its thread for microseconds, not for the disk or the network.
 //! - **Cancellation.** A future may be dropped at any time. A commit that was begun then is made or not, whole.
 //!
+//! A store on a server compiles each [`shape`] of a query or a transaction once, and sends values.
+//!
 //! A store in the same process gets queries and transactions from the [`engine`]; it implements
 //! [`Tables`](engine::Tables) and [`TablesMut`](engine::TablesMut).
 
@@ -32,6 +34,7 @@ pub mod engine;
 mod log_table;
 mod query;
 mod schema;
+pub mod shape;
 mod transaction;
 mod value;
 

@@ -81,7 +81,7 @@ impl Range {
 }
 
 /// A record of another table: the one whose key is the value of a column.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Join {
     /// The other table. Its key is a single column.
     pub table: &'static Table,

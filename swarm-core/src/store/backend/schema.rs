@@ -1,5 +1,7 @@
 //! The declaration of what a backend stores: tables, their columns and indexes.
 
+use std::hash::{Hash, Hasher};
+
 /// A kind of record. Tables are declared once, as constants, and compared by name.
 #[derive(Debug)]
 pub struct Table {
@@ -41,6 +43,12 @@ impl PartialEq for Table {
 }
 
 impl Eq for Table {}
+
+impl Hash for Table {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
 
 /// A column: a value of a record that an index, a check or a reader of the database needs.
 #[derive(Debug)]

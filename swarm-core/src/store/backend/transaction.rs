@@ -45,7 +45,7 @@ impl Transaction {
 }
 
 /// How a transaction is dated, and what it requires of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The usual one: at the time of the store's clock, or of the last entry if that is later. It is refused if the clock is
     /// more than an hour behind.
