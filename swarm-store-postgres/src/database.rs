@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::TenantId;
+use futures_util::future::join3;
+use swarm_core::store::backend::Query;
 use tokio::time::sleep;
-use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
 
-use crate::db::{Arg, Db};
 use crate::failure::{Failure, Outcome};
-use crate::pool::Pool;
-use crate::program::Encoded;
+use crate::pool::{Connection, Pool};
+use crate::reads::{Members, ReadScript, grouped};
 use crate::schema::Schema;
+use crate::script::{Script, Scripts};
 
 /// How often a call is tried that the server undoes because of others, or whose connection is lost.
 const MAX_TRIES: u32 = 6;
@@ -24,23 +26,26 @@ const BACKOFF: Duration = Duration::from_millis(5);
 pub(crate) struct Database {
     pub(crate) pool: Pool,
     pub(crate) schema: Arc<Schema>,
+    pub(crate) scripts: Arc<Scripts>,
 }
 
-/// The call that reads.
-pub(crate) const READ: &str = "SELECT * FROM swarm.read_2($1, $2::text::jsonb, $3)";
-
-/// The values of that call.
-pub(crate) fn values_of_read(program: &Encoded) -> [Arg<'_>; 2] {
-    [Arg::Text((&*program.json).into()), Arg::texts(&program.values)]
-}
+/// Values of a statement, with their types.
+pub(crate) type Args<'a> = [(&'a (dyn ToSql + Sync), Type)];
 
 impl Database {
+    /// The script of queries, and their values.
+    pub(crate) fn script_of<'a>(
+        &self,
+        queries: &'a [Query],
+    ) -> (Arc<ReadScript>, Vec<Members<'a>>) {
+        let (groups, members) = grouped(queries);
+        (self.scripts.read(groups, &self.schema), members)
+    }
+
     /// Calls the database once to read. The call may be repeated if its connection is lost.
-    pub(crate) async fn read(&self, tenant: &TenantId, program: &Encoded) -> Outcome<Vec<Row>> {
-        let args = values_of_read(program);
+    pub(crate) async fn read(&self, script: &Script, sql: &str) -> Outcome<Vec<Row>> {
         let connection = self.pool.get_to_read().await?;
-        let rows = Db::new(connection.client()?, &self.schema, tenant).rows(READ, &args).await;
-        connection.end(rows.map_err(Failure::or_again))
+        self.call(connection, &[script], "BEGIN", sql, &[]).await
     }
 
     /// Calls the database once to write, under READ COMMITTED. The call may be repeated if its connection is lost: its
@@ -50,23 +55,53 @@ impl Database {
     /// it was another, the transaction is begun by statements of its own, which cost more.
     pub(crate) async fn write(
         &self,
-        tenant: &TenantId,
+        scripts: &[&Script],
         sql: &str,
-        args: &[Arg<'_>],
+        args: &Args<'_>,
     ) -> Outcome<Vec<Row>> {
+        const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
         let connection = self.pool.get().await?;
-        let db = Db::new(connection.client()?, &self.schema, tenant);
-        let rows = match self.pool.begins_transactions() {
-            true => db.rows_of_transaction(sql, args).await,
-            false => db.rows(sql, args).await,
-        };
-        let rows = rows.map_err(|failure| match failure.is_of_isolation() {
+        let rows = self.call(connection, scripts, BEGIN, sql, args).await;
+        rows.map_err(|failure| match failure.is_of_isolation() {
             true => {
                 self.pool.begin_transactions();
                 failure.repeatable()
             }
-            false => failure.or_again(),
-        });
+            false => failure,
+        })
+    }
+
+    /// Runs a statement that uses these scripts. Those that were not made in the session yet are made in the same transaction,
+    /// which then begins by `begin`: a pooler may give another session to the next one.
+    async fn call(
+        &self,
+        mut connection: Connection,
+        scripts: &[&Script],
+        begin: &str,
+        sql: &str,
+        args: &Args<'_>,
+    ) -> Outcome<Vec<Row>> {
+        let new: Vec<_> = scripts.iter().filter(|it| !connection.has_made(&it.name)).collect();
+        let has_values = !args.is_empty();
+        let rows = match new.is_empty() && !(has_values && self.pool.begins_transactions()) {
+            true => connection.client().query_typed(sql, args).await.map_err(Failure::from),
+            false => {
+                let begin = [begin].into_iter().chain(new.iter().map(|script| &*script.setup));
+                let begin = begin.collect::<Vec<_>>().join("; ");
+                rows_of_transaction(connection.client(), &begin, sql, args).await
+            }
+        };
+        let rows = match rows {
+            Ok(rows) => {
+                connection.note_made(new.iter().map(|script| Arc::clone(&script.name)));
+                Ok(rows)
+            }
+            Err(failure) if new.len() < scripts.len() && failure.is_of_session() => {
+                connection.forget_made();
+                Err(failure.repeatable())
+            }
+            Err(failure) => Err(failure.or_again()),
+        };
         connection.end(rows)
     }
 
@@ -90,4 +125,22 @@ impl Database {
             })
             .await
     }
+}
+
+/// The rows of a statement in a transaction of its own, which begins by `begin`. All is sent at once.
+async fn rows_of_transaction(
+    client: &Client,
+    begin: &str,
+    sql: &str,
+    args: &Args<'_>,
+) -> Outcome<Vec<Row>> {
+    let begin = client.batch_execute(begin);
+    let rows = client.query_typed(sql, args);
+    // After an error of the statement it rolls back.
+    let commit = client.batch_execute("COMMIT");
+    let (begun, rows, committed) = join3(begin, rows, commit).await;
+    begun?;
+    let rows = rows?;
+    committed?;
+    Ok(rows)
 }

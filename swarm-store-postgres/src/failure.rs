@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 
-use deadpool_postgres::PoolError;
 use swarm_core::store::StoreErrorKind;
 use swarm_core::store::records::Unreadable;
 use swarm_core::{Invalid, StoreError};
@@ -13,6 +12,9 @@ pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// The code of the error that the functions of the store raise under another isolation level.
 const WRONG_ISOLATION: &str = "SW001";
+
+/// The code of the error that they raise if the layout has another number, which is the message.
+const OTHER_LAYOUT: &str = "SW002";
 
 /// Said of a server that takes no writes.
 pub(crate) const NO_WRITES: &str =
@@ -97,6 +99,11 @@ impl Failure {
         self.code.as_ref().is_some_and(|code| code.code() == WRONG_ISOLATION)
     }
 
+    /// Whether the session lacks a statement or a function, which was made in another one. Nothing was carried out then.
+    pub(crate) fn is_of_session(&self) -> bool {
+        self.is(&SqlState::UNDEFINED_FUNCTION) || self.is(&SqlState::INVALID_SQL_STATEMENT_NAME)
+    }
+
     /// This failure, of a call that may be repeated: nothing was committed.
     pub(crate) fn repeatable(self) -> Self {
         Self { may_repeat: true, ..self }
@@ -122,6 +129,9 @@ impl From<tokio_postgres::Error> for Failure {
             return Self { breaks_connection: true, ..lost.outage() };
         };
         let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().into());
+        if code.code() == OTHER_LAYOUT {
+            return crate::schema::other_layout(said.parse().unwrap_or_default());
+        }
         let mut failure = Self::new(kind(&code), said);
         // A server that was demoted, or is shutting down, does not serve this connection again.
         failure.breaks_connection =
@@ -159,17 +169,6 @@ fn kind(code: &SqlState) -> StoreErrorKind {
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreErrorKind::Corrupt,
         _ if code.code() == WRONG_ISOLATION => StoreErrorKind::Misconfigured,
         _ => StoreErrorKind::Unavailable,
-    }
-}
-
-impl From<PoolError> for Failure {
-    fn from(error: PoolError) -> Self {
-        match error {
-            // Nothing was sent.
-            PoolError::Backend(error) => Self::from(error).or_again(),
-            PoolError::Timeout(_) => Self::unavailable("all connections of the pool are in use"),
-            other => Self::unavailable(other.to_string()),
-        }
     }
 }
 

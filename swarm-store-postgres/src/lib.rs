@@ -22,22 +22,23 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod answers;
 mod backend;
 mod changes;
+mod commits;
 mod connector;
 mod database;
-mod db;
 mod failure;
 mod health;
 mod pool;
-mod program;
+mod reads;
 mod schema;
+mod script;
 mod settings;
 mod sql;
 #[cfg(feature = "tls")]
 mod tls;
 mod transfer;
+mod values;
 
 use std::sync::Arc;
 

@@ -1,15 +1,13 @@
-//! The layout and the statements, generated from the declared tables.
+//! The layout, and the parts of which statements are generated: the conditions of a range, and the places of values.
 //!
-//! What most calls do has functions of its own for each table, whose plans PostgreSQL keeps: the first record of a range, the
-//! number of its records, a write. The functions in `layout/functions.sql` call them. Everything else is a statement that a call
-//! brings along.
-//!
-//! The values of a statement are texts: see [`Program`](crate::program::Program).
+//! Plans are kept, maybe from a time when the tables were empty, where all indexes seem to be as good. So every range orders
+//! its rows in the way of one index: each of the others would read more rows.
 
 use std::fmt::Write as _;
 
 use swarm_core::store::TABLES;
-use swarm_core::store::backend::{Column, ColumnKind, Index, Join, PartSet, Range, Table};
+use swarm_core::store::backend::shape::{LimitShape, Place, RangeShape};
+use swarm_core::store::backend::{ColumnKind, Index, LOG, PartSet, Table};
 
 /// Tables that are declared.
 pub(crate) type Declared = &'static [&'static Table];
@@ -17,15 +15,9 @@ pub(crate) type Declared = &'static [&'static Table];
 /// The statements that create the layout in an empty schema. The tables of the record layer have views.
 pub(crate) fn layout(tables: Declared) -> String {
     let mut layout = include_str!("layout/tables.sql").to_owned();
-    for table in tables {
+    for table in tables.iter().copied().chain([&LOG]) {
         layout += &definition(table);
     }
-    for table in tables {
-        layout += &first_function(table);
-        layout += &count_function(table);
-        layout += &write_function(table);
-    }
-    layout += &dispatchers(tables);
     layout += include_str!("layout/functions.sql");
     if tables == TABLES {
         layout += include_str!("layout/views.sql");
@@ -54,7 +46,7 @@ fn definition(table: &Table) -> String {
         let not_null = if position < table.key { " NOT NULL" } else { "" };
         columns.push(format!("\"{}\" {kind}{not_null}", column.name));
     }
-    columns.push("version bigint NOT NULL".to_owned());
+    columns.push("version bigint NOT NULL DEFAULT 1".to_owned());
     columns.extend(table.parts.iter().map(|part| format!("\"{part}\" text")));
     columns.push(format!("PRIMARY KEY (tenant, {})", list(table, 0..table.key)));
     let (name, columns) = (table.name, columns.join(",\n  "));
@@ -83,324 +75,155 @@ fn definition(table: &Table) -> String {
     text
 }
 
-/// The parameters of a function of a table that reads a range.
-const RANGE: &str =
-    "the_tenant text, the_index integer, the_values text[], the_place integer, the_count integer";
+/// The type of values that a call brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Number,
+    Text,
+    Bytes,
+}
 
-/// The function that returns the first record of a range, but for the one whose key is at `the_except`. The primary key is the
-/// index -1.
-fn first_function(table: &Table) -> String {
-    let name = table.name;
-    let selected = selected(table, |part| format!("(the_parts & {}) <> 0", 1_u64 << part));
-    let first = |index, prefix, is_descending| {
-        let source = Source::of_function(table, index, prefix);
-        let order = source.order(is_descending);
-        format!(
-            "SELECT {selected} INTO result FROM swarm.{name} WHERE {}{}{order} LIMIT 1;",
-            source.conditions,
-            except(table)
-        )
-    };
-    let mut cases = String::new();
-    for (index, prefix) in variants(table) {
-        for is_descending in [false, true] {
-            let case = case(index, prefix) + i64::from(is_descending);
-            let first = first(index, prefix, is_descending);
-            let _ = write!(cases, "\n    WHEN {case} THEN\n      {first}");
+impl Kind {
+    pub(crate) fn of(column: ColumnKind) -> Self {
+        match column {
+            ColumnKind::Integer | ColumnKind::Time => Self::Number,
+            ColumnKind::Text => Self::Text,
+            ColumnKind::Bytes => Self::Bytes,
         }
     }
-    format!(
-        "\nCREATE FUNCTION swarm.first_{name}_2({RANGE}, is_descending boolean, the_except integer, the_parts integer)
-RETURNS swarm.found_2 LANGUAGE plpgsql STABLE AS $$
-#variable_conflict use_column
-DECLARE
-  result swarm.found_2;
-BEGIN
-  CASE the_index * 20 + the_count * 2 + is_descending::integer{cases}
-  END CASE;
-  RETURN result;
-END $$;\n"
-    )
-}
 
-/// The function that returns the number of the records in a range, at most `enough`, without the one whose key is at
-/// `the_except`.
-fn count_function(table: &Table) -> String {
-    let name = table.name;
-    let mut cases = String::new();
-    for (index, prefix) in variants(table) {
-        let (case, source) = (case(index, prefix), Source::of_function(table, index, prefix));
-        let _ = write!(
-            cases,
-            "\n    WHEN {case} THEN
-      SELECT count(*) INTO result FROM (SELECT FROM swarm.{name} WHERE {}{}{} LIMIT enough) AS counted;",
-            source.conditions,
-            except(table),
-            source.order(false)
-        );
-    }
-    format!(
-        "\nCREATE FUNCTION swarm.count_{name}_2({RANGE}, the_except integer, enough bigint)
-RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-#variable_conflict use_column
-DECLARE
-  result bigint;
-BEGIN
-  CASE the_index * 20 + the_count * 2{cases}
-  END CASE;
-  RETURN result;
-END $$;\n"
-    )
-}
-
-/// The number by which a function finds the statement of an index and a number of columns.
-fn case(index: Option<usize>, prefix: usize) -> i64 {
-    let index = index.and_then(|index| i64::try_from(index).ok()).unwrap_or(-1);
-    index * 20 + i64::try_from(prefix).unwrap_or(0) * 2
-}
-
-/// The indexes, and the numbers of their first columns that a range may give values for.
-fn variants(table: &Table) -> impl Iterator<Item = (Option<usize>, usize)> {
-    let indexes = std::iter::once(None).chain((0..table.indexes.len()).map(Some));
-    indexes.flat_map(|index| (0..=ordered(table, index).len()).map(move |prefix| (index, prefix)))
-}
-
-/// The condition that a record is not the one whose key is at `the_except`.
-fn except(table: &Table) -> String {
-    let values = (1..).map(|place| format!("the_values[the_except + {place}]"));
-    let key = equal(table, (0..table.key).zip(values));
-    format!(" AND (the_except IS NULL OR NOT ({key}))")
-}
-
-/// The function that writes a record.
-fn write_function(table: &Table) -> String {
-    let name = table.name;
-    let places = |count: usize, array: &'static str, first: &'static str| {
-        (1..=count).map(move |place| format!("{array}[{first} + {place}]"))
-    };
-    let columns = table.columns.iter().zip(places(table.columns.len(), "the_values", "the_place"));
-    let values: Vec<_> = columns.map(|(column, value)| typed(column, &value)).collect();
-    let parts: Vec<_> = places(table.parts.len(), "the_texts", "the_text").collect();
-    let stored = table.columns.iter().map(|column| column.name).chain(table.parts.iter().copied());
-    let stored: Vec<_> = stored.map(|name| format!("\"{name}\"")).collect();
-    let replaced = stored.iter().skip(table.key).map(|name| format!("{name} = excluded.{name}, "));
-    let values = values.into_iter().chain(parts).collect::<Vec<_>>().join(", ");
-    let insert = format!(
-        "INSERT INTO swarm.{name} AS stored (tenant, version, {}) VALUES (the_tenant, 1, {values})",
-        stored.join(", ")
-    );
-    let (key, replaced) = (list(table, 0..table.key), replaced.collect::<String>());
-    format!(
-        "\nCREATE FUNCTION swarm.write_{name}_2(the_tenant text, replaces boolean, the_values text[], the_place integer,
-  the_texts text[], the_text integer) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
-#variable_conflict use_column
-BEGIN
-  IF replaces THEN
-    {insert}
-      ON CONFLICT (tenant, {key}) DO UPDATE SET {replaced}version = stored.version + 1;
-  ELSE
-    {insert};
-  END IF;
-END $$;\n"
-    )
-}
-
-/// The functions that call those of a table by its name.
-fn dispatchers(tables: Declared) -> String {
-    let dispatcher = |function: &str, returned: &str, volatility: &str, parameters: &str| {
-        let names = parameters.split(',').filter_map(|it| it.split_whitespace().next());
-        let arguments = names.collect::<Vec<_>>().join(", ");
-        let mut cases = String::new();
-        for table in tables {
-            let name = table.name;
-            let _ =
-                write!(cases, "\n    WHEN '{name}' THEN swarm.{function}_{name}_2({arguments})");
+    /// The name of the type.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Number => "bigint",
+            Self::Text => "text",
+            Self::Bytes => "bytea",
         }
-        format!(
-            "\nCREATE FUNCTION swarm.{function}_2(the_table text, {parameters}) RETURNS {returned}
-LANGUAGE plpgsql {volatility} AS $$
-BEGIN
-  RETURN CASE the_table{cases} END;
-END $$;\n"
-        )
-    };
-    let first = format!("{RANGE}, is_descending boolean, the_except integer, the_parts integer");
-    let count = format!("{RANGE}, the_except integer, enough bigint");
-    let write = "the_tenant text, replaces boolean, the_values text[], the_place integer, the_texts text[], the_text integer";
-    dispatcher("first", "swarm.found_2", "STABLE", &first)
-        + &dispatcher("count", "bigint", "STABLE", &count)
-        + &write_dispatcher(tables, write)
-}
-
-/// A function without a result is called by a statement.
-fn write_dispatcher(tables: Declared, parameters: &str) -> String {
-    let names = parameters.split(',').filter_map(|it| it.split_whitespace().next());
-    let arguments = names.collect::<Vec<_>>().join(", ");
-    let mut cases = String::new();
-    for table in tables {
-        let name = table.name;
-        let _ =
-            write!(cases, "\n    WHEN '{name}' THEN PERFORM swarm.write_{name}_2({arguments});");
     }
-    format!(
-        "\nCREATE FUNCTION swarm.write_2(the_table text, {parameters}) RETURNS void
-LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-  CASE the_table{cases}
-  END CASE;
-END $$;\n"
-    )
 }
 
-/// Whether the first record of this range, and the number of its records, are found by the functions of its table.
-pub(crate) fn has_function(range: &Range) -> bool {
-    let Range { after, before, distinct, having, join, .. } = range;
-    after.is_none() && before.is_none() && *distinct == 0 && having.is_none() && join.is_none()
+/// A value of a shape: its position among the bound values, or among the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Value(usize),
+    Text(usize),
 }
 
-/// Selects the records of a range, in their order: version, columns, parts, then the same of the joined record, and the number of
-/// the records of which those beyond the maximum size are left out.
-pub(crate) fn select(range: &Range) -> String {
-    let table = range.table;
-    let (source, direction) = (Source::of_statement(range), range.is_descending);
-    let order = source.order(direction);
-    let mut from = format!("({}) AS r", source.records(range));
-    let (mut total, mut filter) = ("NULL::bigint", String::new());
-    if range.bytes != usize::MAX {
-        let lengths = (0..table.parts.len()).filter(|part| range.parts.has(*part));
-        let lengths = lengths.filter_map(|part| table.parts.get(part));
-        let lengths: String =
-            lengths.map(|part| format!(" + coalesce(octet_length(\"{part}\"), 0)")).collect();
-        from = format!(
-            "(SELECT r.*, sum(0{lengths}) OVER ({order}) AS up_to, row_number() OVER ({order}) AS place,
-                count(*) OVER () AS total FROM {from}) AS r"
-        );
-        let bytes = i64::try_from(range.bytes).unwrap_or(i64::MAX);
-        (total, filter) = ("total", format!(" WHERE place = 1 OR up_to <= {bytes}"));
+/// The values that a statement takes from its call, in the order in which they are sent.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    pub(crate) slots: Vec<(Slot, Kind)>,
+    pub(crate) style: Style,
+    /// The tables of the queries that this one may refer to.
+    pub(crate) found: Vec<Option<&'static Table>>,
+}
+
+/// How a statement names its values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Style {
+    /// As parameters, the first of which has this number.
+    Parameters(usize),
+    /// As columns of `k`, which has a row for each of many queries.
+    Rows,
+    /// As elements of the arrays `n1`, `t1` and `b1`, after a cursor with this name and so many numbers and bytes.
+    Arrays(&'static str, usize, usize),
+}
+
+impl Slots {
+    pub(crate) fn new(style: Style) -> Self {
+        Self { slots: Vec::new(), style, found: Vec::new() }
     }
-    let mut joined = "NULL::bigint, NULL::text[], NULL::text[]";
-    if let Some(Join { table: other, column: key, parts }) = &range.join {
-        let (parts, key) = (mask(other, *parts), column(table, *key));
-        joined = "j.version, j.columns, j.parts";
-        let _ = write!(
-            from,
-            " LEFT JOIN LATERAL swarm.first_{}_2($1, -1, ARRAY[r.{key}::text], 0, 1, false, NULL, {parts}) AS j
-                ON r.{key} IS NOT NULL",
-            other.name
-        );
+
+    /// The expression of a value.
+    pub(crate) fn value(&mut self, position: usize, kind: Kind) -> String {
+        self.named(Slot::Value(position), kind)
     }
-    let selected = selected_of("r.", table, |part| range.parts.has(part).to_string());
-    let order = source.order_of("r.", direction);
-    format!("SELECT {selected}, {joined}, {total} FROM {from}{filter}{order}")
-}
 
-/// Counts the records of a range, at most `enough`, without the one whose key follows its values, if there is one.
-pub(crate) fn count(range: &Range, has_except: bool, enough: u64) -> String {
-    let source = Source::of_statement(range);
-    let mut except = String::new();
-    if has_except {
-        let key = equal(range.table, (0..range.table.key).zip(places(source.values + 1)));
-        except = format!(" WHERE NOT ({key})");
+    pub(crate) fn number(&mut self, position: usize) -> String {
+        self.value(position, Kind::Number)
     }
-    let unlimited = Range { limit: usize::MAX, ..range.clone() };
-    let records = source.records(&unlimited);
-    format!("SELECT count(*) FROM (SELECT FROM ({records}) AS r{except} LIMIT {enough}) AS counted")
-}
 
-/// Counts the records of a range that have more in a column than the value that follows its values; at most one.
-pub(crate) fn count_more(range: &Range, position: usize) -> String {
-    let source = Source::of_statement(range);
-    let (records, more) = (source.records(range), source.next(range.table, position));
-    let column = column(range.table, position);
-    format!(
-        "SELECT count(*) FROM (SELECT FROM ({records}) AS r WHERE {column} > {more} LIMIT 1) AS more"
-    )
-}
+    /// The expression of a part of a record.
+    pub(crate) fn text(&mut self, position: usize) -> String {
+        self.named(Slot::Text(position), Kind::Text)
+    }
 
-/// The first record of a range, but for the one whose key follows its values.
-pub(crate) fn first_but(range: &Range) -> String {
-    let source = Source::of_statement(range);
-    let key = equal(range.table, (0..range.table.key).zip(places(source.values + 1)));
-    let selected = selected(range.table, |part| range.parts.has(part).to_string());
-    let order = source.order(range.is_descending);
-    let records = source.records(range);
-    format!("SELECT {selected} FROM ({records}) AS r WHERE NOT ({key}){order} LIMIT 1")
-}
+    fn named(&mut self, slot: Slot, kind: Kind) -> String {
+        let known = self.slots.iter().position(|known| *known == (slot, kind));
+        let position = known.unwrap_or(self.slots.len());
+        if known.is_none() {
+            self.slots.push((slot, kind));
+        }
+        match self.style {
+            Style::Parameters(first) => format!("${}", first + position),
+            Style::Rows => format!("k.v{position}"),
+            Style::Arrays(cursor, numbers, bytes) => {
+                let before = self.slots.iter().take(position).filter(|(_, it)| *it == kind).count();
+                let (array, skipped) = match kind {
+                    Kind::Number => ('n', numbers),
+                    Kind::Text => ('t', 0),
+                    Kind::Bytes => ('b', bytes),
+                };
+                format!("{array}1[{cursor}{array}1 + {}]", before + skipped + 1)
+            }
+        }
+    }
 
-/// Changes one column of the records of a range to the value that follows its values.
-pub(crate) fn set(range: &Range, position: usize) -> String {
-    let source = Source::of_statement(range);
-    let (value, column) = (source.next(range.table, position), column(range.table, position));
-    format!(
-        "UPDATE swarm.{} SET {column} = {value} WHERE {}",
-        range.table.name,
-        source.row_ids(range)
-    )
-}
+    /// The expression of the value of a column.
+    pub(crate) fn place(&mut self, place: Place, kind: ColumnKind) -> String {
+        match place {
+            Place::Bound(position) => self.value(position, Kind::of(kind)),
+            Place::Found(query, position) => {
+                let table = self.found.get(query).copied().flatten();
+                let column = table.map_or_else(|| "NULL".to_owned(), |it| column(it, position));
+                format!("(SELECT {column} FROM q{query} LIMIT 1)")
+            }
+            Place::Assigned(sequence) => format!("a{sequence}"),
+            Place::AssignedText(sequence) => format!("a{sequence}::text"),
+            Place::Now => "at1".to_owned(),
+        }
+    }
 
-/// Removes the records of a range.
-pub(crate) fn remove(range: &Range) -> String {
-    let source = Source::of_statement(range);
-    format!("DELETE FROM swarm.{} WHERE {}", range.table.name, source.row_ids(range))
-}
+    /// The expression of the value of a column of a table.
+    pub(crate) fn column(&mut self, table: &Table, position: usize, place: Place) -> String {
+        match table.columns.get(position) {
+            Some(column) => self.place(place, column.kind),
+            None => "NULL".to_owned(),
+        }
+    }
 
-/// Appends an entry for each record of a range. After its values come the number of the last entry, the time, the commit, and the
-/// text.
-pub(crate) fn append_each(range: &Range) -> String {
-    let source = Source::of_statement(range);
-    let (records, order) = (source.records(range), source.order(range.is_descending));
-    let (key, table) = (column(range.table, 0), range.table.name);
-    format!(
-        "INSERT INTO swarm.log (tenant, seq, at, commit_id, refers, record, entry)
-            SELECT $1, $3 + row_number() OVER ({order}), $4, $5, '{table}', {key}, $6 FROM ({records}) AS r"
-    )
+    /// The condition that a record has this key.
+    pub(crate) fn has_key(&mut self, table: &Table, key: &[Place]) -> String {
+        let equal = key.iter().enumerate().map(|(position, place)| {
+            format!("{} = {}", column(table, position), self.column(table, position, *place))
+        });
+        equal.collect::<Vec<_>>().join(" AND ")
+    }
 }
 
 /// The records of a range.
-struct Source<'a> {
-    table: &'a Table,
+pub(crate) struct Source {
+    table: &'static Table,
     conditions: String,
     /// The columns by which the records are ordered, where they differ: also the last one that has a given value, so that only
     /// one index has this order.
     order: Vec<usize>,
-    /// The number of the values.
-    values: usize,
+    is_descending: bool,
+    /// What `DISTINCT ON` is over, if anything.
+    distinct: Vec<usize>,
+    limit: Option<String>,
 }
 
-impl<'a> Source<'a> {
-    /// In a function of the table.
-    fn of_function(table: &'a Table, index: Option<usize>, prefix: usize) -> Self {
-        let values = (1..).map(|place| format!("the_values[the_place + {place}]"));
-        Self::new(table, index, "the_tenant", values.take(prefix).collect())
-    }
-
-    /// In a statement, whose values are `$2`.
-    fn of_statement(range: &'a Range) -> Self {
-        let Range { table, index, prefix, after, before, having, .. } = range;
-        let mut source = Self::new(table, *index, "$1", places(1).take(prefix.len()).collect());
-        let bounded = ordered(table, *index).get(prefix.len()).copied();
-        for (bound, than) in [(after, '>'), (before, '<')] {
-            if bound.is_some() {
-                if let Some(bounded) = bounded {
-                    let (column, value) = (column(table, bounded), source.next(table, bounded));
-                    let _ = write!(source.conditions, " AND {column} {than} {value}");
-                }
-                source.values += 1;
-            }
-        }
-        if let Some(having) = having {
-            let _ = write!(source.conditions, " AND {} IS NOT NULL", column(table, *having));
-        }
-        source
-    }
-
-    fn new(table: &'a Table, index: Option<usize>, tenant: &str, prefix: Vec<String>) -> Self {
-        let (mut order, values) = (ordered(table, index), prefix.len());
-        let last = values.saturating_sub(1);
+impl Source {
+    /// `tenant` is the expression of the tenant.
+    pub(crate) fn of(range: &RangeShape, tenant: &str, slots: &mut Slots) -> Self {
+        let RangeShape { table, index, prefix, .. } = range;
+        let mut order = ordered(table, *index);
         let mut conditions = format!("tenant = {tenant}");
-        for (place, (position, value)) in order.iter().zip(&prefix).enumerate() {
-            let Some(kind) = table.columns.get(*position) else { continue };
-            let (column, value) = (column(table, *position), typed(kind, value));
+        let last = prefix.len().saturating_sub(1);
+        for (place, (position, value)) in order.iter().zip(prefix).enumerate() {
+            let (column, value) =
+                (column(table, *position), slots.column(table, *position, *value));
             let _ = match place == last {
                 true => write!(conditions, " AND {column} BETWEEN {value} AND {value}"),
                 false => write!(conditions, " AND {column} = {value}"),
@@ -411,102 +234,89 @@ impl<'a> Source<'a> {
                 let _ = write!(conditions, " AND {condition}");
             }
         }
+        if let Some(bounded) = order.get(prefix.len()).copied() {
+            for (bound, than) in [(range.after, '>'), (range.before, '<')] {
+                if let Some(bound) = bound {
+                    let value = slots.column(table, bounded, bound);
+                    let _ = write!(conditions, " AND {} {than} {value}", column(table, bounded));
+                }
+            }
+        }
+        if let Some(having) = range.having {
+            let _ = write!(conditions, " AND {} IS NOT NULL", column(table, having));
+        }
+        let mut limit = match range.limit {
+            LimitShape::One => Some("1".to_owned()),
+            LimitShape::Bound(position) => Some(slots.number(position)),
+            LimitShape::None => None,
+        };
+        let distinct: Vec<_> = order.iter().copied().take(range.distinct).skip(last).collect();
+        if range.distinct > 0 && distinct.is_empty() {
+            limit = Some(limit.map_or_else(|| "1".to_owned(), |it| format!("least({it}, 1)")));
+        }
         order.drain(..last.min(order.len()));
-        Self { table, conditions, order, values }
+        let is_descending = range.is_descending;
+        Self { table, conditions, order, is_descending, distinct, limit }
     }
 
-    /// The value of a column that follows the others.
-    fn next(&self, table: &Table, position: usize) -> String {
-        let value = format!("($2)[{}]", self.values + 1);
-        table.columns.get(position).map_or_else(String::new, |column| typed(column, &value))
-    }
-
-    fn order(&self, is_descending: bool) -> String {
-        self.order_of("", is_descending)
-    }
-
-    fn order_of(&self, prefix: &str, is_descending: bool) -> String {
-        let direction = if is_descending { " DESC" } else { "" };
+    /// The order of the records in a table expression with this alias, which ends with a full stop.
+    pub(crate) fn order(&self, alias: &str) -> String {
+        let direction = if self.is_descending { " DESC" } else { "" };
         let columns =
-            self.order.iter().map(|it| format!("{prefix}{}{direction}", column(self.table, *it)));
+            self.order.iter().map(|it| format!("{alias}{}{direction}", column(self.table, *it)));
         format!(" ORDER BY {}", columns.collect::<Vec<_>>().join(", "))
     }
 
-    /// Selects the records as they are.
-    fn records(&self, range: &Range) -> String {
-        self.columns("*", range)
-    }
-
-    fn columns(&self, columns: &str, range: &Range) -> String {
-        let Range { table, index, is_descending, distinct, limit, .. } = range;
-        let (mut first, mut limit) = (String::new(), *limit);
-        if *distinct > 0 {
-            let skipped = range.prefix.len().saturating_sub(1);
-            let distinct: Vec<_> =
-                ordered(table, *index).into_iter().take(*distinct).skip(skipped).collect();
-            match distinct.is_empty() {
-                true => limit = limit.min(1),
-                false => first = format!("DISTINCT ON ({}) ", list(table, distinct)),
-            }
-        }
-        let limit = match limit {
-            usize::MAX => String::new(),
-            limit => format!(" LIMIT {limit}"),
+    /// Selects columns of the records.
+    pub(crate) fn select(&self, columns: &str) -> String {
+        let first = match self.distinct.is_empty() {
+            true => String::new(),
+            false => format!("DISTINCT ON ({}) ", list(self.table, self.distinct.iter().copied())),
         };
-        let (name, order) = (table.name, self.order(*is_descending));
+        let limit = self.limit.as_ref().map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
+        let (name, order) = (self.table.name, self.order(""));
         format!("SELECT {first}{columns} FROM swarm.{name} WHERE {}{order}{limit}", self.conditions)
     }
 
-    /// The condition of a statement that changes the records.
-    fn row_ids(&self, range: &Range) -> String {
-        format!("ctid = ANY (ARRAY({}))", self.columns("ctid", range))
+    /// The first record alone.
+    pub(crate) fn first(mut self) -> Self {
+        self.limit = match self.limit {
+            Some(limit) if limit != "1" => Some(format!("least({limit}, 1)")),
+            _ => Some("1".to_owned()),
+        };
+        self
     }
-}
 
-/// The values of a statement from this place on.
-fn places(first: usize) -> impl Iterator<Item = String> {
-    (first..).map(|place| format!("($2)[{place}]"))
-}
-
-/// The version, the columns and the parts of a record, of which those are read for which a condition is true.
-fn selected(table: &Table, is_read: impl Fn(usize) -> String) -> String {
-    selected_of("", table, is_read)
-}
-
-fn selected_of(prefix: &str, table: &Table, is_read: impl Fn(usize) -> String) -> String {
-    let columns = table.columns.iter().map(|column| {
-        let name = format!("{prefix}\"{}\"", column.name);
-        match column.kind {
-            ColumnKind::Integer | ColumnKind::Time => format!("{name}::text"),
-            ColumnKind::Text => name,
-            ColumnKind::Bytes => format!("encode({name}, 'hex')"),
+    /// Counts the records, without the one that has a key for which `except` is true: at most `enough`.
+    pub(crate) fn count(
+        mut self,
+        range: &RangeShape,
+        except: &str,
+        enough: Option<&str>,
+    ) -> String {
+        if range.distinct == 0 && range.having.is_none() {
+            self.limit = None;
         }
-    });
-    let parts = table.parts.iter().enumerate().map(|(part, name)| match &*is_read(part) {
-        "true" => format!("{prefix}\"{name}\""),
-        "false" => "NULL".to_owned(),
-        condition => format!("CASE WHEN {condition} THEN {prefix}\"{name}\" END"),
-    });
-    let (columns, parts) = (columns.collect::<Vec<_>>(), parts.collect::<Vec<_>>());
-    format!(
-        "{prefix}version, ARRAY[{}]::text[], ARRAY[{}]::text[]",
-        columns.join(", "),
-        parts.join(", ")
-    )
-}
-
-/// The parts that are read, as an integer.
-pub(crate) fn mask(table: &Table, parts: PartSet) -> i64 {
-    (0..table.parts.len()).filter(|part| parts.has(*part)).fold(0, |mask, part| mask | 1 << part)
-}
-
-/// A text as the value of a column.
-fn typed(column: &Column, value: &str) -> String {
-    match column.kind {
-        ColumnKind::Integer | ColumnKind::Time => format!("({value})::bigint"),
-        ColumnKind::Text => value.to_owned(),
-        ColumnKind::Bytes => format!("decode({value}, 'hex')"),
+        let records = self.select("*");
+        let enough = enough.map(|enough| format!(" LIMIT {enough}")).unwrap_or_default();
+        format!("SELECT count(*) FROM (SELECT FROM ({records}) AS r{except}{enough}) AS counted")
     }
+
+    /// The condition of a statement that changes the records.
+    pub(crate) fn row_ids(&self) -> String {
+        format!("ctid = ANY (ARRAY({}))", self.select("ctid"))
+    }
+}
+
+/// A record as a value: its version, its columns, and the parts that are read.
+pub(crate) fn record(alias: &str, table: &Table, parts: PartSet) -> String {
+    let read = table.parts.iter().enumerate().filter(|(part, _)| parts.has(*part));
+    let names = table.columns.iter().map(|column| column.name).chain(read.map(|(_, name)| *name));
+    let mut record = format!("ROW({alias}version");
+    for name in names {
+        let _ = write!(record, ", {alias}\"{name}\"");
+    }
+    record + ")"
 }
 
 /// The columns of an index in its order. The key of the table comes last, unless the other columns determine it.
@@ -517,15 +327,6 @@ fn ordered(table: &Table, index: Option<usize>) -> Vec<usize> {
         columns.extend(rest);
     }
     columns
-}
-
-/// The condition that columns have these values.
-fn equal(table: &Table, values: impl IntoIterator<Item = (usize, String)>) -> String {
-    let conditions = values.into_iter().filter_map(|(position, value)| {
-        let value = typed(table.columns.get(position)?, &value);
-        Some(format!("{} = {value}", column(table, position)))
-    });
-    conditions.collect::<Vec<_>>().join(" AND ")
 }
 
 /// The conditions under which a record is in an index.
@@ -539,6 +340,6 @@ fn list(table: &Table, columns: impl IntoIterator<Item = usize>) -> String {
 }
 
 /// The quoted name of a column.
-fn column(table: &Table, position: usize) -> String {
+pub(crate) fn column(table: &Table, position: usize) -> String {
     format!("\"{}\"", table.columns.get(position).map_or("", |column| column.name))
 }

@@ -19,20 +19,6 @@ CREATE TABLE swarm.sequences (
   PRIMARY KEY (tenant, name)
 ) WITH (fillfactor = 50);
 
-CREATE TABLE swarm.log (
-  tenant text COLLATE "C" NOT NULL,
-  seq bigint NOT NULL,
-  at bigint NOT NULL,
-  commit_id bytea NOT NULL,
-  topic bigint, -- what the entry is about
-  assigned bigint, -- a number that the commit assigned
-  refers text, -- the table of the record that the entry refers to
-  record bigint, -- the key of that record
-  entry text,
-  PRIMARY KEY (tenant, seq)
-);
-CREATE INDEX log_by_topic ON swarm.log (tenant, topic, seq) WHERE topic IS NOT NULL;
-
 -- What commits assigned, for some minutes: one that is sent again gets the outcome of the first. Commits that a record of theirs
 -- identifies are not here.
 CREATE TABLE swarm.attempts (
@@ -50,14 +36,9 @@ CREATE TABLE swarm.staged (
   tenant text COLLATE "C" NOT NULL,
   load bytea NOT NULL, -- distinguishes loads
   number bigint NOT NULL,
-  items jsonb NOT NULL,
-  vals text[] NOT NULL,
+  numbers bigint[] NOT NULL,
   texts text[] NOT NULL,
+  bytes bytea[] NOT NULL,
   PRIMARY KEY (load, tenant, number)
 );
-ALTER TABLE swarm.staged ALTER COLUMN vals SET STORAGE EXTERNAL;
 ALTER TABLE swarm.staged ALTER COLUMN texts SET STORAGE EXTERNAL;
-
--- A record: the values of its columns as text, bytes in hexadecimal digits; the parts that were asked for. All are null if there
--- is none.
-CREATE TYPE swarm.found_2 AS (version bigint, columns text[], parts text[]);

@@ -5,11 +5,10 @@ use swarm_core::TenantId;
 use swarm_core::store::Result;
 use swarm_core::store::backend::{Query, Reading, Snapshot};
 
-use super::transaction::{Transaction, bounded};
-use crate::answers::reading;
-use crate::database::{Database, READ, values_of_read};
+use super::transaction::Transaction;
+use crate::database::Database;
 use crate::failure::Outcome;
-use crate::program;
+use crate::reads::reading;
 
 /// A transaction that reads one snapshot.
 pub(crate) struct Snapshotted {
@@ -20,16 +19,20 @@ pub(crate) struct Snapshotted {
 impl Snapshotted {
     pub(crate) async fn begin(database: &Database, tenant: &TenantId) -> Outcome<Self> {
         let transaction = Transaction::begin(database, "REPEATABLE READ READ ONLY").await?;
-        let snapshot = Self { transaction, tenant: tenant.clone() };
+        let mut snapshot = Self { transaction, tenant: tenant.clone() };
         // The first statement takes the snapshot.
         snapshot.answers(&[]).await?;
         Ok(snapshot)
     }
 
-    async fn answers(&self, queries: &[Query]) -> Outcome<Reading> {
-        let program = program::of_queries(self.transaction.schema(), queries);
-        let (args, db) = (values_of_read(&program), self.transaction.db(&self.tenant)?);
-        reading(&bounded(db.rows(READ, &args)).await?, queries, self.transaction.schema().tables())
+    async fn answers(&mut self, queries: &[Query]) -> Outcome<Reading> {
+        let database = self.transaction.database();
+        let (script, members) = database.script_of(queries);
+        let tables = database.schema.tables();
+        let sql = script.execute(self.tenant.as_str(), &members);
+        self.transaction.make(&script.script).await?;
+        let rows = self.transaction.rows(&sql, &[]).await?;
+        reading(&rows, queries, &members, tables)
     }
 }
 

@@ -1,15 +1,16 @@
 //! The transaction of a snapshot or a load.
 
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::TenantId;
 use tokio::time::timeout;
+use tokio_postgres::Row;
 
-use crate::database::Database;
-use crate::db::Db;
+use crate::database::{Args, Database};
 use crate::failure::{Failure, Outcome};
 use crate::pool::Connection;
-use crate::schema::Schema;
+use crate::script::Script;
 
 /// The longest time that one call takes: it may write some megabytes, or wait for the disk.
 const MAX_CALL: Duration = Duration::from_secs(60);
@@ -18,6 +19,8 @@ const MAX_CALL: Duration = Duration::from_secs(60);
 pub(super) struct Transaction {
     database: Database,
     connection: Connection,
+    /// The names of what it has made sure of.
+    made: HashSet<Arc<str>>,
 }
 
 impl Transaction {
@@ -30,28 +33,40 @@ impl Transaction {
              SET LOCAL lock_timeout = {lock_timeout};
              SET LOCAL idle_in_transaction_session_timeout = '10min'"
         );
-        bounded(async { Ok(connection.client()?.batch_execute(&begin).await?) }).await?;
-        Ok(Self { database: database.clone(), connection })
+        bounded(async { Ok(connection.client().batch_execute(&begin).await?) }).await?;
+        Ok(Self { database: database.clone(), connection, made: HashSet::new() })
     }
 
-    pub(super) fn schema(&self) -> &Schema {
-        &self.database.schema
+    pub(super) fn database(&self) -> &Database {
+        &self.database
     }
 
-    /// The rows of a tenant.
-    pub(super) fn db<'a>(&'a self, tenant: &'a TenantId) -> Outcome<Db<'a>> {
-        Ok(Db::new(self.connection.client()?, &self.database.schema, tenant))
+    /// Makes a script, unless this transaction has.
+    pub(super) async fn make(&mut self, script: &Script) -> Outcome<()> {
+        if self.made.contains(&script.name) {
+            return Ok(());
+        }
+        let client = self.connection.client();
+        bounded(async { Ok(client.batch_execute(&script.setup).await?) }).await?;
+        self.made.insert(Arc::clone(&script.name));
+        Ok(())
+    }
+
+    /// Runs a statement; returns the rows that it finds.
+    pub(super) async fn rows(&self, sql: &str, args: &Args<'_>) -> Outcome<Vec<Row>> {
+        let sql = self.database.schema.qualify(sql);
+        bounded(async { Ok(self.connection.client().query_typed(&sql, args).await?) }).await
     }
 
     /// Ends it by `COMMIT` or `ROLLBACK`.
     pub(super) async fn end(self, how: &str) -> Outcome<()> {
         // If that fails, dropping the connection closes it.
-        bounded(async { Ok(self.connection.client()?.batch_execute(how).await?) }).await?;
+        bounded(async { Ok(self.connection.client().batch_execute(how).await?) }).await?;
         self.connection.end(Ok(()))
     }
 }
 
 /// Bounds a call.
-pub(super) async fn bounded<T>(call: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+async fn bounded<T>(call: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     timeout(MAX_CALL, call).await.unwrap_or_else(|_| Err(Failure::timeout()))
 }

@@ -12,7 +12,7 @@ use super::tenant::*;
 use crate::assertions::{ensure, expect_eq};
 
 pub async fn backend_is_ready(backend: Arc<dyn Backend>) {
-    expect_eq!(backend.ready(false).await.map_err(|error| error.kind()), Ok(Readiness::default()));
+    expect_eq!(backend.ready().await.map_err(|error| error.kind()), Ok(Readiness::default()));
 }
 
 pub async fn records_are_isolated_by_tenant(backend: Arc<dyn Backend>) {
