@@ -420,7 +420,8 @@ DECLARE
   state1 swarm.state_2 := swarm.begin_2(tenant1, patience1, {LAYOUT});
   clock1 bigint := state1.clock; log1 bigint := state1.log; seq1 bigint := state1.seq; last1 bigint := state1.last_at;
   commit1 bytea := state1.last_commit; id1 bytea; at1 bigint; looked1 bigint; found1 bytea; seen1 bytea; made1 integer := 0;
-  bn1 integer := 0; bt1 integer := 0; bb1 integer := 0; cn1 integer; ct1 integer; cb1 integer; before1 bigint; rows1 bigint;{declared}
+  bn1 integer := 0; bt1 integer := 0; bb1 integer := 0; cn1 integer; ct1 integer; cb1 integer; before1 bigint; rows1 bigint;
+  met1 boolean; any1 boolean;{declared}
 BEGIN
   {read}
   FOR transaction1 IN 1 .. count1 LOOP
@@ -499,10 +500,13 @@ fn steps(kinds: &[WriteShape], count: &str, sums: &Sums) -> (String, Kinds) {
         let _ = write!(cases, "\nWHEN {number} THEN {write} {advance}");
         compiled.push((shape.clone(), slots));
     }
-    (
-        format!("FOR step1 IN 1 .. {count} LOOP CASE n1[cn1 + 1]{cases} END CASE; END LOOP;"),
-        compiled,
-    )
+    let looped = match kinds.is_empty() {
+        true => String::new(),
+        false => {
+            format!("FOR step1 IN 1 .. {count} LOOP CASE n1[cn1 + 1]{cases} END CASE; END LOOP;")
+        }
+    };
+    (looped, compiled)
 }
 
 fn zip_with(names: [&str; 3], lengths: [usize; 3], each: impl Fn(&str, usize) -> String) -> String {
@@ -526,38 +530,51 @@ impl Compiler {
         Source::of(range, TENANT, &mut self.slots)
     }
 
-    /// Sets `outcome0`.
+    /// Sets `outcome0`: one small statement after another, because one that has all of them takes longer to begin.
     fn decision(&mut self, shape: &TransactionShape) -> String {
         let repeated = match &shape.repetition {
             Some((range, position)) => {
                 let column = column(range.table, *position);
-                self.source(range).first().select(&format!("{column} = id1"))
+                self.source(range).first().select(&format!("{column} = id1 INTO met1"))
             }
-            None => "SELECT true FROM swarm.attempts WHERE tenant = tenant1 AND attempt = id1"
-                .to_owned(),
+            None => {
+                "SELECT true INTO met1 FROM swarm.attempts WHERE tenant = tenant1 AND attempt = id1"
+                    .to_owned()
+            }
         };
-        let mut cases = format!("WHEN ({repeated}) THEN {REPEATED}");
+        let mut checks =
+            format!("outcome0 := {REPEATED}; {repeated}; any1 := FOUND; EXIT checks1 WHEN met1;");
         if shape.kind == Mode::Usual {
-            let _ =
-                write!(cases, "\nWHEN at1 - clock1 > {CLOCK_TOLERANCE_MILLIS} THEN {CLOCK_BEHIND}");
+            let _ = write!(
+                checks,
+                "\noutcome0 := {CLOCK_BEHIND}; EXIT checks1 WHEN at1 - clock1 > {CLOCK_TOLERANCE_MILLIS};"
+            );
         }
         for (place, check) in shape.checks.iter().enumerate() {
-            let condition = self.check(check);
-            let _ = write!(cases, "\nWHEN ({condition}) IS NOT TRUE THEN {place}");
+            let check = self.check(check, shape);
+            let _ = write!(checks, "\noutcome0 := {place}; {check}");
         }
-        format!("outcome0 := CASE {cases} ELSE {COMMITTED} END;")
+        format!("<<checks1>> BEGIN\n{checks}\noutcome0 := {COMMITTED};\nEND;")
     }
 
-    fn check(&mut self, check: &CheckShape) -> String {
+    /// Exits unless a check is met.
+    fn check(&mut self, check: &CheckShape, shape: &TransactionShape) -> String {
+        const UNLESS_MET: &str = "EXIT checks1 WHEN met1 IS NOT TRUE;";
+        const IF_FOUND: &str = "EXIT checks1 WHEN FOUND;";
         match check {
             CheckShape::Version(table, key, expected) => {
-                let version = self.source(&key_range(table, key)).select("version");
+                let source = self.source(&key_range(table, key));
                 match expected {
-                    Some(expected) => format!("({version}) = {}", self.slots.number(*expected)),
-                    None => format!("({version}) IS NULL"),
+                    Some(expected) => {
+                        let met = format!("version = {} INTO met1", self.slots.number(*expected));
+                        format!("{}; {UNLESS_MET}", source.select(&met))
+                    }
+                    None => format!("{}; {IF_FOUND}", source.select("true INTO met1")),
                 }
             }
-            CheckShape::NotAfter(time) => format!("at1 <= {}", self.slots.number(*time)),
+            CheckShape::NotAfter(time) => {
+                format!("EXIT checks1 WHEN at1 > {};", self.slots.number(*time))
+            }
             CheckShape::First { range, column: position, value, version } => {
                 let value = self.slots.column(range.table, *position, *value);
                 let mut met =
@@ -565,29 +582,69 @@ impl Compiler {
                 if let Some(version) = version {
                     let _ = write!(met, " AND version = {}", self.slots.number(*version));
                 }
-                self.source(range).first().select(&met)
+                format!(
+                    "{}; {UNLESS_MET}",
+                    self.source(range).first().select(&(met + " INTO met1"))
+                )
             }
             CheckShape::AtMost(range, position, most) => {
                 let most = self.slots.column(range.table, *position, *most);
                 let (records, column) =
                     (self.source(range).select("*"), column(range.table, *position));
-                format!("NOT EXISTS (SELECT FROM ({records}) AS r WHERE {column} > {most})")
+                format!(
+                    "SELECT true INTO met1 FROM ({records}) AS r WHERE {column} > {most} LIMIT 1; {IF_FOUND}"
+                )
             }
             CheckShape::None(range, except) => {
                 let records = self.source(range).select("*");
-                format!("NOT EXISTS (SELECT FROM ({records}) AS r{})", self.except(range, except))
+                let except_key = self.except(range, except);
+                let exit = format!(
+                    "SELECT true INTO met1 FROM ({records}) AS r{except_key} LIMIT 1; {IF_FOUND}"
+                );
+                match self.is_same(range, shape) {
+                    // The search for a repetition has found it already.
+                    Some(same) if except.is_empty() => {
+                        format!("IF {same} THEN EXIT checks1 WHEN any1; ELSE {exit} END IF;")
+                    }
+                    _ => exit,
+                }
             }
             CheckShape::Count { range, except, least, most } => {
                 let (least, most) = (self.slots.number(*least), self.slots.number(*most));
                 let except = self.except(range, except);
                 let enough = format!("least({most}, {} - 1) + 1", i64::MAX);
                 let count = self.source(range).count(range, &except, Some(&enough));
-                format!("({count}) BETWEEN {least} AND {most}")
+                format!("met1 := ({count}) BETWEEN {least} AND {most}; {UNLESS_MET}")
             }
             CheckShape::Sum(name, most) => {
-                format!("{} <= {}", self.sum(name), self.slots.number(*most))
+                let (sum, most) = (self.sum(name), self.slots.number(*most));
+                format!("EXIT checks1 WHEN {sum} > {most};")
             }
         }
+    }
+
+    /// The condition that a range is the one in which a repetition is searched; `None` if it cannot be.
+    fn is_same(&mut self, range: &RangeShape, shape: &TransactionShape) -> Option<String> {
+        let (other, _) = shape.repetition.as_ref()?;
+        let without = |range: &RangeShape| RangeShape {
+            prefix: Vec::new(),
+            parts: PartSet::NONE,
+            ..range.clone()
+        };
+        let is_same = without(range) == without(other) && range.limit == LimitShape::One;
+        if !is_same || range.prefix.len() != other.prefix.len() {
+            return None;
+        }
+        let columns = range.table.indexed(range.index);
+        let equal = columns.iter().zip(range.prefix.iter().zip(&other.prefix));
+        let equal = equal.map(|(position, (one, other))| {
+            let (one, other) = (
+                self.slots.column(range.table, *position, *one),
+                self.slots.column(range.table, *position, *other),
+            );
+            format!("{one} = {other}")
+        });
+        Some(equal.collect::<Vec<_>>().join(" AND "))
     }
 
     /// The condition that a record `r` is not the one with a key.

@@ -101,7 +101,13 @@ impl Failure {
 
     /// Whether the session lacks a statement or a function, which was made in another one. Nothing was carried out then.
     pub(crate) fn is_of_session(&self) -> bool {
-        self.is(&SqlState::UNDEFINED_FUNCTION) || self.is(&SqlState::INVALID_SQL_STATEMENT_NAME)
+        let codes = [
+            SqlState::UNDEFINED_FUNCTION,
+            SqlState::INVALID_SQL_STATEMENT_NAME,
+            // It has no temporary function yet.
+            SqlState::INVALID_SCHEMA_NAME,
+        ];
+        codes.iter().any(|code| self.is(code))
     }
 
     /// This failure, of a call that may be repeated: nothing was committed.

@@ -74,8 +74,8 @@ impl Desk {
         let commit = async { self.world.store().save_session(change).await.unwrap() };
         let race = async {
             let waiting = "SELECT count(*) FROM pg_stat_activity
-                WHERE wait_event_type = 'Lock' AND query LIKE '%swarm.commit_2%'";
-            while self.psql(&waiting.replace("swarm.", &format!("\"{}\".", self.schema))) != "1" {
+                WHERE wait_event_type = 'Lock' AND query LIKE '%pg_temp.swarm_%'";
+            while self.psql(waiting) != "1" {
                 sleep(Duration::from_millis(10)).await;
             }
             other.batch_execute(&self.sql(&format!("{statements}; COMMIT"))).await.unwrap();

@@ -270,20 +270,19 @@ async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
-    let change =
-        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.change_2'::regproc)", schema(&url)));
+    let begin =
+        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.begin_2'::regproc)", schema(&url)));
     SERVER.psql(&format!(
-        "CREATE OR REPLACE FUNCTION {}.change_2(
-             the_tenant text, c jsonb, vals text[], base integer, texts text[], text_base integer
-         ) RETURNS void LANGUAGE plpgsql
+        "CREATE OR REPLACE FUNCTION {schema}.begin_2(the_tenant text, patience bigint, known_layout bigint)
+         RETURNS {schema}.state_2 LANGUAGE plpgsql
          AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'",
-        schema(&url)
+        schema = schema(&url)
     ));
     let error = world.store().convene(&draft).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
     let warnings = store.ready().await.unwrap().warnings;
     assert!(warnings[0].contains("no space left"), "{warnings:?}");
-    SERVER.psql(&change);
+    SERVER.psql(&begin);
     world.store().convene(&draft).await.unwrap();
     assert!(store.ready().await.unwrap().warnings.is_empty());
 }

@@ -43,12 +43,12 @@ async fn three_processes() -> ((), Vec<Process>) {
 
 swarm_testing::change_feed_conformance!(three_processes);
 
-/// Changes the function that commits.
+/// Changes the function that begins commits.
 fn change_commits(url: &str, from: &str, to: &str) {
     let schema = schema(url);
     let changed = SERVER.psql(&format!(
         "CREATE TEMP TABLE changed (source text);
-         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.commit_2'::regproc), $${from}$$, $${to}$$);
+         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.begin_2'::regproc), $${from}$$, $${to}$$);
          DO 'BEGIN EXECUTE (SELECT source FROM changed); END';
          SELECT strpos(source, $${to}$$) > 0 FROM changed"
     ));
@@ -92,10 +92,11 @@ async fn wait_for_the_lock_counts_towards_the_deadline() {
 async fn clock_read_before_the_lock_fails_the_case() {
     let url = SERVER.url();
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-    let read = format!("clock := \"{}\".clock_2();", schema(&url));
-    change_commits(&url, &read, "NULL;");
-    let locked = "SELECT * INTO world FROM";
-    change_commits(&url, locked, &format!("{read} {locked}"));
+    let read = format!("state.clock := \"{}\".clock_2(clock_timestamp());", schema(&url));
+    change_commits(&url, &read, "state.clock := waited;");
+    change_commits(&url, "layout bigint;", "layout bigint; waited bigint;");
+    let begin = "  LOOP\n";
+    change_commits(&url, begin, &format!("{} {begin}", read.replace("state.clock", "waited")));
     let case = tokio::spawn(async move {
         let hold = async |tenant: &TenantId| hold(&url, tenant).await;
         wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
@@ -129,10 +130,10 @@ fn fail(url: &str, calls: u32, code: &str) {
     SERVER.psql(&format!(
         "DROP SEQUENCE IF EXISTS {schema}.calls;
          CREATE SEQUENCE {schema}.calls;
-         CREATE OR REPLACE FUNCTION {schema}.clock_2() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+         CREATE OR REPLACE FUNCTION {schema}.clock_2(at timestamptz) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
          BEGIN
            IF nextval('{schema}.calls') <= {calls} THEN RAISE EXCEPTION USING ERRCODE = '{code}'; END IF;
-           RETURN floor(extract(epoch FROM clock_timestamp()) * 1000);
+           RETURN floor(extract(epoch FROM at) * 1000);
          END $$"
     ));
 }
