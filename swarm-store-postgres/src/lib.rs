@@ -12,9 +12,9 @@
 //! # }
 //! ```
 //!
-//! Every commit is one call of a function of the database. It locks its tenant's row, in a statement of its own, and
-//! reads everything else after that, under READ COMMITTED. The time is that of the server's clock, read after the lock.
-//! Transactions that arrive together are committed in one call.
+//! Each shape of a read is compiled to a prepared statement, and each shape of a transaction to a temporary function. A commit locks
+//! its tenant's row, in a statement of its own, and reads everything else after that, under READ COMMITTED. The time is
+//! that of the server's clock, read after the lock. Transactions that arrive together are committed in one call.
 //!
 //! Any number of processes may use one database. `README.md` says what may be lost, and what the role needs.
 
@@ -78,7 +78,8 @@ impl PostgresStore {
     /// - `pool=N` opens at most N connections (1 to 1,000, default 10);
     /// - `statement_timeout=N` bounds every call, in seconds (1 to 60, default 5).
     ///
-    /// Creates the schema if it is missing. A role that may not do that can connect once another has. No statement is prepared under a name, and nothing is set for more than a transaction, so a
+    /// Creates the schema if it is missing. A role that may not do that can connect once another has. What it prepares in a session has
+    /// a name that follows from its text, and nothing is set for more than a transaction, so a
     /// pooler may stand in between, in transaction mode too.
     ///
     /// A connection lives on the runtime of the call that opened it.

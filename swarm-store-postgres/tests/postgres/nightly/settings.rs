@@ -87,6 +87,23 @@ async fn role_without_rights_on_the_schema_uses_it_once_the_owner_has_created_it
 }
 
 #[tokio::test]
+async fn role_that_may_not_make_temporary_functions_is_refused() {
+    let server = Server::start(&[]);
+    let url = server.url();
+    PostgresStore::connect(&url).await.unwrap();
+    let schema = schema(&url);
+    server.psql(&format!(
+        "CREATE ROLE clerk LOGIN;
+         GRANT USAGE ON SCHEMA {schema} TO clerk;
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO clerk;
+         REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC"
+    ));
+    let (kind, why) = refused(&url.replace("postgres@", "clerk@")).await;
+    assert_eq!(kind, StoreErrorKind::Misconfigured);
+    assert!(why.contains("grant it TEMPORARY"), "{why}");
+}
+
+#[tokio::test]
 async fn host_that_takes_writes_is_found() {
     // Nothing listens on the first.
     let hosts = format!("127.0.0.1:1,127.0.0.1:{}", SERVER.port);
