@@ -49,12 +49,10 @@ pub(crate) fn grouped(queries: &[Query]) -> (Vec<Group>, Vec<Members<'_>>) {
     let mut groups: Vec<(QueryShape, Members<'_>)> = Vec::new();
     for query in queries {
         let (shapes, values) = of_queries(std::slice::from_ref(query));
-        for shape in shapes {
-            match groups.last_mut() {
-                Some((last, members)) if *last == shape => members.push(values),
-                _ => groups.push((shape, vec![values])),
-            }
-            break;
+        let Some(shape) = shapes.into_iter().next() else { continue };
+        match groups.last_mut() {
+            Some((last, members)) if *last == shape => members.push(values),
+            _ => groups.push((shape, vec![values])),
         }
     }
     // In a group, queries have no positions that others could refer to.
