@@ -21,8 +21,8 @@ use swarm_core::store::backend::{
 use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, Result, StoreError};
 use tokio_postgres::Row;
 
-use crate::failure::{Failure, Outcome};
-use crate::schema::{LAYOUT, Schema};
+use crate::failure::{Failure, LAYOUT, Outcome};
+use crate::schema::Schema;
 use crate::script::Script;
 use crate::sql::{Kind, Slot, Slots, Source, Style, column, record};
 use crate::values::{Fields, commit_id, escaped, number_of, timestamp, unsigned};

@@ -9,11 +9,12 @@ use tokio::time::sleep;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
+use crate::compiled::Scripts;
 use crate::failure::{Failure, Outcome};
 use crate::pool::{Connection, Pool};
 use crate::reads::{Members, ReadScript, grouped};
 use crate::schema::Schema;
-use crate::script::{Script, Scripts};
+use crate::script::Script;
 
 /// How often a call is tried that the server undoes because of others, or whose connection is lost.
 const MAX_TRIES: u32 = 6;

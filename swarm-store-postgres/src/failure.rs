@@ -2,10 +2,13 @@
 
 use std::error::Error as _;
 
-use swarm_core::store::StoreErrorKind;
 use swarm_core::store::records::Unreadable;
+use swarm_core::store::{StoreErrorKind, other_layout};
 use swarm_core::{Invalid, StoreError};
 use tokio_postgres::error::SqlState;
+
+/// The number of the layout that this program reads and writes.
+pub(crate) const LAYOUT: i32 = 2;
 
 /// The result of a read or a change of the database.
 pub(crate) type Outcome<T> = Result<T, Failure>;
@@ -49,6 +52,11 @@ impl Failure {
     /// A setting of the address that breaks this rule.
     pub(crate) fn invalid(name: &str, rule: &str) -> Self {
         Self::misconfigured(format!("{name} must be {rule}"))
+    }
+
+    /// The schema has the layout with this number.
+    pub(crate) fn other_layout(found: i64) -> Self {
+        Self::misconfigured(other_layout(found, LAYOUT))
     }
 
     /// The database gave no answer.
@@ -136,7 +144,7 @@ impl From<tokio_postgres::Error> for Failure {
         };
         let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().into());
         if code.code() == OTHER_LAYOUT {
-            return crate::schema::other_layout(said.parse().unwrap_or_default());
+            return Self::other_layout(said.parse().unwrap_or_default());
         }
         let mut failure = Self::new(kind(&code), said);
         // A server that was demoted, or is shutting down, does not serve this connection again.

@@ -25,6 +25,7 @@ struct Readme;
 mod backend;
 mod changes;
 mod commits;
+mod compiled;
 mod connector;
 mod database;
 mod failure;

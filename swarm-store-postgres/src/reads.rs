@@ -18,7 +18,7 @@ use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
 use crate::schema::Schema;
-use crate::script::Script;
+use crate::script::{Script, quote};
 use crate::sql::{Declared, Kind, Slot, Slots, Source, Style, column, record};
 use crate::values::{Fields, escaped, unsigned};
 
@@ -150,20 +150,6 @@ fn literal(slot: Slot, values: &Bindings<'_>, sql: &mut String) {
         Some(Value::Bytes(bytes)) => drop(write!(sql, "E'\\\\x{}'", hex(bytes))),
         Some(Value::Null) | None => sql.push_str("NULL"),
     }
-}
-
-/// Writes a text as SQL, whatever `standard_conforming_strings` is.
-pub(crate) fn quote(text: &str, sql: &mut String) {
-    sql.push_str("E'");
-    for part in text.split_inclusive(['\'', '\\']) {
-        sql.push_str(part);
-        match part.as_bytes().last() {
-            Some(b'\'') => sql.push('\''),
-            Some(b'\\') => sql.push('\\'),
-            _ => {}
-        }
-    }
-    sql.push('\'');
 }
 
 struct Compiler {

@@ -3,17 +3,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use swarm_core::store::{self, TABLES};
+use swarm_core::store::TABLES;
 use tokio::time::sleep;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use crate::failure::{Failure, NO_WRITES, Outcome};
+use crate::failure::{Failure, LAYOUT, NO_WRITES, Outcome};
 use crate::sql::{self, Declared};
-
-/// The number of the layout that this program reads and writes.
-pub(crate) const LAYOUT: i32 = 2;
 
 /// The number in a schema whose layout is not created yet.
 const NOT_CREATED: i32 = 0;
@@ -148,14 +145,9 @@ impl Schema {
         match row.try_get(0)? {
             NOT_CREATED => Ok(false),
             LAYOUT => Ok(true),
-            other => Err(other_layout(other.into())),
+            other => Err(Failure::other_layout(other.into())),
         }
     }
-}
-
-/// The schema has the layout with this number.
-pub(crate) fn other_layout(found: i64) -> Failure {
-    Failure::misconfigured(store::other_layout(found, LAYOUT))
 }
 
 #[cfg(test)]

@@ -1,14 +1,7 @@
-//! Statements and functions that are made once in each session, and those that this process has compiled.
+//! Statements and functions that are made once in each session.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use swarm_core::store::backend::shape::{TransactionShape, WriteShape};
-
-use crate::commits::{CommitScript, LoadScript};
-use crate::reads::{Group, ReadScript, quote};
-use crate::schema::Schema;
+use std::sync::Arc;
 
 /// A statement or a function that is made in a session before it is called. Its name follows from its text, so it means the
 /// same in every session, whichever program made it.
@@ -52,55 +45,16 @@ fn name(text: &str) -> String {
     format!("swarm_{:016x}", hasher.finish())
 }
 
-/// What this process has compiled.
-#[derive(Debug, Default)]
-pub(crate) struct Scripts {
-    reads: Compiled<Vec<Group>, ReadScript>,
-    commits: Compiled<(TransactionShape, Vec<WriteShape>), CommitScript>,
-    loads: Compiled<Vec<WriteShape>, LoadScript>,
-}
-
-/// What is compiled is forgotten when there is more than this: the record layer has a few dozen shapes.
-const MAX_COMPILED: usize = 1000;
-
-#[derive(Debug)]
-struct Compiled<K, V>(Mutex<HashMap<K, Arc<V>>>);
-
-impl<K, V> Default for Compiled<K, V> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<K: Hash + Eq, V> Compiled<K, V> {
-    fn get(&self, key: K, compile: impl FnOnce(&K) -> V) -> Arc<V> {
-        let mut compiled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(script) = compiled.get(&key) {
-            return Arc::clone(script);
+/// Writes a text as SQL, whatever `standard_conforming_strings` is.
+pub(crate) fn quote(text: &str, sql: &mut String) {
+    sql.push_str("E'");
+    for part in text.split_inclusive(['\'', '\\']) {
+        sql.push_str(part);
+        match part.as_bytes().last() {
+            Some(b'\'') => sql.push('\''),
+            Some(b'\\') => sql.push('\\'),
+            _ => {}
         }
-        if compiled.len() >= MAX_COMPILED {
-            compiled.clear();
-        }
-        let script = Arc::new(compile(&key));
-        compiled.insert(key, Arc::clone(&script));
-        script
     }
-}
-
-impl Scripts {
-    pub(crate) fn read(&self, groups: Vec<Group>, schema: &Schema) -> Arc<ReadScript> {
-        self.reads.get(groups, |groups| ReadScript::compile(groups, schema))
-    }
-
-    pub(crate) fn commit(
-        &self,
-        key: (TransactionShape, Vec<WriteShape>),
-        schema: &Schema,
-    ) -> Arc<CommitScript> {
-        self.commits.get(key, |(shape, kinds)| CommitScript::compile(shape, kinds, schema))
-    }
-
-    pub(crate) fn load(&self, kinds: Vec<WriteShape>, schema: &Schema) -> Arc<LoadScript> {
-        self.loads.get(kinds, |kinds| LoadScript::compile(kinds, schema))
-    }
+    sql.push('\'');
 }

@@ -156,10 +156,10 @@ impl Backend for BrokenBackend {
         Ok(changes)
     }
 
-    async fn ready(&self, is_garbled: bool) -> Result<Readiness> {
+    async fn ready(&self) -> Result<Readiness> {
         match self.fault {
             Fault::NotReady => Err(StoreError::unavailable("ready", "planted")),
-            _ => self.memory.ready(is_garbled).await,
+            _ => self.memory.ready().await,
         }
     }
 }
