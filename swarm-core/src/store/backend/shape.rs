@@ -206,6 +206,13 @@ pub fn of_transaction(transaction: &Transaction) -> (TransactionShape, Bindings<
     (shape, bindings)
 }
 
+/// Returns the shape of a write, and its values: for a backend that makes many writes in a loop.
+pub fn of_write(write: &Write) -> (WriteShape, Bindings<'_>) {
+    let mut bindings = Bindings::default();
+    let shape = bindings.write(write);
+    (shape, bindings)
+}
+
 impl<'a> Bindings<'a> {
     fn query(&mut self, query: &'a Query) -> QueryShape {
         match query {
