@@ -8,7 +8,7 @@ use crate::domain::json::printable;
 use crate::domain::{Invalid, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::{Note, VerifierKey};
-use crate::proof::policy::{Cosigned, Policy};
+use crate::proof::tlog_policy::{Cosigned, TlogPolicy};
 use crate::proof::tree::{Node, TreeHash, verify_inclusion};
 
 /// Checks the checkpoint's signatures, and the proof of each entry.
@@ -16,7 +16,7 @@ pub(super) fn check(
     text: &str,
     entries: &[BundledEntry],
     key: Option<&LogKey>,
-    policy: Option<&Policy>,
+    policy: Option<&TlogPolicy>,
     report: &mut Report,
 ) {
     let parsed = Note::parse(text).and_then(|note| Ok((Checkpoint::parse(note.text())?, note)));
@@ -40,14 +40,14 @@ pub(super) fn check(
 pub(super) fn check_note(
     note: &Note,
     key: Option<&LogKey>,
-    policy: Option<&Policy>,
+    policy: Option<&TlogPolicy>,
     report: &mut Report,
 ) {
     let checkpoint = match Checkpoint::parse(note.text()) {
         Ok(checkpoint) => checkpoint,
         Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
     };
-    let logs = policy.map(Policy::logs).unwrap_or_default();
+    let logs = policy.map(TlogPolicy::logs).unwrap_or_default();
     let listed = logs.iter().find(|log| log.name() == checkpoint.origin).map(LogKey::given);
     check_signature(note, &checkpoint, key.or(listed.as_ref()), report);
     if !logs.is_empty() && !logs.iter().any(|log| is_of(&checkpoint, note, log)) {
@@ -68,14 +68,14 @@ fn is_of(checkpoint: &Checkpoint, note: &Note, log: &VerifierKey) -> bool {
 
 /// Checks the cosignatures that the policy requires. Without one no cosignature proves anything: whoever serves a
 /// checkpoint can write any name under it.
-fn check_witnesses(note: &Note, policy: Option<&Policy>, report: &mut Report) {
+fn check_witnesses(note: &Note, policy: Option<&TlogPolicy>, report: &mut Report) {
     let Some(policy) = policy.filter(|policy| policy.requires_witnesses()) else {
         return report.unproven(
             Check::Witness,
             "that others were shown this log: no cosignature was checked, name the witnesses with --policy",
         );
     };
-    let Cosigned { is_met, by } = policy.check(note);
+    let Cosigned { is_met, by, .. } = policy.cosigned(note);
     let shown = by.iter().map(|(name, seconds)| {
         let millis = i64::try_from(*seconds).ok().and_then(|it| it.checked_mul(1_000));
         let time = millis.and_then(Timestamp::from_millis);

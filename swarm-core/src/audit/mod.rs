@@ -8,7 +8,7 @@
 //! (what the log says of it), `history` (what operators did), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
 //! (the result), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
-//! members), `log_line` (the entry of a take), `tree`, `note`, `policy` and `checkpoint`; and on the rules that the service
+//! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
 //! judges by: [`aggregate`](crate::rules::aggregate()), [`may_move`](crate::rules::may_move) and
 //! [`takes_may_come`](crate::rules::takes_may_come).
 //!
@@ -50,7 +50,7 @@ pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
 
 use crate::domain::SessionState;
-use crate::proof::policy::Policy;
+use crate::proof::tlog_policy::TlogPolicy;
 use deadlines::Filed;
 use finding::Report;
 
@@ -62,7 +62,7 @@ pub struct Evidence<'a> {
     /// Keys of members.
     pub members: Option<&'a MemberKeys>,
     /// The witnesses that must have cosigned the checkpoint.
-    pub policy: Option<&'a Policy>,
+    pub policy: Option<&'a TlogPolicy>,
     /// All entries of the log.
     pub log: Option<&'a WholeLog>,
 }

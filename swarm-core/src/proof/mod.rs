@@ -4,7 +4,6 @@ pub mod checkpoint;
 pub mod diagnose;
 pub mod log_key;
 pub mod note;
-pub mod policy;
 pub mod structured_fields;
 pub mod tile;
 pub mod tlog_policy;

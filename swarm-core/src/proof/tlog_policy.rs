@@ -30,8 +30,8 @@ pub struct Cosigned {
     pub is_met: bool,
     /// The latest time at which a quorum had cosigned the checkpoint; `None` unless the quorum is met by cosignatures.
     pub at: Option<Timestamp>,
-    /// The names of the witnesses that cosigned it, in the order of the policy.
-    pub by: Vec<String>,
+    /// The names of the witnesses that cosigned it, in the order of the policy, each with the time in seconds since 1970.
+    pub by: Vec<(String, u64)>,
     /// The names of the witnesses whose cosignatures are not valid.
     pub forged: Vec<String>,
 }
@@ -56,6 +56,11 @@ impl TlogPolicy {
         &self.logs
     }
 
+    /// Returns whether the policy requires a cosignature.
+    pub fn requires_witnesses(&self) -> bool {
+        self.quorum.is_some()
+    }
+
     /// Returns which witnesses cosigned a checkpoint, and whether they are a quorum.
     pub fn cosigned(&self, note: &Note) -> Cosigned {
         let (mut by, mut forged, mut times) = (Vec::new(), Vec::new(), Vec::new());
@@ -65,7 +70,7 @@ impl TlogPolicy {
                     let time = note.cosigned_at(key);
                     let is_named = note.signatures().iter().any(|it| it.is_of(key));
                     match time {
-                        Some(_) => by.push(name.clone()),
+                        Some(time) => by.push((name.clone(), time)),
                         None if is_named => forged.push(name.clone()),
                         None => {}
                     }

@@ -17,8 +17,8 @@ use swarm_core::domain::PublicKey;
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
-use swarm_core::proof::policy::Policy;
 use swarm_core::proof::tile::{TileId, TilePath, WIDTH, read_entries_tile};
+use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
 
 use crate::arguments::{Trust, VerifyOptions};
@@ -118,7 +118,7 @@ fn verify_bundle(
     let members = options.members.as_ref().map(text).transpose()?;
     let members = members.map(|members| MemberKeys::parse(&members)).transpose()?;
     let policy = options.policy.as_ref().map(text).transpose()?;
-    let policy = policy.map(|policy| Policy::parse(&policy)).transpose()?;
+    let policy = policy.map(|policy| TlogPolicy::parse(&policy)).transpose()?;
     let log = options.log.as_ref().map(|log| read_log(log, &bundle, &options.trust)).transpose()?;
     let (key, members, policy, log) =
         (key.as_ref(), members.as_ref(), policy.as_ref(), log.as_ref());

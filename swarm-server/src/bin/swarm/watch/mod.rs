@@ -117,8 +117,8 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
             return Ok(Look::Broken(vec![format!("a cosignature that is not valid: {forged}")]));
         }
         Some(cosigned) => {
-            let by =
-                if cosigned.by.is_empty() { "nobody".to_owned() } else { cosigned.by.join(", ") };
+            let names: Vec<_> = cosigned.by.iter().map(|(name, _)| name.as_str()).collect();
+            let by = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
             lines.push(match cosigned.is_met {
                 true => format!("holds: the policy's quorum cosigned the checkpoint: {by}"),
                 false => format!("unproven: the checkpoint is not cosigned by a quorum of the policy, but by {by}"),
