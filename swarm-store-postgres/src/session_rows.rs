@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use swarm_core::domain::{Session, SessionSummary, Version};
+use swarm_core::json::Json;
 use swarm_core::store::Versioned;
 #[cfg(doc)]
 use swarm_core::store::records::MAX_SUMMARY_PART;
-use swarm_core::store::records::{BEFORE_BUCKETS, BEFORE_SNAPSHOT, BEFORE_WEIGHTS, Record as _};
+use swarm_core::store::records::{
+    BEFORE_BUCKETS, BEFORE_SNAPSHOT, BEFORE_WEIGHTS, Record as _, read_versioned_session,
+    versioned_session_text,
+};
 use tokio_postgres::Row;
 
 use crate::db::{any, maybe_moment_of, number_of, signed};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 
 /// The session of a row: `version, record, snapshot`.
 pub(crate) fn session(row: &Row) -> Outcome<Versioned<Session>> {
@@ -41,18 +45,18 @@ pub(crate) fn versioned(
     record: &str,
     snapshot: Option<&str>,
 ) -> Outcome<Versioned<Session>> {
-    let session = match (snapshot, record.strip_suffix('}')) {
-        (Some(snapshot), Some(before)) => {
-            Session::from_text(&format!("{before}{BEFORE_SNAPSHOT}{snapshot}"))
-        }
-        _ => Session::from_text(record),
+    let text = match (snapshot, record.strip_suffix('}')) {
+        (Some(snapshot), Some(before)) => format!("{before}{BEFORE_SNAPSHOT}{snapshot}"),
+        _ => record.to_owned(),
     };
-    Ok(Versioned { version: Version(version), record: Arc::new(session?) })
+    let mut fields = Json::read(text.as_bytes()).map_err(Failure::corrupt)?.into_object();
+    let session = read_versioned_session(&mut fields)?;
+    Ok(Versioned { version: Version(version), record: Arc::new(session) })
 }
 
 /// The text of a session without its snapshot, and what is from its snapshot on, if it has one.
 fn split(session: &Session) -> (String, Option<String>) {
-    let text = session.to_text();
+    let text = versioned_session_text(session);
     match text.split_once(BEFORE_SNAPSHOT) {
         Some((before, snapshot)) => {
             let snapshot = session.snapshot.is_some().then(|| snapshot.to_owned());

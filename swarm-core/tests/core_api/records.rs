@@ -16,7 +16,9 @@ use swarm_core::domain::{
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
 use swarm_core::store::Collection;
-use swarm_core::store::records::{BEFORE_SNAPSHOT, Record, without_snapshot};
+use swarm_core::store::records::{
+    BEFORE_SNAPSHOT, Record, read_versioned_session, versioned_session_text, without_snapshot,
+};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 #[test]
@@ -31,7 +33,7 @@ fn take_record_round_trips() {
         salt: None,
         id: TakeId(9_007_199_254_740_992),
         session_id: SessionId(7),
-        session_version: 1,
+        session_version: 0,
         revision: Revision::CAP,
         filed_at: at("2026-11-21T22:45:00.123Z"),
         signed: Arc::new(keys.sign(draft.unwrap())),
@@ -47,6 +49,7 @@ fn session_record_round_trips_with_and_without_snapshot() {
              "roster": [{ "memberId": "ada" }, { "memberId": "bob", "excused": true }] }"#,
     ));
     let convened = draft.unwrap().convened(SessionId(3), Timestamp::EPOCH);
+    let convened = Session { version: 0, ..convened };
     read_back(&convened);
     let snapshot = Snapshot::from_text(
         r#"{ "aggregatedAt": "2026-11-21T22:46:00.000Z",
@@ -60,7 +63,12 @@ fn session_record_round_trips_with_and_without_snapshot() {
                           "confidence": 0.5, "body": "" }] }"#,
     );
     let snapshot = Some(Arc::new(snapshot.unwrap()));
-    read_back(&Session { snapshot, published_at: Some(Timestamp::EPOCH), ..convened });
+    let published = Session { snapshot, published_at: Some(Timestamp::EPOCH), ..convened };
+    read_back(&published);
+    let published = Session { version: 12, ..published };
+    assert!(!published.to_text().contains("version"));
+    let text = versioned_session_text(&published);
+    assert_eq!(read_versioned_session(&mut object(&text)), Ok(published));
 }
 
 #[test]
@@ -71,7 +79,7 @@ fn session_terms_are_read_without_the_snapshot() {
              "roster": [{ "memberId": ",\"snapshot\":{", "excused": true }] }"#,
     ));
     let session = draft.unwrap().convened(SessionId(3), Timestamp::EPOCH);
-    let text = session.to_text();
+    let text = versioned_session_text(&session);
     let head = text.strip_suffix(",\"snapshot\":null}").unwrap();
     for snapshot in ["null", "{}", "{\"quotes\":[],\"snapshot\":1}", "no JSON at all"] {
         let text = format!("{head}{BEFORE_SNAPSHOT}{snapshot}}}");

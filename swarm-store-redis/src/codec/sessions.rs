@@ -6,19 +6,19 @@ use swarm_core::domain::{
     Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Timestamp, Version,
 };
 use swarm_core::store::Versioned;
-use swarm_core::store::records::Record as _;
+use swarm_core::store::records::{Record as _, read_versioned_session, versioned_session_text};
 
 use super::{Corrupt, Decoded, Words, decode_timestamp, number, text_or_null};
 
 pub(crate) fn encode_session(version: Version, session: &Session) -> String {
     let Session { id, state, convened_at, .. } = session;
-    format!("{version} {state} {id} {} {}", convened_at.millis(), session.to_text())
+    format!("{version} {state} {id} {} {}", convened_at.millis(), versioned_session_text(session))
 }
 
 /// The record of a session that is not convened yet. The id and the time in it are placeholders:
 /// the words that the commit puts in front take precedence.
 pub(crate) fn encode_session_draft(draft: &SessionDraft) -> String {
-    draft.convened(SessionId(0), Timestamp::EPOCH).to_text()
+    versioned_session_text(&draft.convened(SessionId(0), Timestamp::EPOCH))
 }
 
 /// The session that was convened from a draft: `convened id time`.
@@ -70,6 +70,6 @@ pub(crate) fn decode_session(row: &str) -> Decoded<Versioned<Session>> {
     fields.set("id", 0.0.into());
     fields.set("state", state.into());
     fields.set("convenedAt", text_or_null(Some(convened_at)));
-    let record = Session { id: SessionId(id), ..Session::read(&mut fields)? };
+    let record = Session { id: SessionId(id), ..read_versioned_session(&mut fields)? };
     Ok(Versioned { version, record: Arc::new(record) })
 }

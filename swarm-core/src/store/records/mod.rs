@@ -124,6 +124,7 @@ impl Record for Challenge {
     }
 }
 
+/// The public record, which has no version: reading it leaves that 0.
 impl Record for Session {
     fn to_text(&self) -> String {
         json::write(self)
@@ -133,7 +134,7 @@ impl Record for Session {
         let snapshot = object_if_any(fields, "snapshot");
         Ok(Self {
             id: SessionId(whole(fields, "id")?),
-            version: whole(fields, "version")?,
+            version: 0,
             date: Day::parse(&fields.text("date")?)?,
             subject_id: SubjectId::parse(fields.text("subjectId")?)?,
             state: SessionState::read(fields)?,
@@ -148,6 +149,21 @@ impl Record for Session {
             snapshot: snapshot.map(|mut it| Snapshot::read(&mut it)).transpose()?.map(Arc::new),
         })
     }
+}
+
+/// Returns the record of a session with its version, for stores that keep both in one text.
+pub fn versioned_session_text(session: &Session) -> String {
+    // The id is a number, so this is where the date begins.
+    let version = format!(",\"version\":{},\"date\":", session.version);
+    session.to_text().replacen(",\"date\":", &version, 1)
+}
+
+/// Reads what [`versioned_session_text`] wrote.
+///
+/// # Errors
+/// [`Unreadable`], naming the first field that breaks its rule.
+pub fn read_versioned_session(fields: &mut Object) -> Result<Session, Unreadable> {
+    Ok(Session { version: whole(fields, "version")?, ..Session::read(fields)? })
 }
 
 /// The text before the snapshot in the record of a session. The snapshot is the last field, and
@@ -211,7 +227,7 @@ impl Record for SessionSummary {
 }
 
 impl SessionTerms {
-    /// Reads the terms from the record of a session, with or without its snapshot.
+    /// Reads the terms from the record of a session with its version, with or without its snapshot.
     ///
     /// # Errors
     /// [`Unreadable`], naming the first field that breaks its rule.
@@ -312,6 +328,7 @@ fn quote(entry: Json) -> Result<Quote, Invalid> {
     })
 }
 
+/// The public record, which does not have the version of the session: reading it leaves that 0.
 impl Record for Take {
     fn to_text(&self) -> String {
         json::write(self)
@@ -323,7 +340,7 @@ impl Record for Take {
         Ok(Self {
             id: TakeId(whole(fields, "id")?),
             session_id: SessionId(whole(fields, "sessionId")?),
-            session_version: whole(fields, "sessionVersion")?,
+            session_version: 0,
             revision: revision(fields)?,
             filed_at: time(fields, "filedAt")?,
             signed: Arc::new(Signed { payload, signature }),
