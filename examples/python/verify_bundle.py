@@ -81,12 +81,11 @@ def read_json(text):
 
 def check_depth(value):
     values, depth = [value], 0
-    while values:
-        values = [item for value in values if isinstance(value, (dict, list))
-                  for item in (value.values() if isinstance(value, dict) else value)] if depth <= MAX_DEPTH else None
-        if values is None:
-            raise Invalid("nested too deep")
+    while values := [value for value in values if isinstance(value, (dict, list))]:
         depth += 1
+        if depth > MAX_DEPTH:
+            raise Invalid("nested too deep")
+        values = [item for value in values for item in (value.values() if isinstance(value, dict) else value)]
 
 
 def write(value):
