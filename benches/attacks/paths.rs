@@ -1,7 +1,8 @@
-//! 32 readers of each public path, taken from the API description, in many spellings.
+//! 32 readers of each public path, taken from the API description, in many spellings; and 32 clients that send large bodies to
+//! each path that takes one.
 
 use serde_json::Value;
-use swarm_benches::shipped::{ServerFixture, load};
+use swarm_benches::shipped::{ADMIN, ServerFixture, load};
 
 use crate::desk::LARGE;
 use crate::strangers::{Strangers, Then};
@@ -46,6 +47,21 @@ impl PublicPath {
         Self { template: "documents of another tenant".to_owned(), texts: texts.collect() }
     }
 
+    /// All paths that take a body, with bodies of each [`Filling`]. The credentials are made up, but of operators: those of
+    /// the second tenant are its own.
+    pub fn with_bodies(fixture: &ServerFixture) -> Vec<Self> {
+        let values = Values::of(fixture);
+        let (first, second) = (fixture.server.address.to_string(), swarm_benches::shipped::host(1));
+        let mut paths = Vec::new();
+        for (template, is_of_operators) in described_with_bodies(fixture) {
+            let path = values.path(&template);
+            let host = if is_of_operators { &second } else { &first };
+            let texts = FILLINGS.iter().map(|filling| filling.request(host, &path)).collect();
+            paths.push(Self { template: format!("POST {template}"), texts });
+        }
+        paths
+    }
+
     fn new(host: &str, template: String, query: &[String], values: &Values) -> Self {
         let path = values.path(&template);
         let mut texts = Vec::new();
@@ -71,9 +87,11 @@ fn described(fixture: &ServerFixture) -> Vec<(String, Vec<String>)> {
     let mut paths = Vec::new();
     for (template, methods) in document["paths"].as_object().expect("paths") {
         let get = &methods["get"];
+        // Without a scheme, or with an empty one among them, a request needs no credential.
         let schemes = get["security"].as_array();
-        let is_public =
-            schemes.is_none_or(|all| all.iter().any(|it| it == &Value::Object(Default::default())));
+        let is_public = schemes.is_none_or(|all| {
+            all.is_empty() || all.iter().any(|it| it == &Value::Object(Default::default()))
+        });
         if get.is_null() || !is_public {
             continue;
         }
@@ -83,6 +101,52 @@ fn described(fixture: &ServerFixture) -> Vec<(String, Vec<String>)> {
         paths.push((template.clone(), query.map(name).collect()));
     }
     paths
+}
+
+/// The paths that take a JSON body, and whether operators alone may send one.
+fn described_with_bodies(fixture: &ServerFixture) -> Vec<(String, bool)> {
+    let answer = load::ask(fixture.server.address, fixture.get("/openapi.json", None));
+    let document: Value = serde_json::from_slice(answer.body()).expect("JSON");
+    let mut paths = Vec::new();
+    for (template, methods) in document["paths"].as_object().expect("paths") {
+        let post = &methods["post"];
+        if post["requestBody"]["content"]["application/json"].is_object() {
+            let schemes = post["security"].as_array().into_iter().flatten();
+            let is_of_operators = schemes.into_iter().any(|scheme| scheme["operator"].is_array());
+            paths.push((template.clone(), is_of_operators));
+        }
+    }
+    paths
+}
+
+/// What fills a large body: `before`, then `part` again and again, then `after`.
+struct Filling {
+    before: &'static str,
+    part: &'static str,
+    after: &'static str,
+}
+
+const FILLINGS: [Filling; 3] = [
+    Filling { before: "{\"nonce\":[", part: "1,", after: "1]}" },
+    Filling { before: "{\"body\":\"", part: "\\u0041", after: "\"}" },
+    Filling { before: "{\"a\":", part: "[", after: "" },
+];
+
+/// The size of these bodies in bytes, which most routes refuse and the others read.
+const BODY: usize = 250_000;
+
+impl Filling {
+    fn request(&self, host: &str, path: &str) -> Vec<u8> {
+        let count = (BODY - self.before.len() - self.after.len()) / self.part.len();
+        let body = [self.before, &self.part.repeat(count), self.after].concat();
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+             Authorization: Bearer tok_made_up\r\nX-Admin-Token: {ADMIN}\r\n\
+             Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .into_bytes()
+    }
 }
 
 /// What stands for the parameters.
@@ -142,6 +206,10 @@ impl Values {
             "q" => format!("lend {variant}"),
             "stance" => "constructive".to_owned(),
             "state" => "published".to_owned(),
+            "superseded" => "true".to_owned(),
+            "to" => (variant + 400).to_string(),
+            "view" => "summary".to_owned(),
+            "audience" => "member".to_owned(),
             _ => panic!("?{name}= needs a value"),
         }
     }

@@ -9,7 +9,7 @@ mod server_fixture;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use server_fixture::{Author, ServerFixture, host};
+pub use server_fixture::{ADMIN, Author, ServerFixture, host};
 
 /// Minimum, median and maximum.
 pub fn spread<const N: usize>(mut numbers: [f64; N]) -> [f64; 3] {

@@ -79,11 +79,24 @@ impl Process {
     /// # Panics
     /// When it runs no more.
     pub fn peak(&self) -> usize {
-        let of = |file: &str| format!("/proc/{}/{file}", self.child.id());
-        let status = std::fs::read_to_string(of("status")).expect("it runs");
-        let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it has memory");
+        let peak = self.memory("VmHWM:");
         // 5 resets the peak to the current size (proc_pid_clear_refs).
-        std::fs::write(of("clear_refs"), "5").expect("it runs");
+        std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").expect("it runs");
+        peak
+    }
+
+    /// Its resident memory now, in bytes.
+    ///
+    /// # Panics
+    /// When it runs no more.
+    pub fn resident(&self) -> usize {
+        self.memory("VmRSS:")
+    }
+
+    fn memory(&self, figure: &str) -> usize {
+        let status = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(status).expect("it runs");
+        let line = status.lines().find(|line| line.starts_with(figure)).expect("it has memory");
         let kibibytes: usize =
             line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number");
         kibibytes << 10

@@ -20,7 +20,8 @@ use tempfile::TempDir;
 use super::load::{self, LoadRequest};
 use super::process::Process;
 
-const ADMIN: &str = "adm_of_the_benchmark";
+/// The token of the operators of all tenants.
+pub const ADMIN: &str = "adm_of_the_benchmark";
 
 /// The number of members that join at the same time.
 const CONCURRENT_JOINS: usize = 4;

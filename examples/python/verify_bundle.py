@@ -69,23 +69,38 @@ def refuse(_constant):
 
 
 def read_json(text):
+    check_size(text)
     try:
         value = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=refuse,
                            object_pairs_hook=no_duplicates)
         check_depth(value)
-        write(value).encode("utf-8")  # text that is not valid Unicode is refused here
+        if re.search(r"\\u[dD][89a-fA-F]", text):
+            write(value).encode("utf-8")  # text that is not valid Unicode is refused here
         return value
     except (ValueError, RecursionError) as error:
         raise Invalid(f"no JSON: {error}") from error
 
 
+def check_size(text):
+    """Refuses a text with so many values that they would take far more memory than the text."""
+    most = max(100_000, len(text.encode("utf-8", "surrogatepass")) // 8)
+    if text.count(",") + text.count("[") + text.count("{") < most:
+        return
+    bare = re.sub(r"\s+", "", re.sub(r'"(?:[^"\\]|\\.)*"', "0", text))
+    if 1 + sum(map(bare.count, ",[{")) - bare.count("[]") - bare.count("{}") > most:
+        raise Invalid("too many values")
+
+
 def check_depth(value):
     values, depth = [value], 0
-    while values := [value for value in values if isinstance(value, (dict, list))]:
-        depth += 1
-        if depth > MAX_DEPTH:
+    while True:
+        nested = [value for value in values if isinstance(value, (dict, list))]
+        if not nested:
+            return
+        if depth == MAX_DEPTH:
             raise Invalid("nested too deep")
-        values = [item for value in values for item in (value.values() if isinstance(value, dict) else value)]
+        values = [item for value in nested for item in (value.values() if isinstance(value, dict) else value)]
+        depth += 1
 
 
 def write(value):
@@ -339,7 +354,7 @@ def read_snapshot(record, _name):
 
     def position(record, name):
         found = inner(record, name)
-        if found.get("stance") not in RANKS:
+        if string(found, "stance") not in RANKS:
             raise Invalid("the consensus is no stance")
         return {"stance": found["stance"], "score": number(found, "score"), "confidence": number(found, "confidence")}
 
@@ -540,7 +555,7 @@ ORDER_8 = 2707385501144840649318225287225658788936804267575313519463743609750303
 WEAK = {0, 1, ORDER_8, PRIME - ORDER_8, PRIME - 1}
 
 
-@functools.lru_cache(10_000)
+@functools.lru_cache(100_000)
 def is_key(key):
     """Whether the bytes are the one spelling of a point of the curve that is not of small order."""
     y = int.from_bytes(key, "little") % 2**255  # the top bit is the sign of x

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use swarm_core::MemberId;
-use swarm_core::domain::{Application, Contact, Lens, Name, TokenClaim};
+use swarm_core::domain::{Application, Contact, KeyReplacement, Lens, Name, TokenClaim};
+use swarm_core::json::Json;
 use swarm_core::proof::{ChallengeText, KeyPair};
 
 use crate::answers::ApplicationProgress;
@@ -75,5 +76,31 @@ impl Client {
         let mut claimed =
             self.post("/api/swarm/token-claim", Credential::None, &SignedBody::of(&claim))?;
         claimed.text("token").map_err(unreadable)
+    }
+
+    /// Replaces the key of the member with this bearer token: `old` endorses `new`. The token stays. It is sent without
+    /// retries: after [`Error::NoAnswer`], see which key the member has.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn replace_key(
+        &self,
+        token: &str,
+        member: &MemberId,
+        [old, new]: [&KeyPair; 2],
+    ) -> Result<(), Error> {
+        let replacement = KeyReplacement {
+            member_id: member.clone(),
+            public_key: new.public_key(),
+            replaces: old.public_key(),
+        };
+        let [endorsement, proof] =
+            [old, new].map(|key| key.sign(replacement.clone()).signature.as_str().to_owned());
+        let body = Json::from([
+            ("publicKey", Json::from(&*replacement.public_key)),
+            ("endorsement", Json::from(&*endorsement)),
+            ("proof", Json::from(&*proof)),
+        ]);
+        self.post("/api/swarm/key", Credential::Bearer(token), &body).map(drop)
     }
 }

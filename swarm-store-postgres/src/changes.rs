@@ -10,10 +10,10 @@ use swarm_core::TenantId;
 use swarm_core::store::{Changes, Result};
 use tokio_postgres::Row;
 
-use crate::db::{moment_of, number_of};
 use crate::failure::{Failure, Outcome};
 use crate::pool::Pool;
 use crate::schema::Schema;
+use crate::values::{moment_of, number_of};
 
 /// The number of commits of each tenant at the last call; `None` before the first.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct LastCommits(Mutex<Option<BTreeMap<TenantId, u64>>>);
 impl LastCommits {
     /// The tenants whose number has changed since the last call.
     pub(crate) async fn changes(&self, pool: &Pool, schema: &Schema) -> Result<Changes> {
-        const COMMITS: &str = "SELECT swarm.clock_1(), tenant, commits
+        const COMMITS: &str = "SELECT swarm.clock_2(transaction_timestamp()), tenant, commits
             FROM (SELECT) AS one LEFT JOIN swarm.tenants ON true";
         const OP: &str = "changes";
         let rows = pool.rows(&schema.qualify(COMMITS)).await.map_err(|failure| failure.of(OP))?;
@@ -51,6 +51,9 @@ fn changed(
     now: &BTreeMap<TenantId, u64>,
 ) -> Option<Vec<TenantId>> {
     let is_whole = before.keys().all(|tenant| now.contains_key(tenant));
-    let differs = |(tenant, commits): &(&TenantId, &u64)| before.get(*tenant) != Some(*commits);
+    // A commit that was refused may leave a tenant without one.
+    let differs = |(tenant, commits): &(&TenantId, &u64)| {
+        before.get(*tenant).copied().unwrap_or(0) != **commits
+    };
     is_whole.then(|| now.iter().filter(differs).map(|(tenant, _)| tenant.clone()).collect())
 }

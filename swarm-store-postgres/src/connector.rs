@@ -1,46 +1,54 @@
 //! Connects to the first server of an address that answers and takes writes. As libpq, it uses TLS over the network alone,
 //! never over a Unix socket.
 
-use std::pin::Pin;
-
-use deadpool_postgres::Connect;
 use swarm_core::{Entropy as _, SystemEntropy};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
-use tokio_postgres::tls::{MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_postgres::tls::TlsStream;
 use tokio_postgres::{Client, Config, Connection, Error, NoTls, Socket};
 
-use crate::failure::takes_no_writes;
-use crate::settings::{Access, Server};
+use crate::failure::{Outcome, takes_no_writes};
+use crate::settings::{Access, Server, Settings};
+
+#[cfg(feature = "tls")]
+type Tls = tokio_postgres_rustls::MakeRustlsConnect;
+#[cfg(not(feature = "tls"))]
+type Tls = NoTls;
 
 /// The servers, and how to encrypt connections to them.
-pub(crate) struct Connector<T> {
+pub(crate) struct Connector {
+    config: Config,
     servers: Vec<Server>,
-    tls: T,
+    tls: Tls,
     access: Access,
 }
 
-type Connected = (Client, JoinHandle<()>);
+/// A connection, and the task that drives it.
+pub(crate) type Connected = (Client, JoinHandle<()>);
 
-impl<T> Connector<T>
-where
-    T: MakeTlsConnect<Socket> + Clone + Sync + Send + 'static,
-    T::Stream: Sync + Send,
-    T::TlsConnect: Sync + Send,
-    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
-{
-    pub(crate) fn new(servers: Vec<Server>, tls: T, access: Access) -> Self {
-        Self { servers, tls, access }
+impl Connector {
+    pub(crate) fn new(settings: &Settings, access: Access) -> Outcome<Self> {
+        #[cfg(feature = "tls")]
+        let tls = crate::tls::connector(&settings.tls)?;
+        #[cfg(not(feature = "tls"))]
+        let tls = NoTls;
+        let (config, servers) = (settings.config.clone(), settings.servers.clone());
+        Ok(Self { config, servers, tls, access })
+    }
+
+    /// Connects to the first server that takes writes; if it is only read, to another if there is none.
+    pub(crate) async fn connect(&self) -> Result<Connected, Error> {
+        let writable = self.first(TargetSessionAttrs::ReadWrite).await;
+        match (writable, self.access) {
+            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await,
+            (connected, _) => connected,
+        }
     }
 
     /// Connects to the first server that has these attributes.
-    async fn first(
-        &self,
-        settings: &Config,
-        attributes: TargetSessionAttrs,
-    ) -> Result<Connected, Error> {
+    async fn first(&self, attributes: TargetSessionAttrs) -> Result<Connected, Error> {
         let mut refused = None;
-        for server in self.in_order(settings) {
+        for server in self.in_order() {
             match self.connect_to(server, attributes).await {
                 Ok(connected) => return Ok(connected),
                 // A server that takes no writes says more than another that does not answer.
@@ -54,15 +62,15 @@ where
             Some(error) => Err(error),
             // Settings without a host cannot be connected to: the error says so.
             None => {
-                settings.connect(NoTls).await.map(|(client, _)| (client, tokio::spawn(async {})))
+                self.config.connect(NoTls).await.map(|(client, _)| (client, tokio::spawn(async {})))
             }
         }
     }
 
     /// The servers in the order in which they are tried.
-    fn in_order(&self, settings: &Config) -> Vec<&Server> {
+    fn in_order(&self) -> Vec<&Server> {
         let mut servers: Vec<_> = self.servers.iter().collect();
-        if settings.get_load_balance_hosts() == LoadBalanceHosts::Random {
+        if self.config.get_load_balance_hosts() == LoadBalanceHosts::Random {
             let mut random = [0];
             if SystemEntropy.fill(&mut random).is_ok() {
                 let count = servers.len().max(1);
@@ -99,26 +107,4 @@ where
             tracing::warn!("postgres at {server}: the connection ended: {error}");
         }
     })
-}
-
-impl<T> Connect for Connector<T>
-where
-    T: MakeTlsConnect<Socket> + Clone + Sync + Send + 'static,
-    T::Stream: Sync + Send,
-    T::TlsConnect: Sync + Send,
-    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
-{
-    fn connect(
-        &self,
-        settings: &Config,
-    ) -> Pin<Box<dyn Future<Output = Result<Connected, Error>> + Send + '_>> {
-        let settings = settings.clone();
-        Box::pin(async move {
-            let writable = self.first(&settings, TargetSessionAttrs::ReadWrite).await;
-            match (writable, self.access) {
-                (Err(_), Access::ReadOnly) => self.first(&settings, TargetSessionAttrs::Any).await,
-                (connected, _) => connected,
-            }
-        })
-    }
 }

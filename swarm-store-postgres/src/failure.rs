@@ -2,17 +2,22 @@
 
 use std::error::Error as _;
 
-use deadpool_postgres::PoolError;
-use swarm_core::store::StoreErrorKind;
 use swarm_core::store::records::Unreadable;
+use swarm_core::store::{StoreErrorKind, other_layout};
 use swarm_core::{Invalid, StoreError};
 use tokio_postgres::error::SqlState;
+
+/// The number of the layout that this program reads and writes.
+pub(crate) const LAYOUT: i32 = 2;
 
 /// The result of a read or a change of the database.
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// The code of the error that the functions of the store raise under another isolation level.
 const WRONG_ISOLATION: &str = "SW001";
+
+/// The code of the error that they raise if the layout has another number, which is the message.
+const OTHER_LAYOUT: &str = "SW002";
 
 /// Said of a server that takes no writes.
 pub(crate) const NO_WRITES: &str =
@@ -47,6 +52,11 @@ impl Failure {
     /// A setting of the address that breaks this rule.
     pub(crate) fn invalid(name: &str, rule: &str) -> Self {
         Self::misconfigured(format!("{name} must be {rule}"))
+    }
+
+    /// The schema has the layout with this number.
+    pub(crate) fn other_layout(found: i64) -> Self {
+        Self::misconfigured(other_layout(found, LAYOUT))
     }
 
     /// The database gave no answer.
@@ -97,6 +107,17 @@ impl Failure {
         self.code.as_ref().is_some_and(|code| code.code() == WRONG_ISOLATION)
     }
 
+    /// Whether the session lacks a statement or a function, which was made in another one. Nothing was carried out then.
+    pub(crate) fn is_of_session(&self) -> bool {
+        let codes = [
+            SqlState::UNDEFINED_FUNCTION,
+            SqlState::INVALID_SQL_STATEMENT_NAME,
+            // It has no temporary function yet.
+            SqlState::INVALID_SCHEMA_NAME,
+        ];
+        codes.iter().any(|code| self.is(code))
+    }
+
     /// This failure, of a call that may be repeated: nothing was committed.
     pub(crate) fn repeatable(self) -> Self {
         Self { may_repeat: true, ..self }
@@ -122,6 +143,9 @@ impl From<tokio_postgres::Error> for Failure {
             return Self { breaks_connection: true, ..lost.outage() };
         };
         let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().into());
+        if code.code() == OTHER_LAYOUT {
+            return Self::other_layout(said.parse().unwrap_or_default());
+        }
         let mut failure = Self::new(kind(&code), said);
         // A server that was demoted, or is shutting down, does not serve this connection again.
         failure.breaks_connection =
@@ -159,17 +183,6 @@ fn kind(code: &SqlState) -> StoreErrorKind {
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreErrorKind::Corrupt,
         _ if code.code() == WRONG_ISOLATION => StoreErrorKind::Misconfigured,
         _ => StoreErrorKind::Unavailable,
-    }
-}
-
-impl From<PoolError> for Failure {
-    fn from(error: PoolError) -> Self {
-        match error {
-            // Nothing was sent.
-            PoolError::Backend(error) => Self::from(error).or_again(),
-            PoolError::Timeout(_) => Self::unavailable("all connections of the pool are in use"),
-            other => Self::unavailable(other.to_string()),
-        }
     }
 }
 

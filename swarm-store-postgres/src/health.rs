@@ -31,7 +31,12 @@ struct Server {
     max_connections: i64,
     /// PostgreSQL does not tell how much space is left: it shows once a commit fails.
     has_full_disk: bool,
+    /// Whether the role may make temporary functions.
+    may_make_functions: bool,
 }
+
+/// What the role needs beside rights on the tables.
+const NO_TEMPORARY: &str = "this role may not make temporary functions, by which commits are made: grant it TEMPORARY on the database";
 
 /// Checks that the server takes writes, unless it is only read, and has no other layout. Warns of what may lose
 /// acknowledged commits; in strict mode that is an error.
@@ -65,6 +70,7 @@ fn server(row: &Row, has_full_disk: bool) -> Outcome<Server> {
         connections: row.try_get(7)?,
         max_connections: row.try_get(8)?,
         has_full_disk,
+        may_make_functions: row.try_get(10)?,
     })
 }
 
@@ -74,6 +80,12 @@ impl Server {
             return match access {
                 Access::ReadWrite => Err(Failure::misconfigured(NO_WRITES)),
                 Access::ReadOnly => Ok(Readiness { warnings: vec![NO_WRITES.to_owned()] }),
+            };
+        }
+        if !self.may_make_functions {
+            return match access {
+                Access::ReadWrite => Err(Failure::misconfigured(NO_TEMPORARY)),
+                Access::ReadOnly => Ok(Readiness { warnings: vec![NO_TEMPORARY.to_owned()] }),
             };
         }
         let mut warnings = self.losses();
@@ -169,6 +181,7 @@ mod tests {
             connections: 1,
             max_connections: 100,
             has_full_disk: false,
+            may_make_functions: true,
         };
         let safe = (1 << 31) - TRANSACTIONS_LEFT;
         assert_eq!(server(safe).judge(Access::ReadWrite, true).unwrap().warnings, [""; 0]);

@@ -12,9 +12,9 @@
 //! # }
 //! ```
 //!
-//! Every commit is one call of a function of the database. It locks its tenant's row, in a statement of its own, and
-//! reads everything else after that, under READ COMMITTED. Ids and the numbers of the log are counters in that row. The
-//! time is that of the server's clock, read after the lock. Takes that arrive together are filed in one call.
+//! Each shape of a read is compiled to a prepared statement, and each shape of a transaction to a temporary function. A commit locks
+//! its tenant's row, in a statement of its own, and reads everything else after that, under READ COMMITTED. The time is
+//! that of the server's clock, read after the lock. Transactions that arrive together are committed in one call.
 //!
 //! Any number of processes may use one database. `README.md` says what may be lost, and what the role needs.
 
@@ -22,61 +22,44 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod backend;
 mod changes;
-mod commit;
-mod committee;
+mod commits;
+mod compiled;
 mod connector;
-mod counts;
-mod db;
-mod documents;
+mod database;
 mod failure;
-mod filing;
 mod health;
-mod log;
-mod members;
-mod outbox;
 mod pool;
+mod reads;
 mod schema;
-mod session_rows;
-mod sessions;
+mod script;
 mod settings;
-mod takes;
-mod tenant;
+mod sql;
 #[cfg(feature = "tls")]
 mod tls;
 mod transfer;
-mod tree;
+mod values;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::{
-    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store,
-    Tenants,
+    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
+    Result, Store, TABLES, Tenants, Transfer,
 };
 
-use changes::LastCommits;
-use pool::Pool;
-use schema::Schema;
-use settings::{Access, Settings};
-use tenant::{SharedByTenant, TenantStore};
+pub use backend::PostgresBackend;
+use settings::Access;
 
 /// All tenants, in one schema of a database. Cloning shares the connections.
 #[derive(Clone)]
-pub struct PostgresStore {
-    pool: Pool,
-    schema: Arc<Schema>,
-    seen: Arc<SeenLogs>,
-    shared: Arc<SharedByTenant>,
-    commits: Arc<LastCommits>,
-    access: Access,
-    strict: bool,
-}
+pub struct PostgresStore(Records<PostgresBackend>);
 
 impl std::fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresStore").field("strict", &self.strict).finish_non_exhaustive()
+        f.debug_tuple("PostgresStore").field(self.0.backend()).finish()
     }
 }
 
@@ -96,7 +79,8 @@ impl PostgresStore {
     /// - `pool=N` opens at most N connections (1 to 1,000, default 10);
     /// - `statement_timeout=N` bounds every call, in seconds (1 to 60, default 5).
     ///
-    /// Creates the schema if it is missing. A role that may not do that can connect once another has. No statement is prepared under a name, and nothing is set for more than a transaction, so a
+    /// Creates the schema if it is missing. A role that may not do that can connect once another has. What it prepares in a session has
+    /// a name that follows from its text, and nothing is set for more than a transaction, so a
     /// pooler may stand in between, in transaction mode too.
     ///
     /// A connection lives on the runtime of the call that opened it.
@@ -119,21 +103,7 @@ impl PostgresStore {
     }
 
     async fn connect_for(access: Access, url: &str) -> Result<Self> {
-        const OP: &str = "connect";
-        let settings = parse(url)?;
-        let pool = Pool::new(&settings, access).map_err(|failure| failure.of(OP))?;
-        let (schema, strict) = (Arc::new(settings.schema), settings.strict);
-        let (seen, shared, commits) = Default::default();
-        let store = Self { pool, schema, seen, shared, commits, access, strict };
-        store.create_if_missing().await.map_err(|failure| failure.of(OP))?;
-        for warning in store.check(OP).await?.warnings {
-            tracing::warn!("{warning}");
-        }
-        Ok(store)
-    }
-
-    async fn check(&self, op: &'static str) -> Result<Readiness> {
-        health::check(&self.pool, &self.schema, op, (self.access, self.strict)).await
+        Ok(Self(Records::new(PostgresBackend::connect_for(access, url, TABLES).await?)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -141,56 +111,49 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when it is not. Its source says why, without the address.
     pub fn check_address(url: &str) -> Result<()> {
-        parse(url).map(drop)
+        backend::parse(url).map(drop)
     }
-
-    /// Creates the schema, without a time limit.
-    async fn create_if_missing(&self) -> failure::Outcome<()> {
-        let connection = self.pool.bounded(self.pool.get()).await?;
-        let done = self.schema.create_if_missing(connection.client()?).await;
-        connection.end(done)
-    }
-
-    fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        TenantStore {
-            pool: self.pool.clone(),
-            schema: Arc::clone(&self.schema),
-            tenant: tenant.clone(),
-            seen: self.seen.of(tenant),
-            shared: self.shared.of(tenant),
-        }
-    }
-}
-
-fn parse(url: &str) -> Result<Settings> {
-    Settings::parse(url, |name| std::env::var(name).ok()).map_err(|failure| failure.of("connect"))
 }
 
 #[async_trait]
 impl Tenants for PostgresStore {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(self.tenant(tenant))
+        self.0.open(tenant)
     }
 
     /// Checks that the server answers, takes writes unless it is only read, has no other layout, and that no tenant's
     /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
     /// lose acknowledged records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
-        self.seen.check(|tenant| async move { self.tenant(&tenant).may_commit().await }).await?;
-        self.check("ready").await
-    }
-}
-
-#[async_trait]
-impl ChangeFeed for PostgresStore {
-    /// Names exactly the tenants with commits that became visible since the last call, by any process.
-    async fn changes(&self) -> Result<Changes> {
-        self.commits.changes(&self.pool, &self.schema).await
+        self.0.ready().await
     }
 }
 
 impl CommitteeTenants for PostgresStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        Arc::new(self.tenant(tenant))
+        self.0.open_committee(tenant)
+    }
+}
+
+#[async_trait]
+impl ChangeFeed for PostgresStore {
+    /// Names the tenants with commits that became visible since the last call, by any process.
+    async fn changes(&self) -> Result<Changes> {
+        self.0.changes().await
+    }
+}
+
+#[async_trait]
+impl Transfer for PostgresStore {
+    async fn tenants(&self) -> Result<Vec<TenantId>> {
+        Transfer::tenants(&self.0).await
+    }
+
+    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
+        self.0.dump(tenant).await
+    }
+
+    async fn restore(&self) -> Result<Box<dyn Restore>> {
+        Transfer::restore(&self.0).await
     }
 }

@@ -3,20 +3,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use swarm_core::store;
+use swarm_core::store::TABLES;
 use tokio::time::sleep;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use crate::failure::{Failure, NO_WRITES, Outcome};
-
-/// The statements that create the layout in an empty schema.
-const CREATE: &str =
-    concat!(include_str!("layout/tables.sql"), include_str!("layout/functions.sql"));
-
-/// The number of the layout that this program reads and writes.
-pub(crate) const LAYOUT: i32 = 1;
+use crate::failure::{Failure, LAYOUT, NO_WRITES, Outcome};
+use crate::sql::{self, Declared};
 
 /// The number in a schema whose layout is not created yet.
 const NOT_CREATED: i32 = 0;
@@ -30,6 +24,7 @@ pub(crate) struct Schema {
     name: String,
     /// Its name in statements, before its tables: quoted, and followed by a full stop.
     prefix: String,
+    tables: Declared,
 }
 
 impl Schema {
@@ -37,7 +32,16 @@ impl Schema {
 
     pub(crate) fn named(name: &str) -> Self {
         let prefix = format!("\"{}\".", name.replace('"', "\"\""));
-        Self { name: name.to_owned(), prefix }
+        Self { name: name.to_owned(), prefix, tables: TABLES }
+    }
+
+    /// The same schema, with these tables in place of those of the record layer.
+    pub(crate) fn with_tables(self, tables: Declared) -> Self {
+        Self { tables, ..self }
+    }
+
+    pub(crate) fn tables(&self) -> Declared {
+        self.tables
     }
 
     /// A statement, with this schema in place of `swarm.`.
@@ -57,7 +61,7 @@ impl Schema {
         if self.is_created(client).await? {
             return Ok(());
         }
-        self.create(client, CREATE).await.map_err(|failure| match failure {
+        self.create(client, &sql::layout(self.tables)).await.map_err(|failure| match failure {
             refused if refused.is(&SqlState::READ_ONLY_SQL_TRANSACTION) => Failure::misconfigured(
                 format!("the schema {} is not created yet, and {NO_WRITES}", self.name),
             ),
@@ -141,14 +145,9 @@ impl Schema {
         match row.try_get(0)? {
             NOT_CREATED => Ok(false),
             LAYOUT => Ok(true),
-            other => Err(other_layout(other.into())),
+            other => Err(Failure::other_layout(other.into())),
         }
     }
-}
-
-/// The schema has the layout with this number.
-pub(crate) fn other_layout(found: i64) -> Failure {
-    Failure::misconfigured(store::other_layout(found, LAYOUT))
 }
 
 #[cfg(test)]
@@ -177,7 +176,7 @@ mod tests {
             tokio::join!(schema.create(&one, create), schema.create(&other, create));
         first.and(second).unwrap();
         assert_eq!(server.psql("SELECT string_agg(number::text, ',') FROM desk.created"), "1");
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "1");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
     }
 
     #[tokio::test]
@@ -186,9 +185,9 @@ mod tests {
         let client = client(&server).await;
         let schema = Schema::named("desk");
         schema.create(&client, "").await.unwrap();
-        server.psql("UPDATE desk.layout SET number = 2");
+        server.psql("UPDATE desk.layout SET number = 3");
         schema.create(&client, "CREATE TABLE swarm.created ()").await.unwrap_err();
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "3");
         assert_eq!(server.psql("SELECT to_regclass('desk.created') IS NULL"), "t");
     }
 }

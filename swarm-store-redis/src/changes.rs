@@ -6,15 +6,14 @@
 //! commit or not made it. A reader may receive an announcement before the commit, so the tenant is reported
 //! again [`COMMIT_WINDOW`] later.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use swarm_core::TenantId;
-use swarm_core::store::{Changes, Result, SeenLogs};
+use swarm_core::store::{Changes, Result};
+use swarm_core::{StoreError, TenantId, Timestamp};
 use tokio::time::Instant;
 
-use crate::codec::{self, Context};
 use crate::connection::client::{CALL_TIMEOUT, Client};
 use crate::script_call::ScriptCall;
 use crate::{keys, scripts};
@@ -22,12 +21,14 @@ use crate::{keys, scripts};
 /// The time after an announcement within which its commit is made, if at all: longer than a call may take.
 const COMMIT_WINDOW: Duration = CALL_TIMEOUT.saturating_add(Duration::from_secs(1));
 
-/// The announcements received so far.
+/// The announcements received so far, and the changes that are still to be announced.
 #[derive(Debug, Default)]
 pub(crate) struct LastHeard(Mutex<Heard>);
 
 #[derive(Debug, Default)]
 struct Heard {
+    /// The tenants that this process has changed since its last call.
+    own: BTreeSet<TenantId>,
     /// The number of the last announcement; empty before the first.
     last: String,
     /// The tenants to be reported again, and when.
@@ -46,10 +47,15 @@ pub(crate) async fn announce(client: &Client, tenant: &TenantId) -> Result<()> {
 type Answer = (String, String, bool, Vec<String>);
 
 impl LastHeard {
-    /// Announces the tenants that this process has changed; returns them and those that others announced.
-    pub(crate) async fn exchange(&self, client: &Client, seen: &SeenLogs) -> Result<Changes> {
+    /// Begins a commit. When the returned guard is dropped, the tenant is to be announced.
+    pub(crate) fn changing<'a>(&'a self, tenant: &'a TenantId) -> Changing<'a> {
+        Changing { heard: self, tenant }
+    }
+
+    /// Announces the tenants that this process has changed; returns those that were announced since the last call.
+    pub(crate) async fn exchange(&self, client: &Client) -> Result<Changes> {
         const OP: &str = "changes";
-        let own = seen.take_changed();
+        let own = std::mem::take(&mut self.lock().own);
         let mut script = ScriptCall::of(&scripts::CHANGES, [keys::CHANGES]);
         script.arg(&self.lock().last);
         for tenant in &own {
@@ -58,17 +64,31 @@ impl LastHeard {
         let answer: Result<Answer> = client.run(OP, &script).await;
         if answer.is_err() {
             // The next call announces them.
-            own.iter().for_each(|tenant| drop(seen.of(tenant).changing()));
+            self.lock().own.extend(own);
         }
         let (now, last, is_known, others) = answer?;
-        let now = codec::decode_timestamp(&now).context(OP)?;
+        let now = now.parse().ok().and_then(Timestamp::from_millis);
+        let now = now.ok_or_else(|| StoreError::corrupt(OP, "odd time"))?;
         let others = others.into_iter().filter_map(|tenant| TenantId::parse(tenant).ok());
         let others = self.lock().receive(last, others.collect(), Instant::now());
-        Ok(Changes { now, tenants: is_known.then(|| own.into_iter().chain(others).collect()) })
+        Ok(Changes { now, tenants: is_known.then_some(others) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Heard> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A commit in progress.
+#[must_use]
+pub(crate) struct Changing<'a> {
+    heard: &'a LastHeard,
+    tenant: &'a TenantId,
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.heard.lock().own.insert(self.tenant.clone());
     }
 }
 

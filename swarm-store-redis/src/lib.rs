@@ -25,59 +25,42 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod backend;
 mod changes;
-mod codec;
-mod committee;
 mod connection;
-mod counts;
-mod documents;
-mod encoded_take;
-mod filing;
+mod decode;
+mod encode;
 mod health;
 mod keys;
 mod layout;
-mod log;
-mod members;
-mod outbox;
-mod proposal;
-mod rows;
+mod loading;
+mod schema;
+mod script;
 mod script_call;
 mod scripts;
-mod sessions;
-mod snapshots;
-mod takes;
+mod snapshot;
 mod tenant;
-mod transfer;
+mod value;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use swarm_core::TenantId;
 use swarm_core::store::{
-    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Readiness, Result, SeenLogs, Store,
-    Tenants,
+    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
+    Result, Store, TABLES, Tenants, Transfer,
 };
-use swarm_core::{StoreError, TenantId};
 
-use changes::LastHeard;
-use connection::Address;
-use connection::client::{Client, bounded};
-use connection::options::Options;
-use keys::Keys;
-use tenant::{SharedByTenant, TenantStore};
+pub use backend::RedisBackend;
 
 /// All tenants, in Redis. Cloning shares the connections.
 #[derive(Clone)]
-pub struct RedisStore {
-    client: Arc<Client>,
-    shared: Arc<SharedByTenant>,
-    seen: Arc<SeenLogs>,
-    heard: Arc<LastHeard>,
-    strict: bool,
-}
+pub struct RedisStore(Records<RedisBackend>);
 
 impl std::fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RedisStore").field("strict", &self.strict).finish_non_exhaustive()
+        let strict = self.0.backend().is_strict();
+        f.debug_struct("RedisStore").field("strict", &strict).finish_non_exhaustive()
     }
 }
 
@@ -111,21 +94,7 @@ impl RedisStore {
     /// or the server is a replica, evicts records when memory runs out, has records of another
     /// layout, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
-        bounded("connect", async {
-            let (address, options) = parse(url)?;
-            let client = Client::connect(address, options.replicas).await?;
-            // A full server is accepted here; `ready` reports it.
-            let (found, _) =
-                health::settings_and_memory(&client, "connect", options.strict).await?;
-            for warning in found.warnings {
-                tracing::warn!("{warning}");
-            }
-            layout::check_server("connect", &client).await?;
-            client.load("connect", &scripts::texts()).await?;
-            let (shared, seen, heard) = Default::default();
-            Ok(Self { client: Arc::new(client), shared, seen, heard, strict: options.strict })
-        })
-        .await
+        RedisBackend::connect(url, TABLES).await.map(|backend| Self(Records::new(backend)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -133,20 +102,14 @@ impl RedisStore {
     /// # Errors
     /// [`StoreError`] when it is not. Its source says why, without the address.
     pub fn check_address(url: &str) -> Result<()> {
-        parse(url).map(drop)
+        backend::parse(url).map(drop)
     }
-}
-
-fn parse(url: &str) -> Result<(Address, Options)> {
-    let options = Options::parse(url)?;
-    let address = Address::parse(&options.url);
-    Ok((address.map_err(|error| StoreError::misconfigured("connect", error))?, options))
 }
 
 #[async_trait]
 impl Tenants for RedisStore {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(self.tenant(tenant))
+        self.0.open(tenant)
     }
 
     /// Checks that the server answers, is not a replica, rejects writes rather than evicting records,
@@ -154,14 +117,13 @@ impl Tenants for RedisStore {
     /// went back or the clock is too far behind it. Warns when the server may lose acknowledged
     /// records; in strict mode that is an error.
     async fn ready(&self) -> Result<Readiness> {
-        bounded("ready", async {
-            layout::check_server("ready", &self.client).await?;
-            self.seen
-                .check(|tenant| async move { self.tenant(&tenant).may_commit().await })
-                .await?;
-            health::check(&self.client, "ready", self.strict).await
-        })
-        .await
+        self.0.ready().await
+    }
+}
+
+impl CommitteeTenants for RedisStore {
+    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.0.open_committee(tenant)
     }
 }
 
@@ -171,24 +133,21 @@ impl ChangeFeed for RedisStore {
     /// only by the latter. A tenant that another process announces is returned twice, the second time when
     /// its commit must have ended.
     async fn changes(&self) -> Result<Changes> {
-        self.heard.exchange(&self.client, &self.seen).await
+        self.0.changes().await
     }
 }
 
-impl CommitteeTenants for RedisStore {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        Arc::new(self.tenant(tenant))
+#[async_trait]
+impl Transfer for RedisStore {
+    async fn tenants(&self) -> Result<Vec<TenantId>> {
+        self.0.tenants().await
     }
-}
 
-impl RedisStore {
-    fn tenant(&self, tenant: &TenantId) -> TenantStore {
-        TenantStore {
-            id: tenant.clone(),
-            client: Arc::clone(&self.client),
-            seen: self.seen.of(tenant),
-            keys: Keys::of(tenant),
-            shared: self.shared.of(tenant),
-        }
+    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
+        self.0.dump(tenant).await
+    }
+
+    async fn restore(&self) -> Result<Box<dyn Restore>> {
+        Transfer::restore(&self.0).await
     }
 }

@@ -36,12 +36,6 @@ impl<'a> ScriptCall<'a> {
         self
     }
 
-    pub(crate) fn args<'b>(&mut self, args: impl Iterator<Item = &'b str>) {
-        for arg in args {
-            self.command.arg(arg);
-        }
-    }
-
     /// The command, which names the script by its SHA-1.
     pub(crate) fn command(&self) -> &Cmd {
         &self.command

@@ -93,6 +93,43 @@ impl TokenClaim {
     }
 }
 
+/// The signed fields of the replacement of a member's own key (API.md, 3.1). The order of the fields matters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyReplacement {
+    /// The member.
+    pub member_id: MemberId,
+    /// The new key: the text exactly as received.
+    pub public_key: String,
+    /// The key that it replaces.
+    pub replaces: String,
+}
+
+/// The request of a member to replace its own key, which both keys signed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyReplacementRequest {
+    /// The new key: the text exactly as received.
+    pub public_key: String,
+    /// The signature of the [`KeyReplacement`] by the key that is replaced.
+    pub endorsement: Signature,
+    /// The signature of the same by the new key.
+    pub proof: Signature,
+}
+
+impl KeyReplacementRequest {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Ok(Self {
+            public_key: fields.text("publicKey")?,
+            endorsement: Signature::parse(fields.text("endorsement")?)?,
+            proof: Signature::parse(fields.text("proof")?)?,
+        })
+    }
+}
+
 /// The state of a member (API.md, 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

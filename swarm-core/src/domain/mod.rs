@@ -46,13 +46,16 @@ pub use invalid::Invalid;
 pub use key::{PublicKey, Signature, Signed};
 pub use links::Links;
 pub use log::{
-    Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, Excuse, LogBefore, LogEntry,
-    LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry, MemberStatus, MemoAct,
-    MemoEntry, Note, OpeningEntry, Operation, Seq, SessionAct, SessionEntry, TakeContent,
-    TakeEntry,
+    Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, EndorsedKey, Excuse,
+    LogBefore, LogEntry, LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry,
+    MemberStatus, MemoAct, MemoEntry, Note, OpeningEntry, Operation, Seq, SessionAct, SessionEntry,
+    TakeContent, TakeEntry,
 };
 pub use mail::{Mail, MailState, Message};
-pub use member::{Application, Member, MemberPatch, MemberState, TokenClaim};
+pub use member::{
+    Application, KeyReplacement, KeyReplacementRequest, Member, MemberPatch, MemberState,
+    TokenClaim,
+};
 pub use memo::{Memo, MemoDraft};
 pub use quotas::Quotas;
 pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::json;
-use crate::domain::{Application, TakeDraft, TokenClaim};
+use crate::domain::{Application, KeyReplacement, TakeDraft, TokenClaim};
 
 /// A payload that can be signed. The fields of the type, in order, are the keys of the canonical
 /// JSON object.
@@ -12,12 +12,14 @@ pub trait Payload: Serialize + sealed::Sealed {}
 impl Payload for TakeDraft {}
 impl Payload for Application {}
 impl Payload for TokenClaim {}
+impl Payload for KeyReplacement {}
 
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::TakeDraft {}
     impl Sealed for super::Application {}
     impl Sealed for super::TokenClaim {}
+    impl Sealed for super::KeyReplacement {}
 }
 
 /// Returns the canonical text of `payload`, as `JSON.stringify` of ECMAScript writes it. Its UTF-8

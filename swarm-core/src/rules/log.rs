@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::domain::committee::CommitteeDay;
 use crate::domain::{
-    Actor, Attribution, CommitteeDayEntry, DayAct, Digest, Excuse, LogBefore, LogEntry,
-    LoggedSession, Member, MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct,
+    Actor, Attribution, CommitteeDayEntry, DayAct, Digest, EndorsedKey, Excuse, LogBefore,
+    LogEntry, LoggedSession, Member, MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct,
     MemoDraft, MemoEntry, MemoId, Operation, Regime, Session, SessionAct, SessionDraft,
     SessionEntry, SessionId, Signal, Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId,
     Timestamp,
@@ -128,6 +128,20 @@ pub(super) fn member_changed(act: MemberAct, member: &Member, by: Option<&Actor>
         id: member.id.clone(),
         status: if is_active { MemberStatus::Active } else { MemberStatus::Inactive },
         public_key: member.public_key.clone(),
+        endorsed: None,
+    })
+    .into()
+}
+
+/// Returns the act: a member has replaced its own key, which the key before endorsed.
+pub(super) fn own_key_replaced(member: &Member, endorsed: EndorsedKey) -> Act {
+    LogEntry::Member(MemberEntry {
+        act: MemberAct::KeyRotated,
+        by: Some(Actor::MEMBER),
+        id: member.id.clone(),
+        status: MemberStatus::Active,
+        public_key: member.public_key.clone(),
+        endorsed: Some(endorsed),
     })
     .into()
 }

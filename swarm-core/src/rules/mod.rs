@@ -15,6 +15,7 @@ mod log;
 mod mail;
 mod membership;
 mod next_step;
+mod own_key;
 mod preflight;
 mod public_take;
 mod quota;
@@ -61,6 +62,7 @@ pub use membership::{
     may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
 };
 pub use next_step::{NextStep, StepAct, StepBy, next_step};
+pub use own_key::replace_own_key;
 pub use preflight::{Preflight, preflight};
 pub use public_take::{PublicTake, SealedTake, is_shown_sealed, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};

@@ -69,6 +69,12 @@ pub enum Refusal {
         /// The exact text that should have been signed.
         expected_payload: String,
     },
+    /// A signature of the replacement of a key does not verify for these canonical bytes.
+    #[error("signature verification failed")]
+    BadKeyReplacement {
+        /// The exact text that both keys should have signed.
+        expected_payload: String,
+    },
     /// Another application or member holds this public key.
     #[error("public key already registered")]
     KeyRegistered(MemberId),
@@ -135,6 +141,9 @@ pub enum Refusal {
     /// The session has sealed takes, and the change could depend on what they say.
     #[error("takes are sealed")]
     TakesSealed,
+    /// Nothing is wrong with the store or the key, so there is nothing to accept.
+    #[error("nothing to accept")]
+    NothingToAccept,
     /// The session already has a roster.
     #[error("roster already frozen")]
     RosterFrozen,
@@ -182,6 +191,7 @@ impl Refusal {
                 | Self::FiledLater
                 | Self::TakesOnFile
                 | Self::TakesSealed
+                | Self::NothingToAccept
                 | Self::RosterFrozen
                 | Self::NoRoster
                 | Self::BriefPublished

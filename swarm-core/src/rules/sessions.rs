@@ -302,8 +302,8 @@ pub fn excuse(
 /// checks that no take was filed in it.
 pub fn withdraw(session: &Versioned<Session>, by: &Attribution) -> SessionChange {
     let last = Session::clone(&session.record);
-    let change = change(session, last, SessionAct::Withdrawn, by);
-    SessionChange { takes: Some(0), withdrawn: true, ..change }
+    let act = log::session_changed(SessionAct::Withdrawn, &after_act(last.clone()), by);
+    SessionChange { takes: Some(0), withdrawn: true, ..logged_as(act, session, last) }
 }
 
 /// Whether the record changes, or the operator left a note to be logged.

@@ -3,10 +3,12 @@
 use serde::{Serialize, Serializer};
 
 use super::{Error, LogFilter, Tenant, log_rows};
-use crate::domain::{Actor, LogBefore, LogLine, LogRow, Seq, SessionId, Timestamp};
+use crate::domain::{
+    Actor, LogBefore, LogLine, LogRow, Nonce, Seq, SessionId, SubjectId, Timestamp, TokenHash,
+};
 use crate::proof::log_line;
-use crate::rules;
-use crate::store::LogPosition;
+use crate::rules::{self, Refusal};
+use crate::store::{BasisQuery, LogPosition, StoreErrorKind};
 
 /// A question for a page of the log.
 #[derive(Clone, Debug)]
@@ -178,6 +180,23 @@ impl Tenant {
     pub async fn accept_store(&self, by: &Actor) -> Result<(), Error> {
         let before = LogBefore::seen(self.store.seen_log().await?.size);
         Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
+    }
+
+    /// Returns whether the log continues from where this process has seen it, so that nothing has to be accepted.
+    ///
+    /// # Errors
+    /// [`Error::Store`], unless the log went back.
+    pub async fn continues_log(&self) -> Result<bool, Error> {
+        let subject_id = SubjectId::parse("none").map_err(Refusal::InvalidRequest)?;
+        let nonce = Nonce::parse("none").map_err(Refusal::InvalidRequest)?;
+        let (token, date) = (TokenHash::of(b""), Timestamp::EPOCH.day());
+        // Facts are read only of a log that continues.
+        let query = BasisQuery { token: &token, date, subject_id: &subject_id, nonce: &nonce };
+        match self.store.basis(&query).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == StoreErrorKind::WentBack => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Returns the position of the log.

@@ -7,8 +7,8 @@ use super::{Commit, Error, Round, Tenant};
 #[cfg(doc)]
 use crate::domain::Quotas;
 use crate::domain::{
-    Actor, Application, Challenge, ChallengeSeed, Links, Member, MemberId, MemberPatch,
-    MemberState, PublicKey, Signed, Timestamp, TokenClaim, TokenHash,
+    Actor, Application, Challenge, ChallengeSeed, KeyReplacementRequest, Links, Member, MemberId,
+    MemberPatch, MemberState, PublicKey, Signed, Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
@@ -377,6 +377,26 @@ impl Tenant {
             let member = self.load_member(id).await?;
             let (change, token) = rules::rotate(&member, key.cloned(), self.entropy.bytes()?, by)?;
             Ok(self.save(change).await?.map(|member| (Arc::new(member), token)))
+        })
+        .await
+    }
+
+    /// Replaces the key of the member whose bearer token hashes to `token`, as the member asks for. Its token stays.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownToken`]; [`Refusal::BadKeyReplacement`] unless the old and the new key signed it;
+    /// [`Refusal::KeyRegistered`] when another member holds the new key.
+    pub async fn replace_own_key(
+        &self,
+        token: &TokenHash,
+        request: &KeyReplacementRequest,
+    ) -> Result<Arc<Member>, Error> {
+        until_committed("replace key", || async {
+            let member = self.bearer_at(token).await?;
+            match rules::replace_own_key(&member, request)? {
+                Some(change) => Ok(self.save(change).await?.map(Arc::new)),
+                None => Ok(Some(member.record)),
+            }
         })
         .await
     }

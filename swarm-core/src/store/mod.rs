@@ -43,7 +43,6 @@ use crate::domain::{TenantId, Timestamp};
 /// The attribute macro for implementations of the port, from the crate `async-trait`.
 pub use async_trait::async_trait;
 
-pub use aggregation::{HoldTakes, MAX_HOLD_MILLIS, aggregate_holding_takes, try_aggregate};
 pub use changes::{ChangeFeed, Changes};
 pub use committee::{
     Committee, CommitteeFiled, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,

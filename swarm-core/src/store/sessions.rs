@@ -62,10 +62,9 @@ pub trait Sessions: Send + Sync {
     /// Aggregates a session: reads it and all of its takes, has [`Aggregation::judge`] judge them,
     /// and commits the change; returns the session after the commit, or the refusal of the rules.
     /// To ensure correctness, let no take be filed in the session between the read of its takes and the commit, or
-    /// guard the commit by their number ([`try_aggregate`](super::try_aggregate)). To ensure that it ends, do not
-    /// retry until no take was filed meanwhile: takes may arrive faster than they can be read. If the store holds
-    /// takes back, the hold must expire by itself, and those takes must then be filed
-    /// ([`aggregate_holding_takes`](super::aggregate_holding_takes)).
+    /// guard the commit by their number. To ensure that it ends, do not retry until no take was filed meanwhile: takes
+    /// may arrive faster than they can be read. If takes are held back, the hold must end, and those takes must then be
+    /// filed.
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated>;
 }
 

@@ -97,7 +97,8 @@ fn refusal(refusal: &Refusal, original: Option<TakeId>) -> Answer {
     body.recommendation_id = original;
     match refusal {
         Refusal::InvalidRequest(invalid) => body.detail = Some(invalid.to_string()),
-        Refusal::BadApplication { expected_payload } => {
+        Refusal::BadApplication { expected_payload }
+        | Refusal::BadKeyReplacement { expected_payload } => {
             body.expected_payload = Some(expected_payload);
         }
         Refusal::KeyRegistered(holder) => body.member_id = Some(holder),

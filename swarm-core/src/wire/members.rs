@@ -194,6 +194,18 @@ pub fn rotated(member: &Member, token: &BearerToken) -> Answer {
     Answer::done(200, &Rotated { member_id: &member.id, token: token.reveal(), public_key })
 }
 
+/// Returns the response with the key that a member has now: `{ok, status, memberId, publicKey}`.
+pub fn key_replaced(member: &Member) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Replaced<'a> {
+        member_id: &'a MemberId,
+        public_key: Option<&'a PublicKey>,
+    }
+    let public_key = member.public_key.as_ref();
+    Answer::done(200, &Replaced { member_id: &member.id, public_key })
+}
+
 /// Returns the response with a page of applications, for operators: `{applications, nextAfter?}`.
 pub fn applications(page: &ApplicationPage) -> Answer {
     #[derive(Serialize)]

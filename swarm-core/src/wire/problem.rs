@@ -109,6 +109,7 @@ problems! {
     FiledLater = 409 "filed-later" Operators, "Choose a deadline that is not before the filedAt of any take on file.";
     TakesOnFile = 409 "takes-on-file" Operators, "A session with takes cannot be withdrawn: close it, or move its deadline.";
     TakesSealed = 409 "takes-sealed" Operators, "Sealed takes are on file, and nothing may depend on what they say: wait until the session is opened. Its deadline can be moved later.";
+    NothingToAccept = 409 "nothing-to-accept" Operators, "Nothing is wrong with it, and an acceptance stands in the log for ever: send force: true if it is wanted all the same.";
     RosterFrozen = 409 "roster-frozen" Operators, "The roster of a session can be set only once.";
     BriefPublished = 409 "brief-published" Operators, "The brief of a session can be published only once.";
     NoRoster = 409 "no-roster" Operators, "Freeze a roster first.";
@@ -141,7 +142,9 @@ impl From<&Refusal> for Problem {
             Refusal::NotOnRoster => Self::NotOnRoster,
             Refusal::Excused => Self::Excused,
             Refusal::NoKey => Self::NoKey,
-            Refusal::BadSignature | Refusal::BadApplication { .. } => Self::BadSignature,
+            Refusal::BadSignature
+            | Refusal::BadApplication { .. }
+            | Refusal::BadKeyReplacement { .. } => Self::BadSignature,
             Refusal::NonceUsed => Self::NonceUsed,
             Refusal::CapReached => Self::CapReached,
             Refusal::AmendmentClosed => Self::AmendmentClosed,
@@ -167,6 +170,7 @@ impl From<&Refusal> for Problem {
             Refusal::FiledLater => Self::FiledLater,
             Refusal::TakesOnFile => Self::TakesOnFile,
             Refusal::TakesSealed => Self::TakesSealed,
+            Refusal::NothingToAccept => Self::NothingToAccept,
             Refusal::RosterFrozen => Self::RosterFrozen,
             Refusal::BriefPublished => Self::BriefPublished,
             Refusal::NoRoster => Self::NoRoster,

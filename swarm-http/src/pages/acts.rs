@@ -46,6 +46,7 @@ pub(super) fn describe(
                 MemberAct::Deactivated => "deactivated",
                 MemberAct::Claimed => "claimed",
                 MemberAct::ClaimReset => "claim reset",
+                MemberAct::KeyRotated if entry.endorsed.is_some() => "replaced its own key",
                 MemberAct::KeyRotated => "key rotated",
                 MemberAct::Erased => "erased",
             };

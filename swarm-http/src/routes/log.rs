@@ -6,7 +6,7 @@ use std::time::Duration;
 use swarm_core::domain::{Seq, SubjectId};
 use swarm_core::rules::{self, Refusal};
 use swarm_core::service::{LogFilter, LogQuery};
-use swarm_core::wire::Problem::{self, InvalidRequest};
+use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
 use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, MemberId, SessionId, wire};
 
@@ -61,7 +61,7 @@ pub(super) fn routes() -> Vec<Route> {
                 )
                 .body("Acceptance")
                 .answers(200, &["Written"])
-                .refuses(&[InvalidRequest]),
+                .refuses(&[InvalidRequest, NothingToAccept]),
         ]),
     ]
     .into_iter()
@@ -77,13 +77,28 @@ pub(crate) async fn accept(mut request: RequestContext) -> Reply {
         Store,
         Key,
     }
-    let what = request.operator_fields(|fields| match fields.text("what")?.as_str() {
-        "clock" => Ok(Accepted::Clock),
-        "store" => Ok(Accepted::Store),
-        "key" => Ok(Accepted::Key),
-        _ => Err(Invalid::new("what", "must be clock, store or key")),
+    let (what, is_forced) = request.operator_fields(|fields| {
+        let what = match fields.text("what")?.as_str() {
+            "clock" => Accepted::Clock,
+            "store" => Accepted::Store,
+            "key" => Accepted::Key,
+            _ => return Err(Invalid::new("what", "must be clock, store or key")),
+        };
+        Ok((what, fields.bool_if_any("force")?.unwrap_or_default()))
     })?;
     let (tenant, by) = (request.tenant(), request.by()?);
+    let is_wrong = match (&what, request.signed_log()) {
+        _ if is_forced => true,
+        (Accepted::Store, Some(log)) if log.damage().is_some() || !log.disputes().is_empty() => {
+            true
+        }
+        (Accepted::Store, _) => !tenant.continues_log().await?,
+        (Accepted::Key, Some(log)) => log.is_foreign(),
+        (Accepted::Clock, _) | (Accepted::Key, None) => true,
+    };
+    if !is_wrong {
+        return Err(Refusal::NothingToAccept.into());
+    }
     match (what, request.signed_log()) {
         (Accepted::Clock, _) => tenant.accept_clock(by).await?,
         (Accepted::Store, Some(log)) => log.accept_store(by).await?,

@@ -1,9 +1,11 @@
 //! Applications, members and their tokens.
 
-use swarm_core::domain::{Application, MemberPatch, MemberState, MessageId, PublicKey, TokenClaim};
+use swarm_core::domain::{
+    Application, KeyReplacementRequest, MemberPatch, MemberState, MessageId, PublicKey, TokenClaim,
+};
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
-    InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NotFound, QuotaReached,
+    InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NoKey, NotFound, QuotaReached,
     UnknownToken,
 };
 use swarm_core::{MemberId, Refusal, Resource, rules, wire};
@@ -51,6 +53,12 @@ pub(super) fn routes() -> Vec<Route> {
                 .up_to(CLAIM_LIMIT)
                 .answers(201, &["Token"])
                 .refuses(&[InvalidTokenClaim, ClaimRefused, AlreadyClaimed]),
+            post(Member, "/api/swarm/key", replace_key)
+                .about("Replace your own key by one that the old key endorses; the token stays")
+                .body("KeyReplacement")
+                .up_to(CLAIM_LIMIT)
+                .answers(200, &["KeyReplaced"])
+                .refuses(&[InvalidRequest, UnknownToken, BadSignature, NoKey, KeyRegistered]),
             read_as(Member, "/api/swarm/verify-token", verify_token)
                 .about("Whose token this is")
                 .answers(200, &["MemberName"])
@@ -252,6 +260,13 @@ fn named(request: &mut RequestContext) -> Result<MemberId, ApiError> {
 }
 
 /// A new token, which is shown once, and a new key if one is sent.
+pub(crate) async fn replace_key(mut request: RequestContext) -> Reply {
+    let read = KeyReplacementRequest::read(&mut request.fields());
+    let replacement = read.map_err(Refusal::InvalidRequest)?;
+    let member = request.tenant().replace_own_key(request.bearer()?, &replacement).await?;
+    Ok(wire::members::key_replaced(&member).into())
+}
+
 pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
     let (id, key) = request.operator_fields(|fields| {
         let key = fields.text_if_any("publicKey")?;

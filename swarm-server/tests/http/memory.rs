@@ -8,7 +8,8 @@ use serde_json::json;
 
 use crate::harness::{ADMIN, Author};
 use crate::program::Program;
-use crate::raw_http::Connection;
+use crate::raw_http::{Connection, elsewhere};
+use swarm_redis_testing::wait_until;
 
 const MIB: usize = 1 << 20;
 
@@ -38,6 +39,37 @@ fn stalled_readers_share_one_cached_answer() {
     assert!(grown < 60 * MIB, "grown by {} MiB", grown / MIB);
     assert!(program.client.get("/api/swarm/subjects").expect(200).text.len() > 16 * note.len());
     drop(readers);
+}
+
+/// The cache of answers keeps 64 MiB of them.
+#[test]
+fn memory_that_slow_readers_took_is_given_back() {
+    let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let note = "n".repeat(240_000);
+    for number in 0..16 {
+        let subject = json!({ "id": format!("s{number}"), "name": "s", "structuralNotes": [note] });
+        program.client.operate("/subjects", &subject).expect(201);
+    }
+    let before = program.memory();
+    let readers: Vec<_> = (0..200)
+        .map(|number| {
+            let mut reader = elsewhere(program.client.address, Some(4_096));
+            // Answers that differ, or are cached each by itself.
+            let path = match number % 3 {
+                0 => format!("/api/swarm/subjects?limit={}", 10 + number),
+                1 => format!("/api/swarm/subjects?after=s{}", number % 7),
+                _ => format!("/swarm/subjects/s{}", number % 16),
+            };
+            reader.write_all(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes()).unwrap();
+            reader
+        })
+        .collect();
+    let grown = || program.memory().saturating_sub(before);
+    wait_until("the answers are made", || grown() > 80 * MIB);
+    std::thread::sleep(Duration::from_secs(2));
+    drop(readers);
+    std::thread::sleep(Duration::from_secs(6));
+    assert!(grown() < 104 * MIB, "{} MiB are kept", grown() / MIB);
 }
 
 #[test]

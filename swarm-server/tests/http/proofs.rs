@@ -139,7 +139,8 @@ fn dry_run_of_an_acceptance_appends_nothing() {
     let log = || client.get("/api/swarm/log?limit=1000").expect(200).text;
     let before = log();
     for what in ["clock", "store", "key"] {
-        let judged = client.operate("/accept?dry_run=true", &json!({ "what": what })).expect(200);
+        let forced = json!({ "what": what, "force": true });
+        let judged = client.operate("/accept?dry_run=true", &forced).expect(200);
         let judged = judged.json();
         assert_eq!(
             (&judged["dryRun"], &judged["cautions"][0]["code"]),

@@ -316,3 +316,35 @@ fn start_with_another_store_says_what_happened_and_what_goes_on() {
     program.client.get("/readyz").expect(200);
     program.client.convene(DAY, "aurora");
 }
+
+/// An acceptance without a cause would begin another log, which nobody who watched the one before can tell from a lost store.
+#[test]
+fn store_and_key_with_which_nothing_is_wrong_are_not_accepted() {
+    let program = Program::start(&["serve"], TOKEN);
+    let ada = desk(&program.client);
+    file(&program.client, &ada);
+    signed_all(&program.client);
+    let before = entries(&program.client).len();
+    for what in ["store", "key"] {
+        for path in ["/accept", "/accept?dry_run=true"] {
+            let refused = program.client.operate(path, &json!({ "what": what }));
+            assert_eq!(refused.header("swarm-error"), Some("nothing-to-accept"), "{what}");
+            refused.refused(409, "nothing to accept");
+        }
+    }
+    assert_eq!(entries(&program.client).len(), before);
+    let url = format!("http://{}", program.client.address);
+    let environment =
+        [("SWARM_URL", url.as_str()), ("SWARM_ADMIN_TOKEN", ADMIN), ("HOME", "/nonexistent")];
+    let accept = |flags: &[&str]| {
+        let arguments = [&["admin", "accept", "store", "--yes"], flags].concat();
+        swarm(&arguments, &environment).output().unwrap()
+    };
+    let refused = accept(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing to accept"));
+    assert_eq!(accept(&["--force"]).status.code(), Some(0));
+    let entry = entries(&program.client).pop().unwrap();
+    assert_eq!((&entry["act"], &entry["log"]), (&json!("store-accepted"), &json!(2)));
+    file(&program.client, &ada);
+}

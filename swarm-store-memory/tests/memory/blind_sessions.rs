@@ -9,8 +9,9 @@ use swarm_core::domain::{
     SessionDraft, SessionPatch, SessionState, TakeContent,
 };
 use swarm_core::proof::log_key::ServerSecret;
-use swarm_core::service::BlindSessions;
+use swarm_core::rules::MemoFilter;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
+use swarm_core::service::{BlindSessions, LogQuery};
 use swarm_core::store::{
     Collection, DocumentDraft, Documents, Intercepted, Interceptor, Put, Result, StoreError,
     Tenants, async_trait,
@@ -105,6 +106,37 @@ async fn held_memo_has_its_entry_once() {
     desk.open_due_sessions(&mut BlindSessions::default()).await.unwrap();
     let both = [(memo, MemoAct::Published), (memo, MemoAct::Retracted)];
     assert_eq!(memo_acts(&desk).await, both);
+}
+
+#[tokio::test]
+async fn pages_of_memos_do_not_tell_how_long_held_memos_are() {
+    let mut worlds = Vec::new();
+    for body in ["Short.".to_owned(), "\u{1f680}".repeat(100_000)] {
+        let tenant = TestTenant::fresh(Arc::new(MemoryStore::new())).await;
+        let (desk, ada) = (tenant.service(), tenant.author("ada").await);
+        let session = blind(&desk, None).await;
+        let memo = |body: &str, session_id| {
+            let (title, body) = ("On aurora".to_owned(), body.to_owned());
+            MemoDraft { title, body, subject_id: None, session_id }
+        };
+        desk.publish_memo(&ada.token, memo("Public.", None)).await.unwrap();
+        for _ in 0..60 {
+            desk.publish_memo(&ada.token, memo(&body, Some(session.id))).await.unwrap();
+        }
+        let (mut pages, mut before) = (Vec::new(), None);
+        loop {
+            let page = desk.memo_page(&MemoFilter::default(), 10, before).await.unwrap();
+            let ids: Vec<_> = page.memos.iter().map(|memo| memo.id).collect();
+            pages.push((ids, page.next_before));
+            before = page.next_before;
+            if before.is_none() {
+                break;
+            }
+        }
+        assert_eq!(pages.last().unwrap().0, [MemoId(1)]);
+        worlds.push(pages);
+    }
+    assert_eq!(worlds[0], worlds[1]);
 }
 
 #[tokio::test]
@@ -289,12 +321,12 @@ async fn is_undamaged(log: &SignedLog) -> bool {
 }
 
 async fn entries(desk: &Tenant) -> Vec<LogEntry> {
-    let page = desk.log(Seq(0), 1_000).await.unwrap();
+    let page = desk.log(&LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(|line| line.entry.clone()).collect()
 }
 
 async fn texts(desk: &Tenant) -> Vec<String> {
-    let page = desk.log(Seq(0), 1_000).await.unwrap();
+    let page = desk.log(&LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(|line| line.text()).collect()
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::Seq;
+use swarm_core::service::LogQuery;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{ManualClock, log_scenario, moment};
@@ -17,7 +18,7 @@ async fn entries_have_the_recorded_texts() {
     let store = MemoryStore::with_clock(move || time.now());
     log_scenario(Arc::new(store.clone()), Arc::new(store.clone()), || clock.advance(1_001)).await;
     let tenant = Swarm::new(store, SystemEntropy).tenant(&TenantId::parse("acme").unwrap());
-    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    let page = tenant.log(&LogQuery::all(Seq(0), 1_000)).await.unwrap();
     let texts: Vec<_> = page.lines().map(|line| line.text()).collect();
     assert_eq!(texts, RECORDED.lines().collect::<Vec<_>>());
 }

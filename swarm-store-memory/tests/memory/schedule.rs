@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Actor, Attribution, Closes, MemberState, Schedule, ScheduleEntry, ScheduledRoster, Session,
-    SessionPatch, SessionState, Subject, Weekdays,
+    Actor, Attribution, Closes, MemberState, Schedule, ScheduleEntry, ScheduledRoster, Seq,
+    Session, SessionPatch, SessionState, Subject, Weekdays,
 };
-use swarm_core::service::{ConvenedWindows, ScheduleRound, ScheduleStep};
+use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
 use swarm_core::store::{
     Collection, Document, DocumentPage, DocumentQuery, Documents, Intercepted, Interceptor, Result,
     SessionQuery, Tenants as _, async_trait,
@@ -42,7 +42,7 @@ async fn session_of_a_day() {
     let did = desk.follow(&schedule).await;
     assert_eq!((did.steps, did.round.next_in.unwrap().as_secs()), (vec![], 19 * 60 * 60 - 1));
 
-    let entries = desk.tenant().log(Default::default(), 100).await.unwrap().entries;
+    let entries = desk.tenant().log(&LogQuery::all(Seq(0), 100)).await.unwrap().entries;
     let texts: Vec<_> = entries.iter().map(swarm_core::json::write).collect();
     let of_session = texts.iter().filter(|text| text.contains(r#""kind":"session""#));
     assert!(of_session.clone().all(|text| text.contains(r#""by":"schedule""#)), "{texts:?}");

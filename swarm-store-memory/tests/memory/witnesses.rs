@@ -10,6 +10,7 @@ use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
 use swarm_core::proof::tree::{TreeHash, verify_consistency};
 use swarm_core::proof::witness::WitnessKey;
+use swarm_core::service::LogQuery;
 use swarm_core::service::signed_log::{
     LogSigner, OfferOutcome, SignedCheckpoint, SignedLog, Signing, Witness, WitnessAnswer,
 };
@@ -144,7 +145,7 @@ async fn proofs_are_under_the_last_cosigned_checkpoint_that_covers_them() {
     {
         let proof = log.proof(Seq(seq)).await.unwrap().unwrap();
         assert_eq!(proof.checkpoint, *note, "{seq}");
-        let page = tenant.log(Seq(seq - 1), 1).await.unwrap();
+        let page = tenant.log(&LogQuery::all(Seq(seq - 1), 1)).await.unwrap();
         assert!(proof.proves(&page.lines().next().unwrap().text()), "{seq}");
     }
     let both = log.proofs(&[Seq(3), Seq(700)]).await.unwrap().unwrap();

@@ -6,4 +6,5 @@ SELECT pg_is_in_recovery(),
     (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()),
     (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database),
     current_setting('max_connections')::bigint,
-    current_setting('transaction_read_only') = 'on'
+    current_setting('transaction_read_only') = 'on',
+    has_database_privilege(current_database(), 'TEMPORARY')

@@ -1,55 +1,72 @@
-//! The transaction of a dump or a restore.
+//! The transaction of a snapshot or a load.
 
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::TenantId;
 use tokio::time::timeout;
+use tokio_postgres::Row;
 
-use crate::PostgresStore;
-use crate::db::Db;
+use crate::database::{Args, Database};
 use crate::failure::{Failure, Outcome};
 use crate::pool::Connection;
+use crate::script::Script;
 
 /// The longest time that one call takes: it may write some megabytes, or wait for the disk.
 const MAX_CALL: Duration = Duration::from_secs(60);
 
-/// The condition that the tenant `t` has records other than challenges.
-pub(super) const IS_USED: &str = include_str!("../queries/tenant_is_used.sql");
-
 /// An open transaction. If it is dropped, its connection is closed, and the server rolls back.
 pub(super) struct Transaction {
-    pub(super) store: PostgresStore,
+    database: Database,
     connection: Connection,
+    /// The names of what it has made sure of.
+    made: HashSet<Arc<str>>,
 }
 
 impl Transaction {
     /// Begins one with this mode. The server ends it when nothing is asked for ten minutes.
-    pub(super) async fn begin(store: &PostgresStore, mode: &str) -> Outcome<Self> {
-        let connection = store.pool.bounded(store.pool.get()).await?;
-        let lock_timeout = store.pool.timeout().as_millis();
+    pub(super) async fn begin(database: &Database, mode: &str) -> Outcome<Self> {
+        let connection = database.pool.bounded(database.pool.get()).await?;
+        let lock_timeout = database.pool.timeout().as_millis();
         let begin = format!(
             "BEGIN ISOLATION LEVEL {mode};
              SET LOCAL lock_timeout = {lock_timeout};
              SET LOCAL idle_in_transaction_session_timeout = '10min'"
         );
-        bounded(async { Ok(connection.client()?.batch_execute(&begin).await?) }).await?;
-        Ok(Self { store: store.clone(), connection })
+        bounded(async { Ok(connection.client().batch_execute(&begin).await?) }).await?;
+        Ok(Self { database: database.clone(), connection, made: HashSet::new() })
     }
 
-    /// The rows of a tenant.
-    pub(super) fn db<'a>(&'a self, tenant: &'a TenantId) -> Outcome<Db<'a>> {
-        Ok(Db::new(self.connection.client()?, &self.store.schema, tenant))
+    pub(super) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Makes a script, unless this transaction has.
+    pub(super) async fn make(&mut self, script: &Script) -> Outcome<()> {
+        if self.made.contains(&script.name) {
+            return Ok(());
+        }
+        let client = self.connection.client();
+        bounded(async { Ok(client.batch_execute(&script.setup).await?) }).await?;
+        self.made.insert(Arc::clone(&script.name));
+        Ok(())
+    }
+
+    /// Runs a statement; returns the rows that it finds.
+    pub(super) async fn rows(&self, sql: &str, args: &Args<'_>) -> Outcome<Vec<Row>> {
+        let sql = self.database.schema.qualify(sql);
+        bounded(async { Ok(self.connection.client().query_typed(&sql, args).await?) }).await
     }
 
     /// Ends it by `COMMIT` or `ROLLBACK`.
     pub(super) async fn end(self, how: &str) -> Outcome<()> {
         // If that fails, dropping the connection closes it.
-        bounded(async { Ok(self.connection.client()?.batch_execute(how).await?) }).await?;
+        bounded(async { Ok(self.connection.client().batch_execute(how).await?) }).await?;
         self.connection.end(Ok(()))
     }
 }
 
 /// Bounds a call.
-pub(super) async fn bounded<T>(call: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+async fn bounded<T>(call: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     timeout(MAX_CALL, call).await.unwrap_or_else(|_| Err(Failure::timeout()))
 }

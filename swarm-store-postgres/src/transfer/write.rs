@@ -1,194 +1,168 @@
-//! Writes the records of a restore, in one transaction.
+//! Writes the records of a load, in one transaction. They are staged, and put in place by the commit: until then, other commits of
+//! their tenants are made without a wait.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::future::try_join_all;
-use serde_json::{Value, json};
-use swarm_core::TenantId;
-use swarm_core::domain::{LogEntry, LogRow, Logged, Operation, Version};
-use swarm_core::store::{
-    Collection, LogPosition, Restore, Restored, Result, Stored, StoredDocument, TenantHead,
-    restored_attempt,
-};
+use swarm_core::store::Result;
+use swarm_core::store::backend::{Item, Load};
+use swarm_core::{Entropy as _, SystemEntropy, TenantId, Timestamp};
+use tokio_postgres::types::Type;
 
-use super::transaction::{IS_USED, Transaction, bounded};
-use crate::db::{Arg, Db, bytes, number, owned, position_of};
+use super::transaction::Transaction;
+use crate::commits::{LoadScript, encoded_load, write_of};
+use crate::database::Database;
 use crate::failure::{Failure, Outcome};
-use crate::{PostgresStore, committee, documents, members, outbox, session_rows, takes};
+use crate::sql;
 
 const OP: &str = "restore";
 
-/// An open restore.
-pub(super) struct Restoration {
+/// A load in progress.
+pub(crate) struct Loading {
     transaction: Transaction,
-    /// The tenants that are locked, with the number of their submissions to the committee.
-    tenants: BTreeMap<TenantId, u64>,
-    occupied: Option<TenantId>,
+    tenants: BTreeMap<TenantId, Staged>,
+    /// What distinguishes it from other loads.
+    id: [u8; 16],
 }
 
-impl Restoration {
-    pub(super) async fn begin(store: &PostgresStore) -> Outcome<Self> {
-        let transaction = Transaction::begin(store, "READ COMMITTED READ WRITE").await?;
-        Ok(Self { transaction, tenants: BTreeMap::new(), occupied: None })
+/// What is staged of a tenant.
+#[derive(Default)]
+struct Staged {
+    /// The function that puts each batch in place.
+    batches: Vec<Arc<LoadScript>>,
+    sequences: BTreeMap<&'static str, i64>,
+    /// The end of the log: its number, that of the last entry, its time and its commit.
+    head: Option<(i64, i64, Timestamp, [u8; 16])>,
+}
+
+impl Staged {
+    /// Notes what an item says about sequences and the end of the log.
+    fn note(&mut self, item: &Item) {
+        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        match item {
+            Item::Sequence(name, number) => drop(self.sequences.insert(name, signed(*number))),
+            Item::Entry(log, entry) => {
+                self.head = Some((signed(*log), signed(entry.seq.0), entry.at, entry.commit.0));
+            }
+            Item::Write(_) => {}
+        }
+    }
+}
+
+impl Loading {
+    pub(crate) async fn begin(database: &Database) -> Outcome<Self> {
+        let transaction = Transaction::begin(database, "READ COMMITTED READ WRITE").await?;
+        let mut id = [0; 16];
+        SystemEntropy.fill(&mut id).map_err(|error| Failure::unavailable(error.to_string()))?;
+        Ok(Self { transaction, tenants: BTreeMap::new(), id })
     }
 
-    async fn insert(&mut self, tenant: &TenantId, records: &[Stored]) -> Outcome<()> {
-        let db = self.transaction.db(tenant)?;
-        if self.occupied.is_some() {
-            return Ok(());
-        }
-        if !self.tenants.contains_key(tenant) && !bounded(is_free(db)).await? {
-            self.occupied = Some(tenant.clone());
-            return Ok(());
-        }
-        let submissions = self.tenants.entry(tenant.clone()).or_default();
-        let mut tables = BTreeMap::<_, Vec<_>>::new();
-        for (table, row) in records.iter().flat_map(|record| rows(record, submissions)) {
-            tables.entry(table).or_default().push(row);
-        }
-        // The statements are sent together.
-        let inserts = tables.into_iter().map(|(table, rows)| insert(db, table, rows));
-        bounded(async { try_join_all(inserts).await.map(drop) }).await?;
-        if let Some(Stored::Head(head)) = records.first() {
-            bounded(set_counters(db, head)).await?;
-        }
-        if let Some(log) = begun(records) {
-            const BEGIN: &str = "UPDATE swarm.tenants SET log = $2 WHERE tenant = $1";
-            bounded(db.rows(BEGIN, &[number(log)])).await?;
-        }
-        Ok(())
+    async fn stage(&mut self, tenant: &TenantId, items: Vec<Item>) -> Outcome<()> {
+        const STAGE: &str = "INSERT INTO swarm.staged (tenant, load, number, numbers, texts, bytes)
+            VALUES ($1, $2, $3, $4, $5, $6)";
+        let staged = self.tenants.entry(tenant.clone()).or_default();
+        items.iter().for_each(|item| staged.note(item));
+        let Database { schema, scripts, .. } = self.transaction.database();
+        let writes = items.into_iter().filter_map(write_of);
+        let (script, values) = encoded_load(writes, |kinds| scripts.load(kinds, schema));
+        let number = i64::try_from(staged.batches.len()).unwrap_or(i64::MAX);
+        staged.batches.push(script);
+        let args = [
+            (&tenant.as_str() as _, Type::TEXT),
+            (&self.id.as_slice() as _, Type::BYTEA),
+            (&number as _, Type::INT8),
+            (&values.numbers as _, Type::INT8_ARRAY),
+            (&values.texts as _, Type::TEXT_ARRAY),
+            (&values.bytes as _, Type::BYTEA_ARRAY),
+        ];
+        self.transaction.rows(STAGE, &args).await.map(drop)
     }
 
-    async fn end(self) -> Outcome<Restored> {
-        if let Some(occupied) = self.occupied {
-            self.transaction.end("ROLLBACK").await?;
-            return Ok(Restored::Occupied(occupied));
+    async fn end(mut self) -> Outcome<Option<TenantId>> {
+        // In the order of the tenants, so that two loads do not block each other.
+        for (tenant, staged) in std::mem::take(&mut self.tenants) {
+            if !self.is_free(&tenant).await? {
+                self.transaction.end("ROLLBACK").await?;
+                return Ok(Some(tenant));
+            }
+            self.put_in_place(&tenant, staged).await?;
         }
-        let mut positions = Vec::new();
-        for tenant in self.tenants.keys() {
-            positions.push((tenant, bounded(finish(self.transaction.db(tenant)?)).await?));
-        }
-        let seen = self.transaction.store.seen.clone();
         self.transaction.end("COMMIT").await?;
-        for (tenant, position) in positions {
-            seen.of(tenant).advance(position);
+        Ok(None)
+    }
+
+    /// Locks a tenant; returns whether it has no records then.
+    async fn is_free(&self, tenant: &TenantId) -> Outcome<bool> {
+        const CREATE: &str =
+            "INSERT INTO swarm.tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING";
+        const LOCK: &str = "SELECT FROM swarm.tenants WHERE tenant = $1 FOR NO KEY UPDATE";
+        let used = sql::is_used(self.transaction.database().schema.tables());
+        let used = format!("SELECT FROM swarm.tenants t WHERE t.tenant = $1 AND ({used})");
+        let args = [(&tenant.as_str() as _, Type::TEXT)];
+        self.transaction.rows(CREATE, &args).await?;
+        self.transaction.rows(LOCK, &args).await?;
+        Ok(self.transaction.rows(&used, &args).await?.is_empty())
+    }
+
+    /// Puts the records of a tenant in place.
+    async fn put_in_place(&mut self, tenant: &TenantId, staged: Staged) -> Outcome<()> {
+        const SEQUENCES: &str = "INSERT INTO swarm.sequences (tenant, name, number)
+            SELECT $1, name, number FROM unnest($2::text[], $3::bigint[]) AS kept (name, number)";
+        const HEAD: &str =
+            "UPDATE swarm.tenants SET log = $2, seq = $3, last_at = $4, last_commit = $5
+            WHERE tenant = $1";
+        const FINISH: &str = "UPDATE swarm.tenants SET commits = commits + 1 WHERE tenant = $1";
+        let Staged { batches, sequences, head } = staged;
+        let (id, of_tenant) = (self.id.as_slice(), tenant.as_str());
+        for (number, batch) in (0_i64..).zip(batches) {
+            self.transaction.make(&batch.script).await?;
+            let load = format!(
+                "WITH batch AS (DELETE FROM swarm.staged
+                    WHERE tenant = $1 AND load = $2 AND number = $3 RETURNING *)
+                SELECT {}(tenant, numbers, texts, bytes) FROM batch",
+                batch.script.name
+            );
+            let args = [
+                (&of_tenant as _, Type::TEXT),
+                (&id as _, Type::BYTEA),
+                (&number as _, Type::INT8),
+            ];
+            self.transaction.rows(&load, &args).await?;
         }
-        Ok(Restored::Complete)
+        let (names, numbers): (Vec<_>, Vec<_>) = sequences.into_iter().unzip();
+        let args = [
+            (&of_tenant as _, Type::TEXT),
+            (&names as _, Type::TEXT_ARRAY),
+            (&numbers as _, Type::INT8_ARRAY),
+        ];
+        self.transaction.rows(SEQUENCES, &args).await?;
+        if let Some((log, seq, at, commit)) = head {
+            let (at, commit) = (at.millis(), commit.as_slice());
+            let args = [
+                (&of_tenant as _, Type::TEXT),
+                (&log as _, Type::INT8),
+                (&seq as _, Type::INT8),
+                (&at as _, Type::INT8),
+                (&commit as _, Type::BYTEA),
+            ];
+            self.transaction.rows(HEAD, &args).await?;
+        }
+        self.transaction.rows(FINISH, &[(&of_tenant as _, Type::TEXT)]).await.map(drop)
     }
 }
 
 #[async_trait]
-impl Restore for Restoration {
-    async fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Result<()> {
-        self.insert(tenant, &records).await.map_err(|failure| failure.of(OP))
+impl Load for Loading {
+    async fn write(&mut self, tenant: &TenantId, items: Vec<Item>) -> Result<()> {
+        self.stage(tenant, items).await.map_err(|failure| failure.of(OP))
     }
 
-    async fn commit(self: Box<Self>) -> Result<Restored> {
+    async fn commit(self: Box<Self>) -> Result<Option<TenantId>> {
         self.end().await.map_err(|failure| failure.of(OP))
     }
 
     async fn discard(self: Box<Self>) -> Result<()> {
         self.transaction.end("ROLLBACK").await.map_err(|failure| failure.of(OP))
     }
-}
-
-/// Locks a tenant; whether it has no records then.
-async fn is_free(db: Db<'_>) -> Outcome<bool> {
-    const CREATE: &str = "INSERT INTO swarm.tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING";
-    const LOCK: &str = "SELECT FROM swarm.tenants WHERE tenant = $1 FOR NO KEY UPDATE";
-    db.rows(CREATE, &[]).await?;
-    db.rows(LOCK, &[]).await?;
-    let used = format!("SELECT FROM swarm.tenants t WHERE t.tenant = $1 AND {IS_USED}");
-    Ok(db.rows(&used, &[]).await?.is_empty())
-}
-
-/// Inserts rows into a table.
-async fn insert(db: Db<'_>, table: &str, rows: Vec<Value>) -> Outcome<()> {
-    let insert = format!(
-        "INSERT INTO swarm.{table} SELECT row.* FROM jsonb_array_elements($2::jsonb) AS one,
-            jsonb_populate_record(NULL::swarm.{table}, one || jsonb_build_object('tenant', $1)) AS row"
-    );
-    db.rows(&insert, &[owned(Value::from(rows).to_string())]).await.map(drop)
-}
-
-/// The rows of a record, with their tables. `submissions` is the number of submissions to the committee so far.
-fn rows(record: &Stored, submissions: &mut u64) -> Vec<(&'static str, Value)> {
-    let first = Version(1);
-    match record {
-        Stored::Head(_) => Vec::new(),
-        Stored::Member(member) => vec![("members", members::row(member, first))],
-        Stored::Message(message) => vec![("messages", outbox::row(message, first))],
-        Stored::Document(StoredDocument { collection, group, document }) => {
-            vec![("documents", documents::row(*collection, group, document))]
-        }
-        Stored::Session(session) => {
-            let (row, snapshot) = session_rows::row(session, first);
-            let shown = snapshot.map(|text| {
-                let shown = json!({"session": row["id"], "attempt": bytes(&[]), "record": text});
-                ("snapshots", shown)
-            });
-            shown.into_iter().chain([("sessions", row)]).collect()
-        }
-        Stored::CommitteeMember(member) => {
-            vec![("committee_members", committee::member_row(member, first))]
-        }
-        Stored::CommitteeDay(day) => vec![("committee_days", committee::day_row(day, first))],
-        Stored::CommitteeBrief(date, brief) => {
-            vec![("committee_briefs", committee::brief_row(*date, brief))]
-        }
-        Stored::Log(row) => {
-            let mut logged = json!({"seq": row.seq.0, "at": row.at.millis()});
-            let mut rows = Vec::new();
-            match &row.logged {
-                Logged::Take(take) => {
-                    logged["take"] = take.id.0.into();
-                    rows.push(("takes", takes::row(take, restored_attempt(take.id.0))));
-                }
-                Logged::CommitteeTake(take) => {
-                    *submissions += 1;
-                    logged["committee_take"] = (*submissions).into();
-                    let attempt = restored_attempt(*submissions);
-                    let take = committee::take_row(*submissions, attempt, take);
-                    rows.push(("committee_takes", take));
-                }
-                Logged::Entry(entry) => {
-                    logged["act"] = entry.to_text().into();
-                    logged["session"] = entry.session().map(|session| session.0).into();
-                }
-            }
-            rows.push(("log", logged));
-            rows
-        }
-    }
-}
-
-/// The number of the log that begins last in these records, if any does.
-fn begun(records: &[Stored]) -> Option<u64> {
-    let number = |record: &Stored| match record {
-        Stored::Log(LogRow { logged: Logged::Entry(entry), .. }) => match &**entry {
-            LogEntry::Operation(Operation::StoreAccepted { log, .. }) => Some(*log),
-            _ => None,
-        },
-        _ => None,
-    };
-    records.iter().filter_map(number).next_back()
-}
-
-async fn set_counters(db: Db<'_>, head: &TenantHead) -> Outcome<()> {
-    const SET: &str = "UPDATE swarm.tenants SET messages = $2, sessions = $3, documents = $4::jsonb
-        WHERE tenant = $1";
-    let last = |(collection, id): (&Collection, &u64)| (collection.to_string(), Value::from(*id));
-    let documents: serde_json::Map<_, _> = head.documents.iter().map(last).collect();
-    let documents = owned(Value::from(documents).to_string());
-    db.rows(SET, &[number(head.messages.0), number(head.sessions.0), documents]).await.map(drop)
-}
-
-/// Sets the rest of the tenant's row by the rows that were inserted; returns the position of the log.
-async fn finish(db: Db<'_>) -> Outcome<LogPosition> {
-    const FINISH: &str = include_str!("../commits/finish_restore.sql");
-    let limited = Collection::ALL.iter().filter(|collection| collection.has_limited_size());
-    let limited = [Arg::texts(limited.map(|collection| collection.as_str()))];
-    let position = db.one(FINISH, &limited, |row| position_of(row, [0, 1, 2])).await?;
-    position.ok_or_else(|| Failure::corrupt("a tenant that is locked is missing"))
 }

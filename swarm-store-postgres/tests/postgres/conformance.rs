@@ -75,12 +75,12 @@ mod interface_a {
 
     const TABLES: [&str; 15] = [
         "tenants",
+        "sequences",
         "members",
         "challenges",
         "reusable_challenges",
         "messages",
         "sessions",
-        "snapshots",
         "takes",
         "documents",
         "committee_members",

@@ -1,7 +1,9 @@
 //! All tests of the PostgreSQL store, in one binary: each binary would be linked by itself.
 
-mod before_the_lock;
+mod backend;
 mod conformance;
 mod nightly;
 mod plans;
 mod pool;
+mod views;
+mod waiting_commits;

@@ -27,9 +27,9 @@ pub(super) fn is_lost(error: &RedisError) -> bool {
 
 /// Whether a replica rejected the write, so that nothing was written.
 pub(super) fn is_from_a_replica(error: &RedisError) -> bool {
-    // Redis 6.2 reports this inside the error of the script.
+    // The error of a script has this in its text.
     error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
-        || error.to_string().contains("-READONLY ")
+        || error.to_string().contains("READONLY You can't write")
 }
 
 /// Whether the server answered, and refused the command.

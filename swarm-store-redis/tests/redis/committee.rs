@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use redis::Commands as _;
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::{CommitteeDay, CommitteeMember, CommitteeStatus, Synthesis};
 use swarm_core::store::{
@@ -14,7 +15,7 @@ use swarm_store_redis::RedisStore;
 use tokio::time::timeout;
 
 use crate::world::committee::{brief, convened, judged, marks, open, opening, seat, today, walk};
-use crate::world::{BOUND, recovered};
+use crate::world::{BOUND, RECORDS, code, recovered};
 
 /// With calls and answers lost in transit: of the commit, and of the announcement that is sent with it.
 #[tokio::test(flavor = "multi_thread")]
@@ -97,7 +98,11 @@ async fn briefs_of_earlier_days_are_deleted() {
         assert_eq!(store.save_committee_day(&change).await.unwrap(), Saved::Saved);
     }
     assert_eq!(store.committee_briefs(today(), None).await.unwrap().len(), 1);
-    assert_eq!(server.cli(&["hlen", "swarm:{acme}:committee:briefs"]).trim(), "1");
+    let mut redis = redis::Client::open(server.url()).unwrap().get_connection().unwrap();
+    let fields: Vec<Vec<u8>> = redis.hkeys(RECORDS).unwrap();
+    let briefs = fields.iter().filter(|field| field.starts_with(&code("committee_briefs")));
+    // The record, and its parts.
+    assert_eq!(briefs.count(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use redis::Commands as _;
 use swarm_core::domain::{Message, Session, Version};
 use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
@@ -14,7 +16,7 @@ use swarm_store_redis::RedisStore;
 use swarm_testing::Author;
 
 use crate::world::committee::{convened, opening, seat};
-use crate::world::{creation_with_mail, draft};
+use crate::world::{RECORDS, creation_with_mail, draft, field_of_number, field_of_texts};
 
 /// The first version of a record.
 const FIRST: Version = Version(1);
@@ -34,20 +36,23 @@ impl Fixture {
         Self { server, store, committee }
     }
 
-    /// Truncates a record to its version.
-    fn corrupt(&self, key: &str, field: &str) {
-        let key = format!("swarm:{{acme}}:{key}");
-        assert_eq!(self.server.cli(&["hset", &key, field, "1 "]).trim(), "0");
+    /// Replaces a record, which is there.
+    fn corrupt(&self, field: Vec<u8>) {
+        let mut redis = redis::Client::open(self.server.url()).unwrap().get_connection().unwrap();
+        assert_eq!(redis.hset(RECORDS, field, "1 "), Ok(0));
     }
 
     /// All keys with their values.
     fn dump(&self) -> Vec<String> {
         let keys = self.server.cli(&["keys", "*"]);
         let dump = |key: &str| key.to_owned() + &self.server.cli(&["--no-raw", "dump", key]);
-        // An announcement of a change is no record of it.
-        let records = keys.lines().filter(|key| *key != "swarm:changes");
-        let mut all: Vec<String> = records.map(dump).collect();
+        // An announcement of a change is no record of it. The records have no order.
+        let others = keys.lines().filter(|key| ![RECORDS, "swarm:changes"].contains(key));
+        let mut all: Vec<String> = others.map(dump).collect();
         all.sort();
+        let mut redis = redis::Client::open(self.server.url()).unwrap().get_connection().unwrap();
+        let records: BTreeMap<Vec<u8>, Vec<u8>> = redis.hgetall(RECORDS).unwrap();
+        all.extend(records.iter().map(|record| format!("{record:?}")));
         all
     }
 
@@ -64,7 +69,7 @@ async fn write_over_corrupt_member_changes_nothing() {
     let fixture = Fixture::start().await;
     let change = creation_with_mail(&Author::named("ada"));
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
-    fixture.corrupt("members", "ada");
+    fixture.corrupt(field_of_texts("members", &["ada"]));
     let before = fixture.dump();
     let change = MemberChange { expected: Some(FIRST), ..change };
     assert!(fixture.store.save_member(&change).await.is_err());
@@ -78,7 +83,7 @@ async fn write_over_corrupt_message_changes_nothing() {
     assert_eq!(fixture.store.save_member(&change).await.unwrap(), MemberSaved::Saved);
     let Versioned { record, version } =
         fixture.store.messages(&MessageQuery::ALL).await.unwrap().pop().unwrap();
-    fixture.corrupt("outbox", "1");
+    fixture.corrupt(field_of_number("messages", 1));
     let before = fixture.dump();
     let change = MessageChange { message: Message::clone(&record), expected: version };
     assert!(fixture.store.save_message(&change).await.is_err());
@@ -89,7 +94,7 @@ async fn write_over_corrupt_message_changes_nothing() {
 async fn write_over_corrupt_session_changes_nothing() {
     let fixture = Fixture::start().await;
     let session = fixture.store.convene(&draft("subject")).await.unwrap();
-    fixture.corrupt("sessions", "1");
+    fixture.corrupt(field_of_number("sessions", 1));
     let before = fixture.dump();
     let (session, act) = (Session::clone(&session), draft("subject").act);
     let change = SessionChange {
@@ -109,7 +114,7 @@ async fn write_over_corrupt_session_changes_nothing() {
 async fn write_over_corrupt_committee_member_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.corrupt("committee:members", "ada");
+    fixture.corrupt(field_of_texts("committee_members", &["ada"]));
     let before = fixture.dump();
     let change = CommitteeMemberChange { expected: Some(FIRST), ..seat("ada") };
     assert!(fixture.committee.save_committee_member(&change).await.is_err());
@@ -120,14 +125,14 @@ async fn write_over_corrupt_committee_member_changes_nothing() {
 async fn write_over_corrupt_day_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.corrupt("committee:days", "20261121");
+    fixture.corrupt(field_of_texts("committee_days", &["2026-11-21"]));
     fixture.assert_saving_a_day_fails().await;
 }
 
 #[tokio::test]
-async fn write_over_brief_with_corrupt_day_changes_nothing() {
+async fn write_over_corrupt_brief_changes_nothing() {
     let fixture = Fixture::start().await;
     convened(&*fixture.committee, &["ada"]).await;
-    fixture.server.cli(&["hset", "swarm:{acme}:committee:briefs", "no day", ""]);
+    fixture.corrupt(field_of_texts("committee_briefs", &["2026-11-21", "ada"]));
     fixture.assert_saving_a_day_fails().await;
 }

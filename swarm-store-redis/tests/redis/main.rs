@@ -1,5 +1,6 @@
 //! All tests of the Redis store, in one binary: each binary would be linked by itself.
 
+mod backend;
 mod changes;
 mod committee;
 mod conformance;

@@ -124,9 +124,14 @@ impl Tenant {
     fn dump(&self, redis: &mut Connection) -> BTreeMap<String, Vec<u8>> {
         let prefix = format!("swarm:{{{}}}:", self.id);
         let mut keys: Vec<String> = redis.keys(format!("{prefix}*")).unwrap();
-        keys.retain(|key| !key.contains(":snapshot:"));
+        keys.retain(|key| !key.contains(":staged:"));
         let dump = |key: String| {
-            let dump = redis::cmd("DUMP").arg(&key).query(redis).unwrap();
+            let fields: redis::RedisResult<BTreeMap<Vec<u8>, Vec<u8>>> = redis.hgetall(&key);
+            let dump = match fields {
+                // The fields of a hash have no order.
+                Ok(fields) => format!("{fields:?}").into_bytes(),
+                Err(_) => redis::cmd("DUMP").arg(&key).query(redis).unwrap(),
+            };
             (key[prefix.len()..].to_owned(), dump)
         };
         keys.into_iter().map(dump).collect()

@@ -80,7 +80,8 @@ fn files_of_other_programs_are_refused_and_unchanged() {
 #[test]
 fn files_of_other_layouts_are_refused_and_unchanged() {
     for (application, layout, named) in [
-        (*b"swrm", 3, "3"),
+        (*b"swrm", 4, "4"),
+        (*b"swrm", 2, "2"),
         (*b"swrm", 1, "1"),
         (*b"swrm", 0, "0"),
         (*b"Swrm", 8, "8 of a program before the first release"),
@@ -120,7 +121,7 @@ const RECORDED: &str = include_str!("../../../vectors/log/entries.jsonl");
 
 async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
     let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
-    let page = tenant.log(Seq(0), 1_000).await.unwrap();
+    let page = tenant.log(&swarm_core::service::LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(LogLine::text).collect()
 }
 

@@ -1,13 +1,15 @@
 //! Members, and the keys that the log registers for them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::found::{Found, Place, or_none, shown};
 use super::sessions::Sessions;
-use crate::domain::Invalid;
 use crate::domain::json::{Object, printable, write};
+use crate::domain::{Invalid, KeyReplacement, MemberId, PublicKey, Signature, Signed};
+use crate::proof::verify;
 
 /// The members, as the entries so far leave them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,11 +52,18 @@ impl Members {
                 ("key-rotated", None) => {
                     found.remark(true, place, &format!("operator {actor} replaced the {change}"))
                 }
-                ("key-rotated", Some(replaces)) if replaces == *old => {
-                    found.remark(false, place, &format!("the member replaced the {change}"));
-                }
-                ("key-rotated", Some(_)) => {
+                ("key-rotated", Some(replaces)) if replaces != *old => {
                     found.fault(place, &format!("replaces another key than the {change}"));
+                }
+                ("key-rotated", Some(replaces)) => {
+                    let endorsement = fields.text_if_any("endorsement")?;
+                    let new = key.clone().unwrap_or_default();
+                    if is_endorsed([&id, &new, &replaces], endorsement) {
+                        found.remark(false, place, &format!("the member replaced the {change}"));
+                    } else {
+                        let text = format!("the key before did not endorse the {change}");
+                        found.fault(place, &text);
+                    }
                 }
                 _ => found.fault(place, &format!("{} changes the {change}", printable(&act))),
             }
@@ -87,4 +96,18 @@ impl Members {
         }
         (!member.is_active).then(|| "the member was not active".to_owned())
     }
+}
+
+/// Returns whether the key before signed its replacement.
+fn is_endorsed([id, key, replaces]: [&str; 3], endorsement: Option<String>) -> bool {
+    let member_id = MemberId::parse(id).ok();
+    let endorsement = endorsement.and_then(|text| Signature::parse(text).ok());
+    let (Some(member_id), Some(signature), Ok(before)) =
+        (member_id, endorsement, PublicKey::parse(replaces))
+    else {
+        return false;
+    };
+    let (public_key, replaces) = (key.to_owned(), replaces.to_owned());
+    let payload = KeyReplacement { member_id, public_key, replaces };
+    verify(&Arc::new(Signed { payload, signature }), &before).is_some()
 }

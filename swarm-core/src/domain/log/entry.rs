@@ -10,8 +10,8 @@ use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry};
 use super::{Actor, Note, Seq};
 use crate::domain::json::write;
 use crate::domain::{
-    Day, Digest, Invalid, MemberId, MemoId, PublicKey, SessionId, SessionState, SubjectId,
-    SubjectSnapshotId, Timestamp,
+    Day, Digest, Invalid, MemberId, MemoId, PublicKey, SessionId, SessionState, Signature,
+    SubjectId, SubjectSnapshotId, Timestamp,
 };
 
 /// An entry with its number and time: a line of the log.
@@ -319,6 +319,18 @@ pub struct MemberEntry {
     pub status: MemberStatus,
     /// Its key after the act.
     pub public_key: Option<PublicKey>,
+    /// For a key that the member replaced itself: the key before, which endorsed it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub endorsed: Option<EndorsedKey>,
+}
+
+/// The key that a member replaced, and its signature of the new one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndorsedKey {
+    /// The key before.
+    pub replaces: PublicKey,
+    /// The signature by the key before, over the canonical text of member, new key and key before.
+    pub endorsement: Signature,
 }
 
 /// What was done to a member.

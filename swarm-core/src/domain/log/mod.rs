@@ -14,8 +14,8 @@ use super::text::text;
 use super::{Invalid, SessionId, Take, Timestamp, bounded};
 
 pub use entry::{
-    CommitteeDayEntry, DayAct, Excuse, LogBefore, LogEntry, LogLine, LoggedSession, MemberAct,
-    MemberEntry, MemberStatus, MemoAct, MemoEntry, Operation, SessionAct, SessionEntry,
+    CommitteeDayEntry, DayAct, EndorsedKey, Excuse, LogBefore, LogEntry, LogLine, LoggedSession,
+    MemberAct, MemberEntry, MemberStatus, MemoAct, MemoEntry, Operation, SessionAct, SessionEntry,
 };
 pub use take_entry::{CommitteeTakeEntry, OpeningEntry, TakeContent, TakeEntry};
 
@@ -48,8 +48,11 @@ impl Actor {
     /// The operator of a tenant without named operators.
     pub const OPERATOR: Self = Self(Cow::Borrowed("operator"));
 
-    /// Returns the operator whose token has this name: 1 to 100 characters, and not `schedule`,
-    /// which is reserved for the server itself.
+    /// A member, acting on itself.
+    pub const MEMBER: Self = Self(Cow::Borrowed("member"));
+
+    /// Returns the operator whose token has this name: 1 to 100 characters, and neither `schedule`, which is reserved for
+    /// the server itself, nor `member`.
     ///
     /// # Errors
     /// [`Invalid`] for any other name.
@@ -57,6 +60,9 @@ impl Actor {
         let name = bounded("name", name.into(), 1, 100)?;
         if name == Self::SCHEDULE.as_str() {
             return Err(Invalid::new("name", "must not be schedule"));
+        }
+        if name == Self::MEMBER.as_str() {
+            return Err(Invalid::new("name", "must not be member"));
         }
         Ok(Self(Cow::Owned(name)))
     }
@@ -70,9 +76,13 @@ impl Actor {
 impl std::str::FromStr for Actor {
     type Err = Invalid;
 
-    /// Reads the name of an operator, or `schedule`.
+    /// Reads the name of an operator, `schedule` or `member`.
     fn from_str(name: &str) -> Result<Self, Invalid> {
-        if name == Self::SCHEDULE.as_str() { Ok(Self::SCHEDULE) } else { Self::operator(name) }
+        match name {
+            _ if name == Self::SCHEDULE.as_str() => Ok(Self::SCHEDULE),
+            _ if name == Self::MEMBER.as_str() => Ok(Self::MEMBER),
+            name => Self::operator(name),
+        }
     }
 }
 

@@ -15,6 +15,9 @@ use crate::store::{
 /// Size in bytes of the memos that are read for one page.
 const MAX_READ_BYTES: usize = 16 << 20;
 
+/// The size that a memo which is not shown counts as, in bytes: where a page ends must not tell how long it is.
+const HIDDEN_BYTES: usize = 256 << 10;
+
 /// A page of the list of memos.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -155,12 +158,13 @@ impl Tenant {
         let (mut page, mut read_bytes) = (numbered::Page::of(limit), 0);
         for id in (last..end).rev() {
             let Some(document) = read(id).await? else { continue };
-            let bytes = document.json.len();
+            let shown = self.shown_memos(std::slice::from_ref(&document)).await?;
+            let bytes = if shown.is_empty() { HIDDEN_BYTES } else { document.json.len() };
             read_bytes += bytes;
             if read_bytes > MAX_READ_BYTES && bytes < read_bytes {
                 return Ok(MemoPage { memos: page.items, next_before: Some(MemoId(id + 1)) });
             }
-            for memo in self.shown_memos(&[document]).await? {
+            for memo in shown {
                 if filter.keeps(&memo) && !page.push(memo, bytes) {
                     let next_before = page.items.last().map(|last| last.id);
                     return Ok(MemoPage { memos: page.items, next_before });

@@ -5,6 +5,7 @@
 //! dozen shapes, so a backend may keep what it has compiled for as long as it lives.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{
     Append, Body, Check, Join, Kind, PartSet, Query, Range, Table, Term, Transaction, Value, Write,
@@ -205,6 +206,13 @@ pub fn of_transaction(transaction: &Transaction) -> (TransactionShape, Bindings<
     (shape, bindings)
 }
 
+/// Returns the shape of a write, and its values: for a backend that makes many writes in a loop.
+pub fn of_write(write: &Write) -> (WriteShape, Bindings<'_>) {
+    let mut bindings = Bindings::default();
+    let shape = bindings.write(write);
+    (shape, bindings)
+}
+
 impl<'a> Bindings<'a> {
     fn query(&mut self, query: &'a Query) -> QueryShape {
         match query {
@@ -318,9 +326,14 @@ impl<'a> Bindings<'a> {
         self.push(Cow::Owned(value.into()))
     }
 
+    /// A text or bytes that are shared with an earlier value are that value, so that a statement is sent them once. Equal values
+    /// are not: which ones are equal is no part of a shape.
     fn push(&mut self, value: Cow<'a, Value>) -> usize {
-        self.values.push(value);
-        self.values.len() - 1
+        let known = self.values.iter().position(|known| is_same(known, &value));
+        known.unwrap_or_else(|| {
+            self.values.push(value);
+            self.values.len() - 1
+        })
     }
 
     /// Returns the position of the first of the texts of a body with this number of parts.
@@ -328,6 +341,14 @@ impl<'a> Bindings<'a> {
         let first = self.texts.len();
         self.texts.extend((0..parts).map(|part| body.part(part)));
         first
+    }
+}
+
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Text(one), Value::Text(other)) => Arc::ptr_eq(one, other),
+        (Value::Bytes(one), Value::Bytes(other)) => Arc::ptr_eq(one, other),
+        _ => false,
     }
 }
 

@@ -123,7 +123,10 @@ impl<B: Backend> ChangeFeed for Records<B> {
         let others = self.backend.changes().await?;
         let own = self.seen.take_changed();
         let tenants = others.tenants.map(|mut tenants| {
+            // A backend may name those that this process changed, too.
             tenants.extend(own);
+            tenants.sort_unstable();
+            tenants.dedup();
             tenants
         });
         Ok(Changes { now: others.now, tenants })

@@ -18,8 +18,8 @@ use crate::domain::{
     Body, Bucket, BucketWeight, Challenge, ChallengeSeed, Confidence, Consensus, Day, Figures,
     Invalid, Lens, Mail, MailState, Member, MemberId, MemberState, Message, MessageId, Name,
     Participation, Quorum, Quote, Roster, RosterEntry, STANCES, Salt, Session, SessionId,
-    SessionState, SessionSummary, SessionTerms, Signature, Signed, Snapshot, Stance, Stances,
-    SubjectId, Take, TakeDraft, TakeId,
+    SessionState, SessionSummary, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take,
+    TakeDraft, TakeId,
 };
 
 pub use fields::public_key;
@@ -151,21 +151,6 @@ impl Record for Session {
     }
 }
 
-/// Returns the record of a session with its version, for stores that keep both in one text.
-pub fn versioned_session_text(session: &Session) -> String {
-    // The id is a number, so this is where the date begins.
-    let version = format!(",\"version\":{},\"date\":", session.version);
-    session.to_text().replacen(",\"date\":", &version, 1)
-}
-
-/// Reads what [`versioned_session_text`] wrote.
-///
-/// # Errors
-/// [`Unreadable`], naming the first field that breaks its rule.
-pub fn read_versioned_session(fields: &mut Object) -> Result<Session, Unreadable> {
-    Ok(Session { version: whole(fields, "version")?, ..Session::read(fields)? })
-}
-
 /// The text before the snapshot in the record of a session. The snapshot is the last field, and
 /// quotation marks in strings are escaped, so the first occurrence is the right one.
 pub const BEFORE_SNAPSHOT: &str = ",\"snapshot\":";
@@ -222,25 +207,6 @@ impl Record for SessionSummary {
             quorum: whole_if_any(fields, "quorum")?,
             published_at: time_if_any(fields, "publishedAt")?,
             figures: figures.map(|mut it| read_figures(&mut it)).transpose()?,
-        })
-    }
-}
-
-impl SessionTerms {
-    /// Reads the terms from the record of a session with its version, with or without its snapshot.
-    ///
-    /// # Errors
-    /// [`Unreadable`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self {
-            id: SessionId(whole(fields, "id")?),
-            version: whole(fields, "version")?,
-            state: SessionState::read(fields)?,
-            window_closes_at: time_if_any(fields, "windowClosesAt")?,
-            buckets: fields.list_if_any("buckets", read_bucket)?,
-            roster: Roster::read(fields, "roster")?,
-            sealed: fields.bool_if_any("blind")?.unwrap_or(false)
-                && time_if_any(fields, "openedAt")?.is_none(),
         })
     }
 }

@@ -183,6 +183,7 @@ impl Desk {
             id: id(member),
             status: MemberStatus::Inactive,
             public_key: Some(swarm_testing::key(member)),
+            endorsed: None,
         }));
     }
 

@@ -1,11 +1,13 @@
 //! Logs that are watched: honest ones, and those of an operator who has the signing key.
+#![allow(clippy::panic, reason = "a test panics")]
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use swarm_core::audit::{KeySource, LogKey, Remark, Watch, WatchFault, WatchState, is_fork};
 use swarm_core::domain::{
-    LogEntry, MemberAct, MemberEntry, MemberStatus, Operation, SessionState, Timestamp,
+    KeyReplacement, LogEntry, MemberAct, MemberEntry, MemberStatus, Operation, SessionState,
+    Timestamp,
 };
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{KeyKind, NoteSigner};
@@ -105,6 +107,7 @@ fn register(desk: &mut Desk, name: &str) {
         id: id(name),
         status: MemberStatus::Active,
         public_key: Some(key(name)),
+        endorsed: None,
     }));
 }
 
@@ -183,6 +186,7 @@ fn acts_that_change_what_counts_are_notable() {
         id: id("grace"),
         status: MemberStatus::Inactive,
         public_key: Some(key("grace")),
+        endorsed: None,
     }));
     desk.append(LogEntry::Member(MemberEntry {
         act: MemberAct::KeyRotated,
@@ -190,6 +194,7 @@ fn acts_that_change_what_counts_are_notable() {
         id: id("ada"),
         status: MemberStatus::Active,
         public_key: Some(key("eve")),
+        endorsed: None,
     }));
     desk.file_with("ada", "eve", "bearish");
     desk.aggregate();
@@ -284,6 +289,35 @@ fn begun() -> Log {
 fn aggregated(version: u64, takes: u64, digest: &str) -> Value {
     let change = json!({ "state": "aggregated", "snapshotDigest": digest });
     with(act(version, "state", &change), &json!({ "takes": takes }))
+}
+
+#[test]
+fn key_that_a_member_replaces_must_be_endorsed_by_the_one_before() {
+    let (old, new) = (swarm_testing::keys("ada"), swarm_testing::keys("new"));
+    let replacement = KeyReplacement {
+        member_id: id("ada"),
+        public_key: new.public_key(),
+        replaces: old.public_key(),
+    };
+    let replaced = |endorsement: &str, replaces: &str| {
+        let mut log = Log { texts: Vec::new(), ..begun() };
+        log.forge(member("claimed", &old.public_key()));
+        let fields = json!({ "by": "member", "replaces": replaces, "endorsement": endorsement });
+        log.forge(with(member("key-rotated", &new.public_key()), &fields));
+        log
+    };
+    let endorsement = old.sign(replacement.clone()).signature;
+    let honest = replaced(endorsement.as_str(), &old.public_key());
+    let (_, remarks) = look(&WatchState::default(), &honest).unwrap();
+    let said = "the member replaced the key of \"ada\"";
+    let remark = remarks.iter().find(|remark| remark.text.contains(said)).unwrap();
+    assert!(!remark.is_notable, "{remark:?}");
+    let by_new = new.sign(replacement.clone()).signature;
+    assert_fault(
+        &replaced(by_new.as_str(), &old.public_key()),
+        "did not endorse the key of \"ada\"",
+    );
+    assert_fault(&replaced(endorsement.as_str(), &new.public_key()), "replaces another key");
 }
 
 #[test]

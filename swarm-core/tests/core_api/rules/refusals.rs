@@ -27,6 +27,7 @@ fn conflicts_depend_on_stored_state() {
         R::FiledLater,
         R::TakesOnFile,
         R::TakesSealed,
+        R::NothingToAccept,
         R::RosterFrozen,
         R::NoRoster,
         R::BriefPublished,

@@ -17,6 +17,7 @@ mod log;
 #[cfg_attr(not(feature = "mail"), path = "without_mail.rs")]
 mod mail;
 mod member;
+mod memory;
 mod open_site;
 mod schedule;
 mod secrets;
@@ -36,10 +37,6 @@ use std::process::ExitCode;
 
 use command_line::{Command, CommandLine};
 use failure::{CommandError, Failure};
-
-/// mimalloc, because a take makes many small, short-lived allocations.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {

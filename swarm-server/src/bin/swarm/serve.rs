@@ -23,7 +23,7 @@ use crate::open_site::OpenSite;
 use crate::store::Opened;
 use crate::tenants::ServedIds;
 use crate::tls_files::TlsFiles;
-use crate::{Failure, console, descriptors, log, open_site, secrets, signing_key, store};
+use crate::{Failure, console, descriptors, log, memory, open_site, secrets, signing_key, store};
 
 /// Interval between counts of the warnings of the store.
 const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
@@ -249,6 +249,7 @@ pub(crate) async fn serve(
         tokio::select! {
             () = stop => {}
             _ = &mut maintenance => failed = true,
+            _ = memory::give_back() => {}
         }
     };
     swarm_server::serve_site(listener, site, limits, stop).await?;

@@ -81,27 +81,45 @@ impl Edit {
     pub fn redis(&self, redis: &Server) {
         const KEYS: &str = "
         local key = 'swarm:{default}:'
+        local records, transient = key .. 'records', key .. 'transient'
         local log = redis.call('LRANGE', key .. 'log', 0, -1)
         local function replaced(text)
           local from = string.gsub(ARGV[1], '%p', '%%%0')
           return (string.gsub(text, from, ARGV[2]))
         end
+        local function number(it) return it == 0 and '\\24' or it < 256 and string.char(25, it) or struct.pack('>BI2', 26, it) end
+        -- What stands for the names of tables and indexes.
+        local takes, sessions, tiles, trees = '\\222\\020', '\\096\\201', '\\161\\220', '\\249\\113'
+        local by_session, by_revision, by_nonce = '\\207\\059', '\\135\\184', '\\067\\135'
         local function row(take)
           for place, row in ipairs(log) do
-            if string.find(row, '^t ' .. take .. ' ') then return place, row end
+            if string.sub(row, 18, 17 + string.byte(row, 17)) == takes .. number(take) then return place, row end
           end
-        end\n";
+        end
+        local function delete_take(id)
+          redis.call('HDEL', records, takes .. number(id), takes .. number(id) .. '\\254')
+        end
+        local tile = tiles .. number(1) .. number(0) .. number(0)\n";
         let run = |script: &str, arguments: &[&str]| {
             let script = format!("{KEYS}{script}");
             let said = redis.cli(&[&["EVAL", &script, "0"], arguments].concat());
             assert_eq!(said.trim(), "done");
         };
         match self {
-        Edit::TakeDeleted => run("redis.call('HDEL', key .. 'takes', 2) return 'done'", &[]),
+        Edit::TakeDeleted => run("delete_take(2) return 'done'", &[]),
         Edit::TakeAndEntryDeleted => run(
             "local _, row = row(2)
-            redis.call('HDEL', key .. 'takes', 2)
-            redis.call('LREM', key .. 'session:1:takes', 1, 2)
+            delete_take(2)
+            local ending = number(2) .. '\\0\\2'
+            for _, entry in ipairs(redis.call('ZRANGE', key .. 'order', 0, -1)) do
+              local index = string.sub(entry, 1, 2)
+              local is_of_take = (index == by_session or index == by_revision) and string.sub(entry, -4) == ending
+              if is_of_take then redis.call('ZREM', key .. 'order', entry) end
+            end
+            for _, field in ipairs(redis.call('HKEYS', records)) do
+              local is_of_take = string.sub(field, 1, 2) == by_nonce and redis.call('HGET', records, field) == number(2)
+              if is_of_take then redis.call('HDEL', records, field) end
+            end
             redis.call('LREM', key .. 'log', 1, row)
             return 'done'",
             &[],
@@ -115,24 +133,61 @@ impl Edit {
             &[],
         ),
         Edit::EntriesReworded(from, to) => run(
-            "for place, row in ipairs(log) do redis.call('LSET', key .. 'log', place - 1, replaced(row)) end
-            local acts = redis.call('HGET', key .. 'log:sessions', 1)
-            redis.call('HSET', key .. 'log:sessions', 1, replaced(acts))
+            "for place, row in ipairs(log) do
+              local at = 18 + string.byte(row, 17)
+              for _ = 1, 3 do
+                local kind = string.byte(row, at) or 0
+                at = at + 1 + (kind == 0 and 0 or math.abs(kind - 24))
+              end
+              redis.call('LSET', key .. 'log', place - 1, string.sub(row, 1, at) .. replaced(string.sub(row, at + 1)))
+            end
             return 'done'",
             &[from, to],
         ),
         Edit::RecordReworded(from, to) => run(
-            "local session = redis.call('HGET', key .. 'sessions', 1)
-            redis.call('HSET', key .. 'sessions', 1, replaced(session))
+            "local field = sessions .. number(1) .. '\\254'
+            local stored = redis.call('HGET', records, field)
+            local edited, at = '', 1
+            while at <= #stored do
+              local kind = string.byte(stored, at)
+              if kind == 0 then
+                edited, at = edited .. '\\0', at + 1
+              else
+                local first = kind == 48 and at + 1 or at
+                local size = string.byte(stored, first) - 24
+                local length = size == 0 and 0 or struct.unpack('>I' .. size, stored, first + 1)
+                at = first + 1 + size
+                if kind == 48 then
+                  edited = edited .. '\\48' .. number(length)
+                else
+                  local text = replaced(string.sub(stored, at, at + length - 1))
+                  edited, at = edited .. number(#text) .. text, at + length
+                end
+              end
+            end
+            redis.call('HSET', records, field, edited)
+            for _, field in ipairs(redis.call('HKEYS', key .. 'parts')) do
+              redis.call('HSET', key .. 'parts', field, replaced(redis.call('HGET', key .. 'parts', field)))
+            end
             return 'done'",
             &[from, to],
         ),
-        Edit::TileDeleted => run("redis.call('HDEL', key .. 'log:tree', '1:0:0') return 'done'", &[]),
+        Edit::TileDeleted => run("redis.call('HDEL', transient, tile) return 'done'", &[]),
         Edit::TileZeroed => run(
-            "redis.call('HSET', key .. 'log:tree', '1:0:0', string.rep('\\0', 352)) return 'done'",
+            "local stored = redis.call('HGET', transient, tile)
+            local hashes = '\\49' .. string.rep('\\0\\255', 352) .. '\\0'
+            redis.call('HSET', transient, tile, string.sub(stored, 1, 3) .. hashes)
+            return 'done'",
             &[],
         ),
-        Edit::TileAndTreeDeleted => run("redis.call('DEL', key .. 'log:tree') return 'done'", &[]),
+        Edit::TileAndTreeDeleted => run(
+            "for _, field in ipairs(redis.call('HKEYS', transient)) do
+              local table = string.sub(field, 1, 2)
+              if table == tiles or table == trees then redis.call('HDEL', transient, field) end
+            end
+            return 'done'",
+            &[],
+        ),
     }
     }
 }

@@ -43,9 +43,9 @@ async fn other_layout_is_refused_and_open_handles_stop_committing() {
     let url = SERVER.url();
     let store = PostgresStore::connect(&url).await.unwrap();
     // Of a newer program, and of an older one.
-    for layout in [2, -1] {
+    for layout in [3, -1] {
         SERVER.psql(&format!("UPDATE {}.layout SET number = {layout}", schema(&url)));
-        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 1));
+        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 2));
         assert_eq!(refused(&url).await, expected);
         assert_eq!(kind_and_reason(&store.ready().await.unwrap_err()), expected);
         let tenant = store.open(&TenantId::parse("acme").unwrap());
@@ -84,6 +84,23 @@ async fn role_without_rights_on_the_schema_uses_it_once_the_owner_has_created_it
          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO clerk_{schema}"
     ));
     can_convene(&clerk).await;
+}
+
+#[tokio::test]
+async fn role_that_may_not_make_temporary_functions_is_refused() {
+    let server = Server::start(&[]);
+    let url = server.url();
+    PostgresStore::connect(&url).await.unwrap();
+    let schema = schema(&url);
+    server.psql(&format!(
+        "CREATE ROLE clerk LOGIN;
+         GRANT USAGE ON SCHEMA {schema} TO clerk;
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO clerk;
+         REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC"
+    ));
+    let (kind, why) = refused(&url.replace("postgres@", "clerk@")).await;
+    assert_eq!(kind, StoreErrorKind::Misconfigured);
+    assert!(why.contains("grant it TEMPORARY"), "{why}");
 }
 
 #[tokio::test]
@@ -270,18 +287,19 @@ async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
-    let time =
-        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.time_1'::regproc)", schema(&url)));
+    let begin =
+        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.begin_2'::regproc)", schema(&url)));
     SERVER.psql(&format!(
-        "CREATE OR REPLACE FUNCTION {}.time_1(millis bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
+        "CREATE OR REPLACE FUNCTION {schema}.begin_2(the_tenant text, patience bigint, known_layout bigint)
+         RETURNS {schema}.state_2 LANGUAGE plpgsql
          AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'",
-        schema(&url)
+        schema = schema(&url)
     ));
     let error = world.store().convene(&draft).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
     let warnings = store.ready().await.unwrap().warnings;
     assert!(warnings[0].contains("no space left"), "{warnings:?}");
-    SERVER.psql(&time);
+    SERVER.psql(&begin);
     world.store().convene(&draft).await.unwrap();
     assert!(store.ready().await.unwrap().warnings.is_empty());
 }

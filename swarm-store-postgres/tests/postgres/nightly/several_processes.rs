@@ -4,7 +4,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::store::{ChangeFeed as _, Filed, Restored, SessionQuery, Transfer as _};
+use swarm_core::store::{
+    ChangeFeed as _, Filed, MemberSaved, Restored, SessionQuery, Transfer as _,
+};
 use swarm_core::{SessionId, TenantId, Tenants};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
@@ -41,12 +43,12 @@ async fn three_processes() -> ((), Vec<Process>) {
 
 swarm_testing::change_feed_conformance!(three_processes);
 
-/// Changes the function that files takes.
-fn change_filing(url: &str, from: &str, to: &str) {
+/// Changes the function that begins commits.
+fn change_commits(url: &str, from: &str, to: &str) {
     let schema = schema(url);
     let changed = SERVER.psql(&format!(
         "CREATE TEMP TABLE changed (source text);
-         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.file_1'::regproc), $${from}$$, $${to}$$);
+         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.begin_2'::regproc), $${from}$$, $${to}$$);
          DO 'BEGIN EXECUTE (SELECT source FROM changed); END';
          SELECT strpos(source, $${to}$$) > 0 FROM changed"
     ));
@@ -62,7 +64,7 @@ fn schema(url: &str) -> &str {
 async fn filing_without_the_lock_fails_the_suite() {
     let url = SERVER.url();
     let store = Arc::new(handles(&url).await);
-    change_filing(&url, " FOR NO KEY UPDATE", "; PERFORM pg_sleep(0.1)");
+    change_commits(&url, " FOR NO KEY UPDATE", "; PERFORM pg_sleep(0.1)");
     let case = tokio::spawn(concurrent_members_all_file(store));
     assert!(case.await.unwrap_err().is_panic());
 }
@@ -90,9 +92,11 @@ async fn wait_for_the_lock_counts_towards_the_deadline() {
 async fn clock_read_before_the_lock_fails_the_case() {
     let url = SERVER.url();
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
-    let lock = "SELECT * INTO world FROM";
-    let early = format!("clock := {}.clock_1(); now := clock; {lock}", schema(&url));
-    change_filing(&url, lock, &early);
+    let read = format!("state.clock := \"{}\".clock_2(clock_timestamp());", schema(&url));
+    change_commits(&url, &read, "state.clock := waited;");
+    change_commits(&url, "layout bigint;", "layout bigint; waited bigint;");
+    let begin = "  LOOP\n";
+    change_commits(&url, begin, &format!("{} {begin}", read.replace("state.clock", "waited")));
     let case = tokio::spawn(async move {
         let hold = async |tenant: &TenantId| hold(&url, tenant).await;
         wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
@@ -126,10 +130,10 @@ fn fail(url: &str, calls: u32, code: &str) {
     SERVER.psql(&format!(
         "DROP SEQUENCE IF EXISTS {schema}.calls;
          CREATE SEQUENCE {schema}.calls;
-         CREATE OR REPLACE FUNCTION {schema}.clock_1() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+         CREATE OR REPLACE FUNCTION {schema}.clock_2(at timestamptz) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
          BEGIN
            IF nextval('{schema}.calls') <= {calls} THEN RAISE EXCEPTION USING ERRCODE = '{code}'; END IF;
-           RETURN floor(extract(epoch FROM clock_timestamp()) * 1000);
+           RETURN floor(extract(epoch FROM at) * 1000);
          END $$"
     ));
 }
@@ -161,39 +165,47 @@ fn tenant(id: &str) -> TenantId {
     TenantId::parse(id).unwrap()
 }
 
-/// A restore holds the lock of its tenant: a commit of another process would leave it no tenant without records.
+/// A restore stages its records, so that it holds no lock until it is committed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn tenant_that_is_being_restored_takes_no_commits_and_others_do() {
+async fn tenant_that_is_being_restored_takes_commits_and_then_is_not_restored_into() {
     let url = SERVER.url();
     let restoring = PostgresStore::connect(&url).await.unwrap();
     let served = PostgresStore::connect(&format!("{url}&pool=4&statement_timeout=5")).await;
     let served = Arc::new(served.unwrap());
     TestTenant::open(Arc::new(restoring.clone()), tenant("from")).convened("aurora").await;
-    let mut dump = restoring.dump(&tenant("from")).await.unwrap();
-    let mut restore = restoring.restore().await.unwrap();
-    loop {
-        let records = dump.next().await.unwrap();
-        if records.is_empty() {
-            break;
+    let mut restores = Vec::new();
+    for id in ["used", "unused"] {
+        let mut dump = restoring.dump(&tenant("from")).await.unwrap();
+        let mut restore = restoring.restore().await.unwrap();
+        loop {
+            let records = dump.next().await.unwrap();
+            if records.is_empty() {
+                break;
+            }
+            restore.write(&tenant(id), records).await.unwrap();
         }
-        restore.write(&tenant("to"), records).await.unwrap();
+        restores.push(restore);
     }
 
-    let to = TestTenant::open(served.clone(), tenant("to"));
+    let used = TestTenant::open(served.clone(), tenant("used"));
     // More commits than connections.
     let commits = (0..20).map(|number| {
-        let (store, member) = (served.open(&to.id), applicant(&format!("member {number}")));
+        let (store, member) = (served.open(&used.id), applicant(&format!("member {number}")));
         tokio::spawn(async move { store.save_member(&creation(&member)).await })
     });
     let commits: Vec<_> = commits.collect();
     TestTenant::open(served.clone(), tenant("other")).convened("aurora").await;
-    assert_eq!(to.sessions(&SessionQuery::default()).await.len(), 0, "reads go on");
     for commit in commits {
-        assert!(commit.await.unwrap().unwrap_err().is_transient());
+        assert_eq!(commit.await.unwrap().unwrap(), MemberSaved::Saved);
     }
-    assert_eq!(restore.commit().await.unwrap(), Restored::Complete);
+    let unused = restores.pop().unwrap();
+    assert_eq!(unused.commit().await.unwrap(), Restored::Complete);
+    let refused = restores.pop().unwrap().commit().await.unwrap();
+    assert_eq!(refused, Restored::Occupied(used.id.clone()));
+    assert_eq!(used.sessions(&SessionQuery::default()).await.len(), 0);
+    let unused = TestTenant::open(served.clone(), tenant("unused"));
     assert_eq!(
-        to.convened("aurora").await.id,
+        unused.convened("aurora").await.id,
         SessionId(2),
         "the server goes on with what was restored"
     );

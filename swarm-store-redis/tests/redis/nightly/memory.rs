@@ -39,7 +39,7 @@ async fn take_uses_less_than_a_kibibyte_besides_its_body() {
     }
     let each = (used(&server) - before) / (MEMBERS * SESSIONS);
     println!("{each} bytes for each of {} takes", MEMBERS * SESSIONS);
-    print_usage(&server, &["takes", "session:1:takes"]);
+    print_usage(&server);
     assert!((500..1_024).contains(&each), "{each}");
 }
 
@@ -68,14 +68,13 @@ async fn submission_uses_about_a_kibibyte_besides_its_body() {
     }
     let each = (used(&server) - before) / (MEMBERS * DAYS) - BODY;
     println!("{each} bytes beside the body for each of {} submissions", MEMBERS * DAYS);
-    let keys = ["takes", "takes:index", "attempts", "latest"];
-    print_usage(&server, &keys.map(|key| format!("committee:{key}")));
+    print_usage(&server);
     assert!((768..1_280).contains(&each), "{each}");
 }
 
-fn print_usage(server: &Server, keys: &[impl AsRef<str>]) {
-    for key in keys {
-        let key = format!("swarm:{{acme}}:{}", key.as_ref());
+fn print_usage(server: &Server) {
+    for key in ["records", "order", "log"] {
+        let key = format!("swarm:{{acme}}:{key}");
         println!("{key}: {}", server.cli(&["memory", "usage", &key, "samples", "0"]).trim());
     }
 }

@@ -25,7 +25,7 @@ async fn moving_slot_loses_no_take_and_disturbs_no_other_slot() {
         moved.goes_on().await;
         slot.begin_move(from, to);
         // Now no node has all keys of a filing.
-        slot.migrate(from, to, &["swarm:{moved}:takes", "swarm:{moved}:committee:takes"]);
+        slot.migrate(from, to, &["swarm:{moved}:records", "swarm:{moved}:order"]);
         moved.fails().await;
         while let keys = slot.keys(from)
             && !keys.is_empty()

@@ -86,6 +86,27 @@ pub(crate) async fn nonces(store: &dyn Store, session: &Session) -> Vec<String> 
     takes.iter().map(|take| take.draft().nonce.as_str().to_owned()).collect()
 }
 
+/// The hash of the records of `acme`.
+pub(crate) const RECORDS: &str = "swarm:{acme}:records";
+
+/// What the field of each record of a table begins with: a hash of its name.
+pub(crate) fn code(table: &str) -> [u8; 2] {
+    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let [a, b, c, d] = table.bytes().fold(0x811c_9dc5, hash).to_be_bytes();
+    [a ^ c, b ^ d]
+}
+
+/// The field of a record with these texts as its key.
+pub(crate) fn field_of_texts(table: &str, key: &[&str]) -> Vec<u8> {
+    let values = key.iter().map(|text| ["0", text, "\0"].concat());
+    [&code(table)[..], values.collect::<String>().as_bytes()].concat()
+}
+
+/// The field of a record with a small number as its key.
+pub(crate) fn field_of_number(table: &str, key: u8) -> Vec<u8> {
+    [&code(table)[..], &[25, key]].concat()
+}
+
 /// Calls each method that runs a script, with a call of `forget` before each.
 pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     let store = &*open(tenants);

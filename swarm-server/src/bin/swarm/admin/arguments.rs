@@ -179,6 +179,9 @@ pub(super) enum Verb {
     Accept {
         /// What to accept
         what: Accepted,
+        /// Accept a store or a key although nothing is wrong with it
+        #[arg(long)]
+        force: bool,
     },
     /// The daily committee
     #[command(after_help = "Example: swarm admin committee member list")]

@@ -106,7 +106,7 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             let done = format!("message {id} is cancelled");
             operator.post(&format!("{API}/outbox/{id}/cancel"), &empty(), &done)
         }
-        Verb::Accept { what } => accept(operator, what),
+        Verb::Accept { what, force } => accept(operator, what, force),
         Verb::Committee { verb } => committee::run(operator, verb),
     }
 }
@@ -204,13 +204,17 @@ fn subjects(operator: &Operator, verb: SubjectVerb) -> Result<(), CommandError> 
     }
 }
 
-fn accept(operator: &Operator, what: Accepted) -> Result<(), CommandError> {
+fn accept(operator: &Operator, what: Accepted, force: bool) -> Result<(), CommandError> {
     let what = match what {
         Accepted::Clock => "clock",
         Accepted::Store => "store",
         Accepted::Key => "key",
     };
-    let (body, path) = (Json::from([("what", Json::from(what))]), format!("{API}/accept"));
+    let mut body = Json::from([("what", Json::from(what))]).into_object();
+    if force {
+        body.set("force", Json::Bool(true));
+    }
+    let (body, path) = (Json::Object(body), format!("{API}/accept"));
     operator.heed(&format!("the {what}"), ("POST", &path), &body, IRREVERSIBLE)?;
     operator.post(&path, &body, &format!("the {what} is accepted"))
 }

@@ -128,6 +128,9 @@ pub(crate) enum KeyVerb {
     /// Generate a key, if the profile has none
     #[command(after_help = "Example: swarm member --profile second key new")]
     New,
+    /// Replace the key of the member by a new one, which the old key endorses
+    #[command(after_help = "Example: swarm member key replace")]
+    Replace,
 }
 
 #[derive(Args)]

@@ -95,6 +95,9 @@ fn check(
         found.faults.push(format!("take {id} of the service is not the one that was sent"));
         return Ok(found);
     }
+    // The member may have replaced its key since.
+    let own_key = take.public_key()?;
+    let member_key = own_key.as_ref().unwrap_or(member_key);
     if let Some(kept) = take.proof()? {
         check_proof(&kept, &record, (key, member_key), log, &mut found)?;
     }

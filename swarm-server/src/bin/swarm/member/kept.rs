@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use swarm_core::audit::{Check, LogKey, ReceivedAnswer, SentRequest, Verdict, audit_receipt};
-use swarm_core::domain::{Digest, Salt, Seq};
+use swarm_core::domain::{Digest, PublicKey, Salt, Seq};
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{canonical, hex};
 use swarm_core::{Submission, TakeId};
@@ -123,6 +123,15 @@ impl KeptTake {
             self.fields.set("receipt", Json::from(receipt));
         }
         Ok(())
+    }
+
+    /// The key that the take was signed with; `None` where it is not kept.
+    pub(super) fn public_key(&self) -> Result<Option<PublicKey>, CommandError> {
+        Ok(self.text("publicKey")?.map(|key| PublicKey::parse(&key)).transpose()?)
+    }
+
+    pub(super) fn set_public_key(&mut self, key: &str) {
+        self.fields.set("publicKey", Json::from(key));
     }
 
     pub(super) fn set_salt(&mut self, salt: &Salt) {

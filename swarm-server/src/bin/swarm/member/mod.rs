@@ -39,7 +39,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
     }
     let client = profile.client(options.url.as_deref(), &options.trust)?;
     match options.verb {
-        Verb::Key { .. } => Ok(()),
+        Verb::Key { .. } => replace_key(&profile, &client, output),
         Verb::Apply { name, contact, lens } => {
             apply(&mut profile, &client, output, [&name, &contact, &lens])?;
             note(&format!("an operator decides; next: {command} status"));
@@ -107,6 +107,23 @@ fn status(
         "rejected" => note("an operator rejected the application"),
         _ => {}
     }
+    Ok(())
+}
+
+/// Replaces the key. The new one is written before it is sent, and again sent after a failure.
+fn replace_key(profile: &Profile, client: &Client, output: Output) -> Result<(), CommandError> {
+    let (member, token, old) = (profile.member()?, profile.token(client)?, profile.key()?);
+    let new = profile.next_key()?;
+    let record = client.get(&format!("/api/swarm/members/{member}"))?;
+    // The answer to an earlier replacement was lost.
+    if text_of(&record, "publicKey") != new.public_key() {
+        client.replace_key(&token, &member, [&old, &new])?;
+    }
+    profile.take_next_key()?;
+    let key = new.public_key();
+    output
+        .answer(&Json::from([("publicKey", Json::from(&*key))]), |_| Ok(console::print(&key)?))?;
+    note("takes are signed with this key from now on; publish it where readers know the old one");
     Ok(())
 }
 

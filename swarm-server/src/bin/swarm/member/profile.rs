@@ -98,12 +98,33 @@ impl Profile {
         Ok(KeyPair::from_seed(&seed))
     }
 
+    /// The key that is to replace that of the profile: it is written to a file of its own before anybody hears of it.
+    pub(super) fn next_key(&self) -> Result<KeyPair, CommandError> {
+        let path = self.folder.join("key.next");
+        if let Some(text) = read_private(&path)? {
+            return Self::key_in(&path, &text);
+        }
+        let seed = random_bytes()?;
+        replace_private(&path, &hex(&seed))?;
+        Ok(KeyPair::from_seed(&seed))
+    }
+
+    /// Makes the next key that of the profile.
+    pub(super) fn take_next_key(&self) -> Result<(), CommandError> {
+        let [next, key] = ["key.next", "key"].map(|name| self.folder.join(name));
+        Ok(fs::rename(next, key)?)
+    }
+
     pub(super) fn key(&self) -> Result<KeyPair, CommandError> {
         let path = self.folder.join("key");
         let text = read_private(&path)?.ok_or_else(|| self.absent("no key", "key new"))?;
+        Self::key_in(&path, &text)
+    }
+
+    fn key_in(path: &Path, text: &str) -> Result<KeyPair, CommandError> {
         let broken =
             || CommandError::Refused(format!("{}: not 64 hexadecimal digits", path.display()));
-        Ok(KeyPair::from_seed(&seed(&text).ok_or_else(broken)?))
+        Ok(KeyPair::from_seed(&seed(text).ok_or_else(broken)?))
     }
 
     /// The token, to be sent to the address that the profile keeps alone.

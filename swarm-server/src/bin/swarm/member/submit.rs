@@ -64,14 +64,15 @@ pub(super) fn run(
     };
     let filed = with_salt(client, &token, filed, &session)?;
     let mut kept = KeptTake::of(profile.folder(), filed.id, &text)?;
+    kept.set_public_key(&key.public_key());
     if let Some(salt) = &filed.salt {
         kept.set_salt(salt);
     }
     if let Some(entry) = entry {
         kept.set_entry(entry);
     }
-    let key = profile.log_key(client)?;
-    if let (Some(receipt), Some(key)) = (&receipt, &key) {
+    let log_key = profile.log_key(client)?;
+    if let (Some(receipt), Some(key)) = (&receipt, &log_key) {
         kept.set_receipt(receipt, key)?;
     }
     kept.write()?;
@@ -81,7 +82,7 @@ pub(super) fn run(
     if let Some(sealed) = sealed {
         note(&format!("it is sealed; kept with its salt: {}", sealed.display()));
     }
-    verify(client, &mut kept, key.as_ref(), entry)
+    verify(client, &mut kept, log_key.as_ref(), entry)
 }
 
 /// Verifies what the service said of a take, which is kept whatever that is.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use swarm_core::domain::{LogLine, Nonce, Seq, Session, Take, TakeId, Timestamp};
 use swarm_core::rules::aggregate;
+use swarm_core::service::LogQuery;
 use swarm_core::{MemberId, Tenant};
 
 /// Replays the log against the sessions and all takes on file.
@@ -14,7 +15,8 @@ pub(super) async fn replay(
     sessions: &[Arc<Session>],
     on_file: HashMap<TakeId, Arc<Take>>,
 ) -> Result<(), String> {
-    let page = tenant.log(Seq(0), 100_000).await.map_err(|error| error.to_string())?;
+    let page =
+        tenant.log(&LogQuery::all(Seq(0), 100_000)).await.map_err(|error| error.to_string())?;
     let sealed = sessions.iter().map(|session| (session.id.0, Arc::clone(session))).collect();
     let mut past = Past { on_file, sealed, ..Past::default() };
     for text in page.lines().map(LogLine::text) {

@@ -1,0 +1,204 @@
+//! What an operator with database, signing key and admin token can try, and how it is noticed: the rows of the table in
+//! PROOFS.md. Each test drives a server, forges with its key, and asks `swarm verify` and the Python verifier.
+
+mod checkpoints;
+mod desk;
+mod forged;
+
+use std::sync::Arc;
+
+use serde_json::json;
+use swarm_core::domain::{LogEntry, SessionAct, SessionState, Take};
+use swarm_core::proof::take_entry;
+use swarm_core::rules;
+
+use desk::{Desk, Forged};
+
+/// Drops the entries with these numbers from the bundle. They stay in the log.
+fn without(forged: &mut Forged, seqs: &[u64]) {
+    forged.bundled.retain(|seq| !seqs.contains(seq));
+}
+
+#[test]
+fn honest_session_has_nothing_to_notice() {
+    let desk = Desk::aggregated();
+    let honest = desk.read();
+    let said = honest.verified(&["--strict"], 0);
+    assert!(said.contains("unproven: completeness"), "{said}");
+    let said = honest.verified_with_log(&["--strict"], 0);
+    for holds in ["holds: completeness: ", "holds: keys: ", "holds: takes: 3 takes precede"] {
+        assert!(said.contains(holds), "{said}");
+    }
+    let said = honest.verified_by_url(&desk, 0);
+    assert!(said.contains("holds: completeness: "), "{said}");
+}
+
+#[test]
+fn take_that_was_counted_is_missed() {
+    let desk = Desk::aggregated();
+    let mut forged = desk.read();
+    let seq = forged.seq_of(|entry| matches!(entry, LogEntry::Take(take) if take.id.0 == 2));
+    without(&mut forged, &[seq]);
+    forged.takes.remove(1);
+    assert!(forged.verified(&[], 1).contains("fails: takes: 2 takes precede"));
+
+    // Also where the result is computed again without it, and the log is rewritten to say so.
+    let takes: Vec<_> = forged.takes.iter().map(|it| Arc::new(it.clone())).collect();
+    let at = forged.session.snapshot.as_ref().unwrap().figures.aggregated_at;
+    let snapshot = rules::aggregate(&forged.session, &takes, at);
+    forged.session.snapshot = Some(Arc::new(snapshot));
+    let digest = rules::logged(&forged.session).snapshot_digest;
+    forged.each_act(|act| act.session.snapshot_digest = act.session.snapshot_digest.and(digest));
+    let said = forged.verified(&[], 1);
+    assert!(said.contains("fails: takes: 2 takes precede"), "{said}");
+    assert!(said.contains("holds: snapshot"), "{said}");
+}
+
+#[test]
+fn acts_that_were_taken_back_are_missed() {
+    let desk = Desk::convened(&json!({ "windowClosesAt": "2999-01-01T00:00:00Z", "quorum": 2 }));
+    desk.file(&desk.ada);
+    for change in [
+        json!({ "windowClosesAt": "2999-01-02T00:00:00Z", "quorum": 1 }),
+        json!({ "windowClosesAt": "2999-01-01T00:00:00Z", "quorum": 2 }),
+    ] {
+        desk.patch(&change);
+    }
+    desk.brief();
+    let honest = desk.read();
+    let said = honest.verified(&["--strict"], 3);
+    assert!(said.contains("notable: deadline: ") && said.contains("notable: quorum: "), "{said}");
+    let mut forged = honest;
+    let moves = forged.seqs_of(
+        |entry| matches!(entry, LogEntry::Session(act) if act.act == SessionAct::Deadline),
+    );
+    assert_eq!(moves.len(), 2);
+    without(&mut forged, &moves);
+    let said = forged.verified(&[], 1);
+    assert!(said.contains("fails: version: ") && said.contains("version 4, expected 2"), "{said}");
+}
+
+#[test]
+fn second_result_is_missed() {
+    let desk = Desk::aggregated();
+    let mut first = desk.read();
+    let LogEntry::Session(mut act) = first.entries.last().unwrap().entry.clone() else { panic!() };
+    act.version += 1;
+    act.session.snapshot_digest = Some(swarm_core::domain::Digest::of(b"another result"));
+    first.append(LogEntry::Session(act), false);
+    // The bundle with the first result ends before the second one. It is missed in the log.
+    first.verified(&[], 0);
+    assert!(first.verified_with_log(&[], 1).contains("fails: completeness: "));
+    // The bundle with the second result lacks the first one, or has both.
+    let mut second = first;
+    let last = second.entries.len() as u64;
+    without(&mut second, &[last - 1]);
+    second.bundled.push(last);
+    assert!(second.verified(&[], 1).contains("fails: version: "));
+    second.bundled.insert(second.bundled.len() - 1, last - 1);
+    assert!(second.verified(&[], 1).contains("moves it from aggregated to aggregated"));
+}
+
+#[test]
+fn withdrawn_session_is_missed() {
+    let desk = Desk::convened(&json!({}));
+    let mut forged = desk.read();
+    let LogEntry::Session(mut act) = forged.entries.last().unwrap().entry.clone() else { panic!() };
+    (act.version, act.act) = (2, SessionAct::Withdrawn);
+    forged.append(LogEntry::Session(act), false);
+    forged.verified(&[], 0);
+    assert!(forged.verified_with_log(&[], 1).contains("fails: completeness: "));
+}
+
+#[test]
+fn second_session_of_the_day_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    desk.client().convene(desk::DAY, "aurora");
+    let honest = desk.read();
+    assert!(honest.verified(&["--strict"], 0).contains("unproven: sessions"));
+    let said = honest.verified_with_log(&["--strict"], 3);
+    assert!(said.contains("notable: sessions: session 2 of 2026-11-21"), "{said}");
+}
+
+#[test]
+fn take_by_a_key_that_no_entry_registered_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    let mut forged = desk.read();
+    let key = crate::harness::fresh_key();
+    let draft = desk.ada.draft(desk::DAY, "aurora");
+    let take = Take {
+        id: swarm_core::TakeId(1),
+        session_id: forged.session.id,
+        session_version: 1,
+        revision: swarm_core::domain::Revision::FIRST,
+        filed_at: forged.entries.last().unwrap().at,
+        signed: Arc::new(key.sign(draft)),
+        public_key: swarm_core::domain::PublicKey::parse(&key.public_key()).unwrap(),
+        salt: None,
+    };
+    forged.append(LogEntry::Take(take_entry(&take)), true);
+    forged.takes.push(take);
+    assert!(forged.verified(&[], 0).contains("unproven: keys"));
+    assert!(
+        forged.verified_with_log(&[], 1).contains("fails: keys: take 1: the log had not given")
+    );
+    let members = format!("{} {}\n", desk.ada.id, desk.ada.key.public_key());
+    assert!(forged.verified_with_members(&members, 1).contains("fails: keys: take 1"));
+}
+
+#[test]
+fn key_that_an_operator_replaced_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    let key = crate::harness::fresh_key();
+    let rotate = |key: &str| {
+        let body = json!({ "memberId": desk.ada.id.as_str(), "publicKey": key });
+        desk.client().operate("/rotate-key", &body).expect(200).json()["token"].clone()
+    };
+    let token = rotate(&key.public_key()).as_str().unwrap().to_owned();
+    let intruder = crate::harness::Author { id: desk.ada.id.clone(), key, token };
+    desk.file(&intruder);
+    rotate(&desk.ada.key.public_key());
+    let honest = desk.read();
+    let said = honest.verified_with_log(&["--strict"], 3);
+    assert_eq!(said.matches("notable: keys: entry ").count(), 2, "{said}");
+    let members = format!("# mine\n{} {}\n", desk.ada.id, desk.ada.key.public_key());
+    assert!(honest.verified_with_members(&members, 1).contains("fails: keys: take 1"));
+}
+
+#[test]
+fn terms_that_changed_after_takes_are_notable() {
+    let desk = Desk::convened(&json!({ "windowClosesAt": "2999-01-01T00:00:00Z" }));
+    desk.file(&desk.ada);
+    desk.file(&desk.grace);
+    let roster = [&desk.ada, &desk.grace].map(|it| json!({ "memberId": it.id.as_str() }));
+    let operate = |path: &str, body| desk.client().operate(path, &body).expect(200);
+    operate("/sessions/1/roster", json!({ "members": roster }));
+    let excuse = json!({ "memberId": desk.grace.id.as_str(), "excused": true });
+    operate("/sessions/1/roster/excuse", excuse);
+    desk.patch(&json!({ "quorum": 1 }));
+    operate("/sessions/1/state", json!({ "state": "aggregated" }));
+    let honest = desk.read();
+    assert_eq!(honest.session.state, SessionState::Aggregated);
+    let said = honest.verified(&["--strict"], 3);
+    honest.verified(&[], 0);
+    for text in [
+        "notable: roster: entry ",
+        "roster none → 2 members, when 2 takes were on file",
+        "expected → excused, when 2 takes were on file; its 1 take there would not count",
+        "quorum none → 1, when 2 members had filed",
+        "aggregated before the deadline 2999-01-01T00:00:00.000Z; 0 takes were filed after it",
+        "holds: roster: 2 members by its digest; the author of each of 0 takes since was expected; 2 takes were filed before",
+        "computed again from 2 takes, of which those of 1 member count",
+    ] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+}
+
+#[test]
+fn log_of_another_checkpoint_shows_nothing() {
+    let desk = Desk::aggregated();
+    let mut other = desk.read();
+    other.served.last_mut().unwrap().push(' ');
+    let said = other.verified_with_log(&[], 2);
+    assert!(said.contains("are not those of the bundle's checkpoint"), "{said}");
+}

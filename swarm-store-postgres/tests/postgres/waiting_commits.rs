@@ -1,0 +1,124 @@
+//! Commits that wait for the lock of their tenant: they see what others commit meanwhile.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use swarm_core::TenantId;
+use swarm_core::domain::{Attribution, SessionDraft, SessionId, SessionState, Snapshot};
+use swarm_core::store::{Saved, SessionChange};
+use swarm_postgres_testing::Server;
+use swarm_store_postgres::PostgresStore;
+use swarm_testing::{TestTenant, session_draft};
+use tokio::time::sleep;
+use tokio_postgres::NoTls;
+
+static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
+
+/// Files the second take of a session, of which there is only one.
+const FILE: &str = "
+    INSERT INTO swarm.takes (tenant, id, session, member, revision, nonce, attempt, filed_at, current,
+            version, public_key, signature, payload)
+        SELECT tenant, id + 1, session, member, revision + 1, nonce || '-', attempt, filed_at, current,
+            version, public_key, signature, payload FROM swarm.takes;
+    UPDATE swarm.sequences SET number = number + 1 WHERE name = 'takes';
+    UPDATE swarm.tenants SET seq = seq + 1;
+    INSERT INTO swarm.log (tenant, seq, at, commit_id, refers, record)
+        SELECT tenant, seq, last_at, last_commit, 'takes', 2 FROM swarm.tenants";
+
+/// The takes that entries of the log open.
+const OPENED: &str =
+    "SELECT string_agg(record::text, ' ' ORDER BY seq) FROM swarm.log WHERE entry = 'opening'";
+
+/// A tenant in a schema of its own.
+struct Desk {
+    world: TestTenant,
+    schema: String,
+}
+
+impl Desk {
+    async fn open() -> Self {
+        let url = SERVER.url();
+        let schema = url.split_once("schema=").unwrap().1.to_owned();
+        let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+        Self { world: TestTenant::open(store, TenantId::parse("acme").unwrap()), schema }
+    }
+
+    /// A blind session with one take.
+    async fn blind(&self) -> SessionId {
+        let author = self.world.author("ada").await;
+        let draft = SessionDraft { blind: true, ..session_draft("aurora") };
+        let session = self.world.convene(&draft).await;
+        self.world.filed(&author, &session, "1").await;
+        session.id
+    }
+
+    /// A session with a snapshot.
+    async fn aggregated(&self, subject: &str) -> (SessionId, Arc<Snapshot>) {
+        let id = self.world.convened(subject).await.id;
+        let session = self
+            .world
+            .service()
+            .advance(id, SessionState::Aggregated, &Attribution::SCHEDULE)
+            .await;
+        (id, session.unwrap().snapshot.clone().unwrap())
+    }
+
+    /// The outcome of a change for which another process commits these statements while it waits for the lock.
+    async fn raced(&self, change: &SessionChange, statements: &str) -> Saved {
+        let (other, connection) = tokio_postgres::connect(&SERVER.address(), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let lock = self.sql("BEGIN; SELECT FROM swarm.tenants FOR UPDATE");
+        other.batch_execute(&lock).await.unwrap();
+        let commit = async { self.world.store().save_session(change).await.unwrap() };
+        let race = async {
+            let waiting = "SELECT count(*) FROM pg_stat_activity
+                WHERE wait_event_type = 'Lock' AND query LIKE '%pg_temp.swarm_%'";
+            while self.psql(waiting) != "1" {
+                sleep(Duration::from_millis(10)).await;
+            }
+            other.batch_execute(&self.sql(&format!("{statements}; COMMIT"))).await.unwrap();
+        };
+        tokio::join!(commit, race).0
+    }
+
+    fn sql(&self, sql: &str) -> String {
+        sql.replace("swarm.", &format!("{}.", self.schema))
+    }
+
+    fn psql(&self, sql: &str) -> String {
+        SERVER.psql(&self.sql(sql))
+    }
+
+    async fn snapshot(&self, id: SessionId) -> Option<Arc<Snapshot>> {
+        self.world.session(id).await.unwrap().record.snapshot.clone()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn take_that_is_filed_before_the_lock_is_opened() {
+    let desk = Desk::open().await;
+    let id = desk.blind().await;
+    let now = Some(desk.world.now().await);
+    let change = desk.world.amended(id, |session| session.opened_at = now).await;
+    let change = SessionChange { opens: true, ..change };
+    assert_eq!(desk.raced(&change, FILE).await, Saved::Saved);
+    assert_eq!(desk.psql(OPENED), "1 2");
+    let last = "SELECT max(l.seq) = max(t.seq) FROM swarm.log l, swarm.tenants t";
+    assert_eq!(desk.psql(last), "t");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn take_that_is_filed_before_the_lock_makes_an_aggregation_stale() {
+    let desk = Desk::open().await;
+    let id = desk.blind().await;
+    let (_, snapshot) = desk.aggregated("bolt").await;
+    let change = desk.world.amended(id, |session| session.snapshot = Some(snapshot)).await;
+    let change = SessionChange { takes: Some(1), opens: true, ..change };
+    assert_eq!(desk.raced(&change, FILE).await, Saved::Stale);
+    assert_eq!(desk.snapshot(id).await, None);
+    let counted = SessionChange { takes: Some(2), ..change };
+    assert_eq!(desk.world.save_session(&counted).await, Saved::Saved);
+    assert_eq!(desk.psql(OPENED), "1 2");
+}

@@ -1,1 +1,0 @@
-guard(redis.call('HGET', takes, 'log'))
