@@ -271,7 +271,7 @@ class Take:
             self.fields["weights"] = weights
         self.signature = string(record, "signature", 0, 2_000)
         self.id, self.session_id = whole(record, "id"), whole(record, "sessionId")
-        self.session_version, self.revision = whole(record, "sessionVersion"), whole(record, "revision", 5)
+        self.revision = whole(record, "revision", 5)
         if self.revision < 1:
             raise Invalid("revision is 0")
         self.filed_at, self.key = instant(record, "filedAt"), public_key(record, "publicKey")
@@ -280,8 +280,8 @@ class Take:
             base64_bytes(self.salt, 32)
         self.superseded_by = record.get("supersededBy")
         written = {
-            "id": self.id, "sessionId": self.session_id, "sessionVersion": self.session_version, "revision": self.revision,
-            **self.fields, "signature": self.signature, "publicKey": self.key, "filedAt": instant_text(self.filed_at),
+            "id": self.id, "sessionId": self.session_id, "revision": self.revision, **self.fields,
+            "signature": self.signature, "publicKey": self.key, "filedAt": instant_text(self.filed_at),
             **({} if self.salt is None else {"sealed": self.seal(), "salt": self.salt}),
         }
         self.faults, self.unknown = inexact(record, written, ["supersededBy"])
@@ -384,7 +384,7 @@ class Session:
     """A session that was read by the rules."""
 
     def __init__(self, record):
-        self.id, self.version, self.state = whole(record, "id"), whole(record, "version"), string(record, "state")
+        self.id, self.state = whole(record, "id"), string(record, "state")
         if self.state not in STATES:
             raise Invalid("state is none")
         self.date, self.subject = day(record, "date"), string(record, "subjectId", 1, 100)
@@ -403,8 +403,7 @@ class Session:
             **({"openedAt": time(self.opened_at)} if self.opened_at is not None else {}),
             **({"publishedAt": time(self.published_at)} if self.published_at is not None else {}),
         }
-        written = {**self.head, "version": self.version, "buckets": self.buckets, "roster": self.roster, **self.tail,
-                   "snapshot": self.snapshot}
+        written = {**self.head, "buckets": self.buckets, "roster": self.roster, **self.tail, "snapshot": self.snapshot}
         self.faults, self.unknown = inexact(record, written)
 
     @functools.cached_property
@@ -1007,8 +1006,8 @@ def check_entries(session, takes, entries, faults, report):
         places[take.id] = entry.seq
         content = {"sealed": take.seal()} if take.salt is not None else {
             "digest": sha256_text(take.canonical()), "signature": take.signature}
-        says = {"sessionId": take.session_id, "sessionVersion": take.session_version, "memberId": take.member,
-                "revision": take.revision, **content, "publicKey": take.key}
+        says = {"sessionId": take.session_id, "memberId": take.member, "revision": take.revision, **content,
+                "publicKey": take.key}
         faults += [f"entry {entry.seq} has another {name} than take {take.id}" for name in says
                    if name not in fields or write(says[name]) != write(fields[name])]
         if take.filed_at != entry.at:
@@ -1131,8 +1130,6 @@ def check_versions(session, acts, entries, report):
         if act.version != last + 1:
             faults.append(f"entry {act.seq} is version {act.version}, expected {last + 1}")
         last = act.version
-    if session.version != last:
-        faults.append(f"the record is version {session.version}, the last act {last}")
     for entry in entries:
         act = acts.in_force(entry.seq) if entry.kind == "take" and entry.session_id == session.id else None
         if act and entry.judged != act.version:

@@ -183,11 +183,11 @@ pub(super) fn check_takes(
     places
 }
 
-/// The fields in which an entry differs from the one computed from the take.
+/// The fields in which an entry differs from the one computed from the take. The version of the session stands in the
+/// entry alone.
 fn differences(take: &TakeEntry, entry: &TakeEntry) -> Vec<&'static str> {
     let fields = [
         ("sessionId", take.session_id == entry.session_id),
-        ("sessionVersion", take.session_version == entry.session_version),
         ("memberId", take.member_id == entry.member_id),
         ("revision", take.revision == entry.revision),
         ("publicKey", take.public_key == entry.public_key),

@@ -1,6 +1,7 @@
 //! Checks a take, and the proof that it is in the log.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use super::checkpoint::check_note;
 use super::finding::{Check, Finding, Report};
@@ -8,9 +9,13 @@ use super::key::LogKey;
 use super::records::exact;
 use super::{CLOCK, IDENTITY};
 use crate::domain::json::{Object, printable};
-use crate::domain::{LogEntry, LogLine, PublicKey, Seq, Take};
+use crate::domain::{LogEntry, LogLine, PublicKey, Seq, Take, TakeEntry};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::{take_entry, verify};
+
+/// The versions of the session under which the take may have been judged. Its entry has the version and its record does
+/// not, so a proof that does not say it is tried with each of these.
+const SOUGHT_VERSIONS: RangeInclusive<u64> = 1..=10_000;
 
 /// Checks a take, and the proof that it is in the log. `member_key` is the key of its author, if known
 /// from another source; otherwise the key in the take is used.
@@ -35,9 +40,14 @@ pub fn audit_take(
     );
     check_author(&take, member_key, &mut report);
     let (seq, at) = (Seq(proof.index.saturating_add(1)), take.filed_at);
-    let entry = LogLine { seq, at, entry: LogEntry::Take(take_entry(&take)) };
-    let fault = (!proof.proves(&entry.text()))
-        .then(|| format!("the take is not entry {seq} in the tree of the checkpoint"));
+    let entry = take_entry(&take);
+    let mut versions = proof.session_version().into_iter().chain(SOUGHT_VERSIONS);
+    let is_proven = versions.any(|session_version| {
+        let entry = LogEntry::Take(TakeEntry { session_version, ..entry.clone() });
+        proof.proves(&LogLine { seq, at, entry }.text())
+    });
+    let fault =
+        (!is_proven).then(|| format!("the take is not entry {seq} in the tree of the checkpoint"));
     let holds = format!("it is entry {seq}, filed {at}, as revision {}", take.revision.get());
     report.conclude(Check::Inclusion, fault.into_iter().collect(), holds);
     check_note(&proof.checkpoint, Some(key), None, &mut report);

@@ -256,6 +256,10 @@ fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
 pub struct Session {
     /// The id.
     pub id: SessionId,
+    /// The number of acts on it: 1 when it is convened, one more with each act. The entries of the log have it
+    /// (API.md, 11.2), the public record does not: a session that was read from its record has 0.
+    #[serde(skip)]
+    pub version: u64,
     /// The day.
     pub date: Day,
     /// The subject.
@@ -268,8 +272,6 @@ pub struct Session {
     pub convened_at: Timestamp,
     /// The number of members required for a quorum.
     pub quorum: Option<u32>,
-    /// The number of acts on it: 1 when it is convened, one more with each act (API.md, 11.2).
-    pub version: u64,
     /// The buckets of a bucket-weight session.
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members; `None`: every member may file.

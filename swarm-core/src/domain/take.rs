@@ -206,7 +206,8 @@ pub struct Take {
     pub id: TakeId,
     /// The session it was filed in.
     pub session_id: SessionId,
-    /// The version of the session under which it was judged.
+    /// The version of the session under which it was judged. The entry of the log has it (API.md, 11.2), the public
+    /// record does not: a take that was read from its record has 0.
     pub session_version: u64,
     /// Its number among its member's takes in that session.
     pub revision: Revision,
@@ -259,10 +260,9 @@ fn record<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let draft = take.draft();
-    let mut record = serializer.serialize_struct("Take", 19)?;
+    let mut record = serializer.serialize_struct("Take", 18)?;
     record.serialize_field("id", &take.id)?;
     record.serialize_field("sessionId", &take.session_id)?;
-    record.serialize_field("sessionVersion", &take.session_version)?;
     record.serialize_field("revision", &take.revision)?;
     record.serialize_field("memberId", &draft.member_id)?;
     record.serialize_field("date", &draft.date)?;

@@ -1,5 +1,8 @@
 //! The proof that an entry is in a log, as a text of its own: C2SP `tlog-proof` (API.md, 11.6).
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::checkpoint::Checkpoint;
 use super::note::Note;
 use super::tree::{TreeHash, verify_inclusion};
@@ -10,6 +13,8 @@ const FIRST_LINE: &str = "c2sp.org/tlog-proof@v1\n";
 /// The proof that the entry with an index is in the tree of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlogProof {
+    /// What the maker of the proof says besides. It is not authenticated.
+    pub extra: Option<Vec<u8>>,
     /// The index of the entry, from 0: its `seq` less one.
     pub index: u64,
     /// The proof, from the sibling of the leaf upwards.
@@ -19,7 +24,7 @@ pub struct TlogProof {
 }
 
 impl TlogProof {
-    /// Reads the text of a proof. Data of the line `extra` is ignored.
+    /// Reads the text of a proof.
     ///
     /// # Errors
     /// [`Invalid`] when it is none.
@@ -28,15 +33,30 @@ impl TlogProof {
         let rest = text.strip_prefix(FIRST_LINE).ok_or_else(invalid)?;
         let (lines, note) = rest.split_once("\n\n").ok_or_else(invalid)?;
         let mut lines = lines.split('\n').peekable();
-        lines.next_if(|line| line.starts_with("extra "));
+        let extra = lines.next_if(|line| line.starts_with("extra "));
+        let extra = extra.and_then(|line| line.strip_prefix("extra "));
+        let extra = extra.map(|data| STANDARD.decode(data).map_err(|_| invalid())).transpose()?;
         let index =
             lines.next().and_then(|line| line.strip_prefix("index ")).ok_or_else(invalid)?;
         let parsed = index.parse::<u64>().ok().filter(|parsed| parsed.to_string() == index);
         Ok(Self {
+            extra,
             index: parsed.ok_or_else(invalid)?,
             hashes: lines.map(TreeHash::parse).collect::<Result<_, _>>()?,
             checkpoint: Note::parse(note)?,
         })
+    }
+
+    /// Returns the proof with the version of the session under which a take was judged, which its record does not have,
+    /// as extra data.
+    pub fn with_session_version(self, version: u64) -> Self {
+        Self { extra: Some(version.to_string().into_bytes()), ..self }
+    }
+
+    /// Returns the version of the session that the extra data says, if it says one.
+    pub fn session_version(&self) -> Option<u64> {
+        let digits = std::str::from_utf8(self.extra.as_deref()?).ok()?;
+        digits.parse().ok().filter(|version: &u64| version.to_string() == digits)
     }
 
     /// Returns whether the entry with this exact text has the proof's index in the checkpoint's
@@ -51,7 +71,11 @@ impl TlogProof {
 
 impl std::fmt::Display for TlogProof {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{FIRST_LINE}index {}", self.index)?;
+        f.write_str(FIRST_LINE)?;
+        if let Some(extra) = &self.extra {
+            writeln!(f, "extra {}", STANDARD.encode(extra))?;
+        }
+        writeln!(f, "index {}", self.index)?;
         self.hashes.iter().try_for_each(|hash| writeln!(f, "{hash}"))?;
         write!(f, "\n{}", self.checkpoint)
     }

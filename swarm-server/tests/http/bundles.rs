@@ -81,6 +81,23 @@ fn what_is_no_bundle_cannot_be_read() {
     assert_eq!(verify(&[whole, "--request", "POST /"]).0, Some(2), "no receipt");
 }
 
+/// As deep as the service reads what it is sent.
+#[test]
+fn bundle_is_read_up_to_127_levels_of_nesting() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(self::folder().join("valid-open.json")).unwrap();
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/python/verify_bundle.py");
+    for (lists, inner, status) in [(126, "", 0), (126, "1", 0), (127, "", 2), (127, "1", 2)] {
+        let nested = format!("{{\"more\":{}{inner}{},", "[".repeat(lists), "]".repeat(lists));
+        let file = folder.path().join("nested.json");
+        std::fs::write(&file, text.replacen('{', &nested, 1)).unwrap();
+        let (found, said) = verify(&[file.to_str().unwrap()]);
+        assert_eq!(found, Some(status), "{lists} {inner}: {said}");
+        let python = Command::new(python()).arg("-B").arg(&program).arg(&file).output().unwrap();
+        assert_eq!(python.status.code(), Some(status), "{lists} {inner}: {python:?}");
+    }
+}
+
 const CORPUS: &str = r#"
 import json, os, sys
 sys.path.insert(0, sys.argv[1])

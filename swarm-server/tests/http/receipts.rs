@@ -50,7 +50,8 @@ fn verify(client: &Client, answer: &Answer, request: &str, body: Option<&str>) {
     for finding in audit_receipt(&received, &request, &key) {
         assert_ne!(finding.verdict, Verdict::Fails, "{finding}: {answer:?}");
     }
-    let digest = body.map(|body| content_digest(body.as_bytes()));
+    let digest = body.filter(|body| !body.is_empty());
+    let digest = digest.map(|body| content_digest(body.as_bytes()));
     assert_eq!(answer.header("swarm-request-digest"), digest.as_deref());
     assert_eq!(answer.header("content-encoding"), None);
     assert_eq!(answer.header("cache-control"), Some("no-store"));
@@ -167,7 +168,7 @@ fn nothing_is_signed_without_the_status_the_bodies_and_the_request() {
     assert_eq!(post(&whole, "{}").expect(400).header("signature"), None);
     verify(client, &post(&with_body, "{}").expect(400), &format!("POST {apply}"), Some("{}"));
     let empty = client.send("POST", apply, &[("accept-signature", &whole)], b"").expect(415);
-    verify(client, &empty, &format!("POST {apply}"), None);
+    verify(client, &empty, &format!("POST {apply}"), Some(""));
     // One that is refused by its size is read all the same, up to the largest that any route takes.
     let large = "x".repeat(2 << 20);
     verify(client, &post(ALL, &large).expect(413), &format!("POST {apply}"), Some(&large));

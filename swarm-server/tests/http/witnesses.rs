@@ -55,9 +55,20 @@ fn closed_session_is_cosigned_by_a_witness_written_in_go() {
     assert_eq!(bundle["checkpoint"], shown.to_string());
     let file = folder.path().join("bundle.json");
     fs::write(&file, bundle.to_string()).unwrap();
-    let verify = ["verify", file.to_str().unwrap(), "--key", &key.to_string()];
-    let said = String::from_utf8(swarm(&verify, &[]).output().unwrap().stdout).unwrap();
-    assert!(said.contains("witness.example/w1"), "{said}");
+    let policy = folder.path().join("policy");
+    fs::write(&policy, format!("witness go {}\nquorum go\n", witness.key)).unwrap();
+    let key = key.to_string();
+    let verify = ["verify", file.to_str().unwrap(), "--key", &key];
+    let verified = |flags: &[&str]| {
+        let output = swarm(&[&verify, flags].concat(), &[]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Without a policy no witness is known, so its cosignature proves nothing.
+    let said = verified(&[]);
+    assert!(said.contains("no cosignature was checked"), "{said}");
+    let said = verified(&["--policy", policy.to_str().unwrap()]);
+    assert!(said.contains("cosigned by \"go\" at 20"), "{said}");
 
     // The witness goes on from the size that it has seen, also with a server that knows nothing of it.
     drop(server);

@@ -101,6 +101,7 @@ async fn takes_are_found_between_other_entries() {
     let rows = store.open(&id()).log(Seq(0), 1_000).await.unwrap();
     for take in &takes {
         let proof = log.proof_of_take(take.id).await.unwrap().unwrap();
+        assert_eq!(proof.session_version(), Some(take.session_version));
         let row = &rows[proof.index as usize];
         assert_eq!(row.logged, Logged::Take(Arc::clone(take)));
         assert!(proof.proves(&log_line(row).text()));

@@ -7,8 +7,8 @@ use super::check;
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::json::{self, ErrorPosition, Json, Object};
 use crate::domain::{
-    Day, Digest, Invalid, LogLine, LogRow, Logged, Member, Message, MessageId, PublicKey, Seq,
-    Session, SessionId, Signature, Take, TenantId, Timestamp,
+    Day, Digest, Invalid, LogEntry, LogLine, LogRow, Logged, Member, Message, MessageId, PublicKey,
+    Seq, Session, SessionId, Signature, Take, TenantId, Timestamp,
 };
 use crate::proof::{DumpSignature, log_line};
 use crate::store::records::{Record, Unreadable};
@@ -200,7 +200,9 @@ fn record_text(record: &Stored, log: Option<&LogLine>) -> String {
         Stored::Member(member) => of("member", member.to_text()),
         Stored::Message(message) => of("message", message.to_text()),
         Stored::Document(document) => of("document", json::write(&document_json(document))),
-        Stored::Session(session) => of("session", session.to_text()),
+        Stored::Session(session) => {
+            format!("{{\"session\":{},\"version\":{}}}", session.to_text(), session.version)
+        }
         Stored::CommitteeMember(member) => of("committeeMember", member.to_text()),
         Stored::CommitteeDay(day) => of("committeeDay", day.to_text()),
         Stored::CommitteeBrief(date, brief) => {
@@ -244,7 +246,11 @@ fn read(mut fields: Object) -> Result<Line, String> {
         "member" => Stored::Member(record::<Member>(&mut inner)?),
         "message" => Stored::Message(record::<Message>(&mut inner)?),
         "document" => Stored::Document(read_document(&mut inner).map_err(text)?),
-        "session" => Stored::Session(record::<Session>(&mut inner)?),
+        "session" => {
+            let version = whole(&mut fields, "version").map_err(text)?;
+            let session = Session::read(&mut inner).map_err(|error| error.to_string())?;
+            Stored::Session(Arc::new(Session { version, ..session }))
+        }
         "committeeMember" => Stored::CommitteeMember(record::<CommitteeMember>(&mut inner)?),
         "committeeDay" => Stored::CommitteeDay(record::<CommitteeDay>(&mut inner)?),
         "committeeBrief" => {
@@ -303,11 +309,16 @@ fn read_document(fields: &mut Object) -> Result<StoredDocument, Invalid> {
     })
 }
 
-/// A row of the log: its entry, and the take that it is of.
+/// A row of the log: its entry, and the take that it is of, whose record does not have the version of the session.
 fn log(entry: Object, mut fields: Object) -> Result<Line, String> {
     let line = LogLine::read(&json::write(&entry)).map_err(text)?;
     let logged = if let Some(take) = fields.take("take") {
-        Logged::Take(record::<Take>(&mut take.into_object())?)
+        let take = Take::read(&mut take.into_object()).map_err(|error| error.to_string())?;
+        let session_version = match &line.entry {
+            LogEntry::Take(entry) => entry.session_version,
+            _ => return Err("the entry is not that of the take beside it".to_owned()),
+        };
+        Logged::Take(Arc::new(Take { session_version, ..take }))
     } else if let Some(take) = fields.take("committeeTake") {
         Logged::CommitteeTake(record::<CommitteeTake>(&mut take.into_object())?)
     } else {

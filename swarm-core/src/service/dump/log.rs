@@ -50,12 +50,15 @@ struct Recorded<T> {
     entry: Option<(T, u64)>,
 }
 
+/// What entries say of a session: its version and the session.
+type NumberedSession = (u64, LoggedSession);
+
 /// What entries say of a member: its status and its key.
 type LoggedMember = (MemberStatus, Option<String>);
 
 #[derive(Serialize, Deserialize)]
 struct SessionFacts {
-    recorded: Recorded<LoggedSession>,
+    recorded: Recorded<NumberedSession>,
     /// The number of its sealed takes that no act has opened yet.
     sealed: u64,
 }
@@ -76,7 +79,7 @@ impl<T: PartialEq> Recorded<T> {
 impl SessionFacts {
     fn fault(&self) -> Option<Fault> {
         let Recorded { line, record, .. } = &self.recorded;
-        let is_opened = record.as_ref().is_some_and(|session| session.opened_at.is_some());
+        let is_opened = record.as_ref().is_some_and(|(_, session)| session.opened_at.is_some());
         if is_opened && self.sealed > 0 {
             let what = "the session is opened, but no entry opens its takes".to_owned();
             return Some(Fault { line: *line, what });
@@ -105,8 +108,8 @@ impl LogChecks {
     }
 
     pub(super) fn session(&self, session: &Session, line: u64, facts: &mut Facts) -> Checked<()> {
-        let recorded =
-            Recorded::new(format!("session {}", session.id), line, Some(logged(session)));
+        let record = (session.version, logged(session));
+        let recorded = Recorded::new(format!("session {}", session.id), line, Some(record));
         let known = SessionFacts { recorded, sealed: 0 };
         facts.set(Kind::Session, &[&session.id.to_string()], &known)
     }
@@ -192,7 +195,7 @@ impl LogChecks {
         let member = member.ok_or_else(|| format!("the dump has no member {author}"))?;
         let session: Option<SessionFacts> = facts.get(Kind::Session, &[&in_session])?;
         let mut session = session.ok_or_else(|| format!("the dump has no session {in_session}"))?;
-        let of = session.recorded.record.as_ref().map(|it| (it.date, &it.subject_id));
+        let of = session.recorded.record.as_ref().map(|(_, it)| (it.date, &it.subject_id));
         check(of == Some((draft.date, &draft.subject_id)), || {
             format!("the take is not of the day and subject of session {in_session}")
         })?;
@@ -210,6 +213,12 @@ impl LogChecks {
         })?;
         facts.set(Kind::Revision, &[author, &in_session], &take.revision.get())?;
         let entry = session.recorded.entry.as_ref().map(|(entry, _)| entry);
+        let (judged, version) = (take.session_version, entry.map(|(version, _)| *version));
+        check(version.is_none_or(|version| judged == version), || {
+            let version = version.unwrap_or_default();
+            format!("take {id} was judged under version {judged}, and {version} was in force")
+        })?;
+        let entry = entry.map(|(_, session)| session);
         let deadline = entry.and_then(|entry| entry.window_closes_at);
         check(deadline.is_none_or(|deadline| take.filed_at <= deadline), || {
             format!("take {id} was filed after the deadline that was in force")
@@ -289,7 +298,7 @@ impl LogChecks {
             return facts.set(Kind::MissingSession, &[&name], &missing);
         };
         check(!is_withdrawn, || format!("session {id} is withdrawn, and in the dump"))?;
-        session.recorded.entry = Some((entry.session.clone(), line));
+        session.recorded.entry = Some(((entry.version, entry.session.clone()), line));
         if entry.act == SessionAct::Opened {
             let count = std::mem::take(&mut session.sealed);
             self.opening = Opening { session: id, next: 0, count }.unless_complete();

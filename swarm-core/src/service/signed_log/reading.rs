@@ -118,14 +118,20 @@ impl SignedLog {
         Ok(Some(texts).filter(|texts| texts.len() == width))
     }
 
-    /// Returns the proof that the entry of a take is in the log; `None` until a checkpoint has it.
+    /// Returns the proof that the entry of a take is in the log, with the version of the session under which it was
+    /// judged as extra data; `None` until a checkpoint has it.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn proof_of_take(&self, take: TakeId) -> Result<Option<TlogProof>, Error> {
         let Some((tree, _)) = self.signed().await? else { return Ok(None) };
         let Some(seq) = self.seq_of(take, tree.size).await? else { return Ok(None) };
-        self.proof(seq).await
+        let rows = log_rows::rows(&*self.store, Seq(seq.0.saturating_sub(1)), 1).await?;
+        let Some(Logged::Take(logged)) = rows.iter().flatten().next().map(|row| &row.logged) else {
+            return Ok(None);
+        };
+        let proof = self.proof(seq).await?;
+        Ok(proof.map(|proof| proof.with_session_version(logged.session_version)))
     }
 
     /// Returns the number of the entry of a take that was filed, probably just now; `None` if there is none.
@@ -189,7 +195,7 @@ impl SignedLog {
         let tiles = self.tiles_of(tree, wanted).await?;
         let proofs = indexes().map(|index| {
             let hashes = inclusion(index, size, tiles.reader())?;
-            Ok(TlogProof { index, hashes, checkpoint: checkpoint.clone() })
+            Ok(TlogProof { extra: None, index, hashes, checkpoint: checkpoint.clone() })
         });
         proofs.collect()
     }

@@ -18,8 +18,8 @@ use crate::domain::{
     Body, Bucket, BucketWeight, Challenge, ChallengeSeed, Confidence, Consensus, Day, Figures,
     Invalid, Lens, Mail, MailState, Member, MemberId, MemberState, Message, MessageId, Name,
     Participation, Quorum, Quote, Roster, RosterEntry, STANCES, Salt, Session, SessionId,
-    SessionState, SessionSummary, SessionTerms, Signature, Signed, Snapshot, Stance, Stances,
-    SubjectId, Take, TakeDraft, TakeId,
+    SessionState, SessionSummary, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take,
+    TakeDraft, TakeId,
 };
 
 pub use fields::public_key;
@@ -124,6 +124,7 @@ impl Record for Challenge {
     }
 }
 
+/// The public record, which has no version: reading it leaves that 0.
 impl Record for Session {
     fn to_text(&self) -> String {
         json::write(self)
@@ -133,7 +134,7 @@ impl Record for Session {
         let snapshot = object_if_any(fields, "snapshot");
         Ok(Self {
             id: SessionId(whole(fields, "id")?),
-            version: whole(fields, "version")?,
+            version: 0,
             date: Day::parse(&fields.text("date")?)?,
             subject_id: SubjectId::parse(fields.text("subjectId")?)?,
             state: SessionState::read(fields)?,
@@ -206,25 +207,6 @@ impl Record for SessionSummary {
             quorum: whole_if_any(fields, "quorum")?,
             published_at: time_if_any(fields, "publishedAt")?,
             figures: figures.map(|mut it| read_figures(&mut it)).transpose()?,
-        })
-    }
-}
-
-impl SessionTerms {
-    /// Reads the terms from the record of a session, with or without its snapshot.
-    ///
-    /// # Errors
-    /// [`Unreadable`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self {
-            id: SessionId(whole(fields, "id")?),
-            version: whole(fields, "version")?,
-            state: SessionState::read(fields)?,
-            window_closes_at: time_if_any(fields, "windowClosesAt")?,
-            buckets: fields.list_if_any("buckets", read_bucket)?,
-            roster: Roster::read(fields, "roster")?,
-            sealed: fields.bool_if_any("blind")?.unwrap_or(false)
-                && time_if_any(fields, "openedAt")?.is_none(),
         })
     }
 }
@@ -312,6 +294,7 @@ fn quote(entry: Json) -> Result<Quote, Invalid> {
     })
 }
 
+/// The public record, which does not have the version of the session: reading it leaves that 0.
 impl Record for Take {
     fn to_text(&self) -> String {
         json::write(self)
@@ -323,7 +306,7 @@ impl Record for Take {
         Ok(Self {
             id: TakeId(whole(fields, "id")?),
             session_id: SessionId(whole(fields, "sessionId")?),
-            session_version: whole(fields, "sessionVersion")?,
+            session_version: 0,
             revision: revision(fields)?,
             filed_at: time(fields, "filedAt")?,
             signed: Arc::new(Signed { payload, signature }),

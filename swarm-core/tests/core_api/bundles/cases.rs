@@ -188,6 +188,13 @@ fn valid() -> Vec<Case> {
     let mut cosigned = holds("valid-cosigned", "a witness has cosigned the checkpoint", &open);
     cosigned.bundle = open.bundle_under(note);
     let mut key_alone = holds("valid-key-alone", "the key is named by its 32 bytes", &open);
+    let mut unknown =
+        holds("valid-unknown-fields", "records have fields that are not theirs", &open);
+    let record = |id: &str| format!("{{\"id\":{id},");
+    unknown.bundle = unknown
+        .bundle
+        .replacen(&record("7"), &(record("7") + "\"version\":\"nine\","), 1)
+        .replacen(&record("11"), &(record("11") + "\"sessionVersion\":9,"), 1);
     key_alone.key = open.signer().verifier().public_key().to_string();
     vec![
         holds("valid-published", "a session from beginning to end", &Desk::published()),
@@ -203,6 +210,7 @@ fn valid() -> Vec<Case> {
         holds("valid-reopened", "the deadline was moved after the window had closed", &reopened),
         holds("valid-erased-member", "a member was erased, its take stays", &erased),
         cosigned,
+        unknown,
         key_alone,
     ]
 }

@@ -27,7 +27,8 @@ fn take_is_proven_to_be_in_the_log() {
     desk.brief();
     let record =
         |place: usize| Json::read(write(&*desk.takes[place]).as_bytes()).unwrap().into_object();
-    let proof = TlogProof { index: 3, hashes: desk.proof(3), checkpoint: desk.checkpoint() };
+    let proof =
+        TlogProof { extra: None, index: 3, hashes: desk.proof(3), checkpoint: desk.checkpoint() };
     let proof = TlogProof::parse(&proof.to_string()).unwrap();
     let (key, ada) = (key(&desk), swarm_testing::key("ada"));
     let found = audit_take(&record(0), &proof, &key, Some(&ada));
@@ -35,6 +36,26 @@ fn take_is_proven_to_be_in_the_log() {
     let unproven = found.iter().filter(|finding| finding.verdict == Verdict::Unproven);
     let unproven: Vec<_> = unproven.map(|finding| finding.check).collect();
     assert_eq!(unproven, [Check::Witness, Check::Clock]);
+
+    // Extra data is not authenticated: the version in it is tried first.
+    let extra = |data: &[u8]| {
+        let proof = TlogProof { extra: Some(data.to_vec()), ..proof.clone() };
+        TlogProof::parse(&proof.to_string()).unwrap()
+    };
+    for data in ["1", "2", "01", "one", ""] {
+        let found = audit_take(&record(0), &extra(data.as_bytes()), &key, Some(&ada));
+        assert_eq!(failing(&found), [], "{data}");
+    }
+    let mut old = desk.clone();
+    old.session.version = 10_001;
+    old.file("ada", "neutral", 0.5, &[]);
+    let take = Json::read(write(&*old.takes[2]).as_bytes()).unwrap().into_object();
+    let beyond =
+        TlogProof { extra: None, index: 6, hashes: old.proof(6), checkpoint: old.checkpoint() };
+    assert_eq!(failing(&audit_take(&take, &beyond, &key, None)), [Check::Inclusion]);
+    let beyond = beyond.with_session_version(10_001);
+    assert_eq!(beyond.session_version(), Some(10_001));
+    assert_eq!(failing(&audit_take(&take, &beyond, &key, None)), []);
 
     let grace = swarm_testing::key("grace");
     let of = |take: &Object, proof: &TlogProof, member: Option<&PublicKey>| {

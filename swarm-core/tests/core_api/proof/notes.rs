@@ -131,17 +131,24 @@ fn a_proof_is_read_back_and_proves_its_entry_alone() {
     let Ok(root) = root(300, leaves.read());
     let checkpoint = Checkpoint { origin: ORIGIN.to_owned(), size: 300, root }.sign(&log_key());
     let Ok(hashes) = inclusion(299, 300, leaves.read());
-    let proof = TlogProof { index: 299, hashes, checkpoint };
+    let proof = TlogProof { extra: None, index: 299, hashes, checkpoint };
     let text = proof.to_string();
     assert!(text.starts_with("c2sp.org/tlog-proof@v1\nindex 299\n"));
     assert_eq!(TlogProof::parse(&text), Ok(proof.clone()));
-    assert_eq!(TlogProof::parse(&text.replace("index", "extra aGk=\nindex")), Ok(proof.clone()));
+    let extra = TlogProof::parse(&text.replace("index", "extra aGk=\nindex")).unwrap();
+    assert_eq!(extra, TlogProof { extra: Some(b"hi".to_vec()), ..proof.clone() });
+    assert_eq!(extra.session_version(), None);
     assert!(proof.proves(&entry(299)) && !proof.proves(&entry(298)));
     assert!(!TlogProof { index: 298, ..proof.clone() }.proves(&entry(299)));
 
     let alone = TlogProof { hashes: Vec::new(), index: 0, ..proof };
     assert_eq!(TlogProof::parse(&alone.to_string()), Ok(alone));
-    for bad in ["", &text.replace("@v1", "@v2"), &text.replace("index 2", "index 02")] {
+    for bad in [
+        "",
+        &text.replace("index", "extra a\nindex"),
+        &text.replace("@v1", "@v2"),
+        &text.replace("index 2", "index 02"),
+    ] {
         assert!(TlogProof::parse(bad).is_err(), "{bad}");
     }
 }

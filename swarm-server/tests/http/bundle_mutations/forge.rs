@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use swarm_core::Session;
-use swarm_core::domain::{Digest, LogEntry, LogLine, Signed, Take, TakeDraft, TokenHash};
+use swarm_core::domain::{
+    Digest, LogEntry, LogLine, Signed, Take, TakeDraft, TakeEntry, TokenHash,
+};
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{KeyKind, NoteSigner};
@@ -53,7 +55,8 @@ impl Forger {
             if let LogEntry::Take(entry) = &mut line.entry
                 && let Some(take) = entries.get(&entry.id)
             {
-                *entry = take_entry(take);
+                let session_version = entry.session_version;
+                *entry = TakeEntry { session_version, ..take_entry(take) };
                 line.at = take.filed_at;
             }
         });

@@ -108,7 +108,7 @@ fn convened_session_has_its_initial_fields(backend: &Backend) {
     });
     let convened = fixture.client.operate("/sessions", &body).expect(201).json();
     let session = json!({
-        "id": 1, "version": 1, "date": DATE, "subjectId": "aurora", "state": "collecting",
+        "id": 1, "date": DATE, "subjectId": "aurora", "state": "collecting",
         "windowClosesAt": "2026-11-21T22:45:00.500Z", "convenedAt": fixture.clock.after(0),
         "quorum": 2, "buckets": ["cash", "btc"],
         "roster": [{ "memberId": "a", "excused": false }, { "memberId": "b", "excused": true }],

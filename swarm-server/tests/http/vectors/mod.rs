@@ -134,7 +134,7 @@ fn check_record(answer: &Answer, id: usize, case: &Valid, next: Option<&usize>) 
     let record = answer.json();
     let mut expected: Value = serde_json::from_str(&case.canonical).unwrap();
     let own = json!({
-        "id": id, "sessionId": record["sessionId"], "sessionVersion": 1, "revision": case.revision,
+        "id": id, "sessionId": record["sessionId"], "revision": case.revision,
         "signature": case.signature, "publicKey": case.public_key,
         "filedAt": "2026-11-21T12:00:00.000Z",
     });

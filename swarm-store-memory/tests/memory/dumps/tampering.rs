@@ -1,6 +1,6 @@
 //! Changes of a dump, each refused in the line that it is in.
 
-use swarm_core::domain::Nonce;
+use swarm_core::domain::{LogEntry, LogLine, Nonce, TakeEntry};
 use swarm_core::store::records::Record as _;
 use swarm_core::{Take, TakeDraft};
 use swarm_store_memory::MemoryStore;
@@ -130,6 +130,12 @@ async fn takes_that_could_not_be_filed_are_refused() {
         edit(it, take(1), "\"kind\":\"take\",\"id\":1", "\"kind\":\"take\",\"id\":2")
     };
     refused(dump, "an entry of another take", key, "the entry is not that of the take").await;
+    let version = |it: &mut Dump| edit(it, take(1), "\"sessionVersion\":1", "\"sessionVersion\":2");
+    refused(dump, "another version", version, "take 1 was judged under version 2, and 1 was").await;
+    let record = |it: &mut Dump| {
+        edit(it, take(1), "\"take\":{\"id\":1,", "\"take\":{\"id\":1,\"sessionVersion\":1,")
+    };
+    refused(dump, "the version in the record", record, "is not written as this version").await;
 }
 
 #[tokio::test]
@@ -154,6 +160,13 @@ async fn entries_that_disagree_with_their_records_are_refused() {
         aggregated
     };
     refused(dump, "another snapshot", snapshot, "the entry disagrees with session 1").await;
+    let version = |it: &mut Dump| {
+        edit(it, session, "},\"version\":", "},\"version\":1");
+        aggregated
+    };
+    refused(dump, "another version", version, "the entry disagrees with session 1").await;
+    let none = |it: &mut Dump| edit(it, session, "},\"version\":", "},\"versions\":");
+    refused(dump, "no version", none, "version is missing").await;
 
     let rotated = dump.find(0, &["\"kind\":\"member\"", "\"act\":\"key-rotated\"", "ada \\\"λ"]);
     let inactive =
@@ -286,14 +299,18 @@ fn resigned(dump: &mut Dump, place: usize, change: impl FnOnce(&mut TakeDraft)) 
     let line = dump.lines[place].clone();
     let (entry, take) = line.split_once(",\"take\":").unwrap();
     let take = Take::from_text(take.strip_suffix('}').unwrap()).unwrap();
+    let logged = LogLine::read(entry.strip_prefix("{\"log\":").unwrap()).unwrap();
+    let LogEntry::Take(TakeEntry { session_version, .. }) = logged.entry else {
+        panic!("{logged:?}")
+    };
     let mut draft = take.draft().clone();
     change(&mut draft);
     let author = Author::named(draft.member_id.as_str());
     let signed = std::sync::Arc::new(author.keys.sign(draft));
-    let take = Take { signed, ..take };
+    let take = Take { signed, session_version, ..take };
     let entry_before = entry.split("\"kind\"").next().unwrap();
     let logged = swarm_core::proof::take_entry(&take);
-    let logged = swarm_core::json::write(&swarm_core::domain::LogEntry::Take(logged));
+    let logged = swarm_core::json::write(&LogEntry::Take(logged));
     let logged = logged.strip_prefix('{').unwrap();
     dump.lines[place] = format!("{entry_before}{logged},\"take\":{}}}", take.to_text());
     dump.seal();

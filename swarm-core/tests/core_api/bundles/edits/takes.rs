@@ -83,8 +83,8 @@ pub(super) fn cases(edits: &Edits) -> Vec<Case> {
         edits.replaced(
             "take-revision",
             "the number of a revision",
-            r#""id":13,"sessionId":7,"sessionVersion":3,"revision":2"#,
-            r#""id":13,"sessionId":7,"sessionVersion":3,"revision":3"#,
+            r#""id":13,"sessionId":7,"revision":2"#,
+            r#""id":13,"sessionId":7,"revision":3"#,
             &[("revision", "take 13"), ("entry", "another revision")],
         ),
         edits.replaced(
