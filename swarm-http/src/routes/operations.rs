@@ -8,9 +8,9 @@ use swarm_core::domain::Seq;
 use swarm_core::service::signed_log::SignedCheckpoint;
 use swarm_core::service::with_causes;
 use swarm_core::store::Readiness;
-use swarm_core::wire;
 use swarm_core::wire::Problem::Unavailable;
 use swarm_core::wire::desk::{LogStatus, ServerStatus};
+use swarm_core::{Refusal, Resource, wire};
 
 use crate::Site;
 use crate::request::RequestContext;
@@ -107,7 +107,10 @@ pub(crate) async fn status(request: RequestContext) -> Reply {
     };
     let desk = tenant.desk_status(&request.served.config().schedule).await?;
     let committee = match request.served.committee() {
-        Some(committee) => committee.current_filing().await?,
+        Some(committee) => {
+            let filing = committee.current_filing().await;
+            filing.map_err(|error| error.map_refused(|_| Refusal::NotFound(Resource::Session)))?
+        }
         None => None,
     };
     Ok(wire::desk::status(&server, &desk, committee.as_ref()).into())
