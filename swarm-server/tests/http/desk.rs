@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::backend::Backend;
 use crate::fixture::Fixture;
 use crate::harness::{Author, fresh_key, signed_text};
+use crate::own_keys;
 use crate::routes::{self, Route};
 
 /// The members of the examples, and the members of the desk in their place.
@@ -85,13 +86,19 @@ impl Desk {
             "/api/swarm/token-claim" => {
                 Request { route, path: route.path.clone(), body: self.claim.clone() }
             }
+            "/api/swarm/key" => {
+                let body = own_keys::request(&self.author, &fresh_key()).to_string();
+                Request { route, path: route.path.clone(), body }
+            }
             _ => Request::of(route),
         };
         let mut requests: Vec<_> =
             routes::all().filter(|route| !route.is_of_console()).map(request).collect();
-        // Reads come before a record is erased, and the synthesis of a day before it is withdrawn.
+        // Reads come before a record is erased, the synthesis of a day before it is withdrawn, and takes before the key of their
+        // author is replaced.
         requests.sort_by_key(|request| {
-            let is_last = request.route.info.path == "/api/ic/admin/day/withdraw";
+            let is_last =
+                matches!(request.route.info.path, "/api/ic/admin/day/withdraw" | "/api/swarm/key");
             (!request.route.is_read(), is_last)
         });
         requests

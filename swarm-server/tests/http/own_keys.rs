@@ -30,7 +30,8 @@ fn signature(key: &KeyPair, replacement: &KeyReplacement) -> String {
     key.sign(replacement.clone()).signature.as_str().to_owned()
 }
 
-fn request(author: &Author, new: &KeyPair) -> Value {
+/// The request by which a member replaces its key.
+pub fn request(author: &Author, new: &KeyPair) -> Value {
     let signed = replacement(author, &new.public_key(), &author.key.public_key());
     json!({
         "publicKey": new.public_key(),
