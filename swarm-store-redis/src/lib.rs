@@ -90,7 +90,7 @@ impl RedisStore {
     /// its first take.
     ///
     /// # Errors
-    /// [`StoreError`] when the address is invalid, no server answers there,
+    /// [`StoreError`](swarm_core::StoreError) when the address is invalid, no server answers there,
     /// or the server is a replica, evicts records when memory runs out, has records of another
     /// layout, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
@@ -100,7 +100,7 @@ impl RedisStore {
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
     ///
     /// # Errors
-    /// [`StoreError`] when it is not. Its source says why, without the address.
+    /// [`StoreError`](swarm_core::StoreError) when it is not. Its source says why, without the address.
     pub fn check_address(url: &str) -> Result<()> {
         backend::parse(url).map(drop)
     }
