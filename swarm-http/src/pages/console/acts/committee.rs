@@ -18,6 +18,16 @@ pub(in crate::pages::console) static ADD_COMMITTEE_MEMBER: Act = Act::post(
 .with_secret("api_key")
 .with_fields(&["id", "name", "lens", "voice"]);
 
+pub(in crate::pages::console) static UPDATE_COMMITTEE_MEMBER: Act = Act::post(
+    "/operate/committee/change",
+    "/api/ic/admin/members/{id}",
+    |_, sent| Body::of(sent).texts(&["name", "lens", "voice"]).json(),
+    Committee,
+    ("Save the record", "The record is saved"),
+)
+.with_path_field("member")
+.with_fields(&["name", "lens", "voice"]);
+
 pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     "/operate/committee/members/{id}/rotate-key",
     "/api/ic/admin/members/{id}/rotate-key",

@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 41] = [
+pub(crate) static ALL: [&Act; 42] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -182,6 +182,7 @@ pub(crate) static ALL: [&Act; 41] = [
     &ACCEPT_STORE,
     &ACCEPT_KEY,
     &ADD_COMMITTEE_MEMBER,
+    &UPDATE_COMMITTEE_MEMBER,
     &ROTATE_COMMITTEE_KEY,
     &SET_MEMBER_ACTIVE,
     &SET_MEMBER_INACTIVE,

@@ -4,7 +4,7 @@ use swarm_core::domain::committee::CommitteeStatus;
 
 use super::super::acts::{
     ADD_COMMITTEE_MEMBER, GENERATE_BRIEFS, ROTATE_COMMITTEE_KEY, SET_DAY, SET_MEMBER_ACTIVE,
-    SET_MEMBER_INACTIVE, SET_SYNTHESIS, WITHDRAW_DAY,
+    SET_MEMBER_INACTIVE, SET_SYNTHESIS, UPDATE_COMMITTEE_MEMBER, WITHDRAW_DAY,
 };
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
@@ -69,6 +69,13 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let synthesis = vec![day(), Field::lines("synthesis", "Synthesis", 5).required()];
     page.forms("Synthesis of a day", [context.form(&SET_SYNTHESIS, &[], synthesis)]);
     page.forms("Withdraw a day", [context.form(&WITHDRAW_DAY, &[], vec![day()])]);
+    let changed = vec![
+        Field::text("member", "Member, by id").required(),
+        Field::text("name", "Name").with_hint("What is empty stays as it is."),
+        Field::text("lens", "Lens"),
+        Field::lines("voice", "Voice", 3),
+    ];
+    page.forms("Change a member", [context.form(&UPDATE_COMMITTEE_MEMBER, &[], changed)]);
     let fields = vec![
         Field::text("id", "Id").required().with_hint("Lower-case letters, digits, _ and -."),
         Field::text("name", "Name").required(),
