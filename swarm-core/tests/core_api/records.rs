@@ -9,13 +9,13 @@ use swarm_core::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
 };
 use swarm_core::domain::{
-    Challenge, ChallengeSeed, Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState,
-    Message, MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Snapshot, SubjectId,
+    Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message, MessageId, Name,
+    PublicKey, Revision, SecretHash, SessionDraft, Snapshot, SubjectId,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
 use swarm_core::store::Collection;
-use swarm_core::store::records::{BEFORE_SNAPSHOT, Record, without_snapshot};
+use swarm_core::store::records::Record;
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 #[test]
@@ -66,25 +66,6 @@ fn session_record_round_trips_with_and_without_snapshot() {
 }
 
 #[test]
-fn session_record_is_cut_before_its_snapshot() {
-    let draft = SessionDraft::read(&mut object(
-        r#"{ "date": "2026-11-21", "subjectId": ",\"snapshot\":", "windowClosesAt": null,
-             "buckets": ["snapshot", ",\"snapshot\":", "\\"],
-             "roster": [{ "memberId": ",\"snapshot\":{", "excused": true }] }"#,
-    ));
-    let session = draft.unwrap().convened(SessionId(3), Timestamp::EPOCH);
-    let text = session.to_text();
-    let head = text.strip_suffix(",\"snapshot\":null}").unwrap();
-    for snapshot in ["null", "{}", "{\"quotes\":[],\"snapshot\":1}", "no JSON at all"] {
-        let text = format!("{head}{BEFORE_SNAPSHOT}{snapshot}}}");
-        let short = without_snapshot(&text);
-        assert_eq!(short, format!("{head}}}"));
-    }
-    let bare = format!("{head}}}");
-    assert_eq!(without_snapshot(&bare), bare);
-}
-
-#[test]
 fn member_record_round_trips_with_and_without_key_and_token() {
     let member = Member {
         id: MemberId::parse("ada").unwrap(),
@@ -110,11 +91,6 @@ fn member_record_round_trips_with_and_without_key_and_token() {
     // A record that is older than the time of the claim.
     assert!(!claimed.to_text().contains("tokenClaimedAt"));
     read_back(&claimed);
-    read_back(&Challenge {
-        seed: ChallengeSeed([0xa5; 32]),
-        reusable_until: Timestamp::EPOCH,
-        expires_at: Timestamp::EPOCH.plus_millis(1),
-    });
 }
 
 #[test]

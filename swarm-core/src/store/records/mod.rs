@@ -6,7 +6,6 @@
 mod committee;
 mod fields;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::fields::{
@@ -15,11 +14,10 @@ use self::fields::{
 };
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
-    Body, Bucket, BucketWeight, Challenge, ChallengeSeed, Confidence, Consensus, Day, Figures,
-    Invalid, Lens, Mail, MailState, Member, MemberId, MemberState, Message, MessageId, Name,
-    Participation, Quorum, Quote, Roster, RosterEntry, STANCES, Salt, Session, SessionId,
-    SessionState, SessionSummary, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take,
-    TakeDraft, TakeId,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Figures, Invalid, Lens, Mail,
+    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Participation, Quorum,
+    Quote, Roster, STANCES, Salt, Session, SessionId, SessionState, Signature, Signed, Snapshot,
+    Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
 };
 
 pub use fields::public_key;
@@ -106,24 +104,6 @@ impl Record for Member {
     }
 }
 
-impl Record for Challenge {
-    fn to_text(&self) -> String {
-        json::write(&Json::from([
-            ("seed", text(Some(self.seed))),
-            ("standsUntil", text(Some(self.reusable_until))),
-            ("expiresAt", text(Some(self.expires_at))),
-        ]))
-    }
-
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self {
-            seed: ChallengeSeed::parse(&fields.text("seed")?)?,
-            reusable_until: time(fields, "standsUntil")?,
-            expires_at: time(fields, "expiresAt")?,
-        })
-    }
-}
-
 /// The public record, which has no version: reading it leaves that 0.
 impl Record for Session {
     fn to_text(&self) -> String {
@@ -147,66 +127,6 @@ impl Record for Session {
             opened_at: time_if_any(fields, "openedAt")?,
             published_at: time_if_any(fields, "publishedAt")?,
             snapshot: snapshot.map(|mut it| Snapshot::read(&mut it)).transpose()?.map(Arc::new),
-        })
-    }
-}
-
-/// The text before the snapshot in the record of a session. The snapshot is the last field, and
-/// quotation marks in strings are escaped, so the first occurrence is the right one.
-pub const BEFORE_SNAPSHOT: &str = ",\"snapshot\":";
-
-/// Removes the snapshot, which may be long, from the record of a session.
-pub fn without_snapshot(session: &str) -> Cow<'_, str> {
-    match session.split_once(BEFORE_SNAPSHOT) {
-        Some((before, _)) => Cow::Owned(format!("{before}}}")),
-        None => Cow::Borrowed(session),
-    }
-}
-
-/// The text before the buckets in the record of a session. The roster follows them.
-pub const BEFORE_BUCKETS: &str = ",\"buckets\":";
-
-/// The text before the first member of a roster, if there is one.
-pub const BEFORE_ROSTER: &str = ",\"roster\":[";
-
-/// Returns the entry of a roster that expects this member, as it is in the record of a session. No other
-/// part of the record contains it: quotation marks in strings are escaped.
-pub fn expecting(member: &MemberId) -> String {
-    json::write(&RosterEntry { member_id: member.clone(), excused: false })
-}
-
-/// The text before the time of publication, if any, which follows the roster.
-pub const BEFORE_PUBLICATION: &str = ",\"publishedAt\":";
-
-/// The text before the weights in a snapshot. The figures come before them, the quotes after them.
-pub const BEFORE_WEIGHTS: &str = ",\"weights\":";
-
-/// Maximum size in bytes of a session's record before its buckets, and of its snapshot before its weights.
-pub const MAX_SUMMARY_PART: usize = 2_000;
-
-impl Record for SessionSummary {
-    fn to_text(&self) -> String {
-        json::write(self)
-    }
-
-    /// Reads the record of a session as well, with any of the fields that a summary lacks.
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let figures = object_if_any(fields, "snapshot");
-        let has_roster = match fields.bool_if_any("hasRoster")? {
-            Some(has_roster) => has_roster,
-            None => fields.take("roster").is_some(),
-        };
-        Ok(Self {
-            has_roster,
-            id: SessionId(whole(fields, "id")?),
-            date: Day::parse(&fields.text("date")?)?,
-            subject_id: SubjectId::parse(fields.text("subjectId")?)?,
-            state: SessionState::read(fields)?,
-            window_closes_at: time_if_any(fields, "windowClosesAt")?,
-            convened_at: time(fields, "convenedAt")?,
-            quorum: whole_if_any(fields, "quorum")?,
-            published_at: time_if_any(fields, "publishedAt")?,
-            figures: figures.map(|mut it| read_figures(&mut it)).transpose()?,
         })
     }
 }
