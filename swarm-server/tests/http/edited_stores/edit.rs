@@ -24,7 +24,19 @@ pub enum Edit {
 impl Edit {
     pub fn sqlite(&self, folder: &TempDir) {
         let db = Connection::open(folder.path().join("swarm.db")).unwrap();
-        let statements = match self {
+        db.execute_batch(&self.statements()).unwrap();
+    }
+
+    pub fn postgres(&self, url: &str) {
+        let (_, schema) = url.split_once("schema=").unwrap();
+        let zeros = "decode(repeat('00', 352), 'hex')";
+        let statements = self.statements().replace("zeroblob(352)", zeros);
+        POSTGRES.psql(&format!("SET search_path TO {schema}; {statements}"));
+    }
+
+    /// The statements on the tables, which SQLite and PostgreSQL generate alike.
+    fn statements(&self) -> String {
+        match self {
             Edit::TakeDeleted => "DELETE FROM takes WHERE id = 2".to_owned(),
             Edit::TakeAndEntryDeleted => "DELETE FROM takes WHERE id = 2;
                 DELETE FROM log WHERE refers = 'takes' AND record = 2"
@@ -39,39 +51,6 @@ impl Edit {
                 "UPDATE sessions SET roster = replace(roster, '{from}', '{to}'),
                     snapshot = replace(snapshot, '{from}', '{to}')"
             ),
-            Edit::TileDeleted => "DELETE FROM tiles".to_owned(),
-            Edit::TileZeroed => "UPDATE tiles SET hashes = zeroblob(352)".to_owned(),
-            Edit::TileAndTreeDeleted => "DELETE FROM tiles; DELETE FROM trees".to_owned(),
-        };
-        db.execute_batch(&statements).unwrap();
-    }
-
-    pub fn postgres(&self, url: &str) {
-        let (_, schema) = url.split_once("schema=").unwrap();
-        let mut statements =
-            self.statements().replace("zeroblob(352)", "decode(repeat('00', 352), 'hex')");
-        if let Edit::RecordReworded(from, to) = self {
-            statements +=
-                &format!("; UPDATE snapshots SET record = replace(record, '{from}', '{to}')");
-        }
-        POSTGRES.psql(&format!("SET search_path TO {schema}; {statements}"));
-    }
-
-    fn statements(&self) -> String {
-        match self {
-            Edit::TakeDeleted => "DELETE FROM takes WHERE id = 2".to_owned(),
-            Edit::TakeAndEntryDeleted => {
-                "DELETE FROM takes WHERE id = 2; DELETE FROM log WHERE take = 2".to_owned()
-            }
-            Edit::EntriesSwapped => {
-                "UPDATE log SET take = 3 - take WHERE take IS NOT NULL".to_owned()
-            }
-            Edit::EntriesReworded(from, to) => {
-                format!("UPDATE log SET act = replace(act, '{from}', '{to}') WHERE act IS NOT NULL")
-            }
-            Edit::RecordReworded(from, to) => {
-                format!("UPDATE sessions SET record = replace(record, '{from}', '{to}')")
-            }
             Edit::TileDeleted => "DELETE FROM tiles".to_owned(),
             Edit::TileZeroed => "UPDATE tiles SET hashes = zeroblob(352)".to_owned(),
             Edit::TileAndTreeDeleted => "DELETE FROM tiles; DELETE FROM trees".to_owned(),
