@@ -66,7 +66,7 @@ fn is_of(checkpoint: &Checkpoint, note: &Note, log: &VerifierKey) -> bool {
     checkpoint.origin == log.name() && note.is_signed_by(log)
 }
 
-/// Checks the cosignatures that the policy requires. Without one no cosignature proves anything: whoever serves a
+/// Checks the cosignatures that the policy requires. Without a policy no cosignature proves anything, because the server of a
 /// checkpoint can write any name under it.
 fn check_witnesses(note: &Note, policy: Option<&TlogPolicy>, report: &mut Report) {
     let Some(policy) = policy.filter(|policy| policy.requires_witnesses()) else {

@@ -92,7 +92,7 @@ impl SentRequest {
         Ok(Self { method, path, query: format!("?{query}"), body })
     }
 
-    /// Whether it has a body. If none was given, a POST, PUT or PATCH is taken to have one.
+    /// Whether the request has a body. Without a given body, a POST, PUT or PATCH counts as having one.
     fn has_body(&self) -> bool {
         match &self.body {
             Some(body) => !body.is_empty(),

@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::aggregation::judge_aggregation;
 use super::interceptor::intercepted;
 use super::{
     Act, Aggregated, Aggregation, Collection, Committee, CommitteeDayChange, CommitteeMemberChange,
@@ -16,6 +15,7 @@ use super::{
     Store, TakeQuery, async_trait,
 };
 use crate::domain::{MemberId, MemberState, MessageId, Seq, Session, SessionId, Version};
+use crate::rules::Refusal;
 
 /// A tenant's records for a dry run. An id that a commit would assign is 0.
 pub(crate) fn dry_run(store: Arc<dyn Store>) -> Arc<dyn Store> {
@@ -255,4 +255,16 @@ impl Interceptor for CommitteeDryRun {
         let stored = next.committee_day(change.day.date).await?;
         Ok(saved(stored.map(|day| day.version) == change.expected))
     }
+}
+
+/// Reads a session and its takes, and has the rules judge them.
+async fn judge_aggregation(
+    store: &dyn Store,
+    aggregation: &Aggregation,
+) -> Result<std::result::Result<SessionChange, Refusal>> {
+    let found = store.session_takes(&TakeQuery::all(aggregation.session)).await?;
+    let (session, takes) = found.map(|found| (found.session, found.takes)).unzip();
+    // Read last, so that no take of the snapshot was filed after it.
+    let now = store.now().await?;
+    Ok(aggregation.judge(session.as_ref(), &takes.unwrap_or_default(), now))
 }

@@ -11,7 +11,6 @@
 //! that is guarded by a version is judged again, and an operator who repeats a convocation, or a member a
 //! memo, after an error may get two. The suite in `swarm_testing::conformance` tests an implementation.
 
-mod aggregation;
 pub mod backend;
 mod changes;
 mod committee;

@@ -36,7 +36,7 @@ pub(crate) const LASTING: usize = 4;
 pub(crate) struct Compiled {
     pub(crate) script: Script,
     pub(crate) text: String,
-    /// Whether it was loaded into the servers, so that its first call need not be sent twice.
+    /// Whether the script was loaded into the servers. If so, its first call need not be sent twice.
     pub(crate) is_loaded: AtomicBool,
     /// The fields of the hash that it reads first, for each transaction.
     pub(crate) fields: Vec<Argument>,
