@@ -58,7 +58,7 @@ pub use mail::{
     lease, retry, settle,
 };
 pub use membership::{
-    MemberChange, MemberRemoval, activate, admit, claim, deactivate, expire, has_expired,
+    MemberChange, MemberRemoval, activate, admit, claim, deactivate, enrol, expire, has_expired,
     may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
 };
 pub use next_step::{NextStep, StepAct, StepBy, next_step};

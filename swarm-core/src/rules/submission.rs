@@ -84,6 +84,12 @@ pub struct Draft {
     shape: Option<Invalid>,
 }
 
+impl From<Submission> for Draft {
+    fn from(submission: Submission) -> Self {
+        Self { submission, invalid: Vec::new(), shape: None }
+    }
+}
+
 impl Draft {
     /// Reads a submission with any number of invalid fields.
     ///

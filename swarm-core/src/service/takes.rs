@@ -16,8 +16,8 @@ use crate::rules::{
     Warning, public_take,
 };
 use crate::store::{
-    Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery, StoreError,
-    TakeContext,
+    Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery,
+    StoreError, TakeContext,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -79,18 +79,20 @@ pub struct MemberTakePage {
 
 /// Filing a take.
 impl Tenant {
-    /// Files a take that the member whose bearer token hashes to `token` has signed (API.md, 5). The
-    /// take is committed when this returns it.
+    /// Files a take that the calling member has signed (API.md, 5). The take is committed when this returns it.
+    ///
+    /// The caller is the hash of a bearer token. A program that has authenticated the member itself passes
+    /// [`Caller::Authenticated`] with its id instead. All other checks are the same.
     ///
     /// # Errors
     /// [`SubmitError::Refused`] with the first check that fails, in the order of API.md, 5.2; the
     /// other variants when the outcome is unknown.
     pub async fn submit(
         &self,
-        token: &TokenHash,
+        caller: impl Into<Caller<'_>> + Send,
         submission: &Submission,
     ) -> Result<Arc<Take>, SubmitError> {
-        Ok(self.submit_warned(token, submission).await?.take)
+        Ok(self.submit_warned(caller, submission).await?.take)
     }
 
     /// Files a take as [`submit`](Self::submit) does, and returns warnings if some of it does not count.
@@ -99,12 +101,12 @@ impl Tenant {
     /// The errors of [`submit`](Self::submit).
     pub async fn submit_warned(
         &self,
-        token: &TokenHash,
+        caller: impl Into<Caller<'_>> + Send,
         submission: &Submission,
     ) -> Result<FiledTake, SubmitError> {
-        let query = query(token, submission);
+        let query = query(caller.into(), submission);
         let random = RandomValues::draw(&*self.entropy)?;
-        let in_progress = self.cache.begin(&query);
+        let in_progress = self.cache.begin(&query, &submission.draft().member_id);
         if let Some(in_progress) = &in_progress
             && let Some(filed) =
                 self.submit_by_cache(in_progress, &query, submission, &random).await?
@@ -198,9 +200,13 @@ impl Tenant {
     /// Lists all reasons for which a take would be refused now, without filing it (API.md, 9.3).
     ///
     /// # Errors
-    /// [`Refusal::UnknownToken`] when the token does not belong to an active member.
-    pub async fn preflight(&self, token: &TokenHash, draft: &Draft) -> Result<Preflight, Error> {
-        let basis = self.basis(&query(token, &draft.submission)).await?;
+    /// [`Refusal::UnknownToken`] when the caller is no active member.
+    pub async fn preflight(
+        &self,
+        caller: impl Into<Caller<'_>> + Send,
+        draft: &Draft,
+    ) -> Result<Preflight, Error> {
+        let basis = self.basis(&query(caller.into(), &draft.submission)).await?;
         let mut preflight = rules::preflight(&basis, draft)?;
         for refusal in &mut preflight.findings {
             self.fill_open_sessions(refusal).await;
@@ -492,7 +498,7 @@ impl RandomValues {
 }
 
 /// The keys of the facts that a take is judged on.
-fn query<'a>(token: &'a TokenHash, submission: &'a Submission) -> BasisQuery<'a> {
+fn query<'a>(caller: Caller<'a>, submission: &'a Submission) -> BasisQuery<'a> {
     let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
-    BasisQuery { token, date: *date, subject_id, nonce }
+    BasisQuery { caller, date: *date, subject_id, nonce }
 }

@@ -11,6 +11,7 @@ mod committee_days;
 mod conformance;
 mod delivery;
 mod dumps;
+mod embedding;
 mod hooks;
 mod log_entries;
 mod schedule;
