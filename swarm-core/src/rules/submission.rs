@@ -118,7 +118,7 @@ impl Draft {
     }
 
     /// Whether this field was replaced because its value was invalid.
-    pub(super) fn was_replaced(&self, field: &str) -> bool {
+    pub(crate) fn was_replaced(&self, field: &str) -> bool {
         self.invalid.iter().any(|fault| fault.field == field)
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
-use super::{Commit, Entropy, Error, NoEntropy, SubmitError, Tenant, log_rows};
+use super::{Commit, Entropy, Error, MAX_ACCEPTING, NoEntropy, SubmitError, Tenant, log_rows};
 use crate::domain::{
-    AttemptId, Logged, MemberId, Salt, Seq, Session, SessionId, SessionState, SessionSummary, Take,
-    TakeDraft, TakeId, TakeOnFile, TokenHash,
+    AttemptId, LogEntry, LogLine, Logged, MemberId, Salt, Seq, Session, SessionId, SessionState,
+    SessionSummary, Take, TakeDraft, TakeId, TakeOnFile, TokenHash,
 };
 use crate::rules::{
-    self, Counting, Draft, Preflight, PublicTake, Refusal, Rejection, Resource, Submission,
-    Warning, public_take,
+    self, Counting, Draft, NamedMemo, Preflight, PublicTake, Refusal, Rejection, Resource,
+    RosterNotice, Submission, Warning, public_take,
 };
 use crate::store::{
     Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery,
@@ -37,12 +37,6 @@ pub struct FiledTake {
     pub take: Arc<Take>,
     /// The parts of the take that do not count.
     pub warnings: Vec<Warning>,
-}
-
-impl FiledTake {
-    fn of(take: Arc<Take>, basis: &Basis, submission: &Submission) -> Self {
-        Self { take, warnings: rules::warnings(basis, submission) }
-    }
 }
 
 /// Takes that a scan of the log found.
@@ -122,7 +116,7 @@ impl Tenant {
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => {
                     let take = self.filed(&query, in_progress.as_ref(), take);
-                    return Ok(Some(FiledTake::of(take, &basis, submission)));
+                    return Ok(Some(self.warned(take, &basis, submission).await));
                 }
                 Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
@@ -150,7 +144,7 @@ impl Tenant {
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => {
                 let take = self.filed(query, Some(in_progress), take);
-                Ok(Some(FiledTake::of(take, &basis, submission)))
+                Ok(Some(self.warned(take, &basis, submission).await))
             }
             Ok(Filed::RevisionTaken) => {
                 // If another take won the race, this process has recorded it by now, unless the task of that take has
@@ -197,6 +191,23 @@ impl Tenant {
         take
     }
 
+    async fn warned(&self, take: Arc<Take>, basis: &Basis, submission: &Submission) -> FiledTake {
+        let mut warnings = rules::warnings(basis, submission);
+        // The take is filed, so it is returned even if this cannot be read.
+        warnings.extend(self.unknown_memo(submission.draft()).await.unwrap_or_default());
+        FiledTake { take, warnings }
+    }
+
+    /// The warning about a `memoUrl` that is a path of this service without a memo that the author can read.
+    async fn unknown_memo(&self, draft: &TakeDraft) -> Result<Option<Warning>, Error> {
+        let is_known = match NamedMemo::of(&draft.memo_url) {
+            None => true,
+            Some(NamedMemo::Nothing) => false,
+            Some(NamedMemo::Id(id)) => self.is_memo_for(id, &draft.member_id).await?,
+        };
+        Ok((!is_known).then_some(Warning::UnknownMemo))
+    }
+
     /// Lists all reasons for which a take would be refused now, without filing it (API.md, 9.3).
     ///
     /// # Errors
@@ -211,7 +222,30 @@ impl Tenant {
         for refusal in &mut preflight.findings {
             self.fill_open_sessions(refusal).await;
         }
+        if preflight.findings.contains(&Refusal::NotOnRoster)
+            && let Some(session) = preflight.session
+        {
+            preflight.roster = self.roster_notice(session).await?;
+        }
+        if !draft.was_replaced("memoUrl") {
+            preflight.warnings.extend(self.unknown_memo(draft.submission.draft()).await?);
+        }
         Ok(preflight)
+    }
+
+    /// Since when the roster of this session stands, and where a member that is not on it can file; `None` if there is no
+    /// roster any more.
+    async fn roster_notice(&self, session: SessionId) -> Result<Option<RosterNotice>, Error> {
+        let acts = self.acts_on(session).await?;
+        let has_roster = |line: &&LogLine| match &line.entry {
+            LogEntry::Session(act) => act.session.roster_digest.is_some(),
+            _ => false,
+        };
+        let Some(since) = acts.iter().find(has_roster).map(|line| line.at) else { return Ok(None) };
+        let accepting = self.accepting_sessions(MAX_ACCEPTING).await?;
+        let open = accepting.iter().filter(|session| session.roster.is_none());
+        let open = open.map(|session| (session.date, session.subject_id.clone()));
+        Ok(Some(RosterNotice { since, open: open.take(rules::MAX_SESSIONS_NAMED + 1).collect() }))
     }
 
     async fn with_open_sessions(&self, mut rejection: Rejection) -> Rejection {

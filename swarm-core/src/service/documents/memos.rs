@@ -323,6 +323,22 @@ impl Tenant {
         Ok(found.is_some_and(|found| !found.takes.is_empty()))
     }
 
+    /// Returns whether there is a memo with this id which this member can read.
+    pub(in crate::service) async fn is_memo_for(
+        &self,
+        id: MemoId,
+        reader: &MemberId,
+    ) -> Result<bool, Error> {
+        let stored = match self.kept_memo(id).await {
+            Ok(stored) => stored,
+            Err(Error::Refused(_)) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let is_own = stored.memo.member_id == *reader;
+        let is_hidden = stored.held && !is_own && self.is_withheld(&stored.memo).await?;
+        Ok(!stored.retracted && !is_hidden)
+    }
+
     async fn kept_memo(&self, id: MemoId) -> Result<StoredMemo, Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
         let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
