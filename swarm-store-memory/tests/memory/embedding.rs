@@ -16,7 +16,7 @@ async fn tenant() -> TestTenant {
     TestTenant::fresh(std::sync::Arc::new(swarm_store_memory::MemoryStore::new())).await
 }
 
-fn enrolment(author: &Author) -> Enrolment {
+pub(crate) fn enrolment(author: &Author) -> Enrolment {
     Enrolment {
         id: author.id.clone(),
         name: Name::parse("Ada").unwrap(),

@@ -12,6 +12,7 @@ mod conformance;
 mod delivery;
 mod dumps;
 mod embedding;
+mod following;
 mod hooks;
 mod log_entries;
 mod schedule;
