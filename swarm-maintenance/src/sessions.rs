@@ -38,7 +38,8 @@ impl<T: MaintainedTenant> Job<T> for FollowSchedule {
         }
         for (window, refusal) in &did.skipped {
             if self.skipped.get(window) != Some(refusal) {
-                tracing::warn!(%tenant, window, %refusal, "no session convened by the schedule");
+                let refusal = refusal.explained();
+                tracing::warn!(%tenant, window, refusal, "no session convened by the schedule");
             }
         }
         self.skipped = did.skipped.into_iter().collect();

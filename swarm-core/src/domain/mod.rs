@@ -31,6 +31,7 @@ mod subject;
 mod take;
 mod text;
 mod time;
+mod time_zone;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
@@ -77,5 +78,6 @@ pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,
 };
 pub use time::{Day, TimeOfDay, Timestamp};
+pub use time_zone::TimeZone;
 
 pub(crate) use text::bounded;

@@ -1,7 +1,9 @@
 //! The schedule of a tenant: sessions that convene by themselves (API.md, 7.7).
 
+use std::collections::BTreeSet;
+
 use super::distinct::are_distinct;
-use super::{Bucket, Invalid, MemberId, SubjectId, TimeOfDay};
+use super::{Bucket, Day, Invalid, MemberId, SubjectId, TimeOfDay, TimeZone};
 
 /// The longest window of a session that the schedule convenes, in milliseconds: 31 days.
 pub const MAX_WINDOW_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
@@ -17,7 +19,11 @@ pub struct ScheduleEntry {
     pub subjects: Vec<SubjectId>,
     /// The days of the week.
     pub days: Weekdays,
-    /// When the window opens, in UTC.
+    /// The time zone of days and times.
+    pub timezone: TimeZone,
+    /// The days without a session.
+    pub skip: BTreeSet<Day>,
+    /// When the window opens.
     pub opens: TimeOfDay,
     /// When the window closes.
     pub closes: Closes,
@@ -42,7 +48,7 @@ pub struct ScheduleEntry {
 pub enum Closes {
     /// This number of milliseconds after it opens.
     After(i64),
-    /// At the next such time of day, in UTC.
+    /// At the next such time of day, in the time zone of the entry.
     At(TimeOfDay),
 }
 
@@ -78,14 +84,6 @@ impl Schedule {
 }
 
 impl ScheduleEntry {
-    /// Returns the length of the window, in milliseconds.
-    pub fn window_millis(&self) -> i64 {
-        match self.closes {
-            Closes::After(millis) => millis,
-            Closes::At(time) => self.opens.minutes_until(time) * 60_000,
-        }
-    }
-
     fn check(&self) -> Result<(), Invalid> {
         if self.subjects.is_empty() {
             return Err(Invalid::new("subjects", "must name at least one"));
@@ -96,8 +94,11 @@ impl ScheduleEntry {
         if self.days.is_empty() {
             return Err(Invalid::new("days", "must name at least one"));
         }
-        if !(1_000..=MAX_WINDOW_MILLIS).contains(&self.window_millis()) {
-            return Err(Invalid::new("closes_after", "must be from 1s to 31d"));
+        match self.closes {
+            Closes::After(millis) if !(1_000..=MAX_WINDOW_MILLIS).contains(&millis) => {
+                return Err(Invalid::new("closes_after", "must be from 1s to 31d"));
+            }
+            _ => {}
         }
         if self.quorum.is_some_and(|quorum| quorum > 1_000_000) {
             return Err(Invalid::new("quorum", "must be at most 1,000,000"));
@@ -119,9 +120,10 @@ impl ScheduleEntry {
         }
     }
 
-    /// Whether both list the same subjects, and open at the same time on at least one same weekday.
+    /// Whether both list the same subjects, and open at the same time of the same zone on at least one same weekday.
     fn is_like(&self, other: &Self) -> bool {
         self.subjects == other.subjects
+            && self.timezone == other.timezone
             && self.opens == other.opens
             && self.days.overlaps(other.days)
     }
@@ -221,6 +223,8 @@ mod tests {
         ScheduleEntry {
             subjects: subjects.iter().map(|id| SubjectId::parse(*id).unwrap()).collect(),
             days: Weekdays::ALL,
+            timezone: TimeZone::UTC,
+            skip: BTreeSet::new(),
             opens: TimeOfDay::parse("opens", opens).unwrap(),
             closes,
             roster: None,
@@ -245,17 +249,6 @@ mod tests {
         for bad in ["", "5", "h", "5 h", "-5h", "+5h", "5H", "1.5h", "5hh", "99999999999999999d"] {
             assert!(Closes::after(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn window_closes_at_the_next_such_time() {
-        let window = |opens, closes| {
-            let closes = Closes::At(TimeOfDay::parse("closes", closes).unwrap());
-            entry(&["a"], opens, closes).window_millis() / 60_000
-        };
-        assert_eq!(window("14:00", "19:30"), 330);
-        assert_eq!(window("22:00", "01:00"), 180);
-        assert_eq!(window("14:00", "14:00"), 24 * 60);
     }
 
     #[test]
@@ -298,8 +291,13 @@ mod tests {
         assert_eq!(field(vec![good.clone(), twice.clone()]), (1, "subjects"));
         let [weekdays, weekend] = [&["mon"][..], &["sat", "sun"]]
             .map(|names| Weekdays::parse(names.iter().copied()).unwrap());
-        let apart =
-            [ScheduleEntry { days: weekdays, ..good }, ScheduleEntry { days: weekend, ..twice }];
+        let apart = [
+            ScheduleEntry { days: weekdays, ..good.clone() },
+            ScheduleEntry { days: weekend, ..twice.clone() },
+        ];
         assert!(Schedule::new(apart.into()).is_ok());
+        let timezone = TimeZone::parse("timezone", "Europe/Berlin").unwrap();
+        let elsewhere = ScheduleEntry { timezone, ..twice };
+        assert!(Schedule::new(vec![good, elsewhere]).is_ok());
     }
 }

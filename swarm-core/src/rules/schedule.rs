@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::domain::{
-    Member, MemberId, Roster, RosterEntry, Schedule, ScheduleEntry, ScheduledRoster, Session,
-    SessionDraft, SessionState, SubjectId, Timestamp,
+    Closes, Day, Member, MemberId, Roster, RosterEntry, Schedule, ScheduleEntry, ScheduledRoster,
+    Session, SessionDraft, SessionState, SubjectId, Timestamp,
 };
 
 /// The window of an entry on one day. The schedule convenes one session for each.
@@ -14,6 +14,8 @@ pub struct ScheduledWindow<'a> {
     pub entry: &'a ScheduleEntry,
     /// The subject of the session: the one of the entry's subjects that this day is for.
     pub subject_id: &'a SubjectId,
+    /// The day of the window, in the time zone of the entry.
+    pub day: Day,
     /// When the window opens.
     pub opens: Timestamp,
     /// The deadline: the last time at which takes are accepted.
@@ -21,21 +23,32 @@ pub struct ScheduledWindow<'a> {
 }
 
 impl<'a> ScheduledWindow<'a> {
-    /// The window of this entry on the day with this number; `None` if the entry is not for that day of the week.
+    /// The window of this entry on the local day with this number; `None` if the entry is not for that day of the week,
+    /// skips it, or the day does not exist.
     ///
     /// An entry with several subjects uses them in turn: on the n-th of its days since 1970-01-01, counted from 0, the
-    /// subject at position n modulo their number.
+    /// subject at position n modulo their number. Days that it skips count too, so that skipping a day changes no other.
     fn on(entry: &'a ScheduleEntry, day_number: i64) -> Option<Self> {
-        if !entry.days.contain(day_number) {
+        let zone = entry.timezone;
+        if !entry.days.contain(day_number) || !zone.has_day(day_number) {
+            return None;
+        }
+        let millis = day_number.checked_mul(Timestamp::DAY_MILLIS)?;
+        let day = Timestamp::from_millis(millis)?.day();
+        if entry.skip.contains(&day) {
             return None;
         }
         let subjects = i64::try_from(entry.subjects.len()).ok()?;
         let position = entry.days.count_before(day_number).checked_rem_euclid(subjects)?;
         let subject_id = entry.subjects.get(usize::try_from(position).ok()?)?;
-        let day = Timestamp::EPOCH.plus_millis(day_number.checked_mul(Timestamp::DAY_MILLIS)?);
-        let opens = day.at(entry.opens);
-        let closes = opens.plus_millis(entry.window_millis());
-        Some(Self { entry, subject_id, opens, closes })
+        let opens = zone.at(day_number, entry.opens)?;
+        let closes = match entry.closes {
+            Closes::After(millis) => opens.plus_millis(millis),
+            Closes::At(time) => (day_number..=day_number.saturating_add(2))
+                .filter_map(|day_number| zone.at(day_number, time))
+                .find(|closes| *closes > opens)?,
+        };
+        Some(Self { entry, subject_id, day, opens, closes })
     }
 
     /// Returns the name by which the commit that convenes the session claims this window, as the
@@ -50,7 +63,7 @@ impl<'a> ScheduledWindow<'a> {
     /// Returns the session to convene. `active` are the members that are active now.
     pub fn draft(&self, active: &[Arc<Member>]) -> SessionDraft {
         SessionDraft {
-            date: self.opens.day(),
+            date: self.day,
             subject_id: self.subject_id.clone(),
             state: SessionState::Collecting,
             window_closes_at: Some(self.closes),
@@ -77,8 +90,15 @@ fn expected<'a>(ids: impl Iterator<Item = &'a MemberId>) -> Option<Roster> {
 pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<'_>> {
     let mut open: Vec<ScheduledWindow<'_>> = Vec::new();
     for entry in schedule.entries() {
-        let first = now.plus_millis(-entry.window_millis()).day_number();
-        let windows = (first..=now.day_number()).filter_map(|day| ScheduledWindow::on(entry, day));
+        let longest = match entry.closes {
+            Closes::After(millis) => millis,
+            Closes::At(_) => 2 * Timestamp::DAY_MILLIS,
+        };
+        let [first, today] =
+            [now.plus_millis(-longest), now].map(|time| entry.timezone.day_number(time));
+        // A time that summer time leaves out may be the first of the next day.
+        let days = first.saturating_sub(1)..=today;
+        let windows = days.filter_map(|day| ScheduledWindow::on(entry, day));
         for window in windows.filter(|it| (it.opens..=it.closes).contains(&now)) {
             // If two entries open at the same time with the same subject, the first one counts.
             let is_same = |it: &ScheduledWindow<'_>| {
@@ -94,21 +114,21 @@ pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<
 
 /// When the next window opens.
 pub fn next_opening(schedule: &Schedule, now: Timestamp) -> Option<Timestamp> {
-    next_windows(schedule, now).map(|window| window.opens).min()
+    let next = |entry| next_windows(entry, now).next();
+    schedule.entries().iter().filter_map(next).map(|window| window.opens).min()
 }
 
-/// The next window of each entry.
+/// The next windows of an entry, at least three unless time ends.
 pub fn next_windows(
-    schedule: &Schedule,
+    entry: &ScheduleEntry,
     now: Timestamp,
 ) -> impl Iterator<Item = ScheduledWindow<'_>> {
-    let today = now.day_number();
-    schedule.entries().iter().filter_map(move |entry| {
-        // If today's has opened already, the same day of the next week is the last that can be next.
-        let days =
-            (today..=today.saturating_add(7)).filter_map(|day| ScheduledWindow::on(entry, day));
-        days.into_iter().find(|window| window.opens > now)
-    })
+    let yesterday = entry.timezone.day_number(now).saturating_sub(1);
+    // Each of its weekdays that is skipped makes the search a week longer at most.
+    let weeks = i64::try_from(entry.skip.len()).unwrap_or(i64::MAX).saturating_add(5);
+    let days = yesterday..=yesterday.saturating_add(weeks.saturating_mul(7));
+    let windows = days.filter_map(|day| ScheduledWindow::on(entry, day));
+    windows.filter(move |window| window.opens > now)
 }
 
 /// Returns the windows that a session may have been convened for: those of its day and subject, one for each

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::documents::convened_session;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, MemberState, Schedule, Session, SessionId, SessionState, Timestamp,
+    Attribution, MemberState, Schedule, Session, SessionDraft, SessionId, SessionState, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource, ScheduledWindow};
 use crate::store::{Collection, DocumentQuery, MemberQuery, SessionQuery};
@@ -167,6 +167,20 @@ impl Tenant {
         &self,
         window: &ScheduledWindow<'_>,
     ) -> Result<Option<Arc<Session>>, Error> {
+        let draft = self.draft_for(window).await?;
+        let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
+        let convened = self.store.convene_once(&window.name(), &convocation).await?;
+        if let Some(session) = &convened {
+            self.observer.notify(Commit::Session(session));
+        }
+        Ok(convened)
+    }
+
+    /// The session to convene for a window.
+    pub(super) async fn draft_for(
+        &self,
+        window: &ScheduledWindow<'_>,
+    ) -> Result<SessionDraft, Error> {
         let states = [MemberState::Approved, MemberState::Claimed];
         let active = match window.entry.roster {
             Some(_) => self.store.members(&MemberQuery::in_states(&states)).await?,
@@ -175,12 +189,7 @@ impl Tenant {
         let draft = window.draft(&active);
         self.subject(&draft.subject_id).await?;
         self.check_roster(draft.roster.as_ref(), "roster").await?;
-        let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
-        let convened = self.store.convene_once(&window.name(), &convocation).await?;
-        if let Some(session) = &convened {
-            self.observer.notify(Commit::Session(session));
-        }
-        Ok(convened)
+        Ok(draft)
     }
 
     /// Aggregates and publishes the sessions that the schedule convened, as far as that is due.

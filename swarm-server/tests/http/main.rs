@@ -87,6 +87,7 @@ mod sqlite;
 mod start_options;
 mod tenant_configuration;
 mod tenants;
+mod time_zones;
 mod tls;
 mod transfer;
 mod unread_log;

@@ -3,7 +3,7 @@
 use swarm_core::json::Json;
 
 use super::operator::{Member, Operator};
-use crate::command::cell;
+use crate::command::{cell, in_both_times};
 use crate::console;
 use crate::failure::CommandError;
 
@@ -35,7 +35,9 @@ fn text(status: &Json) -> String {
             text if text.is_empty() => text,
             text => format!("  will be skipped: {text}"),
         };
-        format!("  {}  {}{skipped}", cell(row, "at"), cell(row, "subjectId"))
+        let [at, local, zone] = ["at", "local", "timezone"].map(|name| cell(row, name));
+        let at = in_both_times(at, &local, &zone);
+        format!("  {at}  {}{skipped}", cell(row, "subjectId"))
     }));
     let committee = field(status, "committee");
     if committee != Json::Null {
