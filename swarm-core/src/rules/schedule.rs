@@ -63,9 +63,6 @@ impl<'a> ScheduledWindow<'a> {
     /// Returns the session to convene. `active` are the members that are active now.
     pub fn draft(&self, active: &[Arc<Member>]) -> SessionDraft {
         SessionDraft {
-            date: self.day,
-            subject_id: self.subject_id.clone(),
-            state: SessionState::Collecting,
             window_closes_at: Some(self.closes),
             quorum: self.entry.quorum,
             buckets: self.entry.buckets.clone(),
@@ -74,6 +71,7 @@ impl<'a> ScheduledWindow<'a> {
                 ScheduledRoster::Members(ids) => expected(ids.iter()),
             }),
             blind: self.entry.blind,
+            ..SessionDraft::new(self.day, self.subject_id.clone())
         }
     }
 }
