@@ -63,7 +63,9 @@ pub use outcome::{
     Outcome, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText, Resolution, Voided,
 };
 pub use quotas::Quotas;
-pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};
+pub use schedule::{
+    Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays, span_millis,
+};
 pub use seal::Salt;
 pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,

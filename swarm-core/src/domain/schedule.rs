@@ -3,10 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::distinct::are_distinct;
-use super::{Bucket, Day, Invalid, MemberId, SubjectId, TimeOfDay, TimeZone};
+use super::session::check_practice;
+use super::{
+    Bucket, Day, Invalid, MemberId, QuestionText, Resolution, SubjectId, TimeOfDay, TimeZone,
+};
 
 /// The longest window of a session that the schedule convenes, in milliseconds: 31 days.
 pub const MAX_WINDOW_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
+
+/// The longest time from a deadline until the outcome is known, in milliseconds: 3,650 days.
+const MAX_RESOLUTION_MILLIS: i64 = 3_650 * 24 * 60 * 60 * 1_000;
 
 /// The entries of a tenant's schedule. They come from the configuration and are not stored.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +47,14 @@ pub struct ScheduleEntry {
     pub publish: bool,
     /// Whether takes are sealed until the session is opened (API.md, 5.8).
     pub blind: bool,
+    /// Whether the sessions are for practice.
+    pub practice: bool,
+    /// What a stance is about.
+    pub question: Option<QuestionText>,
+    /// How the outcome is determined.
+    pub resolution: Option<Resolution>,
+    /// How many milliseconds after the deadline the outcome will be known.
+    pub resolves_after: Option<i64>,
 }
 
 /// When a window closes.
@@ -100,6 +114,11 @@ impl ScheduleEntry {
             }
             _ => {}
         }
+        if self.resolves_after.is_some_and(|millis| !(1..=MAX_RESOLUTION_MILLIS).contains(&millis))
+        {
+            return Err(Invalid::new("resolves_after", "must be from 1s to 3650d"));
+        }
+        check_practice(self.practice, self.roster.is_some(), self.quorum)?;
         if self.quorum.is_some_and(|quorum| quorum > 1_000_000) {
             return Err(Invalid::new("quorum", "must be at most 1,000,000"));
         }
@@ -130,26 +149,34 @@ impl ScheduleEntry {
 }
 
 impl Closes {
-    /// Parses `closes_after`: a whole number with `s`, `m`, `h` or `d`, of at most 31 days.
+    /// Parses `closes_after`: a whole number with `s`, `m`, `h` or `d`.
     ///
     /// # Errors
     /// [`Invalid`] for any other text.
     pub fn after(text: &str) -> Result<Self, Invalid> {
-        let invalid = || Invalid::new("closes_after", "must be a number with s, m, h or d: 5h");
-        let unit = match text.as_bytes().last() {
-            Some(b's') => 1_000,
-            Some(b'm') => 60_000,
-            Some(b'h') => 60 * 60_000,
-            Some(b'd') => 24 * 60 * 60_000,
-            _ => return Err(invalid()),
-        };
-        let digits = text.get(..text.len() - 1).unwrap_or_default();
-        if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            return Err(invalid());
-        }
-        let number: i64 = digits.parse().map_err(|_| invalid())?;
-        number.checked_mul(unit).map(Self::After).ok_or_else(invalid)
+        span_millis("closes_after", text).map(Self::After)
     }
+}
+
+/// Parses a duration, a whole number with `s`, `m`, `h` or `d`, as milliseconds.
+///
+/// # Errors
+/// [`Invalid`], naming `field`, for any other text.
+pub fn span_millis(field: &'static str, text: &str) -> Result<i64, Invalid> {
+    let invalid = || Invalid::new(field, "must be a number with s, m, h or d: 5h");
+    let unit = match text.as_bytes().last() {
+        Some(b's') => 1_000,
+        Some(b'm') => 60_000,
+        Some(b'h') => 60 * 60_000,
+        Some(b'd') => 24 * 60 * 60_000,
+        _ => return Err(invalid()),
+    };
+    let digits = text.get(..text.len() - 1).unwrap_or_default();
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(invalid());
+    }
+    let number: i64 = digits.parse().map_err(|_| invalid())?;
+    number.checked_mul(unit).ok_or_else(invalid)
 }
 
 /// Days of the week.
@@ -234,6 +261,10 @@ mod tests {
             aggregate: false,
             publish: false,
             blind: false,
+            practice: false,
+            question: None,
+            resolution: None,
+            resolves_after: None,
         }
     }
 
@@ -283,6 +314,11 @@ mod tests {
         assert_eq!(field(vec![entry(&["a"], "14:00", Closes::After(999))]), (0, "closes_after"));
         let days = Weekdays::parse([]).unwrap();
         assert_eq!(field(vec![ScheduleEntry { days, ..good.clone() }]), (0, "days"));
+        let practice = ScheduleEntry { practice: true, quorum: Some(1), ..good.clone() };
+        assert_eq!(field(vec![practice]), (0, "quorum"));
+        let resolves_after = Some(MAX_RESOLUTION_MILLIS + 1);
+        let late = ScheduleEntry { resolves_after, ..good.clone() };
+        assert_eq!(field(vec![late]), (0, "resolves_after"));
         let buckets = Some(vec![]);
         assert_eq!(field(vec![ScheduleEntry { buckets, ..good.clone() }]), (0, "buckets"));
         let quorum = Some(1_000_001);

@@ -129,6 +129,12 @@ pub enum Refusal {
     /// The session is blind and opened, so its deadline cannot move.
     #[error("session already opened")]
     AlreadyOpened,
+    /// The session is for practice, and counts for nothing.
+    #[error("session is practice")]
+    SessionIsPractice,
+    /// The session was voided, and counts for nothing.
+    #[error("session is void")]
+    SessionIsVoid,
     /// The session is blind and not opened yet.
     #[error("session is sealed")]
     SessionSealed,
@@ -193,6 +199,8 @@ impl Refusal {
                 | Self::MemberErased
                 | Self::MessageIs(_)
                 | Self::SessionIs(_)
+                | Self::SessionIsPractice
+                | Self::SessionIsVoid
                 | Self::AlreadyAggregated
                 | Self::AlreadyOpened
                 | Self::SessionSealed

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::domain::{
-    Closes, Day, Member, MemberId, Roster, RosterEntry, Schedule, ScheduleEntry, ScheduledRoster,
-    Session, SessionDraft, SessionState, SubjectId, Timestamp,
+    Closes, Day, Member, MemberId, Question, Roster, RosterEntry, Schedule, ScheduleEntry,
+    ScheduledRoster, Session, SessionDraft, SessionState, SubjectId, Timestamp,
 };
 
 /// The window of an entry on one day. The schedule convenes one session for each.
@@ -71,6 +71,15 @@ impl<'a> ScheduledWindow<'a> {
                 ScheduledRoster::Members(ids) => expected(ids.iter()),
             }),
             blind: self.entry.blind,
+            practice: self.entry.practice,
+            question: Question {
+                text: self.entry.question.clone(),
+                resolution: self.entry.resolution.clone(),
+                resolves_at: self
+                    .entry
+                    .resolves_after
+                    .map(|millis| self.closes.plus_millis(millis)),
+            },
             ..SessionDraft::new(self.day, self.subject_id.clone())
         }
     }
@@ -143,17 +152,40 @@ pub fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<Schedule
     found
 }
 
-/// Returns the state that the schedule moves a session of this entry to, if it is due: from `window_closed` to
+/// What the server does with a session once its window has closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Whether it aggregates the session.
+    pub aggregate: bool,
+    /// Whether it publishes the session once that is aggregated.
+    pub publish: bool,
+}
+
+impl Steps {
+    /// Returns whether the server does any of it.
+    pub fn is_any(self) -> bool {
+        self.aggregate || self.publish
+    }
+}
+
+/// Returns what the server does with a session: both steps if it [finishes](Session::finish) it, else those of the entry for
+/// which it was convened. Nothing once it was voided.
+pub fn steps(session: &Session, entry: Option<&ScheduleEntry>) -> Steps {
+    match entry {
+        _ if session.voided.is_some() => Steps::default(),
+        _ if session.finish => Steps { aggregate: true, publish: true },
+        Some(entry) => Steps { aggregate: entry.aggregate, publish: entry.publish },
+        None => Steps::default(),
+    }
+}
+
+/// Returns the state that the server moves a session with these steps to, if it is due: from `window_closed` to
 /// `aggregated` once the deadline has passed, and from `aggregated` to `published`.
-pub fn next_state(
-    entry: &ScheduleEntry,
-    session: &Session,
-    now: Timestamp,
-) -> Option<SessionState> {
+pub fn next_state(steps: Steps, session: &Session, now: Timestamp) -> Option<SessionState> {
     let is_over = session.window_closes_at.is_some_and(|deadline| now > deadline);
     match session.state {
-        SessionState::WindowClosed if entry.aggregate && is_over => Some(SessionState::Aggregated),
-        SessionState::Aggregated if entry.publish => Some(SessionState::Published),
+        SessionState::WindowClosed if steps.aggregate && is_over => Some(SessionState::Aggregated),
+        SessionState::Aggregated if steps.publish => Some(SessionState::Published),
         _ => None,
     }
 }

@@ -120,7 +120,9 @@ impl Tenant {
             let list = SessionList::InState(state);
             let query = SummaryQuery { list, limit, ..SummaryQuery::default() };
             let found = self.store.session_summaries(&query).await?;
-            ids.extend(found.iter().map(|session| (session.window_closes_at, session.id)));
+            // A voided one waits for nothing.
+            let found = found.iter().filter(|session| session.voided.is_none());
+            ids.extend(found.map(|session| (session.window_closes_at, session.id)));
         }
         // Those without a deadline last.
         ids.sort_by_key(|(deadline, id)| (deadline.is_none(), *deadline, *id));

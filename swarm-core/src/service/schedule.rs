@@ -187,12 +187,12 @@ impl Tenant {
             None => Vec::new(),
         };
         let draft = window.draft(&active);
-        self.subject(&draft.subject_id).await?;
-        self.check_roster(draft.roster.as_ref(), "roster").await?;
+        self.check_draft(&draft).await?;
         Ok(draft)
     }
 
-    /// Aggregates and publishes the sessions that the schedule convened, as far as that is due.
+    /// Aggregates and publishes the sessions that the schedule convened, and those that the server finishes, as far as
+    /// that is due.
     async fn advance_due(
         &self,
         schedule: &Schedule,
@@ -200,15 +200,18 @@ impl Tenant {
         did: &mut ScheduleRound,
     ) -> Result<(), Error> {
         use SessionState::{Aggregated, WindowClosed};
-        let wants = |state| match state {
-            WindowClosed => schedule.entries().iter().any(|entry| entry.aggregate),
-            _ => schedule.entries().iter().any(|entry| entry.publish),
-        };
         // In this order: what is aggregated here is published here.
-        for state in [WindowClosed, Aggregated].into_iter().filter(|state| wants(*state)) {
+        for state in [WindowClosed, Aggregated] {
             for session in self.in_state(state).await? {
-                let Some(window) = self.window_of(schedule, &session).await? else { continue };
-                if let Some(to) = rules::next_state(window.entry, &session, now) {
+                let window = match session.finish {
+                    true => None,
+                    false => self.window_of(schedule, &session).await?,
+                };
+                let steps = rules::steps(&session, window.map(|window| window.entry));
+                if !steps.is_any() {
+                    continue;
+                }
+                if let Some(to) = rules::next_state(steps, &session, now) {
                     if done(self.advance(session.id, to, &Attribution::SCHEDULE).await)? {
                         did.steps.push((session.id, ScheduleStep::entering(to)));
                     }

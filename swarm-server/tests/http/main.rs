@@ -83,6 +83,7 @@ mod schema;
 mod scripted_service;
 mod secrets;
 mod session_bundles;
+mod session_marks;
 mod sqlite;
 mod start_options;
 mod tenant_configuration;

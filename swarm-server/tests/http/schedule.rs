@@ -271,6 +271,10 @@ fn entry(subject: &str) -> ScheduleEntry {
         aggregate: true,
         publish: true,
         blind: false,
+        practice: false,
+        question: None,
+        resolution: None,
+        resolves_after: None,
     }
 }
 

@@ -479,6 +479,10 @@ fn automatic(subjects: &[&str]) -> ScheduleEntry {
         aggregate: true,
         publish: true,
         blind: false,
+        practice: false,
+        question: None,
+        resolution: None,
+        resolves_after: None,
     }
 }
 

@@ -153,6 +153,15 @@ fn of_entry(entry: &ScheduleEntry) -> String {
     if entry.blind {
         text += "; blind";
     }
+    if entry.practice {
+        text += "; practice";
+    }
+    if let Some(question) = &entry.question {
+        text += &format!("; question {:?}", question.as_str());
+    }
+    if let Some(millis) = entry.resolves_after {
+        text += &format!("; resolves {} after the deadline", span(millis));
+    }
     text
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use swarm_core::domain::{
-    Bucket, Closes, Day, Invalid, MemberId, Schedule, ScheduleEntry, ScheduledRoster, SubjectId,
-    TimeOfDay, TimeZone, Weekdays,
+    Bucket, Closes, Day, Invalid, MemberId, QuestionText, Resolution, Schedule, ScheduleEntry,
+    ScheduledRoster, SubjectId, TimeOfDay, TimeZone, Weekdays, span_millis,
 };
 
 /// A `[[tenants.schedule]]` table, not yet checked.
@@ -32,6 +32,11 @@ pub(crate) struct ScheduleTable {
     publish: bool,
     #[serde(default)]
     blind: bool,
+    #[serde(default)]
+    practice: bool,
+    question: Option<String>,
+    resolution: Option<String>,
+    resolves_after: Option<String>,
 }
 
 /// `"active"`, or a list of member ids.
@@ -75,6 +80,13 @@ fn entry(table: &ScheduleTable) -> Result<ScheduleEntry, Invalid> {
         aggregate: table.aggregate,
         publish: table.publish,
         blind: table.blind,
+        practice: table.practice,
+        question: table.question.clone().map(QuestionText::parse).transpose()?,
+        resolution: table.resolution.clone().map(Resolution::parse).transpose()?,
+        resolves_after: match &table.resolves_after {
+            Some(text) => Some(span_millis("resolves_after", text)?),
+            None => None,
+        },
     })
 }
 
@@ -151,7 +163,10 @@ mod tests {
             brief = true
             aggregate = true
             publish = true
-            blind = true"#,
+            blind = true
+            question = "More or less exposed?"
+            resolution = "The price of the venue, a week later."
+            resolves_after = "7d""#,
         );
         let [entry] = complete.unwrap().entries().to_vec().try_into().unwrap();
         assert_eq!(entry.subjects.len(), 2);
@@ -161,6 +176,8 @@ mod tests {
         assert!(matches!(entry.closes, Closes::At(time) if time.to_string() == "19:00"));
         assert!(matches!(entry.roster, Some(ScheduledRoster::Members(ids)) if ids.len() == 2));
         assert!(entry.brief && entry.aggregate && entry.publish && entry.blind);
+        assert!(entry.question.is_some() && entry.resolution.is_some());
+        assert_eq!(entry.resolves_after, Some(7 * 24 * 60 * 60 * 1_000));
     }
 
     #[test]
@@ -202,6 +219,9 @@ mod tests {
             (after("roster = ['a', 'a']"), "roster"),
             (after("quorum = 1000001"), "quorum"),
             (after("buckets = []"), "buckets"),
+            (after("practice = true\nroster = 'active'"), "roster"),
+            (after("question = ''"), "question"),
+            (after("resolves_after = 'later'"), "resolves_after"),
             ("subject = 'good'\nopens = '01:00'\ncloses_after = '2h'".to_owned(), "subjects"),
         ] {
             assert_eq!(fault(&lines), format!("schedule.{key}"), "{lines}");

@@ -98,6 +98,8 @@ async fn sessions(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiEr
         let room = (SHOWN + 1).saturating_sub(sessions.len());
         sessions.extend(tenant.summaries(list, room, None).await?.sessions);
     }
+    // It waits for nothing.
+    sessions.retain(|session| session.voided.is_none());
     let has_more = sessions.len() > SHOWN;
     sessions.truncate(SHOWN);
     let subjects = Subjects::find(tenant, sessions.iter().map(|it| &it.subject_id)).await?;
