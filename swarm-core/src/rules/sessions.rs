@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::log::{self, Act};
 use super::{Refusal, Resource, Versioned, aggregate, takes_may_come};
 use crate::domain::{
-    Attribution, Invalid, Member, MemberId, Note, Roster, Session, SessionAct, SessionDraft,
-    SessionId, SessionPatch, SessionState, Take, Timestamp, Version, Voided,
+    Attribution, Invalid, Member, MemberId, Roster, Session, SessionAct, SessionDraft, SessionId,
+    SessionPatch, SessionState, Take, Timestamp, Version, Voided,
 };
 
 /// The first write of a session.
@@ -130,18 +130,19 @@ pub fn end_window(
     Ok(change.before_sealed_takes(record))
 }
 
-/// Voids an aggregated session: it counts for nothing from then on.
+/// Voids an aggregated session, because of what the note says: it counts for nothing from then on.
 ///
 /// # Errors
-/// [`Refusal::SessionIs`] before it is aggregated; [`Refusal::SessionIsPractice`]: it counts for nothing as it is;
-/// [`Refusal::SessionIsVoid`].
+/// [`Refusal::InvalidRequest`] without a note; [`Refusal::SessionIs`] before it is aggregated;
+/// [`Refusal::SessionIsPractice`]: it counts for nothing as it is; [`Refusal::SessionIsVoid`].
 pub fn void(
     session: &Versioned<Session>,
-    note: &Note,
     now: Timestamp,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     let record = &session.record;
+    let note = by.note.as_ref().filter(|note| !note.as_str().trim().is_empty());
+    let note = note.ok_or_else(|| Refusal::InvalidRequest(Invalid::missing("note")))?;
     not_void(record)?;
     not_practice(record)?;
     if record.state < SessionState::Aggregated {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, Day, Invalid, MemberId, MemberState, Note, Roster, Session, SessionDraft,
-    SessionId, SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
+    Attribution, Day, Invalid, MemberId, MemberState, Roster, Session, SessionDraft, SessionId,
+    SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
 use crate::store::{
@@ -557,21 +557,21 @@ impl Tenant {
         .await
     }
 
-    /// Voids an aggregated session, because of what `note` says: it counts for nothing from then on. This is not undone.
+    /// Voids an aggregated session, because of what the note of `by` says: it counts for nothing from then on. This is not
+    /// undone.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] before it is aggregated; [`Refusal::SessionIsPractice`];
-    /// [`Refusal::SessionIsVoid`].
+    /// [`Refusal::InvalidRequest`] without a note; [`Refusal::NotFound`]; [`Refusal::SessionIs`] before it is aggregated;
+    /// [`Refusal::SessionIsPractice`]; [`Refusal::SessionIsVoid`].
     pub async fn void_session(
         &self,
         id: SessionId,
-        note: &Note,
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         until_committed("void session", || async {
             let judged = self.load(id).await?;
             let now = self.store.now().await?;
-            self.saved(rules::void(&judged, note, now, by)?).await
+            self.saved(rules::void(&judged, now, by)?).await
         })
         .await
     }

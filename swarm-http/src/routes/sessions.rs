@@ -1,7 +1,7 @@
 //! Routes of sessions and their briefs.
 
 use swarm_core::domain::{
-    Day, Invalid, Note, Roster, SessionDraft, SessionPatch, SessionState, SessionSummary, SubjectId,
+    Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SessionSummary, SubjectId,
 };
 use swarm_core::service::SummaryPage;
 use swarm_core::store::SessionList;
@@ -319,15 +319,8 @@ pub(crate) async fn advance(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn void(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let (note, mut by) = request.attributed_fields(|fields| {
-        let text = fields.text("note")?;
-        if text.trim().is_empty() {
-            return Err(Invalid::new("note", "must say why"));
-        }
-        Note::parse(text)
-    })?;
-    by.note = Some(note.clone());
-    let session = request.tenant().void_session(id, &note, &by).await?;
+    let ((), by) = request.attributed_fields(|_| Ok(()))?;
+    let session = request.tenant().void_session(id, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
