@@ -16,6 +16,7 @@ on_every_store! {
     brief_is_replaced_until_a_take_is_on_file,
     window_ends_at_once_and_never_before_a_take,
     server_finishes_a_session,
+    corrections_race_with_takes,
 }
 
 const DATE: &str = "2026-11-21";
@@ -370,4 +371,50 @@ fn server_finishes_a_session(backend: &Backend) {
     let acts: Vec<_> = log["entries"].as_array().unwrap()[1..].to_vec();
     assert_eq!(acts.len(), 3);
     assert!(acts.iter().all(|act| act["by"] == "schedule"), "{acts:?}");
+}
+
+/// No brief is replaced after a take, and no window ends before one, when they come at the same time.
+fn corrections_race_with_takes(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let authors: Vec<_> = (0..4).map(|_| fixture.author()).collect();
+    let (mut replaced, mut refused) = (0, 0);
+    for day in 1..=25_u64 {
+        let date = format!("2026-10-{day:02}");
+        convene(client, &json!({ "date": date })).expect(201);
+        client.operate(&format!("/sessions/{day}/brief"), &json!({})).expect(201);
+        let path = |act: &str| format!("/sessions/{day}/{act}");
+        let statuses = std::thread::scope(|scope| {
+            let brief =
+                scope.spawn(|| client.operate(&path("brief"), &json!({ "replaces": true })).status);
+            let takes: Vec<_> = authors
+                .iter()
+                .map(|author| {
+                    scope.spawn(|| client.submit(author, author.draft(&date, "aurora")).status)
+                })
+                .collect();
+            let ended = json!({ "state": "window_closed", "endWindow": true });
+            let end = scope.spawn(move || client.operate(&path("state"), &ended).status);
+            assert_eq!(end.join().unwrap(), 200);
+            for take in takes {
+                assert!(matches!(take.join().unwrap(), 201 | 409));
+            }
+            brief.join().unwrap()
+        });
+        replaced += usize::from(statuses == 201);
+        refused += usize::from(statuses == 409);
+        let log =
+            client.get(&format!("/api/swarm/log?limit=1000&session={day}")).expect(200).json();
+        let entries = log["entries"].as_array().unwrap();
+        let at = |found: &dyn Fn(&Value) -> bool| entries.iter().rposition(found);
+        let first_take = entries.iter().position(|entry| entry["kind"] == "take");
+        let last_brief = at(&|entry| entry["act"] == "brief");
+        assert!(first_take.is_none_or(|take| last_brief < Some(take)), "{entries:?}");
+        let deadline = record(client, day)["windowClosesAt"].as_str().unwrap().to_owned();
+        let is_late =
+            |entry: &&Value| entry["kind"] == "take" && entry["at"].as_str() > Some(&*deadline);
+        assert_eq!(entries.iter().filter(is_late).count(), 0, "{deadline}: {entries:?}");
+    }
+    assert_eq!(replaced + refused, 25);
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Actor, Attribution, Closes, MemberState, Schedule, ScheduleEntry, ScheduledRoster, Seq,
-    Session, SessionPatch, SessionState, Subject, TimeZone, Weekdays,
+    Actor, Attribution, Closes, MemberState, QuestionText, Schedule, ScheduleEntry,
+    ScheduledRoster, Seq, Session, SessionPatch, SessionState, Subject, TimeZone, Weekdays,
 };
 use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
 use swarm_core::store::{
@@ -333,6 +333,60 @@ async fn withdrawn_session_is_not_convened_again() {
     assert_eq!(desk.steps(&schedule).await, []);
     desk.set("2026-11-24T14:00:00Z");
     assert_eq!(desk.steps(&schedule).await, [(2, Convened), (2, Brief)]);
+}
+
+#[tokio::test]
+async fn questions_and_practice_are_as_for_sessions_convened_by_hand() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let asked = ScheduleEntry {
+        question: Some(QuestionText::parse("More or less exposed?").unwrap()),
+        resolves_after: Some(7 * 24 * 60 * 60 * 1_000),
+        ..automatic(&["lending"])
+    };
+    let practice = ScheduleEntry { practice: true, quorum: None, ..automatic(&["stables"]) };
+    let schedule = schedule([asked, practice]);
+    assert_eq!(desk.steps(&schedule).await.len(), 4);
+    let [second, first] = desk.sessions().await.try_into().unwrap();
+    assert_eq!(first.question.text.as_ref().unwrap().as_str(), "More or less exposed?");
+    // A week after the deadline.
+    assert_eq!(first.question.resolves_at, Some(moment("2026-11-30T19:00:00Z")));
+    assert!(second.practice && second.question.is_empty());
+    // Takes for a session that counts are not diverted.
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let by = &Attribution::from(Actor::OPERATOR);
+    let draft = swarm_core::domain::SessionDraft::new(day("2026-11-23"), subject("stables"));
+    desk.tenant().convene(&draft, by).await.unwrap();
+    let did = desk.follow(&schedule).await;
+    assert!(
+        matches!(&did.skipped[..], [(_, Refusal::InvalidRequest(why))] if why.field == "practice")
+    );
+}
+
+/// Also one that an operator voided: it is not published.
+#[tokio::test]
+async fn sessions_that_the_server_finishes_need_no_schedule() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let by = &Attribution::from(Actor::OPERATOR);
+    let draft = |subject: &str| swarm_core::domain::SessionDraft {
+        finish: true,
+        window_closes_at: Some(moment("2026-11-23T19:00:00Z")),
+        ..swarm_testing::session_draft(subject)
+    };
+    for subject in ["lending", "stables"] {
+        desk.tenant().convene(&draft(subject), by).await.unwrap();
+    }
+    // Aggregated by hand, ahead of the deadline, and voided.
+    let early = SessionId(2);
+    desk.tenant().advance(early, SessionState::Aggregated, by).await.unwrap();
+    let noted = Attribution { note: Some("too early".parse().unwrap()), ..by.clone() };
+    desk.tenant().void_session(early, &noted).await.unwrap();
+    let none = schedule([]);
+    assert_eq!(desk.steps(&none).await, []);
+    desk.set("2026-11-23T19:00:00.001Z");
+    desk.tenant().close_due_sessions().await.unwrap();
+    assert_eq!(desk.steps(&none).await, [(1, Aggregated), (1, Published)]);
+    assert_eq!(desk.steps(&none).await, []);
+    assert_eq!(desk.tenant().session(early).await.unwrap().0.state, SessionState::Aggregated);
 }
 
 #[tokio::test]
