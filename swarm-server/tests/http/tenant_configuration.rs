@@ -39,6 +39,7 @@ fn everything() -> String {
                  opens = \"14:00\"\ncloses_after = \"5h\"\nroster = \"active\"\nquorum = 5\n\
                  buckets = [\"hold\", \"add\"]\nbrief = true\naggregate = true\n\
                  [[tenants.schedule]]\nsubject = \"lending\"\nopens = \"22:00\"\ncloses = \"01:00\"\nblind = true\n\
+                 timezone = \"America/New_York\"\nskip = [\"2026-12-25\"]\n\
                  [tenants.committee]\nbrief_at = \"21:00\"\nkey_prefix = \"desk\"\n";
     tenant("acme", lines) + &tenant("bolt", "")
 }
@@ -74,7 +75,7 @@ fn check_prints_the_effective_configuration() {
         "acme: footer: \"Imprint <1>\" to https://acme.example/imprint?a&b",
         "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 5h; roster: active members; \
          quorum 5; buckets \"hold\", \"add\"; brief, aggregate",
-        "acme: schedule: \"lending\", daily, 22:00 UTC until 01:00; blind\n",
+        "acme: schedule: \"lending\", daily, 22:00 America/New_York until 01:00; not on 2026-12-25; blind\n",
         "signing key: swarm.key, which serve makes",
         "acme: export: briefs to /srv/briefs",
         "bolt: origin: the one in use",
@@ -82,6 +83,13 @@ fn check_prints_the_effective_configuration() {
         assert!(said.contains(line), "{said}");
     }
     assert!(!said.contains("bolt: warning"), "{said}");
+    let next: Vec<_> = said.lines().filter(|line| line.contains("schedule: next: ")).collect();
+    assert_eq!(next.len(), 6, "{said}");
+    assert!(next[..3].iter().all(|line| line.contains("T14:00:00.000Z \"")), "{next:?}");
+    let is_local = |line: &&str| {
+        line.contains("T22:00:00-0") && line.ends_with(":00 America/New_York \"lending\"")
+    };
+    assert!(next[3..].iter().all(is_local), "{next:?}");
     assert!(!said.contains("hunter2"), "{said}");
     // Flags and the environment override the file, as for serve.
     let said =

@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 42] = [
+pub(crate) static ALL: [&Act; 44] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -175,7 +175,9 @@ pub(crate) static ALL: [&Act; 42] = [
     &EXCUSE,
     &UNEXCUSE,
     &PUBLISH_BRIEF,
+    &REPLACE_BRIEF,
     &WITHDRAW,
+    &VOID,
     &RETRY_MESSAGE,
     &CANCEL_MESSAGE,
     &ACCEPT_CLOCK,
