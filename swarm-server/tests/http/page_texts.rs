@@ -76,10 +76,13 @@ fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
     let ada = Author::join(&client, "Ada");
     client.convene(DAY, "aurora");
     file(&client, &ada, "aurora", "bullish");
-    advance(&client, 1, &["window_closed", "aggregated"]);
+    advance(&client, 1, &["window_closed"]);
     let home = html(&client, "/");
     assert!(home.contains("Awaiting result") && home.contains("bullish it is"), "{home}");
     assert!(home.contains("No session is open"), "{home}");
+    advance(&client, 1, &["aggregated"]);
+    let home = html(&client, "/");
+    assert!(!home.contains("Awaiting result") && home.contains("+2.00"), "{home}");
     let session = html(&client, "/swarm/sessions/1");
     assert!(session.contains(">aggregated</span>") && !session.contains("closes "), "{session}");
 }
