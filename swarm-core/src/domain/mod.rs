@@ -31,6 +31,7 @@ mod subject;
 mod take;
 mod text;
 mod time;
+mod webhook;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
@@ -39,8 +40,8 @@ pub use digest::{Digest, RunningDigest};
 pub use hex::hex;
 pub(crate) use hex::parse_hex;
 pub use id::{
-    AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
-    TenantId, Version,
+    AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,
+    SubjectSnapshotId, TakeId, TenantId, Version,
 };
 pub use invalid::Invalid;
 pub use key::{PublicKey, Signature, Signed};
@@ -77,5 +78,9 @@ pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,
 };
 pub use time::{Day, TimeOfDay, Timestamp};
+pub use webhook::{
+    Delivery, DeliveryDraft, DeliveryState, EventPattern, MAX_WEBHOOK_URL, Notice, NoticeDraft,
+    Webhook, WebhookSecret, WebhookSettings,
+};
 
 pub(crate) use text::bounded;

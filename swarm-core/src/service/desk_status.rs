@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::{Error, Tenant};
+use super::{Error, Tenant, WebhookStatus};
 use crate::domain::{
     Day, MailState, MemberId, MemberState, Schedule, Session, SessionId, SessionState, SubjectId,
     Timestamp,
@@ -30,6 +30,8 @@ pub struct DeskStatus {
     pub sessions: Vec<SessionStatus>,
     /// The mail.
     pub mail: MailStatus,
+    /// The webhooks.
+    pub webhooks: Vec<WebhookStatus>,
     /// The windows of the schedule.
     pub schedule: Vec<ScheduleStatus>,
 }
@@ -116,6 +118,7 @@ impl Tenant {
                 undeliverable: self.count(Countable::Messages(MailState::Undeliverable)).await?,
                 oldest: self.queued(None).await?.first().map(|message| message.queued_at),
             },
+            webhooks: self.webhook_status().await?,
             schedule: self.next_windows(schedule, now).await?,
         })
     }

@@ -17,6 +17,7 @@ mod sessions;
 mod tables;
 mod takes;
 mod transfer;
+mod webhooks;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use swarm_core::domain::{Closes, Schedule, ScheduleEntry, ScheduledRoster};
+use swarm_core::domain::{Closes, EventPattern, Schedule, ScheduleEntry, ScheduledRoster};
 use swarm_http::TenantConfig;
 
 use crate::config::{Config, MailConfig, TenantTable};
@@ -82,6 +82,15 @@ pub(crate) fn tenant_lines(tenant: &TenantConfig, table: &TenantTable) -> Vec<St
     }
     for witness in &tenant.witnesses {
         lines.push(format!("witness: {} at {}", witness.key.name(), witness.url));
+    }
+    lines.extend(tenant.webhooks.iter().map(|webhook| {
+        let events: Vec<_> = webhook.events.iter().map(EventPattern::as_str).collect();
+        let events = if events.is_empty() { "all events".to_owned() } else { events.join(", ") };
+        let closing = webhook.closing.map(|lead| format!("; closing {} ahead", span(lead)));
+        format!("webhook: {}: {events}{}", webhook.shown_url(), closing.unwrap_or_default())
+    }));
+    if let Some(before) = tenant.remind_millis {
+        lines.push(format!("reminders: {} before a deadline", span(before)));
     }
     // Written by `Debug`, so that no quota can be forgotten.
     let quotas = format!("{:?}", tenant.quotas);

@@ -81,7 +81,7 @@ async fn people(tenant: &TestTenant) {
         expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
         let queued = tenant.messages(None, None).await.pop().unwrap();
         let message = Message { state, attempts: 3, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange::new(message, queued.version);
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
 }

@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 42] = [
+pub(crate) static ALL: [&Act; 45] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -178,6 +178,9 @@ pub(crate) static ALL: [&Act; 42] = [
     &WITHDRAW,
     &RETRY_MESSAGE,
     &CANCEL_MESSAGE,
+    &TEST_MAIL,
+    &TEST_WEBHOOK,
+    &RETRY_DELIVERY,
     &ACCEPT_CLOCK,
     &ACCEPT_STORE,
     &ACCEPT_KEY,

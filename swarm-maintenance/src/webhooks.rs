@@ -1,0 +1,110 @@
+//! Delivery to webhooks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use swarm_core::service::WebhookSender;
+use swarm_core::{Error, Round, Tenant};
+use tokio::task::{Id, JoinSet};
+use tokio::time::{Instant, timeout_at};
+
+use crate::directory::MaintainedTenant;
+use crate::job::{Job, Next, report};
+
+/// How long a round waits for receivers. Those that take longer are waited for in the next rounds.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The time between two removals of old deliveries.
+const REMOVAL_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Queues what the webhooks of a tenant are told, and delivers it (API.md, 15.3). Webhooks are independent: none waits for the
+/// receiver of another. Of several servers, one makes each delivery at a time.
+pub struct DeliverWebhooks {
+    sender: Arc<dyn WebhookSender>,
+    sending: JoinSet<Result<Round, Error>>,
+    /// The URLs to which deliveries are being made, by the task that makes them.
+    busy: HashMap<Id, String>,
+    /// When old deliveries were removed last.
+    removed_at: Option<Instant>,
+}
+
+impl DeliverWebhooks {
+    /// A job that posts with this sender.
+    pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
+        let (sending, busy) = (JoinSet::new(), HashMap::new());
+        Self { sender, sending, busy, removed_at: None }
+    }
+
+    /// Begins to deliver to each webhook that no task delivers to.
+    fn deliver(&mut self, tenant: &Tenant) {
+        for settings in tenant.webhooks() {
+            if self.busy.values().any(|url| *url == settings.url) {
+                continue;
+            }
+            let (tenant, sender) = (tenant.clone(), Arc::clone(&self.sender));
+            let (settings, url) = (settings.clone(), settings.url.clone());
+            let task = self
+                .sending
+                .spawn(async move { tenant.deliver_to_webhook(&settings, &*sender).await });
+            self.busy.insert(task.id(), url);
+        }
+    }
+
+    /// Waits for deliveries, but no longer than [`PATIENCE`].
+    async fn note_deliveries<T: MaintainedTenant>(&mut self, tenant: &T) -> Next {
+        let (end, mut next) = (Instant::now() + PATIENCE, Next::Changed);
+        while let Ok(Some(ended)) = timeout_at(end, self.sending.join_next_with_id()).await {
+            match ended {
+                Ok((id, round)) => {
+                    self.busy.remove(&id);
+                    next = next.sooner(report(tenant, "deliveries to a webhook", round));
+                }
+                // A webhook whose task panicked gets another at once.
+                Err(panicked) => drop(self.busy.remove(&panicked.id())),
+            }
+        }
+        if self.busy.is_empty() { next } else { Next::Soon }
+    }
+
+    async fn remove_old(&mut self, tenant: &Tenant) -> Result<(), Error> {
+        let is_due = self.removed_at.is_none_or(|at| at.elapsed() >= REMOVAL_INTERVAL);
+        if is_due {
+            tenant.remove_old_deliveries().await?;
+            self.removed_at = Some(Instant::now());
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for DeliverWebhooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DeliverWebhooks").field("busy", &self.busy).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<T: MaintainedTenant> Job<T> for DeliverWebhooks {
+    async fn round(&mut self, served: &T) -> Next {
+        let tenant = served.tenant();
+        if tenant.webhooks().is_empty() {
+            return Next::Changed;
+        }
+        let queued = match tenant.queue_deliveries().await {
+            // They are counted once they are made.
+            Ok(round) => Next::after(round),
+            Err(error) => return report(served, "deliveries to webhooks not queued", Err(error)),
+        };
+        if let Err(error) = self.remove_old(tenant).await {
+            return report(served, "old deliveries to webhooks not removed", Err(error));
+        }
+        self.deliver(tenant);
+        queued.sooner(self.note_deliveries(served).await)
+    }
+
+    /// So that a delivery follows soon after the commit.
+    fn pause(&self) -> Duration {
+        Duration::from_millis(300)
+    }
+}
