@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, TestTenant, applicant, count, creation, id, key, mail, race, seed};
 use swarm_core::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
+use swarm_core::rules::Reminder;
 use swarm_core::store::{
-    MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Saved, Tenants,
-    Versioned,
+    MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Queued, QueuedMail,
+    Saved, Tenants, Versioned,
 };
 
 pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
@@ -167,6 +168,57 @@ pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants
     };
     let outcomes = race((0..32).map(lease)).await;
     expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+}
+
+pub async fn reminder_is_queued_once(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("aurora").await;
+    let expected = tenant.session(session.id).await.unwrap().version;
+    let remind = |racer: u32| {
+        // The text differs, as that of another server may.
+        let mail = mail(&format!("reminder {racer}"));
+        let reminder = Some(Reminder { member: id("ada"), session: session.id, expected });
+        let tenant = tenant.clone();
+        async move { tenant.queue_message(&QueuedMail { mail, reminder }).await }
+    };
+    let outcomes = race((0..16).map(remind)).await;
+    expect_eq!(count(&outcomes, &Queued::Queued(MessageId(1))), 1);
+    expect_eq!(count(&outcomes, &Queued::Before), 15);
+    let reminder = |name: &str| Reminder { member: id(name), session: session.id, expected };
+    let grace = QueuedMail { mail: mail("to grace"), reminder: Some(reminder("grace")) };
+    expect_eq!(tenant.queue_message(&grace).await, Queued::Queued(MessageId(2)));
+    let test = QueuedMail { mail: mail("test"), reminder: None };
+    for number in [3, 4] {
+        expect_eq!(tenant.queue_message(&test).await, Queued::Queued(MessageId(number)));
+    }
+    let queued = tenant.messages(None, None).await;
+    let members: Vec<_> = queued.iter().map(|message| message.record.member.clone()).collect();
+    expect_eq!(members, [Some(id("ada")), Some(id("grace")), None, None]);
+    let occasions: Vec<_> = queued.iter().map(|message| message.record.occasion.clone()).collect();
+    let occasion = |name: &str| Some(reminder(name).occasion());
+    expect_eq!(occasions, [occasion("ada"), occasion("grace"), None, None]);
+    // It stays the only one once it is sent.
+    let message = Message { state: MailState::Sent, ..Message::clone(&queued[1].record) };
+    let sent = MessageChange::new(message, queued[1].version);
+    expect_eq!(tenant.save_message(&sent).await, Saved::Saved);
+    expect_eq!(tenant.queue_message(&grace).await, Queued::Before);
+}
+
+pub async fn reminder_is_guarded_by_its_session_and_by_takes(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("aurora").await;
+    let author = tenant.author("ada").await;
+    tenant.filed(&author, &session, "nonce").await;
+    let reminder = |name: &str, expected| QueuedMail {
+        mail: mail("reminder"),
+        reminder: Some(Reminder { member: id(name), session: session.id, expected }),
+    };
+    let version = tenant.session(session.id).await.unwrap().version;
+    let filed = reminder(author.member().id.as_str(), version);
+    expect_eq!(tenant.queue_message(&filed).await, Queued::Stale);
+    let other = reminder("grace", version.next());
+    expect_eq!(tenant.queue_message(&other).await, Queued::Stale);
+    expect_eq!(tenant.messages(None, None).await, []);
 }
 
 /// Creates a member with a message, and returns the message.
