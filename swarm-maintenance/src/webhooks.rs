@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::service::WebhookSender;
+use swarm_core::rules::{STORE_READY, STORE_REFUSED};
+use swarm_core::service::{StoreCondition, WebhookSender};
 use swarm_core::{Error, Round, Tenant};
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, timeout_at};
 
 use crate::directory::MaintainedTenant;
-use crate::job::{Job, Next, report};
+use crate::job::{Job, Next, PAUSE, report};
 
 /// How long a round waits for receivers. Those that take longer are waited for in the next rounds.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -19,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// The time between two removals of old deliveries.
 const REMOVAL_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Queues what the webhooks of a tenant are told, and delivers it (API.md, 15.3). Webhooks are independent: none waits for the
+/// Queues what the webhooks of a tenant are told, and delivers it (API.md, 11.11). Webhooks are independent: none waits for the
 /// receiver of another. Of several servers, one makes each delivery at a time.
 pub struct DeliverWebhooks {
     sender: Arc<dyn WebhookSender>,
@@ -28,13 +29,17 @@ pub struct DeliverWebhooks {
     busy: HashMap<Id, String>,
     /// When old deliveries were removed last.
     removed_at: Option<Instant>,
+    condition: StoreCondition,
+    /// When the store was asked last whether it takes commits.
+    watched_at: Option<Instant>,
 }
 
 impl DeliverWebhooks {
     /// A job that posts with this sender.
     pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
         let (sending, busy) = (JoinSet::new(), HashMap::new());
-        Self { sender, sending, busy, removed_at: None }
+        let (removed_at, condition, watched_at) = (None, StoreCondition::Unknown, None);
+        Self { sender, sending, busy, removed_at, condition, watched_at }
     }
 
     /// Begins to deliver to each webhook that no task delivers to.
@@ -68,6 +73,20 @@ impl DeliverWebhooks {
         if self.busy.is_empty() { next } else { Next::Soon }
     }
 
+    /// Notes that the store refuses commits, or takes them again, if a webhook wants to know.
+    async fn watch_store(&mut self, tenant: &Tenant) -> Result<Next, Error> {
+        if !tenant.wants(STORE_REFUSED) && !tenant.wants(STORE_READY) {
+            return Ok(Next::Changed);
+        }
+        if self.watched_at.is_none_or(|at| at.elapsed() >= PAUSE) {
+            self.watched_at = Some(Instant::now());
+            if tenant.note_store_condition(&mut self.condition).await? {
+                return Ok(Next::Soon);
+            }
+        }
+        Ok(Next::In(PAUSE))
+    }
+
     async fn remove_old(&mut self, tenant: &Tenant) -> Result<(), Error> {
         let is_due = self.removed_at.is_none_or(|at| at.elapsed() >= REMOVAL_INTERVAL);
         if is_due {
@@ -99,8 +118,12 @@ impl<T: MaintainedTenant> Job<T> for DeliverWebhooks {
         if let Err(error) = self.remove_old(tenant).await {
             return report(served, "old deliveries to webhooks not removed", Err(error));
         }
+        let watched = match self.watch_store(tenant).await {
+            Ok(next) => next,
+            Err(error) => return report(served, "condition of the store not known", Err(error)),
+        };
         self.deliver(tenant);
-        queued.sooner(self.note_deliveries(served).await)
+        queued.sooner(watched).sooner(self.note_deliveries(served).await)
     }
 
     /// So that a delivery follows soon after the commit.

@@ -82,8 +82,9 @@ pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};
 pub use webhooks::{
-    CLOSING_EVENT, DeliveryChange, DeliveryFault, MAX_QUEUED_DELIVERIES, TEST_EVENT,
-    WEBHOOK_RETENTION_MILLIS, WebhookChange, application_received, closing_delivery,
-    entry_delivery, is_past_delivery, lease_delivery, mail_undelivered, notice_delivery,
-    retry_delivery, schedule_skipped, settle_delivery, store_condition, test_delivery,
+    CLOSING_EVENT, DeliveryChange, DeliveryFault, MAX_QUEUED_DELIVERIES, STORE_READY,
+    STORE_REFUSED, TEST_EVENT, WEBHOOK_RETENTION_MILLIS, WebhookChange, application_received,
+    closing_delivery, entry_delivery, is_past_delivery, lease_delivery, mail_undelivered,
+    notice_delivery, retry_delivery, schedule_skipped, settle_delivery, store_condition,
+    test_delivery,
 };

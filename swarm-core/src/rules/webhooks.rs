@@ -1,4 +1,4 @@
-//! Events for webhooks, and their delivery with attempts and retries, by one server at a time (API.md, 15.3).
+//! Events for webhooks, and their delivery with attempts and retries, by one server at a time (API.md, 11.11).
 
 use serde::Serialize;
 
@@ -22,6 +22,12 @@ pub const TEST_EVENT: &str = "webhook.test";
 /// The event that a session closes soon.
 pub const CLOSING_EVENT: &str = "session.closing";
 
+/// The event that the store begins to refuse commits.
+pub const STORE_REFUSED: &str = "store.refused";
+
+/// The event that the store takes commits again.
+pub const STORE_READY: &str = "store.ready";
+
 /// A change of a webhook's progress, with the deliveries that it queues.
 #[derive(Clone, Debug)]
 pub struct WebhookChange {
@@ -31,6 +37,8 @@ pub struct WebhookChange {
     pub expected: Option<Version>,
     /// Deliveries to queue with the commit.
     pub deliveries: Vec<DeliveryDraft>,
+    /// Whether this process reports the tenant as changed, so that the deliveries are made at once.
+    pub wakes: bool,
 }
 
 /// A change of a delivery.
@@ -40,6 +48,8 @@ pub struct DeliveryChange {
     pub delivery: Delivery,
     /// Guard: the version that was judged.
     pub expected: Version,
+    /// Whether this process reports the tenant as changed, so that the delivery is made at once.
+    pub wakes: bool,
 }
 
 /// Why an attempt to deliver failed.
@@ -151,7 +161,7 @@ pub fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDr
     struct Condition<'a> {
         reason: &'a str,
     }
-    let event = if is_ready { "store.ready" } else { "store.refused" };
+    let event = if is_ready { STORE_READY } else { STORE_REFUSED };
     NoticeDraft { event, name: occasion.to_owned(), data: write(&Condition { reason }) }
 }
 
@@ -166,6 +176,7 @@ pub fn lease_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Option<
             ..Delivery::clone(record)
         },
         expected: delivery.version,
+        wakes: false,
     })
 }
 
@@ -191,7 +202,7 @@ pub fn settle_delivery(
             Delivery { due_at, last_error: Some(why), ..delivery }
         }
     };
-    DeliveryChange { delivery: settled, expected: leased.expected.next() }
+    DeliveryChange { delivery: settled, expected: leased.expected.next(), wakes: false }
 }
 
 /// Queues a delivery again, in any state, for its first attempt now. The receiver recognizes it by its id.
@@ -203,5 +214,5 @@ pub fn retry_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Deliver
         due_at: now,
         ..Delivery::clone(&delivery.record)
     };
-    DeliveryChange { delivery: queued, expected: delivery.version }
+    DeliveryChange { delivery: queued, expected: delivery.version, wakes: true }
 }

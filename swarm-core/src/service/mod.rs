@@ -54,7 +54,7 @@ pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakeP
 pub use standings::{MemberStandings, StandingInSession};
 pub use take_list::TakeListPage;
 pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
-pub use webhooks::{DeliveryPage, WebhookRequest, WebhookSender, WebhookStatus};
+pub use webhooks::{DeliveryPage, StoreCondition, WebhookRequest, WebhookSender, WebhookStatus};
 
 /// All tenants, served by one store.
 #[derive(Clone)]

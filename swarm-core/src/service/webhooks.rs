@@ -1,4 +1,4 @@
-//! Webhooks: what they are told, and delivery to them (API.md, 15.3).
+//! Webhooks: what they are told, and delivery to them (API.md, 11.11).
 //!
 //! The log is the queue: an entry is in the same commit as its change, and a webhook has a cursor over the log. Events that are no
 //! entries of the log are notices, which the cursor passes too (docs/decisions/027-webhooks.md).
@@ -17,9 +17,12 @@ use crate::domain::{
 };
 use crate::proof::{log_line, webhook_signature};
 use crate::rules::{
-    self, CLOSING_EVENT, DeliveryFault, MAX_QUEUED_DELIVERIES, Refusal, Resource, WebhookChange,
+    self, CLOSING_EVENT, DeliveryFault, MAX_QUEUED_DELIVERIES, Refusal, Resource, STORE_REFUSED,
+    WebhookChange,
 };
-use crate::store::{DeliveryQuery, Saved, TakeQuery, Versioned, WebhookBasis};
+use crate::store::{
+    DeliveryQuery, LogPosition, Saved, StoreErrorKind, TakeQuery, Versioned, WebhookBasis,
+};
 
 /// How many entries of the log, and how many notices, are read at a time.
 const EVENTS: usize = 100;
@@ -74,6 +77,18 @@ pub struct DeliveryPage {
     pub next_before: Option<DeliveryId>,
 }
 
+/// What is known of whether the store takes commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum StoreCondition {
+    /// It was not asked yet.
+    #[default]
+    Unknown,
+    /// It takes them.
+    Ready,
+    /// It refuses them, for this reason.
+    Refused(String),
+}
+
 /// The events after a cursor: each delivery with the cursor after it.
 struct Events {
     deliveries: Vec<(DeliveryDraft, Webhook)>,
@@ -118,7 +133,8 @@ impl Tenant {
 
     async fn begin_webhook(&self, settings: &WebhookSettings) -> Result<(), Error> {
         let webhook = self.beginning(settings).await?;
-        let change = WebhookChange { webhook, expected: None, deliveries: Vec::new() };
+        let change =
+            WebhookChange { webhook, expected: None, deliveries: Vec::new(), wakes: false };
         // Stale: another server began it.
         let (Saved::Saved | Saved::Stale) = self.store.save_webhook(&change).await?;
         Ok(())
@@ -271,6 +287,50 @@ impl Tenant {
         Ok(())
     }
 
+    /// Adds a notice when the store begins to refuse commits, and when it takes them again; once each, by any number of
+    /// servers. Returns whether there may be a new one. `known` is kept from one call to the next.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when the store does not answer.
+    pub async fn note_store_condition(&self, known: &mut StoreCondition) -> Result<bool, Error> {
+        let condition = match self.store.may_commit().await {
+            Ok(()) => StoreCondition::Ready,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    StoreErrorKind::WentBack | StoreErrorKind::ClockBehind
+                ) =>
+            {
+                let reason = std::error::Error::source(&error).map(ToString::to_string);
+                StoreCondition::Refused(reason.unwrap_or_else(|| error.to_string()))
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let is_new = std::mem::discriminant(&condition) != std::mem::discriminant(known);
+        if !is_new {
+            return Ok(false);
+        }
+        match &condition {
+            StoreCondition::Refused(reason) => {
+                // Nothing is committed meanwhile, so the position names the refusal.
+                let LogPosition { log, size, last } = self.store.log_position().await?;
+                let notice = rules::store_condition(false, &format!("{log} {size} {last}"), reason);
+                let (Saved::Saved | Saved::Stale) = self.store.save_notice(&notice).await?;
+            }
+            _ => {
+                let notices = self.store.notices(NoticeId(0), usize::MAX).await?;
+                let last = notices.iter().rfind(|notice| notice.event == STORE_REFUSED);
+                if let Some(refused) = last {
+                    let reason = "the store takes commits again";
+                    let notice = rules::store_condition(true, &refused.name, reason);
+                    let (Saved::Saved | Saved::Stale) = self.store.save_notice(&notice).await?;
+                }
+            }
+        }
+        *known = condition;
+        Ok(true)
+    }
+
     /// Sends the deliveries to a webhook that are due, one after another, until one fails. [`Round::done`] counts those that
     /// were accepted. Several servers may do this at once: each delivery is leased to one of them at a time, and is made
     /// at least once.
@@ -374,7 +434,8 @@ impl Tenant {
                 Some(stored) => (Webhook::clone(&stored.record), Some(stored.version)),
                 None => (self.beginning(settings).await?, None),
             };
-            let change = WebhookChange { webhook, expected, deliveries: vec![draft.clone()] };
+            let change =
+                WebhookChange { webhook, expected, deliveries: vec![draft.clone()], wakes: true };
             Ok(self.store.save_webhook(&change).await?.committed(()))
         })
         .await?;
@@ -426,6 +487,7 @@ fn next_change(webhook: &Versioned<Webhook>, events: Events, room: usize) -> Opt
         webhook: webhook_now,
         expected: Some(webhook.version),
         deliveries,
+        wakes: false,
     })
 }
 

@@ -97,6 +97,7 @@ macro_rules! port_methods {
             log(after: $crate::domain::Seq, limit: usize) -> Vec<$crate::domain::LogRow>;
             log_position() -> $crate::store::LogPosition;
             seen_log() -> $crate::store::LogPosition;
+            may_commit() -> ();
             acts_on(session: $crate::domain::SessionId) -> Vec<$crate::domain::LogRow>;
             mark_went_back(log: u64, size: $crate::domain::Seq) -> ();
             tree() -> Option<$crate::store::Versioned<$crate::store::TreeState>>;

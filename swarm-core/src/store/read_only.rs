@@ -93,6 +93,7 @@ mod tests {
             "log",
             "log_position",
             "seen_log",
+            "may_commit",
             "acts_on",
             "mark_went_back",
             "tree",

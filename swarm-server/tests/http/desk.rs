@@ -71,6 +71,8 @@ impl Desk {
         listed["roster"] = json!([{ "memberId": "m" }]);
         client.operate("/sessions", &listed).expect(201);
         client.operate("/sessions", &session).expect(201);
+        let webhook = json!({ "url": "https://hooks.test.example/swarm" });
+        client.operate("/webhooks/test", &webhook).expect(200);
         fixture.sign_log();
         Self { fixture, author, claim }
     }

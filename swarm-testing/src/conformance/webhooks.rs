@@ -24,8 +24,12 @@ pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Arc<dyn Tena
     let before = tenant.now().await;
     let mut webhook = webhook(url);
     let drafts: Vec<_> = (1..=MANY).map(|number| draft(url, number)).collect();
-    let change =
-        WebhookChange { webhook: webhook.clone(), expected: None, deliveries: drafts.clone() };
+    let change = WebhookChange {
+        webhook: webhook.clone(),
+        expected: None,
+        deliveries: drafts.clone(),
+        wakes: false,
+    };
     expect_eq!(tenant.save_webhook(&change).await, Saved::Saved);
     let found = tenant.webhook(url).await;
     let stored = found.webhook.unwrap();
@@ -43,7 +47,8 @@ pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Arc<dyn Tena
     webhook.seq = Seq(9);
     webhook.closing.push((SessionId(7), Timestamp::EPOCH));
     let deliveries = vec![draft(url, MANY + 1)];
-    let change = WebhookChange { webhook: webhook.clone(), expected: Some(FIRST), deliveries };
+    let change =
+        WebhookChange { webhook: webhook.clone(), expected: Some(FIRST), deliveries, wakes: false };
     expect_eq!(tenant.save_webhook(&change).await, Saved::Saved);
     let found = tenant.webhook(url).await;
     expect_eq!(*found.webhook.unwrap().record, webhook);
@@ -57,6 +62,7 @@ pub async fn webhook_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
         webhook: webhook(url),
         expected,
         deliveries: vec![draft(url, 1)],
+        wakes: false,
     };
     expect_eq!(tenant.save_webhook(&at(Some(FIRST))).await, Saved::Stale);
     expect_eq!(tenant.save_webhook(&at(None)).await, Saved::Saved);
@@ -75,7 +81,7 @@ pub async fn concurrent_webhook_changes_commit_once(tenants: Arc<dyn Tenants>) {
         let webhook = Webhook { seq: Seq(racer), ..webhook(url) };
         let tenant = tenant.clone();
         async move {
-            let change = WebhookChange { webhook, expected: Some(FIRST), deliveries };
+            let change = WebhookChange { webhook, expected: Some(FIRST), deliveries, wakes: false };
             tenant.save_webhook(&change).await
         }
     };
@@ -137,7 +143,8 @@ pub async fn saved_delivery_round_trips(tenants: Arc<dyn Tenants>) {
     let delivered =
         Delivery { state, delivered_at: Some(at(3)), last_error: None, ..failed.clone() };
     for delivery in [leased, failed, delivered] {
-        let change = DeliveryChange { delivery: delivery.clone(), expected: stored.version };
+        let change =
+            DeliveryChange { delivery: delivery.clone(), expected: stored.version, wakes: false };
         expect_eq!(tenant.save_delivery(&change).await, Saved::Saved);
         expect_eq!(tenant.save_delivery(&change).await, Saved::Stale);
         let expected = stored.version.next();
@@ -145,7 +152,7 @@ pub async fn saved_delivery_round_trips(tenants: Arc<dyn Tenants>) {
         expect_eq!((stored.version, &*stored.record), (expected, &delivery));
     }
     let unknown = Delivery { id: DeliveryId(9), ..Delivery::clone(&stored.record) };
-    let change = DeliveryChange { delivery: unknown, expected: stored.version };
+    let change = DeliveryChange { delivery: unknown, expected: stored.version, wakes: false };
     expect_eq!(tenant.save_delivery(&change).await, Saved::Stale);
 }
 
@@ -283,14 +290,15 @@ fn notice(event: &'static str, name: &str) -> NoticeDraft {
 /// Begins a webhook with so many deliveries.
 async fn begun(tenant: &TestTenant, url: &str, deliveries: u64) {
     let deliveries = (0..deliveries).map(|number| draft(url, number)).collect();
-    let change = WebhookChange { webhook: webhook(url), expected: None, deliveries };
+    let change = WebhookChange { webhook: webhook(url), expected: None, deliveries, wakes: false };
     expect_eq!(tenant.save_webhook(&change).await, Saved::Saved);
 }
 
 /// Queues one more delivery to a webhook that was begun.
 async fn begun_again(tenant: &TestTenant, url: &str) {
     let deliveries = vec![draft(url, 9)];
-    let change = WebhookChange { webhook: webhook(url), expected: Some(FIRST), deliveries };
+    let change =
+        WebhookChange { webhook: webhook(url), expected: Some(FIRST), deliveries, wakes: false };
     expect_eq!(tenant.save_webhook(&change).await, Saved::Saved);
 }
 
@@ -307,7 +315,7 @@ async fn settle(tenant: &TestTenant, number: u64, edit: impl FnOnce(&mut Deliver
     let stored = tenant.deliveries(&query).await.swap_remove(0);
     let mut delivery = Delivery::clone(&stored.record);
     edit(&mut delivery);
-    let change = DeliveryChange { delivery, expected: stored.version };
+    let change = DeliveryChange { delivery, expected: stored.version, wakes: false };
     expect_eq!(tenant.save_delivery(&change).await, Saved::Saved);
 }
 

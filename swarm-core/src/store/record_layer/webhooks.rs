@@ -62,7 +62,7 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
     }
 
     async fn save_webhook(&self, change: &WebhookChange) -> Result<Saved> {
-        let WebhookChange { webhook, expected, deliveries: drafts } = change;
+        let WebhookChange { webhook, expected, deliveries: drafts, wakes } = change;
         let key: Vec<Term> = vec![webhook.url.as_str().into()];
         let table = &webhooks::TABLE;
         let checks = vec![Check::Version { table, key: key.clone(), expected: *expected }];
@@ -73,7 +73,8 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
             Write::Insert { table: &deliveries::TABLE, columns, body: body(&queued) }
         }));
         let sequences = vec![DELIVERIES; drafts.len()];
-        let change = Change { checks, writes, sequences, ..Change::new(Kind::Aside) };
+        let wakes = *wakes;
+        let change = Change { checks, writes, sequences, wakes, ..Change::new(Kind::Aside) };
         self.save("save webhook", change).await
     }
 
@@ -117,14 +118,14 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
     }
 
     async fn save_delivery(&self, change: &DeliveryChange) -> Result<Saved> {
-        let DeliveryChange { delivery, expected } = change;
+        let DeliveryChange { delivery, expected, wakes } = change;
         let (table, id) = (&deliveries::TABLE, Term::from(delivery.id.0));
         let (key, expected) = (vec![id.clone()], Some(*expected));
         let checks = vec![Check::Version { table, key, expected }];
         let (queued, due) = (delivery.queued_at.into(), delivery.due_at.into());
         let columns = columns(delivery, id, queued, due);
         let writes = vec![Write::Put { table, columns, body: body(delivery) }];
-        let change = Change { checks, writes, ..Change::new(Kind::Aside) };
+        let change = Change { checks, writes, wakes: *wakes, ..Change::new(Kind::Aside) };
         self.save("save delivery", change).await
     }
 

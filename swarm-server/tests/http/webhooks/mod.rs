@@ -1,5 +1,5 @@
 //! Webhooks: what they are told, to receivers that fail, are slow or redirect; by several servers, and by servers that are
-//! killed (API.md, 15.3).
+//! killed (API.md, 11.11).
 
 mod receiver;
 mod reminders;
@@ -398,6 +398,36 @@ fn webhook_begins_when_it_is_configured() {
     sleep(QUIET);
     assert_eq!(second.events(), ["subject", "session.convened"]);
     assert_eq!(first.events(), ["session.convened", "session.convened"]);
+}
+
+/// Nothing can be committed to the store then, and a webhook is told all the same, once by two servers.
+#[test]
+fn store_that_refuses_commits_is_told_and_when_it_is_accepted() {
+    let receiver = Receiver::start();
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let serve = || {
+        let lines = receiver.table("events = [\"store.*\"]");
+        Desk::serve("refused", "", &lines, Arc::clone(&folder), "sqlite:swarm.db")
+    };
+    let desk = serve();
+    desk.client.convene(DAY, "aurora");
+    desk.client.convene("2026-11-22", "borealis");
+    wait_until("a checkpoint is signed", || {
+        let note = desk.client.get("/swarm/log/checkpoint").expect(200).text;
+        note.lines().nth(1) == Some("4")
+    });
+    drop(desk);
+    // Another store, while the file beside the key remembers the log.
+    for file in ["swarm.db", "swarm.db-wal", "swarm.db-shm"] {
+        let _ = std::fs::remove_file(folder.path().join(file));
+    }
+    let desks = [serve(), serve()];
+    let refused = receiver.wait_for("store.refused").json();
+    assert!(refused["data"]["reason"].as_str().unwrap().contains("not the one"), "{refused}");
+    desks[0].client.operate("/accept", &json!({ "what": "store" })).expect(200);
+    receiver.wait_for("store.ready");
+    sleep(QUIET * 4);
+    assert_eq!(receiver.events(), ["store.refused", "store.ready"]);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fault!(DeliveriesInAnyState:
 
 fault!(DeliveryErrorForgotten: save_delivery(stores, change: &DeliveryChange) -> Saved {
     let delivery = Delivery { last_error: None, ..change.delivery.clone() };
-    stores.own.save_delivery(&DeliveryChange { delivery, expected: change.expected }).await
+    stores.own.save_delivery(&DeliveryChange { delivery, ..change.clone() }).await
 });
 
 fault!(FailuresForgotten: webhook(stores, url: &str) -> WebhookBasis {

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use swarm_client::path_segment;
 use swarm_core::json::Json;
 
-use super::API;
 use super::operator::Operator;
 use crate::command::{cell, note, text_of};
 use crate::failure::CommandError;
+
+const API: &str = "/api/swarm/admin";
 
 /// How often it is asked what became of a test.
 const ASK_EVERY: Duration = Duration::from_millis(250);
