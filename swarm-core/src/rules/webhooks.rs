@@ -74,9 +74,10 @@ pub fn notice_delivery(url: &str, notice: &Notice) -> DeliveryDraft {
     delivery(url, &format!("notice {event} {name}"), event, *at, data)
 }
 
-/// Returns the delivery that tests a webhook. `random` makes it unique.
-pub fn test_delivery(url: &str, random: &[u8], now: Timestamp) -> DeliveryDraft {
-    delivery(url, &format!("test {}", hex(random)), TEST_EVENT, now, "{}")
+/// Returns the delivery that tests a webhook. The version of the webhook makes it unique: queueing it gives the webhook the next
+/// one.
+pub fn test_delivery(url: &str, version: Version, now: Timestamp) -> DeliveryDraft {
+    delivery(url, &format!("test {version} {now}"), TEST_EVENT, now, "{}")
 }
 
 /// Returns the delivery: a session closes soon. `missing` are the expected members that have not filed.

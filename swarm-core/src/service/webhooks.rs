@@ -13,7 +13,7 @@ use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::domain::{
     Delivery, DeliveryDraft, DeliveryId, DeliveryState, NoticeDraft, NoticeId, Session,
-    SessionState, Timestamp, Webhook, WebhookSettings,
+    SessionState, Timestamp, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{log_line, webhook_signature};
 use crate::rules::{
@@ -426,17 +426,16 @@ impl Tenant {
     pub async fn test_webhook(&self, url: &str) -> Result<Delivery, Error> {
         let settings = self.webhooks.iter().find(|webhook| webhook.url == url);
         let settings = settings.ok_or(Refusal::NotFound(Resource::Webhook))?;
-        let random: [u8; 16] = self.entropy.bytes()?;
         let now = self.store.now().await?;
-        let draft = rules::test_delivery(url, &random, now);
-        until_committed("test webhook", || async {
+        let draft = until_committed("test webhook", || async {
             let (webhook, expected) = match self.store.webhook(&settings.url).await?.webhook {
                 Some(stored) => (Webhook::clone(&stored.record), Some(stored.version)),
                 None => (self.beginning(settings).await?, None),
             };
-            let change =
-                WebhookChange { webhook, expected, deliveries: vec![draft.clone()], wakes: true };
-            Ok(self.store.save_webhook(&change).await?.committed(()))
+            let draft = rules::test_delivery(url, expected.unwrap_or(Version(0)), now);
+            let deliveries = vec![draft.clone()];
+            let change = WebhookChange { webhook, expected, deliveries, wakes: true };
+            Ok(self.store.save_webhook(&change).await?.committed(draft))
         })
         .await?;
         let query = DeliveryQuery::Newest { state: None, before: None, limit: DUE };

@@ -149,6 +149,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Queue a message that tests the delivery to an address")
                 .body("MailAddress")
                 .answers(200, &["MessageChanged"])
+                .mints("message.id")
                 .refuses(&[InvalidRequest]),
         ]),
     ]

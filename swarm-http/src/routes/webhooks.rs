@@ -23,6 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Queue an event that tests a webhook")
             .body("WebhookName")
             .answers(200, &["DeliveryChanged"])
+            .mints("delivery.id")
             .refuses(&[InvalidRequest, NotFound]),
         post(Operator(Role::Admin), "/api/swarm/admin/webhooks/{id}/retry", retry)
             .about("Queue a delivery again")

@@ -53,10 +53,7 @@ pub struct Receiver {
 
 impl Receiver {
     pub fn start() -> Self {
-        Self::on(TcpListener::bind("127.0.0.1:0").unwrap())
-    }
-
-    pub fn on(listener: TcpListener) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/swarm?key=hush", listener.local_addr().unwrap());
         let seen = Arc::<Mutex<Vec<Delivery>>>::default();
         let reply = Arc::new(Mutex::new(Reply::Status(204)));

@@ -303,7 +303,8 @@ pub(super) enum WebhookVerb {
     #[command(after_help = "Example: swarm admin webhook test https://hooks.acme.example/swarm")]
     Test {
         /// Its URL, as it is configured
-        url: String,
+        #[arg(value_name = "URL")]
+        webhook: String,
     },
     /// Deliver an event again
     #[command(after_help = "Example: swarm admin webhook retry 7")]

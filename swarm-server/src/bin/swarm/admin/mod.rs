@@ -111,7 +111,9 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Webhook { verb: WebhookVerb::List { state } } => {
             delivery::webhooks(operator, state.as_deref())
         }
-        Verb::Webhook { verb: WebhookVerb::Test { url } } => delivery::test_webhook(operator, &url),
+        Verb::Webhook { verb: WebhookVerb::Test { webhook } } => {
+            delivery::test_webhook(operator, &webhook)
+        }
         Verb::Webhook { verb: WebhookVerb::Retry { id } } => {
             let done = format!("delivery {id} is queued again");
             operator.post(&format!("{API}/webhooks/{id}/retry"), &empty(), &done)
