@@ -482,12 +482,9 @@ fn next_change(webhook: &Versioned<Webhook>, events: Events, room: usize) -> Opt
     };
     let deliveries: Vec<_> = deliveries.into_iter().map(|(delivery, _)| delivery).collect();
     let is_new = webhook_now != *webhook.record;
-    is_new.then(|| WebhookChange {
-        webhook: webhook_now,
-        expected: Some(webhook.version),
-        deliveries,
-        wakes: false,
-    })
+    let expected = Some(webhook.version);
+    let change = WebhookChange { webhook: webhook_now, expected, deliveries, wakes: false };
+    is_new.then_some(change)
 }
 
 fn request(settings: &WebhookSettings, delivery: &Delivery, now: Timestamp) -> WebhookRequest {

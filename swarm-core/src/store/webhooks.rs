@@ -25,7 +25,8 @@ pub trait Webhooks: Send + Sync {
     /// Up to `limit` notices with higher numbers than `after`, oldest first.
     async fn notices(&self, after: NoticeId, limit: usize) -> Result<Vec<Notice>>;
 
-    /// Adds a notice. Returns [`Saved::Stale`] if there is one with the same event and name. Others are added by the commits of
+    /// Adds a notice, and reports the tenant as changed in this process. Returns [`Saved::Stale`] if there is one with the
+    /// same event and name. Others are added by the commits of
     /// [members](crate::rules::MemberChange::notice) and [messages](crate::rules::MessageChange::notice), in the same step.
     async fn save_notice(&self, notice: &NoticeDraft) -> Result<Saved>;
 

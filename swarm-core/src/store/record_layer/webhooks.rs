@@ -88,7 +88,8 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
     async fn save_notice(&self, notice: &NoticeDraft) -> Result<Saved> {
         let named = vec![notice.event.into(), notice.name.as_str().into()];
         let range = Range::index(&notices::TABLE, notices::BY_NAME, named);
-        let mut change = Change::new(Kind::Aside);
+        // No feed announces it otherwise, and the next round of deliveries may be minutes away.
+        let mut change = Change { wakes: true, ..Change::new(Kind::Aside) };
         change.checks.push(Check::None { range, except: Vec::new() });
         change.note(Some(notice));
         self.save("save notice", change).await

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use swarm_client::{WebhookClient, is_loopback};
 use swarm_core::domain::{EventPattern, MAX_WEBHOOK_URL, WebhookSecret, WebhookSettings};
-use swarm_core::rules::DeliveryFault;
+use swarm_core::rules::{CLOSING_EVENT, DeliveryFault};
 use swarm_core::service::{WebhookRequest, WebhookSender};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -81,7 +81,16 @@ fn settings(table: &WebhookTable) -> Result<WebhookSettings, String> {
         let lead = millis(text).filter(|lead| (1_000..=MAX_CLOSING_MILLIS).contains(lead));
         lead.ok_or_else(|| "closing: must be from 1s to 7d, as in 30m".to_owned())
     });
-    Ok(WebhookSettings { url: url.clone(), secret, events, closing: closing.transpose()? })
+    let closing = closing.transpose()?;
+    let settings = WebhookSettings { url: url.clone(), secret, events, closing };
+    let names_closing = settings.events.iter().any(|event| event.as_str() == CLOSING_EVENT);
+    match closing {
+        Some(_) if !settings.wants(CLOSING_EVENT) => {
+            Err(format!("closing: needs {CLOSING_EVENT} among the events"))
+        }
+        None if names_closing => Err(format!("events: {CLOSING_EVENT} needs closing")),
+        _ => Ok(settings),
+    }
 }
 
 /// Posts to webhooks over HTTP.
@@ -170,6 +179,8 @@ mod tests {
             (format!("{https}secret = 'whsec_c2hvcnQ='"), "secret must be"),
             (format!("{https}secret_file = '/nowhere/at all'"), "secret_file: "),
             (format!("{https}{SECRET}events = ['sesion.*']"), "events: "),
+            (format!("{https}{SECRET}events = ['take.filed']\nclosing = '1h'"), "closing: needs"),
+            (format!("{https}{SECRET}events = ['session.closing']"), "events: session.closing"),
             (format!("{https}{SECRET}closing = '8d'"), "closing: "),
             (format!("{https}{SECRET}closing = 'soon'"), "closing: "),
             (format!("url = 'http://a.example?key=hush'\n{SECRET}"), "url: must be https"),

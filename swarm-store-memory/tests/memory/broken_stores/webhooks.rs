@@ -1,5 +1,7 @@
 //! Faults of webhooks, notices and reminders.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use swarm_core::domain::{Delivery, DeliveryState, NoticeDraft, Timestamp};
 use swarm_core::store::{
     DeliveryChange, DeliveryQuery, MemberChange, MemberSaved, Queued, QueuedMail, Result, Saved,
@@ -42,10 +44,17 @@ fault!(FailuresForgotten: webhook(stores, url: &str) -> WebhookBasis {
     Ok(WebhookBasis { is_failing, ..stores.own.webhook(url).await? })
 });
 
-fault!(NoticeOfEachCall: save_notice(stores, notice: &NoticeDraft) -> Saved {
-    let name = format!("{} {:?}", notice.name, std::time::Instant::now());
-    stores.own.save_notice(&NoticeDraft { name, ..notice.clone() }).await
-});
+/// Keeps a notice for each call.
+#[derive(Default)]
+pub(crate) struct NoticeOfEachCall(AtomicU64);
+
+#[async_trait]
+impl Fault for NoticeOfEachCall {
+    async fn save_notice(&self, stores: &TenantStores, notice: &NoticeDraft) -> Result<Saved> {
+        let name = format!("{} {}", notice.name, self.0.fetch_add(1, Ordering::Relaxed));
+        stores.own.save_notice(&NoticeDraft { name, ..notice.clone() }).await
+    }
+}
 
 fault!(NoticeLost: save_member(stores, change: &MemberChange) -> MemberSaved {
     stores.own.save_member(&MemberChange { notice: None, ..change.clone() }).await
