@@ -10,12 +10,13 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_client::WebhookClient;
 use swarm_redis_testing::{free_port, wait_until};
 use tempfile::TempDir;
+use tokio::time::Instant;
 
 use crate::clients::python;
 use crate::harness::{ADMIN, Author, Client};

@@ -1,7 +1,7 @@
 //! `swarm admin mail` and `swarm admin webhook`: what is delivered to others, and tests of it.
 
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use swarm_client::path_segment;
 use swarm_core::json::Json;
@@ -92,7 +92,7 @@ fn attempted(
     id: &str,
     read: impl Fn() -> Result<Json, CommandError>,
 ) -> Result<(), CommandError> {
-    let begun = Instant::now();
+    let mut waited = Duration::ZERO;
     loop {
         let item = read()?;
         let (state, error) = (cell(&item, "state"), text_of(&item, "lastError"));
@@ -107,10 +107,11 @@ fn attempted(
             note(&format!("{what} {id} is {state}"));
             return Ok(());
         }
-        if begun.elapsed() > if is_tried { MAX_ATTEMPT } else { MAX_WAIT } {
+        if waited > if is_tried { MAX_ATTEMPT } else { MAX_WAIT } {
             note(&format!("{what} {id} is still queued"));
             return Ok(());
         }
         sleep(ASK_EVERY);
+        waited += ASK_EVERY;
     }
 }
