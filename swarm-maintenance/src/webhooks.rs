@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::rules::{STORE_READY, STORE_REFUSED};
-use swarm_core::service::{StoreCondition, WebhookSender};
-use swarm_core::{Error, Round, Tenant};
+use swarm_core::rules::{DeliveryFault, STORE_READY, STORE_REFUSED};
+use swarm_core::service::{StoreCondition, WebhookRound, WebhookSender};
+use swarm_core::{Error, Tenant};
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, timeout_at};
 
@@ -24,9 +24,11 @@ const REMOVAL_INTERVAL: Duration = Duration::from_secs(60);
 /// receiver of another. Of several servers, one makes each delivery at a time.
 pub struct DeliverWebhooks {
     sender: Arc<dyn WebhookSender>,
-    sending: JoinSet<Result<Round, Error>>,
+    sending: JoinSet<Result<WebhookRound, Error>>,
     /// The URLs to which deliveries are being made, by the task that makes them.
     busy: HashMap<Id, String>,
+    /// The last failure of each webhook that is failing, so that it is logged once.
+    faults: HashMap<String, DeliveryFault>,
     /// When old deliveries were removed last.
     removed_at: Option<Instant>,
     condition: StoreCondition,
@@ -37,9 +39,9 @@ pub struct DeliverWebhooks {
 impl DeliverWebhooks {
     /// A job that posts with this sender.
     pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
-        let (sending, busy) = (JoinSet::new(), HashMap::new());
+        let (sending, busy, faults) = (JoinSet::new(), HashMap::new(), HashMap::new());
         let (removed_at, condition, watched_at) = (None, StoreCondition::Unknown, None);
-        Self { sender, sending, busy, removed_at, condition, watched_at }
+        Self { sender, sending, busy, faults, removed_at, condition, watched_at }
     }
 
     /// Begins to deliver to each webhook that no task delivers to.
@@ -62,8 +64,11 @@ impl DeliverWebhooks {
         let (end, mut next) = (Instant::now() + PATIENCE, Next::Changed);
         while let Ok(Some(ended)) = timeout_at(end, self.sending.join_next_with_id()).await {
             match ended {
-                Ok((id, round)) => {
-                    self.busy.remove(&id);
+                Ok((id, did)) => {
+                    if let (Some(url), Ok(did)) = (self.busy.remove(&id), &did) {
+                        self.log_fault(tenant, url, did);
+                    }
+                    let round = did.map(|did| did.round);
                     next = next.sooner(report(tenant, "deliveries to a webhook", round));
                 }
                 // A webhook whose task panicked gets another at once.
@@ -71,6 +76,21 @@ impl DeliverWebhooks {
             }
         }
         if self.busy.is_empty() { next } else { Next::Soon }
+    }
+
+    /// Logs that a webhook begins to fail, or fails for another reason.
+    fn log_fault<T: MaintainedTenant>(&mut self, tenant: &T, url: String, did: &WebhookRound) {
+        let tenant = tenant.id();
+        match &did.fault {
+            Some(fault) if self.faults.get(&url) != Some(fault) => {
+                // A query may have a secret in it.
+                let shown = url.split('?').next().unwrap_or_default();
+                tracing::warn!(%tenant, url = shown, error = fault.0, "delivery to a webhook failed");
+                self.faults.insert(url, fault.clone());
+            }
+            None if did.round.done > 0 => drop(self.faults.remove(&url)),
+            _ => {}
+        }
     }
 
     /// Notes that the store refuses commits, or takes them again, if a webhook wants to know.

@@ -56,7 +56,9 @@ pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakeP
 pub use standings::{MemberStandings, StandingInSession};
 pub use take_list::TakeListPage;
 pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
-pub use webhooks::{DeliveryPage, StoreCondition, WebhookRequest, WebhookSender, WebhookStatus};
+pub use webhooks::{
+    DeliveryPage, StoreCondition, WebhookRequest, WebhookRound, WebhookSender, WebhookStatus,
+};
 
 /// All tenants, served by one store.
 #[derive(Clone)]

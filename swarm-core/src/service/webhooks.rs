@@ -67,6 +67,16 @@ pub struct WebhookStatus {
     pub oldest: Option<Timestamp>,
 }
 
+/// What a round of deliveries to a webhook did.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct WebhookRound {
+    /// How many deliveries the receiver accepted, and when the next one is due.
+    pub round: Round,
+    /// Why the last one failed, if it did.
+    pub fault: Option<DeliveryFault>,
+}
+
 /// A page of deliveries.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -331,9 +341,8 @@ impl Tenant {
         Ok(true)
     }
 
-    /// Sends the deliveries to a webhook that are due, one after another, until one fails. [`Round::done`] counts those that
-    /// were accepted. Several servers may do this at once: each delivery is leased to one of them at a time, and is made
-    /// at least once.
+    /// Sends the deliveries to a webhook that are due, one after another, until one fails. Several servers may do this at once: each
+    /// delivery is leased to one of them at a time, and is made at least once.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -341,37 +350,37 @@ impl Tenant {
         &self,
         settings: &WebhookSettings,
         sender: &dyn WebhookSender,
-    ) -> Result<Round, Error> {
-        let mut round = Round::default();
+    ) -> Result<WebhookRound, Error> {
+        let mut did = WebhookRound::default();
         loop {
             let query = DeliveryQuery::Due { url: &settings.url, limit: DUE };
             let due = self.store.deliveries(&query).await?;
             for delivery in &due {
                 let now = self.store.now().await?;
                 let Some(leased) = rules::lease_delivery(delivery, now) else {
-                    round.wait_for(Some(delivery.record.due_at), now);
-                    return Ok(round);
+                    did.round.wait_for(Some(delivery.record.due_at), now);
+                    return Ok(did);
                 };
                 if self.store.save_delivery(&leased).await? == Saved::Stale {
                     // Another server has it, and goes on.
-                    round.wait_for(Some(now), now);
-                    return Ok(round);
+                    did.round.wait_for(Some(now), now);
+                    return Ok(did);
                 }
                 let outcome = sender.send(request(settings, &leased.delivery, now)).await;
-                let has_failed = outcome.is_err();
-                round.done += usize::from(!has_failed);
+                did.fault = outcome.clone().err();
+                did.round.done += usize::from(did.fault.is_none());
                 let now = self.store.now().await?;
                 let settled = rules::settle_delivery(&leased, outcome, now);
                 // Stale: the lease expired, and another server has the delivery now.
                 let (Saved::Saved | Saved::Stale) = self.store.save_delivery(&settled).await?;
-                if has_failed {
+                if did.fault.is_some() {
                     // The others are tried in the next round, so that a receiver that is down is asked once a round.
-                    round.wait_for(Some(now), now);
-                    return Ok(round);
+                    did.round.wait_for(Some(now), now);
+                    return Ok(did);
                 }
             }
             if due.len() < DUE {
-                return Ok(round);
+                return Ok(did);
             }
         }
     }

@@ -508,6 +508,8 @@ fn secrets_of_webhooks_are_shown_nowhere() {
         assert!(!text.contains("MfKQ9r8G"), "{text}");
     }
     assert!(!said.contains("hush") && !log.contains("hush"), "{log}");
+    assert_eq!(log.matches("delivery to a webhook failed").count(), 1, "{log}");
+    assert!(log.contains("answered 500"), "{log}");
 
     let bad = configuration(
         "webhooks-bad.toml",
