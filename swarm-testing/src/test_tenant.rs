@@ -148,7 +148,7 @@ answers! {
     tiles(log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>>;
     queue_message(mail: &QueuedMail) -> Queued;
     webhook(url: &str) -> WebhookBasis;
-    save_webhook(change: &WebhookChange) -> Saved;
+    save_webhook(change: &WebhookChange) -> Option<Vec<Delivery>>;
     notices(after: NoticeId, limit: usize) -> Vec<Notice>;
     save_notice(notice: &NoticeDraft) -> Saved;
     deliveries(query: &DeliveryQuery<'_>) -> Vec<Versioned<Delivery>>;

@@ -11,7 +11,7 @@ use crate::domain::{
     Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, SessionId, SessionState,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
-use crate::store::{self, MessageQuery, Queued, Saved, TakeQuery, Versioned};
+use crate::store::{self, MessageQuery, Queued, Saved, StoreError, TakeQuery, Versioned};
 
 /// Sends mail.
 #[async_trait]
@@ -211,7 +211,7 @@ impl Tenant {
             let (member, expected) = (member_id.clone(), session.version);
             let reminder = Some(Reminder { member, session: id, expected });
             match self.store.queue_message(&QueuedMail { mail, reminder }).await? {
-                Queued::Queued(_) => queued += 1,
+                Queued::Queued(..) => queued += 1,
                 Queued::Before => {}
                 Queued::Stale => continue,
             }
@@ -236,9 +236,11 @@ impl Tenant {
         let mail = self.mail_text.test(to, &links);
         let queued = QueuedMail { mail: mail.clone(), reminder: None };
         match self.store.queue_message(&queued).await? {
-            Queued::Queued(id) if id != MessageId(0) => Ok(self.load_message(id).await?.record),
-            // A dry run; a test has no guard.
-            _ => Ok(Arc::new(mail.queued(MessageId(0), self.store.now().await?))),
+            Queued::Queued(id, at) => Ok(Arc::new(mail.queued(id, at))),
+            // A test has no guard.
+            Queued::Before | Queued::Stale => {
+                Err(StoreError::contended("test mail", "a test has no guard").into())
+            }
         }
     }
 

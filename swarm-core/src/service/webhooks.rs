@@ -145,8 +145,8 @@ impl Tenant {
         let webhook = self.beginning(settings).await?;
         let change =
             WebhookChange { webhook, expected: None, deliveries: Vec::new(), wakes: false };
-        // Stale: another server began it.
-        let (Saved::Saved | Saved::Stale) = self.store.save_webhook(&change).await?;
+        // `None`: another server began it.
+        self.store.save_webhook(&change).await?;
         Ok(())
     }
 
@@ -186,9 +186,8 @@ impl Tenant {
                 }
                 let events = self.events_for(settings, &webhook.record, &closing, now).await?;
                 let Some(change) = next_change(webhook, events, room) else { break };
-                if self.store.save_webhook(&change).await? == Saved::Saved {
-                    round.done += change.deliveries.len();
-                }
+                let queued = self.store.save_webhook(&change).await?;
+                round.done += queued.map_or(0, |queued| queued.len());
             }
         }
         Ok(round)
@@ -436,23 +435,16 @@ impl Tenant {
         let settings = self.webhooks.iter().find(|webhook| webhook.url == url);
         let settings = settings.ok_or(Refusal::NotFound(Resource::Webhook))?;
         let now = self.store.now().await?;
-        let draft = until_committed("test webhook", || async {
+        until_committed("test webhook", || async {
             let (webhook, expected) = match self.store.webhook(&settings.url).await?.webhook {
                 Some(stored) => (Webhook::clone(&stored.record), Some(stored.version)),
                 None => (self.beginning(settings).await?, None),
             };
-            let draft = rules::test_delivery(url, expected.unwrap_or(Version(0)), now);
-            let deliveries = vec![draft.clone()];
+            let deliveries = vec![rules::test_delivery(url, expected.unwrap_or(Version(0)), now)];
             let change = WebhookChange { webhook, expected, deliveries, wakes: true };
-            Ok(self.store.save_webhook(&change).await?.committed(draft))
+            Ok(self.store.save_webhook(&change).await?.and_then(|queued| queued.into_iter().next()))
         })
-        .await?;
-        let query = DeliveryQuery::Newest { state: None, before: None, limit: DUE };
-        let found = self.store.deliveries(&query).await?;
-        let queued = found.iter().find(|delivery| delivery.record.draft == draft);
-        // A dry run queued none.
-        let queued = queued.map(|delivery| Delivery::clone(&delivery.record));
-        Ok(queued.unwrap_or_else(|| draft.queued(DeliveryId(0), now)))
+        .await
     }
 
     /// Queues a delivery again, in any state, for an attempt at once, and returns it.

@@ -15,7 +15,7 @@ use super::{
     Result, Saved, SessionChange, Sessions, Store, TakeQuery, WebhookChange, Webhooks, async_trait,
 };
 use crate::domain::{
-    DeliveryId, MemberId, MemberState, MessageId, Seq, Session, SessionId, Version,
+    Delivery, DeliveryId, MemberId, MemberState, MessageId, Seq, Session, SessionId, Version,
 };
 use crate::rules::Refusal;
 
@@ -220,12 +220,21 @@ impl Interceptor for DryRun {
     }
 
     async fn queue_message(&self, _: &dyn Outbox, _: &QueuedMail) -> Result<Queued> {
-        Ok(Queued::Queued(MessageId(0)))
+        Ok(Queued::Queued(MessageId(0), self.store.now().await?))
     }
 
-    async fn save_webhook(&self, _: &dyn Webhooks, change: &WebhookChange) -> Result<Saved> {
+    async fn save_webhook(
+        &self,
+        _: &dyn Webhooks,
+        change: &WebhookChange,
+    ) -> Result<Option<Vec<Delivery>>> {
         let stored = self.store.webhook(&change.webhook.url).await?.webhook;
-        Ok(saved(stored.map(|webhook| webhook.version) == change.expected))
+        if stored.map(|webhook| webhook.version) != change.expected {
+            return Ok(None);
+        }
+        let now = self.store.now().await?;
+        let queued = change.deliveries.iter().map(|draft| draft.queued(DeliveryId(0), now));
+        Ok(Some(queued.collect()))
     }
 
     async fn save_delivery(&self, _: &dyn Webhooks, change: &DeliveryChange) -> Result<Saved> {

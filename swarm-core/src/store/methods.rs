@@ -108,7 +108,8 @@ macro_rules! port_methods {
     (@ $callback:ident [$($listed:tt)*] Webhooks $($rest:ident)*) => {
         $crate::port_methods! { @ $callback [$($listed)* Webhooks {
             webhook(url: &str) -> $crate::store::WebhookBasis;
-            save_webhook(change: &$crate::store::WebhookChange) -> $crate::store::Saved;
+            save_webhook(change: &$crate::store::WebhookChange)
+                -> Option<Vec<$crate::domain::Delivery>>;
             notices(after: $crate::domain::NoticeId, limit: usize) -> Vec<$crate::domain::Notice>;
             save_notice(notice: &$crate::domain::NoticeDraft) -> $crate::store::Saved;
             deliveries(query: &$crate::store::DeliveryQuery<'_>)

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Result, Saved};
-use crate::domain::{MailState, Message, MessageId};
+use crate::domain::{MailState, Message, MessageId, Timestamp};
 use crate::rules::{MessageChange, QueuedMail, Versioned};
 
 /// The messages to members. A message is created by the change of a member, with
@@ -25,8 +25,8 @@ pub trait Outbox: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Queued {
-    /// It is queued, with this id.
-    Queued(MessageId),
+    /// It is queued, with this id, at this time.
+    Queued(MessageId, Timestamp),
     /// There is a message with the same [occasion](crate::rules::Reminder::occasion).
     Before,
     /// The session has another version, or the member has a take in it.

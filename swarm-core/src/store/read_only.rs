@@ -8,7 +8,7 @@ use super::{
     SessionChange, Sessions, StoreError, StoreErrorKind, Takes, TreeChange, WebhookChange,
     Webhooks, async_trait,
 };
-use crate::domain::{Challenge, NoticeDraft, Session, Timestamp};
+use crate::domain::{Challenge, Delivery, NoticeDraft, Session, Timestamp};
 use std::sync::Arc;
 
 /// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on, for example to inspect a restored
@@ -47,7 +47,7 @@ refuse! {
     Log::accept_store(&Act) -> ();
     Log::accept_key(&Act) -> ();
     Log::save_tree(&TreeChange) -> Saved;
-    Webhooks::save_webhook(&WebhookChange) -> Saved;
+    Webhooks::save_webhook(&WebhookChange) -> Option<Vec<Delivery>>;
     Webhooks::save_notice(&NoticeDraft) -> Saved;
     Webhooks::save_delivery(&DeliveryChange) -> Saved;
     Webhooks::remove_webhook_records(Timestamp) -> ();

@@ -19,8 +19,8 @@ pub trait Webhooks: Send + Sync {
     async fn webhook(&self, url: &str) -> Result<WebhookBasis>;
 
     /// Writes how far a webhook has got, and queues deliveries, in one step if the stored version is the expected one. The numbers
-    /// of deliveries count from 1, in their order.
-    async fn save_webhook(&self, change: &WebhookChange) -> Result<Saved>;
+    /// of deliveries count from 1, in their order. Returns the deliveries; `None` if the stored version is another one.
+    async fn save_webhook(&self, change: &WebhookChange) -> Result<Option<Vec<Delivery>>>;
 
     /// Up to `limit` notices with higher numbers than `after`, oldest first.
     async fn notices(&self, after: NoticeId, limit: usize) -> Result<Vec<Notice>>;
@@ -36,8 +36,8 @@ pub trait Webhooks: Send + Sync {
     /// Writes a delivery, atomically. Returns [`Saved::Stale`] unless the stored version is `change.expected`.
     async fn save_delivery(&self, change: &DeliveryChange) -> Result<Saved>;
 
-    /// Removes deliveries that were queued before this time, and notices from before it: the oldest ones, up to a few hundred of
-    /// each.
+    /// Removes deliveries that were queued before this time, and notices from before it: the oldest ones, up to a few thousand
+    /// of each.
     async fn remove_webhook_records(&self, before: Timestamp) -> Result<()>;
 }
 

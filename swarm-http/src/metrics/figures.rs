@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use prometheus_client::collector::Collector;
@@ -12,12 +13,15 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use swarm_core::domain::{DeliveryState, MailState, MemberState, SessionState};
 use swarm_core::store::Countable;
 use swarm_core::{Error, Tenant, TenantId};
-use swarm_maintenance::{Job, Next, PAUSE};
+use swarm_maintenance::{Job, Next};
 
 use crate::tenants::ServedTenant;
 
 /// Maximum number of tenants with figures of their own, which bounds the number of series.
 const MAX_LABELLED: usize = 100;
+
+/// The longest time between two counts of the deliveries to webhooks.
+const DELIVERIES_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The counts of one tenant.
 #[derive(Debug)]
@@ -186,7 +190,7 @@ impl Job<ServedTenant> for CountRecords {
         match served.tenant().webhooks() {
             [] => Next::Changed,
             // No feed announces deliveries.
-            _ => Next::In(PAUSE),
+            _ => Next::In(DELIVERIES_INTERVAL),
         }
     }
 }

@@ -69,7 +69,8 @@ impl<B: Backend> Outbox for TenantRecords<B> {
         let last = change.checks.len().checked_sub(1);
         Ok(match self.commit("queue message", change).await? {
             Made::Now(assigned) => {
-                Queued::Queued(MessageId(assigned.numbers.first().copied().unwrap_or(0)))
+                let id = assigned.numbers.first().copied().unwrap_or(0);
+                Queued::Queued(MessageId(id), assigned.at)
             }
             Made::Unmet(check, _) if Some(check) == last => Queued::Before,
             Made::Before(_) | Made::Unmet(..) => Queued::Stale,

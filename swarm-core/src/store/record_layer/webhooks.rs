@@ -7,21 +7,21 @@ use async_trait::async_trait;
 
 use super::rows::{Outcome, number, part, small, text, time, time_if_any, versioned, whole};
 use super::tables::{DELIVERIES, NOTICES, deliveries, notices, webhooks};
-use super::{Change, TenantRecords};
+use super::{Change, Made, TenantRecords};
 use crate::domain::{
     Delivery, DeliveryDraft, DeliveryId, DeliveryState, Invalid, Notice, NoticeDraft, NoticeId,
     Timestamp,
 };
 use crate::rules::{MAX_QUEUED_DELIVERIES, Versioned};
 use crate::store::backend::{
-    Backend, Body, Check, Kind, PartSet, Parts, Query, Range, Row, Term, Value, Write,
+    Assigned, Backend, Body, Check, Kind, PartSet, Parts, Query, Range, Row, Term, Value, Write,
 };
 use crate::store::{
     DeliveryChange, DeliveryQuery, Result, Saved, WebhookBasis, WebhookChange, Webhooks,
 };
 
 /// How many old records are removed at a time.
-const REMOVED: usize = 500;
+const REMOVED: usize = 2_000;
 
 #[async_trait]
 impl<B: Backend> Webhooks for TenantRecords<B> {
@@ -61,7 +61,7 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         })
     }
 
-    async fn save_webhook(&self, change: &WebhookChange) -> Result<Saved> {
+    async fn save_webhook(&self, change: &WebhookChange) -> Result<Option<Vec<Delivery>>> {
         let WebhookChange { webhook, expected, deliveries: drafts, wakes } = change;
         let key: Vec<Term> = vec![webhook.url.as_str().into()];
         let table = &webhooks::TABLE;
@@ -75,7 +75,13 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         let sequences = vec![DELIVERIES; drafts.len()];
         let wakes = *wakes;
         let change = Change { checks, writes, sequences, wakes, ..Change::new(Kind::Aside) };
-        self.save("save webhook", change).await
+        Ok(match self.commit("save webhook", change).await? {
+            Made::Now(Assigned { at, numbers }) => {
+                let queued = drafts.iter().zip(numbers);
+                Some(queued.map(|(draft, id)| draft.queued(DeliveryId(id), at)).collect())
+            }
+            Made::Before(_) | Made::Unmet(..) => None,
+        })
     }
 
     async fn notices(&self, after: NoticeId, limit: usize) -> Result<Vec<Notice>> {

@@ -11,12 +11,12 @@ use swarm_core::store::{
 use crate::broken_stores::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::{fault, from_all};
 
-fault!(DeliveriesLost: save_webhook(stores, change: &WebhookChange) -> Saved {
+fault!(DeliveriesLost: save_webhook(stores, change: &WebhookChange) -> Option<Vec<Delivery>> {
     let deliveries = change.deliveries.iter().take(1).cloned().collect();
     stores.own.save_webhook(&WebhookChange { deliveries, ..change.clone() }).await
 });
 
-fault!(WebhookAtAnyVersion: save_webhook(stores, change: &WebhookChange) -> Saved {
+fault!(WebhookAtAnyVersion: save_webhook(stores, change: &WebhookChange) -> Option<Vec<Delivery>> {
     let there = stores.own.webhook(&change.webhook.url).await?.webhook;
     let expected = there.map(|webhook| webhook.version);
     stores.own.save_webhook(&WebhookChange { expected, ..change.clone() }).await
