@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use super::Versioned;
 use super::mail::{LEASE_MILLIS, MAX_MAIL_ATTEMPTS, backoff};
+use super::{ScheduledWindow, Versioned};
 use crate::domain::json::write;
 use crate::domain::{
-    Delivery, DeliveryDraft, DeliveryState, Digest, LogLine, MailState, Member, MemberId, Message,
-    MessageId, Name, Notice, NoticeDraft, Session, SubjectId, Timestamp, Version, Webhook, hex,
+    Day, Delivery, DeliveryDraft, DeliveryState, Digest, LogLine, MailState, Member, MemberId,
+    Message, MessageId, Name, Notice, NoticeDraft, Session, SubjectId, Timestamp, Version, Webhook,
+    hex,
 };
 
 /// How long deliveries and notices are kept, in milliseconds: seven days. An event that is older is not delivered.
@@ -144,16 +145,16 @@ pub fn mail_undelivered(message: &Message) -> Option<NoticeDraft> {
 }
 
 /// Returns the notice: the schedule convened no session for a window.
-pub fn schedule_skipped(subject: &SubjectId, opens: Timestamp, reason: &str) -> NoticeDraft {
+pub fn schedule_skipped(window: &ScheduledWindow<'_>, reason: &str) -> NoticeDraft {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Skipped<'a> {
         subject_id: &'a SubjectId,
-        date: crate::domain::Day,
+        date: Day,
         reason: &'a str,
     }
-    let data = write(&Skipped { subject_id: subject, date: opens.day(), reason });
-    NoticeDraft { event: "schedule.skipped", name: format!("{opens} {subject}"), data }
+    let data = write(&Skipped { subject_id: window.subject_id, date: window.day, reason });
+    NoticeDraft { event: "schedule.skipped", name: window.name(), data }
 }
 
 /// Returns the notice: the store refuses commits, or takes them again. `occasion` names the refusal.

@@ -88,8 +88,7 @@ impl Tenant {
             match self.attend(window, known, &mut did).await {
                 Err(Error::Refused(refusal)) => {
                     if known.skipped.insert(window.name()) {
-                        let (subject, opens) = (window.subject_id, window.opens);
-                        let notice = rules::schedule_skipped(subject, opens, &refusal.to_string());
+                        let notice = rules::schedule_skipped(window, &refusal.to_string());
                         self.note(notice).await?;
                     }
                     did.skipped.push((window.name(), refusal));
