@@ -38,6 +38,7 @@ mod log;
 mod mail;
 mod sessions;
 mod tenant_tasks;
+mod webhooks;
 mod witnesses;
 
 use std::convert::Infallible;
@@ -53,8 +54,9 @@ pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
 pub use job::{Job, Next, PAUSE};
 pub use log::{CheckEntries, SignLog};
-pub use mail::{DeliverMail, LogQueuedMail};
+pub use mail::{DeliverMail, LogQueuedMail, RemindMembers, Reminding};
 pub use sessions::{CloseWindows, FollowSchedule};
+pub use webhooks::DeliverWebhooks;
 pub use witnesses::OfferCheckpoints;
 
 #[cfg(doc)]

@@ -33,6 +33,7 @@ mod take;
 mod text;
 mod time;
 mod time_zone;
+mod webhook;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
@@ -41,8 +42,8 @@ pub use digest::{Digest, RunningDigest};
 pub use hex::hex;
 pub(crate) use hex::parse_hex;
 pub use id::{
-    AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
-    TenantId, Version,
+    AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,
+    SubjectSnapshotId, TakeId, TenantId, Version,
 };
 pub use invalid::Invalid;
 pub use key::{PublicKey, Signature, Signed};
@@ -85,5 +86,9 @@ pub use text::{
 };
 pub use time::{Day, TimeOfDay, Timestamp};
 pub use time_zone::TimeZone;
+pub use webhook::{
+    Delivery, DeliveryDraft, DeliveryState, EventPattern, MAX_WEBHOOK_URL, Notice, NoticeDraft,
+    Webhook, WebhookSecret, WebhookSettings,
+};
 
 pub(crate) use text::bounded;

@@ -70,7 +70,7 @@ pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
     let last_error = None;
     let mail = Mail { to, subject: text.clone(), body: text };
     let message_erased = Message { mail, state, last_error, ..record };
-    Some(MessageChange { message: message_erased, expected: message.version })
+    Some(MessageChange::new(message_erased, message.version))
 }
 
 /// Returns the log entry of the erasure of a memo: its retraction, unless it was retracted before.

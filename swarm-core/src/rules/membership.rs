@@ -7,7 +7,7 @@ use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
     Actor, Application, Enrolment, Mail, Member, MemberAct, MemberId, MemberPatch, MemberState,
-    PublicKey, Signed, Timestamp, TokenClaim, Version,
+    NoticeDraft, PublicKey, Signed, Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -26,12 +26,15 @@ pub struct MemberChange {
     pub quota: Option<u32>,
     /// Its entry in the log, if the change is public.
     pub act: Option<Act>,
+    /// What webhooks are told of it, if it has no entry in the log.
+    pub notice: Option<NoticeDraft>,
 }
 
 impl MemberChange {
     /// The change that creates a member and nothing else: no mail, no entry in the log, no limit.
     pub fn creation(member: Member) -> Self {
-        Self { member, expected: None, proven: None, mail: None, quota: None, act: None }
+        let (expected, proven, mail, quota, act, notice) = (None, None, None, None, None, None);
+        Self { member, expected, proven, mail, quota, act, notice }
     }
 
     /// Returns the key that the member holds after this change, if any: no other member may hold
@@ -325,6 +328,7 @@ pub(super) fn change(judged: &Versioned<Member>, member: Member) -> MemberChange
         mail: None,
         quota: None,
         act: None,
+        notice: None,
     }
 }
 

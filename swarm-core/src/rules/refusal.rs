@@ -226,6 +226,8 @@ impl Refusal {
 pub enum Resource {
     Application,
     Brief,
+    /// A delivery to a webhook.
+    Delivery,
     Member,
     Memo,
     Message,
@@ -234,6 +236,7 @@ pub enum Resource {
     Session,
     Subject,
     Take,
+    Webhook,
 }
 
 impl std::fmt::Display for Resource {
@@ -244,6 +247,8 @@ impl std::fmt::Display for Resource {
             Self::Member => "member",
             Self::Memo => "memo",
             Self::Message => "message",
+            Self::Webhook => "webhook",
+            Self::Delivery => "delivery",
             Self::RosterMember => "member on the roster",
             Self::Session => "session",
             Self::Subject => "subject",

@@ -79,7 +79,8 @@ impl Tenant {
         until_committed("apply", || async {
             let now = self.store.now().await?;
             let change = rules::admit(&application, self.entropy.bytes()?, now)?;
-            let change = MemberChange { quota: Some(quota), ..change };
+            let notice = self.noted(|| Some(rules::application_received(&change.member)));
+            let change = MemberChange { quota: Some(quota), notice, ..change };
             match self.commit_member(&change).await? {
                 MemberSaved::Saved => Ok(Some(change.member.id)),
                 MemberSaved::Stale => Ok(None),

@@ -48,6 +48,10 @@ pub trait Log: Send + Sync {
     /// The position that this process has seen, from which commits must continue.
     async fn seen_log(&self) -> Result<LogPosition>;
 
+    /// Returns the error of a commit now, if it would be refused: because the clock is too far behind the log, or because the
+    /// log went back.
+    async fn may_commit(&self) -> Result<()>;
+
     /// The acts on a session, without its takes, oldest first.
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
 

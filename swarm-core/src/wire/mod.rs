@@ -27,6 +27,7 @@ pub mod members;
 pub mod sessions;
 pub mod takes;
 pub mod warning;
+pub mod webhooks;
 
 mod answer;
 mod error;

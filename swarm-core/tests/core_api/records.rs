@@ -99,6 +99,9 @@ fn message_record_round_trips() {
     let mail = Mail { to: Contact::parse("ada@example.org").unwrap(), subject, body };
     let queued = mail.queued(MessageId(1), Timestamp::EPOCH);
     read_back(&queued);
+    let member = Some(MemberId::parse("ada").unwrap());
+    let occasion = Some("reminder 7 ada".to_owned());
+    read_back(&Message { member, occasion, ..queued.clone() });
     let (state, last_error) = (MailState::Failed, Some("why".to_owned()));
     read_back(&Message { state, last_error, attempts: 10, sent_at: Some(queued.due_at), ..queued });
 }

@@ -1,14 +1,15 @@
 //! Applications, members and their tokens.
 
 use swarm_core::domain::{
-    Application, KeyReplacementRequest, MemberPatch, MemberState, MessageId, PublicKey, TokenClaim,
+    Application, Contact, KeyReplacementRequest, MemberPatch, MemberState, MessageId, PublicKey,
+    TokenClaim,
 };
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
     InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NoKey, NotFound, QuotaReached,
     UnknownToken,
 };
-use swarm_core::{MemberId, Refusal, Resource, rules, wire};
+use swarm_core::{Invalid, MemberId, Refusal, Resource, rules, wire};
 use tokio::time::Instant;
 
 use crate::fairness::Client;
@@ -144,6 +145,12 @@ pub(super) fn routes() -> Vec<Route> {
                 .no_fields()
                 .answers(200, &["MessageChanged"])
                 .refuses(&[InvalidRequest, NotFound, MessageState]),
+            post(Operator(Role::Admin), "/api/swarm/admin/mail/test", test_mail)
+                .about("Queue a message that tests the delivery to an address")
+                .body("MailAddress")
+                .answers(200, &["MessageChanged"])
+                .mints("message.id")
+                .refuses(&[InvalidRequest]),
         ]),
     ]
     .into_iter()
@@ -300,6 +307,18 @@ pub(crate) async fn retry_message(mut request: RequestContext) -> Reply {
 pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
     let message = request.tenant().cancel_message(request.message_id()?).await?;
+    Ok(wire::members::message_changed(&message).into())
+}
+
+pub(crate) async fn test_mail(mut request: RequestContext) -> Reply {
+    let to = request.operator_fields(|fields| {
+        let to = Contact::parse(fields.text("address")?)?;
+        if rules::is_address(&to) {
+            return Ok(to);
+        }
+        Err(Invalid::new("address", "must be an e-mail address"))
+    })?;
+    let message = request.tenant().test_mail(&to, &request.public_origin()).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 

@@ -18,6 +18,7 @@ mod pages;
 mod proofs;
 mod sessions;
 mod takes;
+mod webhooks;
 
 #[cfg(feature = "pages")]
 use std::sync::LazyLock;
@@ -37,6 +38,7 @@ pub(crate) fn api() -> Vec<Route> {
         takes::routes,
         log::routes,
         operations::of_tenant,
+        webhooks::routes,
         proofs::routes,
     ];
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()

@@ -72,6 +72,8 @@ impl Desk {
         listed["roster"] = json!([{ "memberId": "m" }]);
         client.operate("/sessions", &listed).expect(201);
         client.operate("/sessions", &session).expect(201);
+        let webhook = json!({ "url": "https://hooks.test.example/swarm" });
+        client.operate("/webhooks/test", &webhook).expect(200);
         let other = json!({ "date": "2026-11-19", "subjectId": "aurora" });
         client.operate("/sessions", &other).expect(201);
         client.operate("/sessions/5/state", &json!({ "state": "aggregated" })).expect(200);

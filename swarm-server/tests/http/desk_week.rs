@@ -6,14 +6,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::commands::{User, desk};
+use crate::commands::{User, desk_with};
 use crate::program::Program;
 use crate::routes;
+use crate::webhooks::Receiver;
 
 /// Runs commands of an operator, and remembers their verbs.
 struct Operator<'a> {
     program: &'a Program,
     user: &'a User,
+    /// The URL of its webhook.
+    receiver: &'a str,
     verbs: RefCell<BTreeSet<String>>,
 }
 
@@ -55,9 +58,15 @@ impl Operator<'_> {
 
 #[test]
 fn week_of_a_desk_through_commands_alone() {
-    let (program, user) = desk();
+    let receiver = Receiver::start();
+    let (program, user) = desk_with(&receiver.table("events = [\"mail.*\"]"));
     let other = User::of(&program);
-    let operator = Operator { program: &program, user: &user, verbs: RefCell::default() };
+    let operator = Operator {
+        program: &program,
+        user: &user,
+        receiver: &receiver.url,
+        verbs: RefCell::default(),
+    };
     subjects(&operator);
     members(&operator, &other);
     sessions(&operator);
@@ -185,6 +194,10 @@ fn sessions(operator: &Operator<'_>) {
     assert!(operator.run("outbox list").contains("zoe@test.example"));
     operator.change("outbox retry 1");
     operator.change("outbox cancel 1");
+    operator.change("mail test ada@acme.example");
+    operator.change(&format!("webhook test {}", operator.receiver));
+    operator.change("webhook retry 1");
+    assert!(operator.run("webhook list").contains("webhook.test"));
     operator.change("accept clock --yes");
 }
 

@@ -96,6 +96,7 @@ mod vector_files;
 mod vectors;
 mod verification;
 mod watched_logs;
+mod webhooks;
 mod went_back;
 mod witnesses;
 mod worst_neighbours;

@@ -32,6 +32,7 @@ mod takes;
 mod tenants;
 mod transfer;
 mod tree;
+mod webhooks;
 
 /// Generates a test for each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
@@ -234,6 +235,20 @@ macro_rules! conformance_cases {
                 messages_are_found_after_any_id
                 message_pages_are_complete
                 concurrent_leases_of_a_message_commit_once
+                reminder_is_queued_once
+                reminder_is_guarded_by_its_session_and_by_takes
+            }
+            webhooks {
+                webhook_and_its_deliveries_are_saved_together
+                webhook_change_at_another_version_is_stale
+                concurrent_webhook_changes_commit_once
+                deliveries_are_found_by_due_time_and_newest_first
+                saved_delivery_round_trips
+                webhook_is_failing_until_a_newer_delivery
+                notice_is_kept_once
+                notice_is_kept_by_the_commit_that_has_it
+                old_webhook_records_are_removed
+                webhooks_are_isolated_by_tenant
             }
             log {
                 log_is_initially_empty

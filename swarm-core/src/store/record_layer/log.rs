@@ -17,7 +17,7 @@ use crate::store::backend::{
     Write,
 };
 use crate::store::records::Unreadable;
-use crate::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState};
+use crate::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState, time_of_commit};
 
 #[async_trait]
 impl<B: Backend> Log for TenantRecords<B> {
@@ -43,6 +43,11 @@ impl<B: Backend> Log for TenantRecords<B> {
 
     async fn seen_log(&self) -> Result<LogPosition> {
         Ok(self.seen.position())
+    }
+
+    async fn may_commit(&self) -> Result<()> {
+        let reading = self.facts("may commit", Vec::new()).await?;
+        time_of_commit(reading.clock, reading.head.at).map(drop)
     }
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {

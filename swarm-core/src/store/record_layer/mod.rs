@@ -17,6 +17,7 @@ mod sessions;
 mod tables;
 mod takes;
 mod transfer;
+mod webhooks;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -29,8 +30,8 @@ use super::backend::{
     Repetition, Transaction, Write,
 };
 use super::{
-    ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, LogPosition, Readiness, Result,
-    SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_commit, time_of_read,
+    ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
+    Result, SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_read,
 };
 use crate::domain::{TenantId, Timestamp, parse_hex};
 use crate::proof::hex;
@@ -102,10 +103,7 @@ impl<B: Backend> Tenants for Records<B> {
         if self.damage.is_found() {
             readiness.warnings.push("a stored record is garbled: the log says which".to_owned());
         }
-        let may_commit = |tenant| async move {
-            let reading = self.tenant(&tenant).facts("ready", Vec::new()).await?;
-            time_of_commit(reading.clock, reading.head.at).map(drop)
-        };
+        let may_commit = |tenant| async move { self.tenant(&tenant).may_commit().await };
         self.seen.check(may_commit).await?;
         Ok(readiness)
     }
@@ -200,7 +198,7 @@ impl<B: Backend> TenantRecords<B> {
             entries: change.entries,
             erases: change.erases,
         };
-        let changing = (kind != Kind::Aside).then(|| self.seen.changing());
+        let changing = (kind != Kind::Aside || change.wakes).then(|| self.seen.changing());
         let outcome = self.backend.commit(&self.tenant, op, transaction).await;
         drop(changing);
         let Outcome { head, decision } = match self.seen.note(outcome) {
@@ -244,6 +242,8 @@ struct Change {
     writes: Vec<Write>,
     entries: Vec<Append>,
     erases: bool,
+    /// Whether this process reports the tenant as changed although the kind is one that no feed announces.
+    wakes: bool,
 }
 
 impl Change {
@@ -257,6 +257,7 @@ impl Change {
             writes: Vec::new(),
             entries: Vec::new(),
             erases: false,
+            wakes: false,
         }
     }
 }

@@ -64,6 +64,9 @@ pub const TABLES: &[&Table] = &[
     &committee_takes::TABLE,
     &trees::TABLE,
     &tiles::TABLE,
+    &webhooks::TABLE,
+    &notices::TABLE,
+    &deliveries::TABLE,
 ];
 
 table! {
@@ -121,9 +124,16 @@ table! {
         SENT_AT "sent_at" Time,
         DUE_AT "due_at" Time,
         ATTEMPTS "attempts" Integer,
+        // The member that it is for.
+        MEMBER "member" Text,
+        // Of a message that is queued once: what makes it unique.
+        OCCASION "occasion" Text,
     }
     parts { RECIPIENT "recipient", SUBJECT "subject", TEXT "body", LAST_ERROR "last_error", }
-    indexes { BY_STATE "messages_by_state" [STATE ID], }
+    indexes {
+        BY_STATE "messages_by_state" [STATE ID],
+        BY_OCCASION "messages_by_occasion" [OCCASION] unique,
+    }
 }
 
 table! {
@@ -295,12 +305,67 @@ table! {
     indexes {}
 }
 
+table! {
+    /// How far each webhook has got.
+    webhooks, key 1, transient;
+    columns { URL "url" Text, }
+    parts { RECORD "record", }
+    indexes {}
+}
+
+table! {
+    /// Events for webhooks that are no entries of the log.
+    notices, key 1, transient;
+    columns {
+        ID "id" Integer,
+        NOTED_AT "noted_at" Time,
+        EVENT "event" Text,
+        // What makes it unique among those of its event.
+        NAME "name" Text,
+    }
+    parts { DATA "data", }
+    indexes {
+        BY_NAME "notices_by_name" [EVENT NAME] unique,
+        BY_TIME "notices_by_time" [NOTED_AT ID],
+    }
+}
+
+table! {
+    /// Deliveries to webhooks.
+    deliveries, key 1, transient;
+    columns {
+        ID "id" Integer,
+        URL "url" Text,
+        STATE "state" Text,
+        QUEUED_AT "queued_at" Time,
+        DELIVERED_AT "delivered_at" Time,
+        DUE_AT "due_at" Time,
+        ATTEMPTS "attempts" Integer,
+        // The same as `due_at` while it is queued, else null.
+        NEXT_AT "next_at" Time,
+        // 1 if its last attempt failed, else null.
+        FAILED "failed" Integer,
+    }
+    parts { EVENT_ID "event_id", EVENT "event", LAST_ERROR "last_error", BODY "body", }
+    indexes {
+        BY_STATE "deliveries_by_state" [STATE ID],
+        BY_URL "deliveries_by_url" [URL STATE ID],
+        BY_NEXT "deliveries_by_next" [URL NEXT_AT ID],
+        BY_FAILURE "deliveries_by_failure" [URL FAILED ID],
+        BY_TIME "deliveries_by_time" [QUEUED_AT ID],
+    }
+}
+
 /// The sequence of the ids of takes.
 pub(super) const TAKES: &str = "takes";
 /// The sequence of the ids of sessions.
 pub(super) const SESSIONS: &str = "sessions";
 /// The sequence of the ids of messages.
 pub(super) const MESSAGES: &str = "messages";
+/// The sequence of the ids of notices.
+pub(super) const NOTICES: &str = "notices";
+/// The sequence of the ids of deliveries.
+pub(super) const DELIVERIES: &str = "deliveries";
 /// The sequence of the ids of submissions to the committee.
 pub(super) const COMMITTEE_TAKES: &str = "committee_takes";
 /// The sum of the sizes of all documents in collections that have a limited size.

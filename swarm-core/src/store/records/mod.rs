@@ -15,9 +15,10 @@ use self::fields::{
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
     Body, Bucket, BucketWeight, Confidence, Consensus, Day, Figures, Invalid, Lens, Mail,
-    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Outcome, Participation,
-    Question, Quorum, Quote, Roster, STANCES, Salt, Session, SessionId, SessionState, Signature,
-    Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId, Voided,
+    MailState, Member, MemberId, MemberState, Message, MessageId, Name, NoticeId, Outcome,
+    Participation, Question, Quorum, Quote, Roster, STANCES, Salt, Seq, Session, SessionId,
+    SessionState, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
+    Voided, Webhook,
 };
 
 pub use fields::public_key;
@@ -279,9 +280,38 @@ pub fn read_proof(text: &str) -> Result<TakeProof, Invalid> {
     Ok(TakeProof { signature, session_version, salt })
 }
 
+impl Record for Webhook {
+    fn to_text(&self) -> String {
+        let closing = self.closing.iter().map(|(session, deadline)| {
+            Json::from([("session", number(session.0)), ("deadline", text(Some(*deadline)))])
+        });
+        json::write(&Json::from([
+            ("url", Json::from(self.url.as_str())),
+            ("log", number(self.log)),
+            ("seq", number(self.seq.0)),
+            ("notice", number(self.notice.0)),
+            ("closing", closing.collect::<Json>()),
+        ]))
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let told = |json: Json| {
+            let mut fields = json.into_object();
+            Ok((SessionId(whole(&mut fields, "session")?), time(&mut fields, "deadline")?))
+        };
+        Ok(Self {
+            url: fields.text("url")?,
+            log: whole(fields, "log")?,
+            seq: Seq(whole(fields, "seq")?),
+            notice: NoticeId(whole(fields, "notice")?),
+            closing: fields.list_if_any("closing", told)?.unwrap_or_default(),
+        })
+    }
+}
+
 impl Record for Message {
     fn to_text(&self) -> String {
-        json::write(&Json::from([
+        let fields = [
             ("id", number(self.id.0)),
             ("to", contact(&self.mail.to)),
             ("subject", Json::from(self.mail.subject.as_str())),
@@ -292,7 +322,11 @@ impl Record for Message {
             ("attempts", number(self.attempts)),
             ("lastError", text(self.last_error.as_ref())),
             ("dueAt", text(Some(self.due_at))),
-        ]))
+        ];
+        // Older records have no such fields.
+        let member = self.member.as_ref().map(|member| ("memberId", Json::from(member.as_str())));
+        let occasion = self.occasion.as_deref().map(|name| ("occasion", Json::from(name)));
+        json::write(&fields.into_iter().chain(member).chain(occasion).collect::<Json>())
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
@@ -304,6 +338,8 @@ impl Record for Message {
                 subject: fields.text("subject")?,
                 body: fields.text("body")?,
             },
+            member: fields.text_if_any("memberId")?.map(MemberId::parse).transpose()?,
+            occasion: fields.text_if_any("occasion")?,
             state: state.ok_or_else(|| Invalid::new("state", "must be the name of a state"))?,
             queued_at: time(fields, "queuedAt")?,
             sent_at: time_if_any(fields, "sentAt")?,

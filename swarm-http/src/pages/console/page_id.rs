@@ -15,13 +15,14 @@ pub(crate) enum PageId {
     Records,
     Committee,
     Outbox,
+    Webhooks,
     Acts,
     Store,
 }
 
 impl PageId {
     /// All pages.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Overview,
         Self::Sessions,
         Self::Session,
@@ -34,12 +35,13 @@ impl PageId {
         Self::Records,
         Self::Committee,
         Self::Outbox,
+        Self::Webhooks,
         Self::Acts,
         Self::Store,
     ];
 
     /// The sections, which each page links to.
-    pub(super) const SECTIONS: [Self; 9] = [
+    pub(super) const SECTIONS: [Self; 10] = [
         Self::Overview,
         Self::Sessions,
         Self::Applications,
@@ -48,6 +50,7 @@ impl PageId {
         Self::Records,
         Self::Committee,
         Self::Outbox,
+        Self::Webhooks,
         Self::Acts,
     ];
 
@@ -65,6 +68,7 @@ impl PageId {
             Self::Records => "/operate/records",
             Self::Committee => "/operate/committee",
             Self::Outbox => "/operate/outbox",
+            Self::Webhooks => "/operate/webhooks",
             Self::Acts => "/operate/acts",
             Self::Store => "/operate/store",
         }
@@ -84,6 +88,7 @@ impl PageId {
             Self::Records => "Records",
             Self::Committee => "Committee",
             Self::Outbox => "Outbox",
+            Self::Webhooks => "Webhooks",
             Self::Acts => "Acts",
             Self::Store => "Store",
         }

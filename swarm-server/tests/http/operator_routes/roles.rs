@@ -40,7 +40,7 @@ const OF_OPERATORS: [&str; 8] = [
     "/api/ic/admin/briefs",
     "/api/ic/admin/synthesis",
 ];
-const OF_ADMINS: [&str; 10] = [
+const OF_ADMINS: [&str; 12] = [
     "/api/swarm/admin/members/update",
     "/api/swarm/admin/activate",
     "/api/swarm/admin/reject",
@@ -49,6 +49,8 @@ const OF_ADMINS: [&str; 10] = [
     "/api/swarm/admin/erase",
     "/api/swarm/admin/rotate-key",
     "/api/swarm/admin/outbox",
+    "/api/swarm/admin/mail",
+    "/api/swarm/admin/webhooks",
     "/api/swarm/admin/accept",
     "/api/ic/admin/members",
 ];

@@ -29,6 +29,7 @@ mod takes;
 mod tenants;
 mod transfer;
 mod tree;
+mod webhooks;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -304,6 +305,20 @@ mod caught {
             TilesOfAnyLog              => tiles_of_logs_are_independent;
             TreeOfAnyTenant            => tree_is_isolated_by_tenant;
             TrustedAnyway              => went_back_log_refuses_commits;
+        }
+        webhooks {
+            DeliveriesLost             => webhook_and_its_deliveries_are_saved_together;
+            WebhookAtAnyVersion        => webhook_change_at_another_version_is_stale
+                concurrent_webhook_changes_commit_once;
+            DeliveriesInAnyState       => deliveries_are_found_by_due_time_and_newest_first;
+            DeliveryErrorForgotten     => saved_delivery_round_trips;
+            FailuresForgotten          => webhook_is_failing_until_a_newer_delivery;
+            NoticeOfEachCall           => notice_is_kept_once;
+            NoticeLost                 => notice_is_kept_by_the_commit_that_has_it;
+            OldDeliveriesKept          => old_webhook_records_are_removed;
+            DeliveriesOfAllTenants     => webhooks_are_isolated_by_tenant;
+            RemindedTwice              => reminder_is_queued_once
+                reminder_is_guarded_by_its_session_and_by_takes;
         }
     }
 }

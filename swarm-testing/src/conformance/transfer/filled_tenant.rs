@@ -6,15 +6,18 @@ use super::transfer_store::TransferStore;
 use crate::assertions::{ensure, expect_eq};
 use crate::committee::{self, TestCommittee};
 use crate::{
-    Author, TestTenant, act, applicant, creation, log_scenario_in, mail, odd_texts, session_draft,
+    Author, TestTenant, act, applicant, creation, id, log_scenario_in, mail, odd_texts,
+    session_draft,
 };
 use swarm_core::Take;
 use swarm_core::domain::{
     Attribution, Day, MailState, Member, MemberState, Message, Session, SessionDraft,
 };
 use swarm_core::proof::ApiKey;
+use swarm_core::rules::Reminder;
 use swarm_core::store::{
-    Aggregation, Collection, DocumentDraft, MemberChange, MemberSaved, MessageChange, Put, Saved,
+    Aggregation, Collection, DocumentDraft, MemberChange, MemberSaved, MessageChange, Put, Queued,
+    QueuedMail, Saved,
 };
 
 pub(super) struct FilledTenant {
@@ -36,6 +39,7 @@ impl FilledTenant {
         let tenant = TestTenant::fresh(store.clone()).await;
         log_scenario_in(&tenant.id, store.clone(), store.clone(), || ()).await;
         people(&tenant).await;
+        reminder(&tenant).await;
         let author = tenant.author("author").await;
         let other = tenant.author("other author").await;
         blind_sessions(&tenant, &author).await;
@@ -81,9 +85,18 @@ async fn people(tenant: &TestTenant) {
         expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
         let queued = tenant.messages(None, None).await.pop().unwrap();
         let message = Message { state, attempts: 3, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange::new(message, queued.version);
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
+}
+
+/// A reminder, which is queued once, also after the tenant was moved.
+async fn reminder(tenant: &TestTenant) {
+    let session = tenant.convened("reminded").await;
+    let expected = tenant.session(session.id).await.unwrap().version;
+    let reminder = Some(Reminder { member: id("ada"), session: session.id, expected });
+    let queued = tenant.queue_message(&QueuedMail { mail: mail("reminder"), reminder }).await;
+    ensure!(matches!(queued, Queued::Queued(..)), "queued", queued);
 }
 
 /// Documents with odd keys and groups, some of them replaced.

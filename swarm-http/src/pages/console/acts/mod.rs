@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 44] = [
+pub(crate) static ALL: [&Act; 47] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -180,6 +180,9 @@ pub(crate) static ALL: [&Act; 44] = [
     &VOID,
     &RETRY_MESSAGE,
     &CANCEL_MESSAGE,
+    &TEST_MAIL,
+    &TEST_WEBHOOK,
+    &RETRY_DELIVERY,
     &ACCEPT_CLOCK,
     &ACCEPT_STORE,
     &ACCEPT_KEY,

@@ -12,6 +12,7 @@ mod session;
 mod sessions;
 mod store;
 mod subjects;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Resul
         PageId::Records => Ok(records::page(context)),
         PageId::Committee => committee::page(context).await,
         PageId::Outbox => outbox::page(context).await,
+        PageId::Webhooks => webhooks::page(context).await,
         PageId::Acts => log::page(context).await,
         PageId::Store => store::page(context).await,
     }

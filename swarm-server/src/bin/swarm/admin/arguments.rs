@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use swarm_core::domain::MemberState;
+use swarm_core::domain::{DeliveryState, MemberState};
 
 use super::committee::CommitteeVerb;
 use super::sessions::SessionOptions;
@@ -174,6 +174,18 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: OutboxVerb,
     },
+    /// The delivery of mail
+    #[command(after_help = "Example: swarm admin mail test ada@acme.example")]
+    Mail {
+        #[command(subcommand)]
+        verb: MailVerb,
+    },
+    /// Webhooks, and deliveries to them
+    #[command(after_help = "Example: swarm admin webhook list")]
+    Webhook {
+        #[command(subcommand)]
+        verb: WebhookVerb,
+    },
     /// Accept a clock, a store or a signing key that the server refused to continue with
     #[command(after_help = "Example: swarm admin accept clock --yes")]
     Accept {
@@ -264,6 +276,40 @@ pub(super) enum OutboxVerb {
     #[command(after_help = "Example: swarm admin outbox cancel 7")]
     Cancel {
         /// Its id
+        id: u64,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum MailVerb {
+    /// Send a message to an address, and say what became of it
+    #[command(after_help = "Example: swarm admin mail test ada@acme.example")]
+    Test {
+        /// An e-mail address
+        address: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum WebhookVerb {
+    /// List the webhooks, and the last deliveries to them
+    #[command(after_help = "Example: swarm admin webhook list --state failed")]
+    List {
+        /// Deliveries in this state only
+        #[arg(long, value_parser = DeliveryState::ALL.map(DeliveryState::as_str))]
+        state: Option<String>,
+    },
+    /// Send a test to a webhook, and say what became of it
+    #[command(after_help = "Example: swarm admin webhook test https://hooks.acme.example/swarm")]
+    Test {
+        /// Its URL, as it is configured
+        #[arg(value_name = "URL")]
+        webhook: String,
+    },
+    /// Deliver an event again
+    #[command(after_help = "Example: swarm admin webhook retry 7")]
+    Retry {
+        /// The number of the delivery
         id: u64,
     },
 }

@@ -5,6 +5,7 @@ mod activity;
 mod arguments;
 mod committee;
 mod context;
+mod delivery;
 mod operator;
 mod sessions;
 mod status;
@@ -14,7 +15,7 @@ use swarm_core::json::Json;
 
 use activity::Activity;
 pub(crate) use arguments::AdminOptions;
-use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
+use arguments::{Accepted, MailVerb, MemoVerb, OutboxVerb, SubjectVerb, Verb, WebhookVerb};
 use operator::{IRREVERSIBLE, Member, Operator, empty, read_json};
 
 use crate::command::{Output, Progress, cell, note, shell_word, text_of};
@@ -105,6 +106,17 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Outbox { verb: OutboxVerb::Cancel { id } } => {
             let done = format!("message {id} is cancelled");
             operator.post(&format!("{API}/outbox/{id}/cancel"), &empty(), &done)
+        }
+        Verb::Mail { verb: MailVerb::Test { address } } => delivery::test_mail(operator, &address),
+        Verb::Webhook { verb: WebhookVerb::List { state } } => {
+            delivery::webhooks(operator, state.as_deref())
+        }
+        Verb::Webhook { verb: WebhookVerb::Test { webhook } } => {
+            delivery::test_webhook(operator, &webhook)
+        }
+        Verb::Webhook { verb: WebhookVerb::Retry { id } } => {
+            let done = format!("delivery {id} is queued again");
+            operator.post(&format!("{API}/webhooks/{id}/retry"), &empty(), &done)
         }
         Verb::Accept { what, force } => accept(operator, what, force),
         Verb::Committee { verb } => committee::run(operator, verb),
