@@ -22,6 +22,7 @@ mod quota;
 mod refusal;
 mod resolve;
 mod schedule;
+mod scoring;
 mod search;
 mod sessions;
 mod standing;
@@ -70,6 +71,10 @@ pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
 pub use schedule::{
     ScheduledWindow, next_opening, next_state, next_windows, open_windows, windows_of,
+};
+pub use scoring::{
+    CalibrationBin, Forecast, MemberRecord, RankedMember, Ranking, Right, Score, ScoreBook,
+    ScoreFigures, ScoreFilter, SessionScores, scores,
 };
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
