@@ -15,8 +15,8 @@ use criterion::{BenchmarkGroup, Criterion};
 use futures_util::FutureExt as _;
 use swarm_core::domain::{
     AttemptId, Attribution, Body, Bucket, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, Salt, SessionDraft, SessionState, Signed, Stance,
-    SubjectId, TakeDraft, TenantId, Timestamp, TokenHash, Weight, Weights,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, Salt, SessionDraft, Signed, Stance, SubjectId,
+    TakeDraft, TenantId, Timestamp, TokenHash, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, convene, judge};
@@ -260,16 +260,8 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
 
 /// The draft of the session with this number.
 pub fn session_draft(session: usize) -> SessionDraft {
-    SessionDraft {
-        date: day(),
-        subject_id: subject(session),
-        state: SessionState::Collecting,
-        window_closes_at: Some(Timestamp::parse("deadline", "9999-12-31T23:59:59Z").expect("time")),
-        quorum: None,
-        buckets: None,
-        roster: None,
-        blind: false,
-    }
+    let deadline = Timestamp::parse("deadline", "9999-12-31T23:59:59Z").expect("time");
+    SessionDraft { window_closes_at: Some(deadline), ..SessionDraft::new(day(), subject(session)) }
 }
 
 fn day() -> Day {

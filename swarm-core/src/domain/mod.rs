@@ -19,6 +19,7 @@ mod mail;
 mod member;
 mod memo;
 mod names;
+mod outcome;
 mod parsed;
 mod quotas;
 mod schedule;
@@ -48,7 +49,7 @@ pub use links::Links;
 pub use log::{
     Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, EndorsedKey, Excuse,
     LogBefore, LogEntry, LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry,
-    MemberStatus, MemoAct, MemoEntry, Note, OpeningEntry, Operation, Seq, SessionAct, SessionEntry,
+    MemberStatus, MemoAct, MemoEntry, OpeningEntry, Operation, Seq, SessionAct, SessionEntry,
     TakeContent, TakeEntry,
 };
 pub use mail::{Mail, MailState, Message};
@@ -57,6 +58,9 @@ pub use member::{
     TokenClaim,
 };
 pub use memo::{Memo, MemoDraft};
+pub use outcome::{
+    Outcome, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText, Resolution, Voided,
+};
 pub use quotas::Quotas;
 pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};
 pub use seal::Salt;
@@ -74,7 +78,7 @@ pub use subject::Subject;
 pub(crate) use take::ascending_sum;
 pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};
 pub use text::{
-    Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,
+    Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, Note, STANCES, Stance, SubjectId,
 };
 pub use time::{Day, TimeOfDay, Timestamp};
 

@@ -38,7 +38,7 @@ macro_rules! text {
             /// # Errors
             /// [`Invalid`] when it is too short or too long.
             pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
-                bounded($field, text.into(), $min, $max).map(Self)
+                $crate::domain::text::bounded($field, text.into(), $min, $max).map(Self)
             }
 
             /// Returns the text, exactly as received.
@@ -105,6 +105,10 @@ text!(
 text!(
     /// The point of view of a member (API.md, 4.2). Empty when omitted.
     Lens, "lens", 0..=2_000
+);
+text!(
+    /// The remark of an operator on a change, kept in the log permanently.
+    Note, "note", 0..=500
 );
 
 impl Name {

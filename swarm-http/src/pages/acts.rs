@@ -210,6 +210,18 @@ fn session_act(
         SessionAct::Brief => "brief published".to_owned(),
         SessionAct::Withdrawn => "withdrawn".to_owned(),
         SessionAct::Opened => "takes opened".to_owned(),
+        SessionAct::Question => match &entry.session.question.text {
+            Some(text) => format!("question: “{text}”"),
+            None => "question changed".to_owned(),
+        },
+        SessionAct::Void => "voided: it counts for nothing".to_owned(),
+        SessionAct::Outcome => {
+            let value = entry.session.outcome.as_ref().and_then(|outcome| outcome.value);
+            match value {
+                Some(value) => format!("outcome {}", value.get()),
+                None => "outcome annulled".to_owned(),
+            }
+        }
     }
 }
 

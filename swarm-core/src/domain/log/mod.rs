@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::committee::CommitteeTake;
 use super::json::Object;
-use super::text::text;
-use super::{Invalid, SessionId, Take, Timestamp, bounded};
+use super::text::{Note, bounded};
+use super::{Invalid, SessionId, Take, Timestamp};
 
 pub use entry::{
     CommitteeDayEntry, DayAct, EndorsedKey, Excuse, LogBefore, LogEntry, LogLine, LoggedSession,
@@ -31,11 +31,6 @@ impl std::fmt::Display for Seq {
         self.0.fmt(f)
     }
 }
-
-text!(
-    /// The remark of an operator on a change, kept in the log permanently.
-    Note, "note", 0..=500
-);
 
 /// The author of a change: the name of an operator's token, or the server itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

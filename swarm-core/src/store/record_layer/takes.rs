@@ -180,7 +180,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
             join: Some(Join {
                 table: &sessions::TABLE,
                 column: takes::SESSION,
-                parts: PartSet::of(&[sessions::FIGURES, sessions::ROSTER]),
+                parts: super::sessions::SUMMARY_AND_ROSTER,
             }),
             ..Range::index(&takes::TABLE, takes::BY_REVISION, of_member)
         };
