@@ -74,13 +74,13 @@ pub use schedule::{
 };
 pub use scoring::{
     CalibrationBin, Forecast, MemberRecord, RankedMember, Ranking, Right, Score, ScoreBook,
-    ScoreFigures, ScoreFilter, SessionScores, scores,
+    ScoreFigures, ScoreFilter, SessionScores, counted_outcome, scores,
 };
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
     convene, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move, may_move_deadline,
-    withdraw,
+    record_outcome, withdraw,
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};

@@ -129,6 +129,18 @@ pub enum Refusal {
     /// The session is blind and opened, so its deadline cannot move.
     #[error("session already opened")]
     AlreadyOpened,
+    /// The session is for practice, and counts for nothing.
+    #[error("session is practice")]
+    SessionIsPractice,
+    /// The session was voided, and counts for nothing.
+    #[error("session is void")]
+    SessionIsVoid,
+    /// The deadline of the session is ahead, or it has none.
+    #[error("session is open")]
+    SessionIsOpen,
+    /// The session has no outcome that counts.
+    #[error("no outcome")]
+    NoOutcome,
     /// The session is blind and not opened yet.
     #[error("session is sealed")]
     SessionSealed,
@@ -185,6 +197,9 @@ impl Refusal {
                 | Self::MemberErased
                 | Self::MessageIs(_)
                 | Self::SessionIs(_)
+                | Self::SessionIsPractice
+                | Self::SessionIsVoid
+                | Self::SessionIsOpen
                 | Self::AlreadyAggregated
                 | Self::AlreadyOpened
                 | Self::SessionSealed

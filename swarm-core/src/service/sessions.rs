@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, Day, MemberId, MemberState, Roster, Session, SessionDraft, SessionId,
-    SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
+    Attribution, Day, MemberId, MemberState, OutcomeDraft, Roster, Session, SessionDraft,
+    SessionId, SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
 use crate::store::{
@@ -496,6 +496,25 @@ impl Tenant {
         until_committed("withdraw session", || async {
             let judged = self.load(id).await?;
             self.saved_unless_refused(&judged, rules::withdraw(&judged, by)).await
+        })
+        .await
+    }
+
+    /// Records the outcome of a session, in place of an earlier one; the log keeps both.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::SessionIsPractice`]; [`Refusal::SessionIsVoid`]; [`Refusal::SessionIsOpen`];
+    /// [`Refusal::SessionIs`] when it is not aggregated.
+    pub async fn record_outcome(
+        &self,
+        id: SessionId,
+        outcome: &OutcomeDraft,
+        by: &Attribution,
+    ) -> Result<Arc<Session>, Error> {
+        until_committed("record outcome", || async {
+            let judged = self.load(id).await?;
+            let now = self.store.now().await?;
+            self.saved(rules::record_outcome(&judged, outcome, now, by)?).await
         })
         .await
     }

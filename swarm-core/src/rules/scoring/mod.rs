@@ -17,4 +17,4 @@ pub use book::{ScoreBook, ScoreFilter};
 pub use figures::ScoreFigures;
 pub use ranking::{RankedMember, Ranking};
 pub use record::{CalibrationBin, MemberRecord, Right};
-pub use session::{Forecast, Score, SessionScores, scores};
+pub use session::{Forecast, Score, SessionScores, counted_outcome, scores};

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::{Serialize, Serializer};
 
 use super::super::aggregate::{Position, number, rounded};
-use crate::domain::{MemberId, Quote, SessionId, TakeId, ascending_sum};
+use crate::domain::{MemberId, Quote, Session, SessionId, TakeId, ascending_sum};
 
 /// A forecast, and its squared distance from the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -82,6 +82,13 @@ pub(super) fn forecast(lean: f64) -> f64 {
 pub(super) fn crowd_forecast(positions: &[Position]) -> Option<f64> {
     let sum = ascending_sum(positions.iter().copied().map(lean));
     (!positions.is_empty()).then(|| forecast(sum / number(positions.len())))
+}
+
+/// Returns the outcome of a session, −2 to 2; `None` if it has none that counts, because it is annulled, or the session is
+/// void.
+pub fn counted_outcome(session: &Session) -> Option<f64> {
+    let outcome = session.outcome.as_ref().filter(|_| session.voided.is_none())?;
+    Some(outcome.value?.get())
 }
 
 /// Returns the scores of a session with this outcome, −2 to 2, from the quotes of its snapshot.

@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 42] = [
+pub(crate) static ALL: [&Act; 45] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -171,6 +171,9 @@ pub(crate) static ALL: [&Act; 42] = [
     &MOVE_DEADLINE,
     &CLEAR_DEADLINE,
     &SET_QUORUM,
+    &SET_QUESTION,
+    &RECORD_OUTCOME,
+    &ANNUL_OUTCOME,
     &FREEZE_ROSTER,
     &EXCUSE,
     &UNEXCUSE,

@@ -108,6 +108,10 @@ async fn fields(
             .with_hint("How many members it needs. Empty: none."),
         Field::choice("blind", "Takes", blind.to_vec())
             .with_hint("Of a blind session nobody sees a stance before the window is over."),
+        Field::lines("question", "Question", 2).with_hint("What a stance is about. Empty: none."),
+        Field::lines("resolution", "Resolution", 2)
+            .with_hint("How, by which source and when the outcome is determined."),
+        Field::time("resolvesAt", "Outcome known, UTC"),
         Field::lines("buckets", "Buckets", 3)
             .with_value(buckets.join("\n"))
             .with_hint("One a line, for a session of bucket weights. Empty: none."),
