@@ -73,8 +73,8 @@ pub use schedule::{
     ScheduledWindow, next_opening, next_state, next_windows, open_windows, windows_of,
 };
 pub use scoring::{
-    CalibrationBin, Forecast, MemberRecord, RankedMember, Ranking, Right, Score, ScoreBook,
-    ScoreFigures, ScoreFilter, SessionScores, counted_outcome, scores,
+    CalibrationBin, Forecast, MIN_SCORED, MemberRecord, RankedMember, Ranking, Right, Score,
+    ScoreBook, ScoreFigures, ScoreFilter, SessionScores, counted_outcome, scores,
 };
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{

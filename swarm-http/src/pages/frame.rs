@@ -156,6 +156,7 @@ impl Frame {
             ("/swarm/sessions", "Sessions"),
             ("/swarm/takes", "Takes"),
             ("/swarm/members", "Members"),
+            ("/swarm/ranking", "Ranking"),
             ("/swarm/subjects", "Subjects"),
             ("/swarm/committee", "Committee"),
             ("/swarm/log", "Log"),

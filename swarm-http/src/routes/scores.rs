@@ -14,8 +14,11 @@ use crate::response::{Answer, Reply};
 use crate::tenants::Role;
 
 /// The parameters of the ranking.
-pub(super) const RANKING: &[Parameter] =
-    &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored")];
+const RANKING: &[Parameter] = &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored")];
+
+/// The parameters of the page with the ranking.
+pub(super) const RANKING_PAGE: &[Parameter] =
+    &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored"), ("from", "RankingRow")];
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use swarm_store_memory::MemoryStore;
 
 use crate::backend::{Backend, on_every_store};
+use crate::console::visitor::unescaped;
 use crate::fixture::Fixture;
 use crate::harness::{Answer, Author, Client, Server};
 
@@ -333,4 +334,107 @@ fn ranking_follows_what_other_servers_commit() {
     assert_eq!(listed()[0]["name"], "erased");
     outcome(&elsewhere, 1, &json!({ "value": null })).expect(200);
     assert_eq!(listed()[0]["scored"], 1);
+}
+
+fn page(client: &Client, path: &str) -> String {
+    unescaped(&client.send("GET", path, &[("accept", "text/html")], b"").expect(200).text)
+}
+
+#[test]
+fn pages_show_question_outcome_record_and_ranking() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let [ada, grace] = ["ada", "grace"].map(|id| fixture.author_named(id.parse().unwrap()));
+    client.convene("2026-11-20", "aurora");
+    let asked = json!({
+        "date": DATE, "subjectId": "aurora", "question": "<b>Higher</b> in a week?",
+        "resolution": "The price at noon.", "resolvesAt": "2026-11-28T12:00:00Z",
+    });
+    client.operate("/sessions", &asked).expect(201);
+    let text = page(client, "/swarm/sessions/2");
+    for part in
+        ["Question</dt>", "<b>Higher</b> in a week?", "The price at noon.", "28 Nov, 12:00 UTC"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("<h2>Outcome</h2>"));
+    assert!(page(client, "/swarm/ranking").contains("No session has an outcome yet"));
+    assert!(!page(client, "/swarm/members/ada").contains("<h2>Record</h2>"));
+
+    file(client, &ada, (DATE, "aurora"), ("bullish", 0.6));
+    file(client, &grace, (DATE, "aurora"), ("cautious", 0.4));
+    finish(client, 2);
+    fixture.clock.move_by(1);
+    outcome(client, 2, &json!({ "value": 1, "source": "prices.example" })).expect(200);
+    let text = page(client, "/swarm/sessions/2");
+    for part in
+        ["<strong>+1 after 7\u{a0}days</strong>; the crowd said +0.40.", "prices.example", "0.003"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let text = page(client, "/swarm/members/ada");
+    for part in ["<h2>Record</h2>", "too few to say", "Agreement, not accuracy"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("Calibration"));
+    let text = page(client, "/swarm/ranking?min=2");
+    for part in [
+        "Too few to say",
+        "<em>crowd</em>",
+        "<em>always neutral</em>",
+        "by the outcomes of 1 session.",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    outcome(client, 2, &json!({ "value": null })).expect(200);
+    let text = page(client, "/swarm/sessions/2");
+    assert!(text.contains("<strong>Annulled</strong>. Nothing is scored."), "{text}");
+    assert!(text.contains("outcome annulled"));
+
+    let json = client.send("GET", "/swarm/ranking", &[("accept", "application/json")], b"");
+    assert_eq!(json.expect(200).json()["min"], 20);
+    client.send("GET", "/swarm/ranking?min=1", &[("accept", "text/html")], b"").expect(400);
+    assert!(page(client, "/").contains("href=\"/swarm/ranking\""));
+}
+
+/// Half of the members were right twice, the others wrong.
+#[test]
+fn ranking_is_paged_and_has_baselines_among_the_members() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let names: Vec<_> = (0..70).map(|number| format!("m{number:02}")).collect();
+    let authors: Vec<_> =
+        names.iter().map(|name| fixture.author_named(name.parse().unwrap())).collect();
+    for day in 1..=2 {
+        let date = format!("2026-10-{day:02}");
+        let id = client.convene(&date, "aurora");
+        for (number, author) in authors.iter().enumerate() {
+            let stance = if number < 35 { "bullish" } else { "bearish" };
+            file(client, author, (&date, "aurora"), (stance, 0.5));
+        }
+        finish(client, id);
+        fixture.clock.move_by(1);
+        outcome(client, id, &json!({ "value": 1 })).expect(200);
+    }
+    let first = page(client, "/swarm/ranking?min=2");
+    let rows = |text: &str| text.matches("<tr><td>").count();
+    assert_eq!(rows(&first), 60);
+    let place = |text: &str, of: &str| text.find(of).unwrap_or_else(|| panic!("{of} in {text}"));
+    // The crowd is neutral here.
+    assert!(place(&first, "/swarm/members/m34") < place(&first, "<em>crowd</em>"));
+    assert!(place(&first, "<em>crowd</em>") < place(&first, "<em>always neutral</em>"));
+    assert!(place(&first, "<em>always neutral</em>") < place(&first, "/swarm/members/m35"));
+    assert!(first.contains("<tr><td>36</td>"), "places after a tie are skipped");
+    assert!(first.contains("href=\"/swarm/ranking?min=2&from=61\""), "{first}");
+    let second = page(client, "/swarm/ranking?min=2&from=61");
+    assert_eq!(rows(&second), 12);
+    assert!(second.contains("/swarm/members/m69") && !second.contains("rel=\"next\""));
+    let few = page(client, "/swarm/ranking");
+    assert!(few.contains("No member has been scored 20 times"), "{few}");
+    for text in [first, few] {
+        let style = client.get("/swarm/style.css").expect(200).text;
+        assert!(text.len() + style.len() < 50 << 10, "{} and {}", text.len(), style.len());
+    }
+    let text = page(client, "/swarm/members/m00");
+    assert!(text.contains("2 sessions are too few to say"), "{text}");
 }

@@ -1,5 +1,7 @@
 //! Means over scored sessions, with the interval of the mean skill.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use super::super::aggregate::{number, rounded};
@@ -34,6 +36,17 @@ impl ScoreFigures {
             low: interval.map(|(low, _)| rounded(low)),
             high: interval.map(|(_, high)| rounded(high)),
         }
+    }
+}
+
+impl ScoreFigures {
+    /// Compares by the lower bound of the skill, then the skill: the higher comes first, and one that is missing last.
+    pub fn by_skill(&self, other: &Self) -> Ordering {
+        let descending = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => b.total_cmp(&a),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        descending(self.low, other.low).then(descending(self.skill, other.skill))
     }
 }
 

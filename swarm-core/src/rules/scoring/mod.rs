@@ -7,6 +7,9 @@
 //! Scores are computed from the snapshot of a session and its outcome, and never stored. No figure depends on the order
 //! of its terms: they are summed in ascending order. Figures are rounded to 12 decimals, and ranked by what is written.
 
+/// The number of scored sessions that a place in the ranking takes, unless another one is asked for.
+pub const MIN_SCORED: usize = 20;
+
 mod book;
 mod figures;
 mod ranking;

@@ -1,7 +1,5 @@
 //! The ranking of members by their skill.
 
-use std::cmp::Ordering;
-
 use super::ScoreFigures;
 use crate::domain::MemberId;
 
@@ -43,7 +41,7 @@ impl Ranking {
         let (mut ranked, mut unranked): (Vec<_>, Vec<_>) =
             listed.partition(|member| member.figures.scored >= min);
         ranked.sort_unstable_by(|a, b| {
-            by_skill(&a.figures, &b.figures).then_with(|| a.member_id.cmp(&b.member_id))
+            a.figures.by_skill(&b.figures).then_with(|| a.member_id.cmp(&b.member_id))
         });
         unranked.sort_unstable_by(|a, b| {
             let fewer = a.figures.scored.cmp(&b.figures.scored);
@@ -51,7 +49,7 @@ impl Ranking {
         });
         let mut before: Option<(usize, ScoreFigures)> = None;
         for (position, member) in (1..).zip(&mut ranked) {
-            let tied = before.filter(|(_, figures)| by_skill(figures, &member.figures).is_eq());
+            let tied = before.filter(|(_, figures)| figures.by_skill(&member.figures).is_eq());
             let place = tied.map_or(position, |(place, _)| place);
             member.place = Some(place);
             before = Some((place, member.figures));
@@ -63,13 +61,4 @@ impl Ranking {
     pub fn sessions(&self) -> usize {
         self.crowd.scored
     }
-}
-
-/// The higher lower bound first, then the higher skill.
-pub(super) fn by_skill(a: &ScoreFigures, b: &ScoreFigures) -> Ordering {
-    let descending = |a: Option<f64>, b: Option<f64>| match (a, b) {
-        (Some(a), Some(b)) => b.total_cmp(&a),
-        (a, b) => b.is_some().cmp(&a.is_some()),
-    };
-    descending(a.low, b.low).then(descending(a.skill, b.skill))
 }
