@@ -20,7 +20,9 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, convene, judge};
-use swarm_core::store::{Basis, BasisQuery, Filed, MemberChange, MemberSaved, Store, Tenants};
+use swarm_core::store::{
+    Basis, BasisQuery, Caller, Filed, MemberChange, MemberSaved, Store, Tenants,
+};
 use swarm_core::{Entropy as _, Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
 
@@ -227,14 +229,16 @@ impl Fixture {
     /// Loads the facts that a take is judged by, from memory.
     pub fn basis(&self, author: &Author, take: &Submission) -> Basis {
         let TakeDraft { date, subject_id, nonce, .. } = take.draft();
-        let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
+        let query =
+            BasisQuery { caller: Caller::Bearer(&author.token), date: *date, subject_id, nonce };
         at_once(self.store.basis(&query)).expect("it answers")
     }
 
     /// Loads the facts that a take is judged by, and judges it.
     pub async fn judged(&self, author: &Author, take: &Submission) -> Filing {
         let TakeDraft { date, subject_id, nonce, .. } = take.draft();
-        let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
+        let query =
+            BasisQuery { caller: Caller::Bearer(&author.token), date: *date, subject_id, nonce };
         let basis = self.store.basis(&query).await.expect("it answers");
         let mut attempt = AttemptId([0; 16]);
         SystemEntropy.fill(&mut attempt.0).expect("entropy");

@@ -54,8 +54,8 @@ pub use log::{
 };
 pub use mail::{Mail, MailState, Message};
 pub use member::{
-    Application, KeyReplacement, KeyReplacementRequest, Member, MemberPatch, MemberState,
-    TokenClaim,
+    Application, Enrolment, KeyReplacement, KeyReplacementRequest, Member, MemberPatch,
+    MemberState, TokenClaim,
 };
 pub use memo::{Memo, MemoDraft};
 pub use outcome::{

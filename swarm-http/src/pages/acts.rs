@@ -42,6 +42,7 @@ pub(super) fn describe(
         LogEntry::Member(entry) => {
             let act = match entry.act {
                 MemberAct::Activated => "activated",
+                MemberAct::Enrolled => "enrolled",
                 MemberAct::Updated => "updated",
                 MemberAct::Deactivated => "deactivated",
                 MemberAct::Claimed => "claimed",

@@ -10,7 +10,7 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::rules;
 use swarm_core::store::{
-    Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
+    Basis, BasisQuery, Caller, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
     MessageQuery, SessionQuery, Store, TakeQuery,
 };
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
@@ -145,7 +145,7 @@ impl Fixture {
 
     pub fn basis(&self, author: &Author, date: &str, subject: &str, nonce: &str) -> Basis {
         let query = BasisQuery {
-            token: &TokenHash::of(author.token.as_bytes()),
+            caller: Caller::Bearer(&TokenHash::of(author.token.as_bytes())),
             date: Day::parse(date).unwrap(),
             subject_id: &SubjectId::parse(subject).unwrap(),
             nonce: &swarm_core::domain::Nonce::parse(nonce).unwrap(),

@@ -360,6 +360,8 @@ pub struct EndorsedKey {
 pub enum MemberAct {
     /// The member was activated.
     Activated,
+    /// The embedding program made it a member, active at once.
+    Enrolled,
     /// An operator changed its name, its contact or its lens.
     Updated,
     /// The member was deactivated.
