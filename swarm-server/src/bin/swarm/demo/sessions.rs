@@ -63,10 +63,6 @@ pub(super) fn past(
     }
     let theme = theme(days_ago);
     let convened = desk.at(start);
-    if let Some(before) = before {
-        let yesterday = days_ago + 1;
-        outcome(desk, before, daily_value(self::theme(yesterday), yesterday))?;
-    }
     snapshot(desk, theme, days_ago, convened.day())?;
     let deadline = convened.plus_millis(OPEN * 60_000);
     let session = Session {
@@ -106,6 +102,10 @@ pub(super) fn past(
     let states =
         if early { &["published"][..] } else { &["window_closed", "aggregated", "published"] };
     finish(desk, id, states)?;
+    if let Some(before) = before {
+        let yesterday = days_ago + 1;
+        outcome(desk, before, daily_value(self::theme(yesterday), yesterday))?;
+    }
     Ok(id)
 }
 

@@ -15,7 +15,7 @@ const DAY: i64 = 24 * 60;
 const WEEKS: i64 = 52;
 
 /// How many days before the end the first weekly session is convened.
-pub(super) const BEGINS: i64 = DAYS + 7 * WEEKS;
+pub(super) const BEGINS: i64 = DAYS + 1 + 7 * WEEKS;
 
 /// The founder whose confidence is as high as it is often right.
 const CALIBRATED: i64 = 5;
@@ -27,11 +27,8 @@ const LOUD: i64 = 7;
 pub(super) fn run(desk: &Desk) -> Result<(), Failure> {
     let mut before: Option<(SessionId, i64)> = None;
     for week in (1..=WEEKS).rev() {
-        let start = (DAYS + 7 * week) * DAY;
+        let start = (DAYS + 1 + 7 * week) * DAY;
         let convened = desk.at(start);
-        if let Some((id, week)) = before {
-            outcome(desk, id, value(week))?;
-        }
         let theme = theme(week);
         let deadline = convened.plus_millis(6 * 60 * 60_000);
         let known = deadline.plus_millis(7 * DAY * 60_000);
@@ -52,9 +49,12 @@ pub(super) fn run(desk: &Desk) -> Result<(), Failure> {
         }
         desk.at(start - 6 * 60 - 30);
         finish(desk, id, &["window_closed", "aggregated", "published"])?;
+        if let Some((id, week)) = before {
+            outcome(desk, id, value(week))?;
+        }
         before = Some((id, week));
     }
-    desk.at(DAYS * DAY + DAY / 2 + 60);
+    desk.at((DAYS + 1) * DAY - 6 * 60 - 30);
     before.map_or(Ok(()), |(id, week)| outcome(desk, id, value(week)))
 }
 
