@@ -120,7 +120,7 @@ fn another(backend: &Backend) -> AnyStore {
         return Arc::new(connect(&redis.url()));
     }
     if let Some(url) = &backend.postgres {
-        return Arc::new(now(PostgresStore::connect(url)).unwrap());
+        return Arc::new(now(PostgresStore::create(url)).unwrap());
     }
     let Some(folder) = &backend.folder else { return Arc::clone(&backend.store) };
     let clock = backend.clock.clone();
