@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Error, Tenant, log_rows};
 use crate::domain::{
@@ -17,6 +18,9 @@ use crate::rules::{
     MemberRecord, Ranking, Refusal, ScoreBook, ScoreFilter, SessionScores, counted_outcome, scores,
 };
 use crate::store::{LogPosition, SessionList, SessionQuery, SummaryQuery};
+
+/// The last number that was given to a state of scores.
+static LAST_STATE: AtomicU64 = AtomicU64::new(0);
 
 /// Maximum number of rankings that are kept.
 const MAX_RANKINGS: usize = 64;
@@ -36,6 +40,8 @@ const ROWS_AT_ONCE: usize = 1_000;
 pub struct Scores {
     /// The last entry that was read, and the position then; `None` before the first call, or where the log is empty.
     read_to: Option<(LogPosition, LogRow)>,
+    /// The number of the state: no other in this process has it.
+    state: u64,
     book: ScoreBook,
     /// The names of the members that were ranked.
     names: Arc<HashMap<MemberId, Name>>,
@@ -115,6 +121,15 @@ impl Scores {
         Ok(self.book.record(member, filter))
     }
 
+    /// Returns the number of the state as it is now: rankings and records are the same as long as it is.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn state(&mut self, tenant: &Tenant) -> Result<u64, Error> {
+        self.follow(tenant).await?;
+        Ok(self.state)
+    }
+
     /// Looks up the names that are not known.
     async fn find_names(&mut self, tenant: &Tenant, ranking: &Ranking) -> Result<(), Error> {
         let listed = ranking.ranked.iter().chain(&ranking.unranked);
@@ -172,9 +187,14 @@ impl Scores {
     }
 
     async fn apply(&mut self, tenant: &Tenant, changes: Changes) -> Result<(), Error> {
-        if !changes.members.is_empty() {
+        let renamed = changes.members.iter().filter(|member| self.names.contains_key(*member));
+        let renamed: Vec<_> = renamed.collect();
+        if !renamed.is_empty() || !changes.sessions.is_empty() {
+            self.state = next_state();
+        }
+        if !renamed.is_empty() {
             let names = Arc::make_mut(&mut self.names);
-            changes.members.iter().for_each(|member| drop(names.remove(member)));
+            renamed.into_iter().for_each(|member| drop(names.remove(member)));
         }
         if !changes.sessions.is_empty() {
             // Also if a session below cannot be read: then the entries are read again.
@@ -191,8 +211,11 @@ impl Scores {
         // The position comes first: what changes while the sessions are read is read again after it.
         let position = tenant.log_position().await?;
         let end = tenant.log_end(position.clone()).await?;
-        let mut scores =
-            Self { read_to: end.map(|end| (position, end.into_row())), ..Self::default() };
+        let mut scores = Self {
+            read_to: end.map(|end| (position, end.into_row())),
+            state: next_state(),
+            ..Self::default()
+        };
         // A session that is published meanwhile is in the second list.
         for state in [SessionState::Aggregated, SessionState::Published] {
             let list = SessionList::InState(state);
@@ -245,6 +268,11 @@ impl Scores {
         }
         Ok(())
     }
+}
+
+/// A number that no state has.
+fn next_state() -> u64 {
+    LAST_STATE.fetch_add(1, Ordering::Relaxed).saturating_add(1)
 }
 
 /// What entries of the log change.

@@ -62,7 +62,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let ranked = with_baselines(&named);
     let count = ranked.len() + ranking.unranked.len();
     let shown = skipped.saturating_add(PER_PAGE);
-    let unranked = ranking.unranked.iter().map(|member| Entry::Member(member));
+    let unranked = ranking.unranked.iter().map(Entry::Member);
     let mut rows: Vec<_> = ranked.into_iter().map(|entry| (true, entry)).collect();
     rows.extend(unranked.map(|entry| (false, entry)));
     let rows = rows.into_iter().skip(skipped).take(PER_PAGE);

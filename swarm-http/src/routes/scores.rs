@@ -72,14 +72,20 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
     let member = request.member_id(Resource::Member)?;
     let subject = request.filter_of("subject", SubjectId::parse)?;
     let filter = ScoreFilter { subject, since: None };
-    let record = request.served.scores().await.record(request.tenant(), &member, &filter).await?;
-    Ok(wire::scores::record(&member, &record).into())
+    let (tenant, mut scores) = (request.tenant(), request.served.scores().await);
+    // The state comes first: what changes after it makes another answer.
+    let state = scores.state(tenant).await?;
+    let record = scores.record(tenant, &member, &filter).await?;
+    Ok(Answer::from(wire::scores::record(&member, &record)).of_scores(state))
 }
 
 pub(crate) async fn ranking(request: RequestContext) -> Reply {
     let (filter, min) = request.scores_selected()?;
-    let ranking = request.served.scores().await.ranking(request.tenant(), &filter, min).await?;
-    Ok(wire::scores::ranking(&ranking).into())
+    let (tenant, mut scores) = (request.tenant(), request.served.scores().await);
+    let state = scores.state(tenant).await?;
+    let ranking = scores.ranking(tenant, &filter, min).await?;
+    drop(scores);
+    Ok(Answer::from(wire::scores::ranking(&ranking)).of_scores(state))
 }
 
 pub(crate) async fn outcome(mut request: RequestContext) -> Reply {
