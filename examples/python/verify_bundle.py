@@ -343,6 +343,12 @@ def inner(record, name):
     return value if isinstance(value, dict) else {}
 
 
+def read_voided(record, name):
+    """The mark of a session that counts for nothing."""
+    mark = field(record, name, dict, "object")
+    return {"at": instant_text(instant(mark, "at")), "note": string(mark, "note", 0, 500)}
+
+
 def read_snapshot(record, _name):
     snapshot = inner(record, "snapshot")
     if snapshot.get("participation") is None or snapshot.get("stances") is None:
@@ -1109,6 +1115,8 @@ def check_history(session, filed, acts, report):
         if other:
             faults.append(f"the record differs from the last act, entry {acts[-1].seq}: {', '.join(other)}")
     report.conclude("history", faults, f"{len(acts)} acts lead from convening to the record")
+    voids = [act for act in acts if act.act == "void"]
+    report.notable("history", [f"{act.named()}: voided: its result counts for nothing" for act in voids])
 
 
 def differing(one, other):
@@ -1130,10 +1138,18 @@ def late_questions(filed, acts):
 def step_fault(before, act):
     after, may = act.session, set()
     one, other, over = before["state"], after["state"], is_over(before["state"])
+    if before.get("voided") is not None:
+        return "changes it after it was voided"
     if act.act == "convened":
         return "convenes it again"
     if act.act == "withdrawn":
         return "withdraws it"
+    if act.act == "void" and not over:
+        return f"voids it, though it is {one}"
+    if act.act == "void" and before.get("practice"):
+        return "voids it, though it is for practice"
+    if act.act == "void":
+        may = {"voided"}
     if act.act == "state":
         forward = other != "published" and STATES.index(one) < STATES.index(other)
         if not forward and (one, other) not in (("window_closed", "collecting"), ("aggregated", "published")):

@@ -32,6 +32,7 @@ mod subject;
 mod take;
 mod text;
 mod time;
+mod time_zone;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
@@ -63,7 +64,9 @@ pub use outcome::{
     Resolution, Voided,
 };
 pub use quotas::Quotas;
-pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};
+pub use schedule::{
+    Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays, span_millis,
+};
 pub use seal::Salt;
 pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,
@@ -82,5 +85,6 @@ pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, Note, STANCES, Stance, SubjectId,
 };
 pub use time::{Day, TimeOfDay, Timestamp};
+pub use time_zone::TimeZone;
 
 pub(crate) use text::bounded;

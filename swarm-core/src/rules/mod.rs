@@ -70,7 +70,7 @@ pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReac
 pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
 pub use schedule::{
-    ScheduledWindow, next_opening, next_state, next_windows, open_windows, windows_of,
+    ScheduledWindow, Steps, next_opening, next_state, next_windows, open_windows, steps, windows_of,
 };
 pub use scoring::{
     CalibrationBin, Forecast, MIN_SCORED, MemberRecord, RankedMember, Ranking, Right, Score,
@@ -79,8 +79,8 @@ pub use scoring::{
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
-    convene, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move, may_move_deadline,
-    record_outcome, withdraw,
+    convene, end_window, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move,
+    may_move_deadline, record_outcome, void, withdraw,
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};

@@ -176,6 +176,14 @@ impl Refusal {
         Self::NoSession { open: Vec::new() }
     }
 
+    /// Returns its text; of a bad field which one, and what is wrong with it.
+    pub fn explained(&self) -> String {
+        match self {
+            Self::InvalidRequest(invalid) => invalid.to_string(),
+            refusal => refusal.to_string(),
+        }
+    }
+
     /// Returns the seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {

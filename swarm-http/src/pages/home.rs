@@ -11,9 +11,9 @@ use swarm_core::rules::{self, Movement, PublicTake, Stage};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
 
-use super::charts::{signed, strip};
+use super::charts::{shown, signed, strip};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of};
+use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of, no_result_texts};
 use super::markup::Markup;
 use super::people::{People, Person};
 use super::time_text::TimeFormatter;
@@ -91,7 +91,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let people = People::find(tenant, &records.members()).await?;
     let site = SiteContext::of(&request);
     let row = |session: &Arc<SessionSummary>| SessionRow::new(session, &subjects, times);
-    let takes = records.takes.iter().map(|take| TakeView::in_list(take, &subjects, &people, times));
+    let remarks = no_result_texts(tenant, &records.takes).await?;
+    let takes = records.takes.iter().map(|take| {
+        let view = TakeView::in_list(take, &subjects, &people, times);
+        view.remarked(remarks.get(&take.session_id()))
+    });
     let page = HomePage {
         open: records.open.iter().map(|it| open_session(it, &subjects, &people, times)).collect(),
         pending: records.pending.iter().map(row).collect(),
@@ -113,6 +117,8 @@ impl Records {
             let list = SessionList::InState(state);
             for session in tenant.summaries(list, MAX_OPEN, None).await?.sessions {
                 match stage_text::stage_of(&session, times) {
+                    // It has no result to wait for.
+                    _ if session.voided.is_some() => {}
                     Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
                     _ => pending.push(session),
                 }
@@ -141,7 +147,9 @@ impl Records {
         times: TimeFormatter,
     ) -> Vec<Change> {
         let view = |(session, movement): &(Arc<SessionSummary>, Arc<Movement>)| {
-            let is_next = |open: &&SessionWithTakes| open.0.subject_id == session.subject_id;
+            let is_next = |open: &&SessionWithTakes| {
+                open.0.counts() && open.0.subject_id == session.subject_id
+            };
             let next = self.open.iter().find(is_next).map(|(session, _)| &**session);
             change((&**session, &**movement), next, (subjects, people), times)
         };
@@ -234,7 +242,8 @@ fn change(
     times: TimeFormatter,
 ) -> Change {
     let score = movement.score.map(|(from, to)| {
-        let [before, after, by] = [from, to, to - from].map(signed);
+        // The difference of the figures shown: readers subtract them.
+        let [before, after, by] = [from, to, shown(to) - shown(from)].map(signed);
         if before == after {
             format!("{after}, unchanged")
         } else {

@@ -144,23 +144,49 @@ fn sessions(operator: &Operator<'_>) {
     assert_eq!((&status["ready"], &status["applications"]), (&json!(true), &json!(0)));
 
     operator.change("session deadline 1 +1h --yes");
-    operator.change("session close 1");
-    operator.change("session open 1");
-    operator.change("session close 1");
+    user.admin("session close 1").fails(2, "--yes");
+    operator.change("session close 1 --yes");
+    let closed = json_of(&operator.run("session show 1 --json"))["session"].clone();
+    assert_eq!(closed["state"], "window_closed");
+    user.member("submit --stance neutral --confidence 0.5").fails(1, "no session collects takes");
+    operator.change("session deadline 1 +1h --yes");
+    operator.change("session close 1 --yes");
     operator.change("session aggregate 1 --yes");
     operator.change("session publish 1");
+    user.admin("session void 1 --yes").fails(2, "--note");
+    user.admin("session void 1 --note wrong").fails(2, "--yes");
+    operator.change("session void 1 --note wrong --yes");
+    user.admin("session void 1 --note again --yes").fails(1, "session is void");
+    assert!(operator.run("session list").contains("\tpublished, void\t"));
+    operator
+        .change("session convene --subject aurora --date 2026-11-18 --state scheduled --finish");
+    assert!(operator.run("session list").contains("\tannounced\t"));
+    operator.change("session open 3");
+    operator.change("session brief 3");
+    user.admin("session brief 3").fails(1, "brief already published");
+    operator.change("session brief 3 --replace");
+    operator.change("session withdraw 3");
+    operator.change("session convene --subject aurora --date 2026-11-17 --practice --closes +3h");
+    assert!(operator.run("session list").contains("\tcollecting, practice\t"));
+    operator.change("session convene --subject aurora --date 2026-11-17 --closes +3h");
+    user.member("submit --session 4 --stance neutral --confidence 0.5")
+        .fails(1, "would land in session 5");
+    user.member("submit --session 4 --stance neutral --confidence 0.5 --dry-run")
+        .fails(1, "session 5");
+    operator.change("session withdraw 5");
+    user.member("submit --session 4 --stance neutral --confidence 0.5").ok();
     assert!(operator.run("session list --state published").contains("\n1\t"));
     assert!(operator.run("session show 1").contains("published"));
     operator.change("session convene --subject aurora --blind --closes +3h");
-    let blind = json_of(&operator.run("session show 3 --json"));
+    let blind = json_of(&operator.run("session show 6 --json"));
     assert_eq!(blind["session"]["blind"], true);
-    operator.change("session withdraw 3");
+    operator.change("session withdraw 6");
     operator
         .change("session convene --subject aurora --date 2026-01-01 --closes 2026-01-01T12:00:00Z");
-    operator.change("session question 4 --question Higher? --resolution Prices --resolves +7d");
-    operator.change("session aggregate 4");
-    operator.change("session outcome 4 -0.5 --source https://prices.example --note noon");
-    assert!(operator.run("session show 4").contains("prices.example"));
+    operator.change("session question 7 --question Higher? --resolution Prices --resolves +7d");
+    operator.change("session aggregate 7");
+    operator.change("session outcome 7 -0.5 --source https://prices.example --note noon");
+    assert!(operator.run("session show 7").contains("prices.example"));
     assert_eq!(json_of(&operator.run("ranking --min 2 --json"))["sessions"], 0, "nobody filed");
     operator.change("memo retract 1");
     assert!(operator.run("outbox list").contains("zoe@test.example"));

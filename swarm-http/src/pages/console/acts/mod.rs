@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 45] = [
+pub(crate) static ALL: [&Act; 47] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -178,7 +178,9 @@ pub(crate) static ALL: [&Act; 45] = [
     &EXCUSE,
     &UNEXCUSE,
     &PUBLISH_BRIEF,
+    &REPLACE_BRIEF,
     &WITHDRAW,
+    &VOID,
     &RETRY_MESSAGE,
     &CANCEL_MESSAGE,
     &ACCEPT_CLOCK,
