@@ -40,7 +40,8 @@ struct HomePage {
     open: Vec<OpenSession>,
     pending: Vec<SessionRow>,
     changes: Vec<Change>,
-    published: Vec<SessionRow>,
+    /// The latest results, those that are not published yet first.
+    results: Vec<SessionRow>,
     takes: Vec<TakeView>,
 }
 
@@ -77,7 +78,7 @@ type SessionWithTakes = (Arc<Session>, Vec<PublicTake>);
 struct Records {
     open: Vec<SessionWithTakes>,
     pending: Vec<Arc<SessionSummary>>,
-    published: Vec<Arc<SessionSummary>>,
+    results: Vec<Arc<SessionSummary>>,
     /// The latest result of a subject, and what changed since the one before.
     changes: Vec<(Arc<SessionSummary>, Arc<Movement>)>,
     takes: Vec<PublicTake>,
@@ -100,7 +101,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         open: records.open.iter().map(|it| open_session(it, &subjects, &people, times)).collect(),
         pending: records.pending.iter().map(row).collect(),
         changes: records.change_views(&subjects, &people, times),
-        published: records.published.iter().map(row).collect(),
+        results: records.results.iter().map(row).collect(),
         takes: takes.collect(),
         frame: Frame::new(site.clone(), site.name, "/").with_description(&site.about),
     };
@@ -112,7 +113,7 @@ impl Records {
         let tenant = request.tenant();
         use SessionState::{Aggregated, Collecting, Scheduled, WindowClosed};
         let mut open = Vec::new();
-        let mut pending = Vec::new();
+        let (mut pending, mut results) = (Vec::new(), Vec::new());
         for state in [Scheduled, Collecting, WindowClosed, Aggregated] {
             let list = SessionList::InState(state);
             for session in tenant.summaries(list, MAX_OPEN, None).await?.sessions {
@@ -120,7 +121,12 @@ impl Records {
                     // It has no result to wait for.
                     _ if session.voided.is_some() => {}
                     Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
-                    _ => pending.push(session),
+                    Stage::AwaitingResult => pending.push(session),
+                    // Practice has no result.
+                    Stage::Aggregated | Stage::Published if session.counts() => {
+                        results.push(session);
+                    }
+                    Stage::Aggregated | Stage::Published => {}
                 }
             }
         }
@@ -130,13 +136,16 @@ impl Records {
         pending.sort_by_key(|session| std::cmp::Reverse(session.id));
         pending.truncate(MAX_PENDING);
         let published = tenant.published(MAX_PUBLISHED).await?;
+        results.sort_by_key(|session| std::cmp::Reverse(session.id));
+        results.extend(published.iter().cloned());
+        results.truncate(MAX_PUBLISHED);
         let with_takes = open.iter().map(|session| tenant.session(session.id));
         Ok(Self {
             open: try_join_all(with_takes).await?,
             changes: changes(request, &published).await?,
             takes: tenant.newest_takes(MAX_TAKES, None, |_| true).await?.takes,
             pending,
-            published,
+            results,
         })
     }
 
@@ -158,7 +167,7 @@ impl Records {
 
     fn subjects(&self) -> impl Iterator<Item = &swarm_core::domain::SubjectId> {
         let of_open = self.open.iter().map(|(session, _)| &session.subject_id);
-        let listed = self.pending.iter().chain(&self.published);
+        let listed = self.pending.iter().chain(&self.results);
         let of_takes = self.takes.iter().map(PublicTake::subject_id);
         of_open.chain(listed.map(|session| &session.subject_id)).chain(of_takes)
     }

@@ -30,8 +30,11 @@ fn advance(client: &Client, session: u64, states: &[&str]) {
 }
 
 fn quorum(client: &Client, session: u64, quorum: u32) {
-    let (path, body) =
-        (format!("/api/swarm/admin/sessions/{session}"), json!({ "quorum": quorum }).to_string());
+    amend(client, session, &json!({ "quorum": quorum }));
+}
+
+fn amend(client: &Client, session: u64, change: &serde_json::Value) {
+    let (path, body) = (format!("/api/swarm/admin/sessions/{session}"), change.to_string());
     let headers = [("x-admin-token", crate::harness::ADMIN), ("content-type", "application/json")];
     client.send("PATCH", &path, &headers, body.as_bytes()).expect(200);
 }
@@ -76,10 +79,15 @@ fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
     let ada = Author::join(&client, "Ada");
     client.convene(DAY, "aurora");
     file(&client, &ada, "aurora", "bullish");
-    advance(&client, 1, &["window_closed", "aggregated"]);
+    let filed_at = client.get("/api/swarm/takes/1").expect(200).json()["filedAt"].clone();
+    amend(&client, 1, &json!({ "windowClosesAt": filed_at }));
+    advance(&client, 1, &["window_closed"]);
     let home = html(&client, "/");
     assert!(home.contains("Awaiting result") && home.contains("bullish it is"), "{home}");
     assert!(home.contains("No session is open"), "{home}");
+    advance(&client, 1, &["aggregated"]);
+    let home = html(&client, "/");
+    assert!(!home.contains("Awaiting result") && home.contains("+2.00"), "{home}");
     let session = html(&client, "/swarm/sessions/1");
     assert!(session.contains(">aggregated</span>") && !session.contains("closes "), "{session}");
 }
