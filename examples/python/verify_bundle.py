@@ -394,11 +394,6 @@ def read_outcome(record, name):
     return {"value": value, "source": optional(string, found, "source", 0, 500), "recordedAt": instant_text(instant(found, "recordedAt"))}
 
 
-def read_voided(record, name):
-    found = inner(record, name)
-    return {"at": instant_text(instant(found, "at")), "note": string(found, "note", 0, 500)}
-
-
 class Session:
     """A session that was read by the rules."""
 
@@ -1144,12 +1139,6 @@ def step_fault(before, act):
         return "convenes it again"
     if act.act == "withdrawn":
         return "withdraws it"
-    if act.act == "void" and not over:
-        return f"voids it, though it is {one}"
-    if act.act == "void" and before.get("practice"):
-        return "voids it, though it is for practice"
-    if act.act == "void":
-        may = {"voided"}
     if act.act == "state":
         forward = other != "published" and STATES.index(one) < STATES.index(other)
         if not forward and (one, other) not in (("window_closed", "collecting"), ("aggregated", "published")):
@@ -1173,8 +1162,8 @@ def step_fault(before, act):
         may = {*QUESTION, *(() if over else ("quorum",))}
     elif act.act == "void" and not over:
         return f"voids it, though it is {one}"
-    elif act.act == "void" and before.get("voided") is not None:
-        return "voids it again"
+    elif act.act == "void" and before.get("practice"):
+        return "voids it, though it is for practice"
     elif act.act == "void":
         may = {"voided"}
     elif act.act == "outcome" and not over:

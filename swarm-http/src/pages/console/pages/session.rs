@@ -154,8 +154,7 @@ fn outcome_text(outcome: Option<&Outcome>) -> String {
 /// The forms that record the outcome of a session that counts.
 fn outcome(context: &ConsoleContext, session: &Session, page: &mut Page) {
     let is_over = !rules::takes_may_come(session.window_closes_at, context.times.now);
-    let counts = !session.practice && session.voided.is_none();
-    if session.state < SessionState::Aggregated || !is_over || !counts {
+    if session.state < SessionState::Aggregated || !is_over || !session.counts() {
         return;
     }
     let part = [context.part(0)];
