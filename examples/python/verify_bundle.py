@@ -10,7 +10,7 @@ of takes, or who counts), or it is "unproven" and has to be taken on trust. Exit
 2 there is no bundle to read, 3 with --strict if something is notable. LOG-KEY is `logKey` or `signingKey` of the service,
 from another source.
 
-It was written from API.md alone (sections 3, 5.1, 5.8, 6.3 to 6.5, 11.2 and 11.5 to 11.9), not from the code of the
+It was written from API.md alone (sections 3, 5.1, 5.8, 6.3 to 6.5, 6.11, 11.2 and 11.5 to 11.9), not from the code of the
 service, and trusts nothing in the bundle: whatever it says is computed again.
 """
 
@@ -386,6 +386,14 @@ def read_snapshot(record, _name):
     }
 
 
+def read_outcome(record, name):
+    found = inner(record, name)
+    value = optional(number, found, "value")
+    if value is not None and not -2 <= value <= 2:
+        raise Invalid("the outcome is not from -2 to 2")
+    return {"value": value, "source": optional(string, found, "source", 0, 500), "recordedAt": instant_text(instant(found, "recordedAt"))}
+
+
 class Session:
     """A session that was read by the rules."""
 
@@ -398,21 +406,21 @@ class Session:
         self.closes_at, self.opened_at, self.published_at = (
             optional(instant, record, it) for it in ("windowClosesAt", "openedAt", "publishedAt"))
         self.blind, self.practice, self.finish = (bool(optional(boolean, record, it)) for it in ("blind", "practice", "finish"))
-        self.voided = optional(read_voided, record, "voided")
+        self.question, self.resolution = optional(string, record, "question", 1, 500), optional(string, record, "resolution", 1, 1_000)
+        self.resolves_at = optional(instant, record, "resolvesAt")
+        self.outcome, self.voided = optional(read_outcome, record, "outcome"), optional(read_voided, record, "voided")
         self.quorum, self.buckets = optional(whole, record, "quorum", 2**32 - 1), optional(read_buckets, record, "buckets")
         self.roster, self.snapshot = optional(read_roster, record, "roster"), optional(read_snapshot, record, "snapshot")
         self.aggregated_at = instant(self.snapshot, "aggregatedAt") if self.snapshot else None
         time = lambda millis: None if millis is None else instant_text(millis)
         self.head = {"id": self.id, "date": self.date, "subjectId": self.subject, "state": self.state,
                      "windowClosesAt": time(self.closes_at), "convenedAt": time(self.convened_at), "quorum": self.quorum}
-        self.tail = {
-            **({"blind": True} if self.blind else {}),
-            **({"practice": True} if self.practice else {}),
-            **({"finish": True} if self.finish else {}),
-            **({"openedAt": time(self.opened_at)} if self.opened_at is not None else {}),
-            **({"publishedAt": time(self.published_at)} if self.published_at is not None else {}),
-            **({"voided": self.voided} if self.voided is not None else {}),
+        tail = {
+            "blind": self.blind or None, "practice": self.practice or None, "finish": self.finish or None,
+            "question": self.question, "resolution": self.resolution, "resolvesAt": time(self.resolves_at),
+            "openedAt": time(self.opened_at), "publishedAt": time(self.published_at), "outcome": self.outcome, "voided": self.voided,
         }
+        self.tail = {name: value for name, value in tail.items() if value is not None}
         written = {**self.head, "buckets": self.buckets, "roster": self.roster, **self.tail, "snapshot": self.snapshot}
         self.faults, self.unknown = inexact(record, written)
 
@@ -427,7 +435,7 @@ class Session:
 # ---- Entries of the log (API.md, 11.2) ----------------------------------------------------------
 
 OTHER_KINDS = {"memo", "subject", "subject-snapshot", "regime", "signal", "operation", "committee-day", "committee-take"}
-ACTS = {"convened", "state", "deadline", "quorum", "roster", "excuse", "brief", "withdrawn", "opened", "void"}
+ACTS = {"convened", "state", "deadline", "quorum", "question", "roster", "excuse", "brief", "withdrawn", "opened", "void", "outcome"}
 MEMBER_ACTS = {"activated", "enrolled", "updated", "deactivated", "claimed", "claim-reset", "key-rotated", "erased"}
 
 
@@ -479,10 +487,13 @@ LOGGED = {"id": ID, "date": lambda value: isinstance(value, str) and reads(lambd
           "subjectId": NAME, "state": STATES.__contains__, "windowClosesAt": nullable(exact_instant),
           "convenedAt": exact_instant, "quorum": nullable(lambda value: exact_whole(value, 2**32 - 1)),
           "bucketsDigest": nullable(exact_digest), "rosterDigest": nullable(exact_digest),
-          "blind?": lambda value: value is True, "practice?": lambda value: value is True,
-          "finish?": lambda value: value is True, "openedAt?": exact_instant, "publishedAt?": exact_instant,
-          "voided?": lambda value: fits(value, {"at": exact_instant, "note": exact_text(0, 500)}),
-          "snapshotDigest": nullable(exact_digest)}
+          "blind?": lambda value: value is True, "practice?": lambda value: value is True, "finish?": lambda value: value is True,
+          "question?": exact_text(1, 500), "resolution?": exact_text(1, 1_000), "resolvesAt?": exact_instant,
+          "openedAt?": exact_instant, "publishedAt?": exact_instant, "outcome?": lambda value: fits(value, OUTCOME),
+          "voided?": lambda value: fits(value, VOIDED), "snapshotDigest": nullable(exact_digest)}
+OUTCOME = {"value": nullable(lambda value: isinstance(value, Number) and -2 <= value <= 2 and value.text == number_text(value)),
+           "source": nullable(exact_text(0, 500)), "recordedAt": exact_instant}
+VOIDED = {"at": exact_instant, "note": exact_text(0, 500)}
 
 
 def fits(value, fields):
@@ -858,7 +869,7 @@ def verify(fields, key=None, members=None, policy=None, read_log=None):
     if session:
         filed = Filed(session, takes, places)
         check_seals(session, takes, places, acts, entries, report)
-        check_history(session, acts, report)
+        check_history(session, filed, acts, report)
         check_versions(session, acts, entries, report)
         check_times(session, acts, entries, report)
         check_deadlines(filed, acts, report)
@@ -868,6 +879,7 @@ def verify(fields, key=None, members=None, policy=None, read_log=None):
         report.conclude("buckets", [f"not those whose digest entry {act.seq} has" for act in differs[:1]], "as in the log")
         check_count(session, acts, entries, report)
         check_snapshot(session, takes, places, acts, report)
+        check_outcome(session, acts, report)
     check_keys(takes, places, members, log, report)
     check_checkpoint(bundle.checkpoint, entries, key, policy, report)
     if log:
@@ -1083,8 +1095,8 @@ def check_revisions(takes, places, acts, report):
     report.conclude("revision", faults, f"of {len(by_member)} members, from 1 on without a gap")
 
 
-def check_history(session, acts, report):
-    faults = []
+def check_history(session, filed, acts, report):
+    faults = list(late_questions(filed, acts))
     if not acts:
         faults.append("no entry of the session")
     elif acts[0].act != "convened":
@@ -1107,6 +1119,17 @@ def differing(one, other):
     return [name for name in names if write(one.get(name)) != write(other.get(name))]
 
 
+QUESTION = ("question", "resolution", "resolvesAt")
+
+
+def late_questions(filed, acts):
+    """The acts that changed the question once takes were on file."""
+    for before, act in acts.steps():
+        on_file = len(filed.before(act.seq))
+        if on_file and any(name in QUESTION for name in differing(before.session, act.session)):
+            yield f"entry {act.seq} changes the question, when {on_file} takes were on file"
+
+
 def step_fault(before, act):
     after, may = act.session, set()
     one, other, over = before["state"], after["state"], is_over(before["state"])
@@ -1116,12 +1139,6 @@ def step_fault(before, act):
         return "convenes it again"
     if act.act == "withdrawn":
         return "withdraws it"
-    if act.act == "void" and not over:
-        return f"voids it, though it is {one}"
-    if act.act == "void" and before.get("practice"):
-        return "voids it, though it is for practice"
-    if act.act == "void":
-        may = {"voided"}
     if act.act == "state":
         forward = other != "published" and STATES.index(one) < STATES.index(other)
         if not forward and (one, other) not in (("window_closed", "collecting"), ("aggregated", "published")):
@@ -1137,9 +1154,22 @@ def step_fault(before, act):
     elif act.act == "deadline" and before.get("openedAt") is not None:
         return "moves the deadline after it was opened"
     elif act.act == "deadline":
-        may = {"windowClosesAt", *(() if over else ("quorum",)), *({"state"} if (one, other) == ("window_closed", "collecting") else ())}
+        may = {"windowClosesAt", *QUESTION, *(() if over else ("quorum",)),
+               *({"state"} if (one, other) == ("window_closed", "collecting") else ())}
     elif act.act == "quorum" and not over:
         may = {"quorum"}
+    elif act.act == "question":
+        may = {*QUESTION, *(() if over else ("quorum",))}
+    elif act.act == "void" and not over:
+        return f"voids it, though it is {one}"
+    elif act.act == "void" and before.get("practice"):
+        return "voids it, though it is for practice"
+    elif act.act == "void":
+        may = {"voided"}
+    elif act.act == "outcome" and not over:
+        return f"records its outcome, though it is {one}"
+    elif act.act == "outcome":
+        may = {"outcome"}
     elif (act.act == "roster" and before["rosterDigest"] is None or act.act == "excuse") and not over:
         may = {"rosterDigest"}
     also = [name for name in differing(before, after) if name not in may]
@@ -1315,6 +1345,62 @@ def check_snapshot(session, takes, places, acts, report):
     members = computed["participation"]["members"]
     report.conclude("snapshot", faults, f"computed again from {len(before)} takes, of which those of {members} members count, "
                                         "and the same bit for bit")
+
+
+def check_outcome(session, acts, report):
+    """What was recorded, and what each member lost by it (API.md, 6.11)."""
+    faults, replaced, last = [], [], None
+    for before, act in acts.steps():
+        if act.act != "outcome":
+            continue
+        outcome, earlier = act.session.get("outcome"), before.session.get("outcome")
+        if before.closes_at is None or act.at <= before.closes_at:
+            faults.append(f"entry {act.seq} records the outcome before its window was over")
+        if before.session.get("practice"):
+            faults.append(f"entry {act.seq} records the outcome of a session for practice")
+        if before.session.get("voided") is not None:
+            faults.append(f"entry {act.seq} records the outcome of a void session")
+        if outcome is not None and instant(outcome, "recordedAt") > act.at:
+            faults.append(f"entry {act.seq} records the outcome with a later time than its own")
+        if earlier is not None:
+            replaced.append(f"{act.named()}: the outcome {outcome_text(earlier)} → {outcome_text(outcome)}")
+        last = act
+    if faults:
+        report.conclude("outcome", faults, "")
+    report.notable("outcome", replaced)
+    value = session.outcome["value"] if session.outcome and session.voided is None else None
+    if last is None or value is None or session.snapshot is None:
+        return
+    for line in scores(float(value), session.snapshot["quotes"]):
+        report.conclude("outcome", [], line)
+    source = session.outcome["source"]
+    report.unproven("outcome", f"that it is what came of it: entry {last.seq} is the word of {shown(last.fields['by'])}"
+                               + (f", from {shown(source)}" if source is not None else ""))
+
+
+def outcome_text(outcome):
+    if outcome is None:
+        return "none"
+    return "annulled" if outcome["value"] is None else number_text(float(outcome["value"]))
+
+
+def scores(value, quotes):
+    """A line on the crowd, and one for each member: a stance with its confidence is a forecast, its loss the squared distance
+    from the outcome."""
+    y = (1 + value / 2) / 2
+    leans = [(quote, RANKS[quote["stance"]] / 2 * float(quote["confidence"])) for quote in quotes if quote["stance"] in RANKS]
+    if not leans:
+        yield f"{number_text(value)}; nobody had a known stance, so nothing is scored"
+        return
+    crowd = ((1 + ascending_sum([lean for _, lean in leans]) / len(leans)) / 2 - y) ** 2
+    rows = []
+    for quote, lean in leans:
+        loss = ((1 + lean) / 2 - y) ** 2
+        rows.append((rounded(loss), quote["memberId"], quote["takeId"], rounded(crowd - loss)))
+    yield (f"{number_text(value)}; from the snapshot, {len(rows)} members scored, the crowd lost {number_text(rounded(crowd))}, "
+           f"always neutral {number_text(rounded((0.5 - y) ** 2))}")
+    for loss, member, take, skill in sorted(rows, key=lambda row: (row[0], row[1].encode("utf-8"))):
+        yield f"{shown(member)} lost {number_text(loss)} with take {take}, skill {number_text(skill)}"
 
 
 def check_keys(takes, places, members, log, report):

@@ -62,8 +62,14 @@ pub(super) fn in_force<'a, 'b>(
 }
 
 /// Checks that the acts lead from convening to the record, each changing what it says and nothing else.
-pub(super) fn check_acts(session: &Session, acts: &[ActOnSession<'_>], report: &mut Report) {
-    let mut faults = Vec::new();
+/// `late` are the acts that changed the question once takes were on file.
+pub(super) fn check_acts(
+    session: &Session,
+    acts: &[ActOnSession<'_>],
+    late: Vec<String>,
+    report: &mut Report,
+) {
+    let mut faults = late;
     match acts.first() {
         None => faults.push("no entry of the session".to_owned()),
         Some(first) if first.entry.act != SessionAct::Convened => {

@@ -6,7 +6,7 @@
 //!
 //! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
 //! (what the log says of it), `history` (what operators did), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
-//! (the result), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
+//! (the result), `outcome` (what was asked, and what came of it), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
 //! judges by: [`aggregate`](crate::rules::aggregate()), [`may_move`](crate::rules::may_move) and
@@ -27,6 +27,7 @@ mod finding;
 mod history;
 mod key;
 mod keys;
+mod outcome;
 mod receipt;
 mod records;
 mod replay;
@@ -84,7 +85,8 @@ pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
     if let Some(session) = &session {
         let filed = Filed::new(session, &takes, &places);
         seals::check(session, &takes, &entries, &places, &acts, &mut report);
-        history::check_acts(session, &acts, &mut report);
+        let late = outcome::late_questions(&filed, &acts);
+        history::check_acts(session, &acts, late, &mut report);
         history::check_versions(session, &acts, &entries, &mut report);
         history::check_times(session, &acts, &entries, &mut report);
         deadlines::check(&filed, &acts, &mut report);
@@ -93,6 +95,7 @@ pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
         roster::check_buckets(session, &acts, &mut report);
         snapshot::check_count(session, &acts, &entries, &mut report);
         snapshot::check(session, &takes, &places, &acts, &mut report);
+        outcome::check(session, &acts, &mut report);
     }
     keys::check(&takes, &places, *members, *log, &mut report);
     checkpoint::check(&bundle.checkpoint, &entries, *key, *policy, &mut report);

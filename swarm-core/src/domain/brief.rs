@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::json::{Json, Object};
 use super::{
-    BriefId, Day, Invalid, SessionState, Signal, Subject, SubjectId, SubjectSnapshot, Timestamp,
+    BriefId, Day, Invalid, Question, SessionState, Signal, Subject, SubjectId, SubjectSnapshot,
+    Timestamp,
 };
 
 /// The content of a brief. Some of its fields are camelCase, others snake_case (API.md, 6.6).
@@ -27,6 +28,9 @@ pub struct BriefBody {
     pub take_schema: Json,
     /// The deadline at the time of publication. The deadline of the session governs.
     pub window_closes_at: Option<Timestamp>,
+    /// What the takes are about, and how the outcome is determined, at the time of publication.
+    #[serde(flatten)]
+    pub question: Question,
 }
 
 /// The fields of a regime in briefs of interface A.

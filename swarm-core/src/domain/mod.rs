@@ -61,7 +61,8 @@ pub use member::{
 };
 pub use memo::{Memo, MemoDraft};
 pub use outcome::{
-    Outcome, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText, Resolution, Voided,
+    Outcome, OutcomeDraft, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText,
+    Resolution, Voided,
 };
 pub use quotas::Quotas;
 pub use schedule::{

@@ -151,6 +151,36 @@ impl Outcome {
     }
 }
 
+/// An outcome to record (API.md, 7.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutcomeDraft {
+    /// The value; `None`: annulled, nothing is scored.
+    pub value: Option<OutcomeValue>,
+    /// Where it was read.
+    pub source: Option<OutcomeSource>,
+}
+
+impl OutcomeDraft {
+    /// Reads an outcome to record. Unlike elsewhere, `null` is not the same as absent: it annuls.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        if !fields.has("value") {
+            return Err(Invalid::missing("value"));
+        }
+        Ok(Self {
+            value: fields.number_if_any("value")?.map(OutcomeValue::parse).transpose()?,
+            source: fields.text_if_any("source")?.map(OutcomeSource::parse).transpose()?,
+        })
+    }
+
+    /// Returns the outcome, with the time that the store's clock gave.
+    pub fn recorded(&self, recorded_at: Timestamp) -> Outcome {
+        Outcome { value: self.value, source: self.source.clone(), recorded_at }
+    }
+}
+
 /// The mark of a session that counts for nothing (API.md, 7.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Voided {

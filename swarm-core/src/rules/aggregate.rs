@@ -201,7 +201,7 @@ fn quote(take: &Take) -> Quote {
 /// Rust's formatter rounds the exact value of the double, and ties to even. The only doubles
 /// halfway between two such decimals are the odd multiples of 2⁻¹³. For these, the next double away
 /// from zero is formatted instead.
-fn rounded(value: f64) -> f64 {
+pub(super) fn rounded(value: f64) -> f64 {
     let size = value.abs();
     let halfway = (size * 8_192.0) % 2.0 == 1.0;
     let beyond = if halfway { size.next_up() } else { size };

@@ -1,6 +1,6 @@
 //! What the pages say about a record beyond its fields (API.md, 10.3): the stage of a session,
 //! whether its members agree, what changed since the session before, and how a member compares with the
-//! others. All of it measures agreement, not accuracy: no outcome is on record.
+//! others. All of it measures agreement, not accuracy: see [`ScoreBook`](super::ScoreBook) for who was right.
 
 use std::cmp::Ordering;
 

@@ -7,8 +7,8 @@ use super::sessions::before_aggregation;
 use super::take_schema::take_schema;
 use crate::domain::json;
 use crate::domain::{
-    BriefBody, BriefRegime, Day, Prompt, RecentSession, Regime, STANCES, Session, SessionSummary,
-    Signal, Subject, SubjectSnapshot,
+    BriefBody, BriefRegime, Day, Prompt, Question, RecentSession, Regime, STANCES, Session,
+    SessionSummary, Signal, Subject, SubjectSnapshot,
 };
 
 /// The maximum number of signals in a brief: the newest ones.
@@ -56,6 +56,7 @@ pub fn compose(facts: BriefFacts, prompt: Option<Prompt>) -> Result<BriefBody, R
         prompt,
         take_schema: take_schema(&session),
         window_closes_at: session.window_closes_at,
+        question: session.question.clone(),
     })
 }
 
@@ -119,16 +120,31 @@ fn user_prompt(
         None => "No deadline is set yet.".to_owned(),
     };
     format!(
-        "Session {id}: your take on {name}, {date}.\n{deadline}\n\n\
+        "Session {id}: your take on {name}, {date}.\n{deadline}\n{question}\n\
          Subject:\n{subject}\n\nWhat the subject held last:\n{snapshot}\n\nRegime:\n{regime}\n\n\
          Recently published sessions:\n{recent}\n\nResearch signals of the day:\n{signals}\n",
         id = session.id,
         name = json::write(&subject.name),
         date = session.date,
+        question = question(&session.question),
         subject = json::write(subject),
         snapshot = json::write(&snapshot),
         regime = json::write(&regime),
         recent = json::write(recent),
         signals = json::write(signals),
     )
+}
+
+/// The question of the session, a line for each part that is given.
+fn question(question: &Question) -> String {
+    let Question { text, resolution, resolves_at } = question;
+    let lines = [
+        text.as_ref()
+            .map(|text| format!("The question that your stance answers: {}", json::write(text))),
+        resolution
+            .as_ref()
+            .map(|text| format!("How its outcome is determined: {}", json::write(text))),
+        resolves_at.map(|time| format!("Its outcome will be known at {time}.")),
+    ];
+    lines.into_iter().flatten().map(|line| line + "\n").collect()
 }

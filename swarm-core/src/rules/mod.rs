@@ -22,6 +22,7 @@ mod quota;
 mod refusal;
 mod resolve;
 mod schedule;
+mod scoring;
 mod search;
 mod sessions;
 mod standing;
@@ -72,11 +73,15 @@ pub use resolve::{Revised, resolve};
 pub use schedule::{
     ScheduledWindow, Steps, next_opening, next_state, next_windows, open_windows, steps, windows_of,
 };
+pub use scoring::{
+    CalibrationBin, Forecast, MIN_SCORED, MemberRecord, RankedMember, Ranking, Right, Score,
+    ScoreBook, ScoreFigures, ScoreFilter, SessionScores, counted_outcome, scores,
+};
 pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
     convene, end_window, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move,
-    may_move_deadline, void, withdraw,
+    may_move_deadline, record_outcome, void, withdraw,
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};

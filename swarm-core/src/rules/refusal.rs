@@ -138,6 +138,12 @@ pub enum Refusal {
     /// The session was voided, and counts for nothing.
     #[error("session is void")]
     SessionIsVoid,
+    /// The deadline of the session is ahead, or it has none.
+    #[error("session is open")]
+    SessionIsOpen,
+    /// The session has no outcome that counts.
+    #[error("no outcome")]
+    NoOutcome,
     /// The session is blind and not opened yet.
     #[error("session is sealed")]
     SessionSealed,
@@ -205,6 +211,7 @@ impl Refusal {
                 | Self::SessionIs(_)
                 | Self::SessionIsPractice
                 | Self::SessionIsVoid
+                | Self::SessionIsOpen
                 | Self::AlreadyAggregated
                 | Self::AlreadyOpened
                 | Self::SessionSealed

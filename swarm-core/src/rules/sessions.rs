@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::log::{self, Act};
 use super::{Refusal, Resource, Versioned, aggregate, takes_may_come};
 use crate::domain::{
-    Attribution, Invalid, Member, MemberId, Roster, Session, SessionAct, SessionDraft, SessionId,
-    SessionPatch, SessionState, Take, Timestamp, Version, Voided,
+    Attribution, Invalid, Member, MemberId, OutcomeDraft, Roster, Session, SessionAct,
+    SessionDraft, SessionId, SessionPatch, SessionState, Take, Timestamp, Version, Voided,
 };
 
 /// The first write of a session.
@@ -390,6 +390,35 @@ pub fn withdraw(session: &Versioned<Session>, by: &Attribution) -> Result<Sessio
     let last = Session::clone(&session.record);
     let act = log::session_changed(SessionAct::Withdrawn, &after_act(last.clone()), by);
     Ok(SessionChange { withdrawn: true, ..logged_as(act, session, last) }.before_takes())
+}
+
+/// Records the outcome of a session, in place of an earlier one. Its snapshot stays as it is.
+///
+/// # Errors
+/// [`Refusal::SessionIsPractice`] and [`Refusal::SessionIsVoid`]: such a session counts for nothing;
+/// [`Refusal::SessionIsOpen`] unless its deadline has passed; [`Refusal::SessionIs`] unless it is aggregated.
+pub fn record_outcome(
+    session: &Versioned<Session>,
+    outcome: &OutcomeDraft,
+    now: Timestamp,
+    by: &Attribution,
+) -> Result<SessionChange, Refusal> {
+    let record = &session.record;
+    if record.practice {
+        return Err(Refusal::SessionIsPractice);
+    }
+    if record.voided.is_some() {
+        return Err(Refusal::SessionIsVoid);
+    }
+    if takes_may_come(record.window_closes_at, now) {
+        return Err(Refusal::SessionIsOpen);
+    }
+    if record.state < SessionState::Aggregated {
+        return Err(Refusal::SessionIs(record.state));
+    }
+    let outcome = Some(outcome.recorded(now));
+    let decided = Session { outcome, ..Session::clone(record) };
+    Ok(change(session, decided, SessionAct::Outcome, by))
 }
 
 /// Whether the record changes, or the operator left a note to be logged.

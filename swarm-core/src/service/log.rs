@@ -99,6 +99,12 @@ pub struct LogEnd {
     row: LogRow,
 }
 
+impl LogEnd {
+    pub(super) fn into_row(self) -> LogRow {
+        self.row
+    }
+}
+
 impl Tenant {
     /// Returns a page of the log, oldest entries first (API.md, 11.1). A page of selected entries ends early, with
     /// [`more`](LogPage::more), if 20,000 entries do not fill it.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, Day, Invalid, MemberId, MemberState, Roster, Session, SessionDraft, SessionId,
-    SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
+    Attribution, Day, Invalid, MemberId, MemberState, OutcomeDraft, Roster, Session, SessionDraft,
+    SessionId, SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
 use crate::store::{
@@ -572,6 +572,25 @@ impl Tenant {
             let judged = self.load(id).await?;
             let now = self.store.now().await?;
             self.saved(rules::void(&judged, now, by)?).await
+        })
+        .await
+    }
+
+    /// Records the outcome of a session, in place of an earlier one; the log keeps both.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::SessionIsPractice`]; [`Refusal::SessionIsVoid`]; [`Refusal::SessionIsOpen`];
+    /// [`Refusal::SessionIs`] when it is not aggregated.
+    pub async fn record_outcome(
+        &self,
+        id: SessionId,
+        outcome: &OutcomeDraft,
+        by: &Attribution,
+    ) -> Result<Arc<Session>, Error> {
+        until_committed("record outcome", || async {
+            let judged = self.load(id).await?;
+            let now = self.store.now().await?;
+            self.saved(rules::record_outcome(&judged, outcome, now, by)?).await
         })
         .await
     }

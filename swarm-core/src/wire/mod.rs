@@ -24,6 +24,7 @@ pub mod desk;
 pub mod documents;
 pub mod log;
 pub mod members;
+pub mod scores;
 pub mod sessions;
 pub mod takes;
 pub mod warning;

@@ -89,6 +89,7 @@ problems! {
     PlainHttp = 403 "plain-http" Operators, "Open the console over HTTPS, or on the machine itself at localhost.";
     CrossSite = 403 "cross-site" Operators, "Send the form from the console's own page.";
     NoSession = 404 "no-session" Everyone, "Take date and subjectId from /api/swarm/open-sessions.";
+    NoOutcome = 404 "no-outcome" Everyone, "No outcome of the session counts: wait until an operator records one.";
     NotFound = 404 "not-found" Everyone, "Check the id; the lists contain the existing ones.";
     UnknownPath = 404 "unknown-path" Everyone, "See /openapi.json for the existing paths.";
     MethodNotAllowed = 405 "method-not-allowed" Everyone, "Use a method listed in Allow.";
@@ -165,9 +166,11 @@ impl From<&Refusal> for Problem {
                 Self::MemberState
             }
             Refusal::MessageIs(_) => Self::MessageState,
-            Refusal::SessionIs(_) | Refusal::SessionIsPractice | Refusal::SessionIsVoid => {
-                Self::SessionState
-            }
+            Refusal::SessionIs(_)
+            | Refusal::SessionIsPractice
+            | Refusal::SessionIsVoid
+            | Refusal::SessionIsOpen => Self::SessionState,
+            Refusal::NoOutcome => Self::NoOutcome,
             Refusal::AlreadyAggregated => Self::AlreadyAggregated,
             Refusal::AlreadyOpened => Self::AlreadyOpened,
             Refusal::SessionSealed => Self::SessionSealed,

@@ -9,4 +9,5 @@ mod preflight;
 mod proof;
 mod records;
 mod rules;
+mod scoring;
 mod vectors;

@@ -2,7 +2,8 @@
 //!
 //! Every commit that changes a public record appends to the tenant's log (API.md, 11). So an answer is
 //! valid while the log is at the position at which the answer was made, and one cheap call revalidates
-//! it. An answer about one session also stays valid while only takes of other sessions are appended.
+//! it. An answer about one session also stays valid while only takes of other sessions are appended, and
+//! one that shows scores until an outcome or a name changes.
 //! Concurrent readers of a large answer share the work: one makes it on the worker pool, the others
 //! wait for the result.
 
@@ -15,13 +16,13 @@ use futures_util::future::BoxFuture;
 use http::StatusCode;
 use quick_cache::sync::{Cache, DefaultLifecycle, EntryAction, EntryResult};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
+use swarm_core::Error;
 use swarm_core::service::LogEnd;
 use swarm_core::store::LogPosition;
-use swarm_core::{Error, Tenant};
 use tokio::time::{Instant, timeout};
 
 use crate::response::caching::prepared;
-use crate::response::{Answer, Reply};
+use crate::response::{Answer, Reply, Scope};
 use crate::tenants::ServedTenant;
 use crate::workers::WorkerPool;
 
@@ -110,7 +111,7 @@ impl AnswerCache {
         loop {
             let asked = Instant::now();
             let log = served.tenant().log_position().await?;
-            if let Some(answer) = self.valid(&key, served.tenant(), &log, asked).await? {
+            if let Some(answer) = self.valid(&key, &served, &log, asked).await? {
                 // Compressing needs a permit too; waiting for it while holding one could deadlock.
                 drop(permit);
                 return Ok(self.compressed(&served, answer, gzip).await);
@@ -171,7 +172,7 @@ impl AnswerCache {
     async fn valid(
         &self,
         key: &CacheKey,
-        tenant: &Tenant,
+        served: &ServedTenant,
         log: &LogPosition,
         asked: Instant,
     ) -> Result<Option<Answer>, Error> {
@@ -179,12 +180,23 @@ impl AnswerCache {
         if cached.log == *log {
             return Ok(Some(cached.answer.clone()));
         }
-        let (Some(session), Some(end)) = (cached.answer.session, &cached.end) else {
-            return Ok(None);
+        let tenant = served.tenant();
+        let end = match (cached.answer.scope, &cached.end) {
+            (Some(Scope::Session(session)), Some(end)) => {
+                let Some(end) = tenant.revalidate(session, end, log).await? else {
+                    return Ok(None);
+                };
+                Some(end)
+            }
+            (Some(Scope::Scores(state)), _)
+                if served.scores().await.state(tenant).await? == state =>
+            {
+                None
+            }
+            _ => return Ok(None),
         };
-        let Some(end) = tenant.revalidate(session, end, log).await? else { return Ok(None) };
         let answer = cached.answer.clone();
-        let revalidated = CachedAnswer { answer, log: log.clone(), end: Some(end), asked };
+        let revalidated = CachedAnswer { answer, log: log.clone(), end, asked };
         let answer = revalidated.answer.clone();
         self.answers.insert(key.clone(), Arc::new(revalidated));
         Ok(Some(answer))

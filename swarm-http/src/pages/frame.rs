@@ -159,6 +159,7 @@ impl Frame {
             ("/swarm/sessions", "Sessions"),
             ("/swarm/takes", "Takes"),
             ("/swarm/members", "Members"),
+            ("/swarm/ranking", "Ranking"),
             ("/swarm/subjects", "Subjects"),
             ("/swarm/committee", "Committee"),
             ("/swarm/log", "Log"),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{MemberState, SessionSummary, SubjectId};
-use swarm_core::rules::{Counting, MemberFigures, Position, member_figures, stance_changes};
+use swarm_core::rules::{
+    Counting, MemberFigures, Position, ScoreFilter, member_figures, stance_changes,
+};
 use swarm_core::service::TakeInSession;
 use swarm_core::{Member, SessionId, Take};
 
@@ -17,6 +19,7 @@ use super::lists::{
 };
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
+use super::outcome::RecordView;
 use super::people::member_name;
 use super::time_text::{TimeFormatter, day_number, span};
 use super::{links, stance};
@@ -48,8 +51,11 @@ struct MemberPage {
     lens: Option<Markup>,
     /// Labels and figures.
     figures: Vec<(&'static str, String)>,
+    record: Option<RecordView>,
     charts: Vec<SubjectChart>,
     takes: Vec<Line>,
+    /// The address of its record as JSON.
+    api_record: String,
     /// The address of all its takes.
     every_take: String,
     later: bool,
@@ -97,6 +103,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let found = tenant.member_takes(&member.id, PER_PAGE, before).await?;
     let expected =
         tenant.filed_of_expected(&member.id, &found.takes, EXPECTED_AMONG, before).await?;
+    let every_session = ScoreFilter::default();
+    let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
     let takes = open(&found.takes);
     let ids = takes.iter().map(|take| &take.session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
@@ -122,8 +130,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
         figures: figures(&takes, expected),
+        record: RecordView::of(&record),
         charts: charts(&takes, &subjects, times),
         takes: takes.iter().map(|take| line(take, &subjects, times)).collect(),
+        api_record: format!("/api/swarm/members/{}/record", links::part(member.id.as_str())),
         every_take: format!("/swarm/takes?member={}", links::part(member.id.as_str())),
         later: before.is_some(),
         next: found.next_before.map(address),

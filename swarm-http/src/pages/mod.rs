@@ -25,9 +25,11 @@ pub(crate) mod members;
 pub(crate) mod memo;
 pub(crate) mod memos;
 mod negotiation;
+mod outcome;
 mod people;
 #[cfg(feature = "pictures")]
 pub(crate) mod picture;
+pub(crate) mod ranking;
 mod result;
 pub(crate) mod session;
 pub(crate) mod sessions;

@@ -17,6 +17,7 @@ use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::key_figures::KeyFigures;
 use super::lists::{Named, StanceRow, TakeView, number_param, part_title};
 use super::markup::{Markup, clipped};
+use super::outcome::{OutcomeView, QuestionView};
 use super::people::People;
 use super::time_text::TimeFormatter;
 use super::{links, lists, stage_text, take};
@@ -52,7 +53,9 @@ struct SessionPage {
     sealed: bool,
     date: Markup,
     deadline: Markup,
+    question: Option<QuestionView>,
     figures: KeyFigures,
+    outcome: Option<OutcomeView>,
     field: Option<Field>,
     weights: Option<Shares>,
     takes: Vec<TakeView>,
@@ -143,7 +146,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         sealed: session.is_sealed(),
         date: TimeFormatter::weekday(session.date),
         deadline: stage_text::deadline(&summary, times),
+        question: QuestionView::of(&session.question, times),
         figures: KeyFigures::of(&session, &counted, times),
+        outcome: OutcomeView::of(&session, &people, times),
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
         field: field(snapshot, session.voided.is_some(), &counted, &people),

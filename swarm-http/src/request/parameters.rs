@@ -1,7 +1,7 @@
 //! Parameters of paths and queries: numbers, and the pages of lists.
 
-use swarm_core::domain::Invalid;
-use swarm_core::rules::Needle;
+use swarm_core::domain::{Day, Invalid, SubjectId};
+use swarm_core::rules::{MIN_SCORED, Needle, ScoreFilter};
 
 pub(crate) use super::context::number;
 use super::context::{RequestContext, invalid_query};
@@ -72,6 +72,19 @@ impl RequestContext {
     /// Reads the text to look for.
     pub(crate) fn needle(&self) -> Option<Needle> {
         Needle::new(self.query().get("q")?)
+    }
+
+    /// Reads the scored sessions that a ranking is of, and how many of them a place takes.
+    pub(crate) fn scores_selected(&self) -> Result<(ScoreFilter, usize), ApiError> {
+        let min = self.filter("min", |text| {
+            let min = text.parse().ok().filter(|min| (2..=1_000).contains(min));
+            min.ok_or_else(|| "must be a whole number from 2 to 1000".to_owned())
+        })?;
+        let filter = ScoreFilter {
+            subject: self.filter_of("subject", SubjectId::parse)?,
+            since: self.filter_of("since", |text| Day::parse(&text))?,
+        };
+        Ok((filter, min.unwrap_or(MIN_SCORED)))
     }
 
     /// Reads a filter that is `true` or `false`; false unless given.

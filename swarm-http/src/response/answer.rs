@@ -40,6 +40,15 @@ const OF_CONSOLE: [(HeaderName, HeaderValue); 2] = [
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const NO_INDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow");
 
+/// A part of what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// A session and its takes.
+    Session(SessionId),
+    /// The scores, in the state with this number.
+    Scores(u64),
+}
+
 /// A complete answer.
 #[derive(Clone)]
 pub(crate) struct Answer {
@@ -52,8 +61,8 @@ pub(crate) struct Answer {
     pub(crate) error_json: Option<Bytes>,
     /// ETag and compressed forms, of a public answer whose headers are complete.
     pub(crate) encodings: Option<Arc<Encodings>>,
-    /// The session that this answer shows, if it shows only that session and its takes.
-    pub(crate) session: Option<SessionId>,
+    /// The part of what is stored that this answer depends on, if it is known.
+    pub(crate) scope: Option<Scope>,
     /// Whether the answer is only for the caller, although others may read at the same path. No cache keeps it.
     pub(crate) is_private: bool,
     /// What should be heard before the change, for the answer of a dry run.
@@ -76,7 +85,7 @@ impl Answer {
             problem: None,
             error_json: None,
             encodings: None,
-            session: None,
+            scope: None,
             is_private: false,
             cautions: Vec::new(),
             events: None,
@@ -100,7 +109,12 @@ impl Answer {
 
     /// Marks the answer as depending only on this session and its takes.
     pub(crate) fn of_session(self, session: &Session) -> Self {
-        Self { session: Some(session.id), ..self }
+        Self { scope: Some(Scope::Session(session.id)), ..self }
+    }
+
+    /// Marks the answer as depending only on the scores in this state.
+    pub(crate) fn of_scores(self, state: u64) -> Self {
+        Self { scope: Some(Scope::Scores(state)), ..self }
     }
 
     /// Marks the answer as only for the caller.

@@ -12,7 +12,7 @@ mod response_body;
 use serde::Serialize;
 use swarm_core::wire;
 
-pub(crate) use answer::{Answer, SWARM_HINT};
+pub(crate) use answer::{Answer, SWARM_HINT, Scope};
 pub(crate) use error::{ApiError, SERVICE_LINKS};
 pub(crate) use problem_details::ErrorForm;
 pub use response_body::ResponseBody;

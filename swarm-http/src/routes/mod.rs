@@ -16,6 +16,7 @@ mod pages;
 #[path = "permalinks.rs"]
 mod pages;
 mod proofs;
+mod scores;
 mod sessions;
 mod takes;
 mod webhooks;
@@ -35,6 +36,7 @@ pub(crate) fn api() -> Vec<Route> {
         members::routes,
         documents::routes,
         sessions::routes,
+        scores::routes,
         takes::routes,
         log::routes,
         operations::of_tenant,

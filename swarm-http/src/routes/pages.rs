@@ -1,8 +1,8 @@
 //! The paths of the pages (API.md, 10). A client that prefers JSON gets the answer of the API.
 
-use swarm_core::wire::Problem::{MemoRetracted, NotFound};
+use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound};
 
-use super::{committee, documents, log, members, sessions, takes};
+use super::{committee, documents, log, members, scores, sessions, takes};
 use crate::pages::{self, page, with_error_pages};
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Section, Work, read};
@@ -31,6 +31,10 @@ pub(super) fn routes() -> Vec<Route> {
             .part("MemberId")
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
+        page("/swarm/ranking", "Ranking", scores::ranking, pages::ranking::page)
+            .about("The members by the lower bound of their skill")
+            .query(scores::RANKING_PAGE)
+            .refuses(&[InvalidQuery]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
             .about("The subjects")
             .query(documents::SUBJECT_PAGE),

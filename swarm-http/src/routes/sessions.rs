@@ -86,7 +86,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[InvalidRequest, NotFound]),
             patch(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}", amend)
                 .with(Work::Long)
-                .about("Change or clear the deadline or the quorum")
+                .about("Change or clear the deadline, the quorum or the question")
                 .part("Id")
                 .body("SessionPatch")
                 .answers(200, &["SessionChanged"])
@@ -96,6 +96,7 @@ pub(super) fn routes() -> Vec<Route> {
                     FiledLater,
                     AlreadyAggregated,
                     AlreadyOpened,
+                    TakesOnFile,
                     Problem::SessionState,
                     TakesSealed,
                 ]),
@@ -285,7 +286,11 @@ pub(crate) async fn convene(mut request: RequestContext) -> Reply {
 }
 
 /// The answer; of a dry run with what should be heard before the change.
-async fn cautioned(request: &RequestContext, session: &Session, answer: wire::Answer) -> Reply {
+pub(super) async fn cautioned(
+    request: &RequestContext,
+    session: &Session,
+    answer: wire::Answer,
+) -> Reply {
     let answer = Answer::from(answer);
     Ok(match &request.dry_run {
         Some(_) => answer.with_cautions(request.tenant().cautions(session).await?),

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use swarm_core::service::Scores;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::{Services, TenantConfig};
 use crate::log_tail::Tail;
@@ -20,6 +22,8 @@ pub struct ServedTenant {
     jobs: TenantJobs,
     /// The end of the log, for its followers.
     tail: Tail,
+    /// The scored sessions, kept for the ranking.
+    scores: Mutex<Scores>,
 }
 
 impl ServedTenant {
@@ -41,6 +45,7 @@ impl ServedTenant {
             config,
             jobs: TenantJobs::default(),
             tail: Tail::default(),
+            scores: Mutex::default(),
         }
     }
 
@@ -60,6 +65,11 @@ impl ServedTenant {
 
     pub(crate) fn tail(&self) -> &Tail {
         &self.tail
+    }
+
+    /// The scored sessions. While one request reads what is new, others wait.
+    pub(crate) async fn scores(&self) -> MutexGuard<'_, Scores> {
+        self.scores.lock().await
     }
 
     /// The tenant's log, if the site signs logs.

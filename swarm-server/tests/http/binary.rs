@@ -291,6 +291,7 @@ fn demo_prints_links_to_its_takes() {
     }
     // Eight links, one to verify, and the console.
     assert_eq!(opened, 10);
+    assert!(shown.contains("<em>always neutral</em>"), "a year of outcomes");
     assert!(shown.contains("For practice: every active member may file here"), "{shown}");
     assert!(shown.contains("Sealed until the session is opened"), "{shown}");
     assert!(shown.contains("Second look: volume confirms what the spread said."), "{shown}");

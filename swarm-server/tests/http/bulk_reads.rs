@@ -97,6 +97,8 @@ fn pages_read_no_more_than_they_show() {
     let author = fixture.author();
     fixture.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
     let member = format!("/swarm/members/{}", author.id);
+    // All sessions with an outcome are read once; from then on only what is new.
+    fixture.client.get("/api/swarm/ranking").expect(200);
     // The paths, and the most sessions whose takes are read: the home page shows who has filed in six open ones.
     for (path, takes) in [
         ("/", 6),
@@ -104,6 +106,7 @@ fn pages_read_no_more_than_they_show() {
         ("/swarm/sessions?subject=aurora", 0),
         ("/swarm/sessions/60", 1),
         (&member, 0),
+        ("/swarm/ranking", 0),
         ("/swarm/takes/1", 0),
         ("/swarm/subjects/aurora", 0),
     ] {

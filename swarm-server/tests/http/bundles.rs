@@ -127,3 +127,27 @@ fn python_agrees_on_every_bundle() {
         assert_eq!(output.status.code(), Some(status), "{file}: {output:?}");
     }
 }
+
+/// What each member lost by the outcome, to the last digit.
+#[test]
+fn both_verifiers_print_the_same_losses() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/python/verify_bundle.py");
+    let lines = |said: &str| -> Vec<String> {
+        let scored = said.lines().filter(|line| line.starts_with("holds: outcome: "));
+        scored.map(|line| line.replace('"', "")).collect()
+    };
+    for (name, lost) in [
+        ("valid-outcome.json", "holds: outcome: ada lost 0.0025 with take 11, skill 0.02"),
+        (
+            "notable-outcome-replaced.json",
+            "holds: outcome: grace lost 0.000625 with take 12, skill 0.05",
+        ),
+    ] {
+        let file = folder().join(name);
+        let (_, said) = verify(&[file.to_str().unwrap()]);
+        let python = Command::new(python()).arg("-B").arg(&program).arg(&file).output().unwrap();
+        let python = String::from_utf8(python.stdout).unwrap();
+        assert_eq!(lines(&said), lines(&python));
+        assert!(lines(&said).iter().any(|line| line == lost), "{said}");
+    }
+}

@@ -52,8 +52,8 @@ impl Desk {
     }
 
     /// Fills an empty fixture: with the records of [`Fixture::filled`], members for the acts on members, a message of
-    /// mail, the sessions 2 (no takes, no roster, no brief), 3 (a roster), 4 (to be withdrawn) and 5 (aggregated), and an approved
-    /// member.
+    /// mail, the sessions 2 (no takes, no roster, no brief), 3 (a roster), 4 (to be withdrawn), 5 (aggregated) and 6 (with an
+    /// outcome), and an approved member.
     pub fn of(fixture: Fixture) -> Self {
         let (fixture, author) = fixture.filled();
         let client = &fixture.client;
@@ -77,6 +77,12 @@ impl Desk {
         let other = json!({ "date": "2026-11-19", "subjectId": "aurora" });
         client.operate("/sessions", &other).expect(201);
         client.operate("/sessions/5/state", &json!({ "state": "aggregated" })).expect(200);
+        let over = json!({
+            "date": "2026-11-18", "subjectId": "aurora", "windowClosesAt": "2000-01-01T00:00:00Z",
+        });
+        client.operate("/sessions", &over).expect(201);
+        client.operate("/sessions/6/state", &json!({ "state": "aggregated" })).expect(200);
+        client.operate("/sessions/6/outcome", &json!({ "value": 1 })).expect(200);
         fixture.sign_log();
         Self { fixture, author, claim }
     }
@@ -124,6 +130,7 @@ impl Request {
             "/api/swarm/admin/sessions/{id}/roster/excuse" => "3",
             "/api/swarm/admin/sessions/{id}/withdraw" => "4",
             "/api/swarm/admin/sessions/{id}/void" => "5",
+            "/api/swarm/sessions/{id}/scores" | "/api/swarm/admin/sessions/{id}/outcome" => "6",
             _ => "1",
         };
         let path = route.path.replace("/sessions/1", &format!("/sessions/{session}"));

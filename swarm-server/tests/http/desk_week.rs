@@ -190,6 +190,13 @@ fn sessions(operator: &Operator<'_>) {
     let blind = json_of(&operator.run("session show 6 --json"));
     assert_eq!(blind["session"]["blind"], true);
     operator.change("session withdraw 6");
+    operator
+        .change("session convene --subject aurora --date 2026-01-01 --closes 2026-01-01T12:00:00Z");
+    operator.change("session question 7 --question Higher? --resolution Prices --resolves +7d");
+    operator.change("session aggregate 7");
+    operator.change("session outcome 7 -0.5 --source https://prices.example --note noon");
+    assert!(operator.run("session show 7").contains("prices.example"));
+    assert_eq!(json_of(&operator.run("ranking --min 2 --json"))["sessions"], 0, "nobody filed");
     operator.change("memo retract 1");
     assert!(operator.run("outbox list").contains("zoe@test.example"));
     operator.change("outbox retry 1");

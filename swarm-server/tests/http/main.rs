@@ -62,6 +62,7 @@ mod openapi;
 mod operating;
 mod operating_commands;
 mod operator_routes;
+mod outcomes;
 mod own_keys;
 mod page_texts;
 mod pages;

@@ -131,8 +131,9 @@ impl Description {
             };
             // The number of a tile may be of several segments.
             let is_tile = template.ends_with("/{number}") && parts.len() > templates.len();
-            // A subject may be called `bundle`: its path has a day where a bundle's has a number.
-            let is_day = template.ends_with("/{id}/bundle") && path.contains('-');
+            // A subject may be called `bundle` or `scores`: its path has a day where theirs have a number.
+            let names = ["/{id}/bundle", "/{id}/scores"];
+            let is_day = names.iter().any(|name| template.ends_with(name)) && path.contains('-');
             (templates.len() == parts.len() || is_tile)
                 && !is_day
                 && parts.iter().zip(&templates).all(same)

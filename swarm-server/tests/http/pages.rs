@@ -55,7 +55,7 @@ fn check_pages(every_page: &str) {
 
 /// Creates records with hostile text in every text field; returns their paths.
 fn fill(client: &Client) -> BTreeSet<String> {
-    let mut paths = BTreeSet::new();
+    let mut paths = BTreeSet::from(["/swarm/ranking".to_owned()]);
     let mut authors = Vec::new();
     for (nth, text) in TEXTS.into_iter().enumerate() {
         let subject = json!({
@@ -117,6 +117,7 @@ fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<S
         "date": DAY, "subjectId": subject, "quorum": 3, "buckets": [WIDE, IMAGE, SCRIPT],
     "roster": roster,
         "windowClosesAt": "9999-12-31T23:59:59Z",
+        "question": text, "resolution": text, "resolvesAt": "2027-01-01T00:00:00Z",
     });
     let session =
         client.operate("/sessions", &convened).expect(201).json()["session"]["id"].clone();
@@ -145,8 +146,22 @@ fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<S
                 .operate(&format!("/sessions/{session}/state"), &json!({ "state": state }))
                 .expect(200);
         }
+        outcome(client, &session, text);
     }
     paths
+}
+
+/// Records the outcome of a session, whose window ends with its last take.
+fn outcome(client: &Client, session: &Value, source: &str) {
+    let takes = client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+    let filed = takes["takes"].as_array().unwrap().iter().map(|take| take["filedAt"].as_str());
+    let over = json!({ "windowClosesAt": filed.max() }).to_string();
+    let path = format!("/api/swarm/admin/sessions/{session}");
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    client.send("PATCH", &path, &headers, over.as_bytes()).expect(200);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let outcome = json!({ "value": -0.5, "source": source });
+    client.operate(&format!("/sessions/{session}/outcome"), &outcome).expect(200);
 }
 
 /// A blind session with a take, which is sealed.

@@ -192,6 +192,8 @@ fn every_route_answers() {
         assert_ne!(answer.header("swarm-error"), Some("unknown-path"), "{method} {path}");
         assert!(answer.status < 500 && answer.status != 405, "{method} {path}: {answer:?}");
         let expected = match route.info.access {
+            // The session has no outcome.
+            _ if route.info.path.ends_with("/scores") => 404..=404,
             Access::Public | Access::PublicOrMember if route.is_read() => 200..=200,
             // A visitor who is not signed in is shown the form, or sent to it.
             Access::Console if route.is_read() => 200..=303,

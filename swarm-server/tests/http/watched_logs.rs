@@ -213,10 +213,27 @@ fn forged_entries_end_the_watch() {
         std::thread::sleep(std::time::Duration::from_millis(5));
         take(log, &|take| next_version_of(take, 2));
     };
+    let question = |log: &mut Log| {
+        let mut act = honest.last(&[("kind", "session"), ("act", "convened")]);
+        act["act"] = json!("question");
+        act["session"]["question"] = json!("Lower?");
+        next_version(&mut act);
+        log.forge(&act, None);
+    };
+    let outcome = |log: &mut Log| {
+        let mut act = aggregated.last(&[("kind", "session"), ("act", "state")]);
+        act.as_object_mut().unwrap().remove("takes");
+        act["act"] = json!("outcome");
+        act["session"]["outcome"] = json!({ "value": 2, "source": null, "recordedAt": act["at"] });
+        next_version(&mut act);
+        log.forge(&act, None);
+    };
     let stranger = fresh_key().public_key();
     for (name, seen, forge, words) in [
         ("twice", &aggregated, &second as &dyn Fn(&mut Log), "aggregated a second time"),
         ("withdrawn", &withdrawn, &after_withdrawal, "\"deadline\" after it was withdrawn"),
+        ("question", &honest, &question, "question changed with 2 takes on file"),
+        ("outcome", &aggregated, &outcome, "outcome recorded before its window was over"),
         ("late", &honest, &late, "was filed after the deadline in force"),
         (
             "version",

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::found::{Found, Place, or_none, takes_on_file};
 use crate::domain::json::{Json, Object, printable, printable_json, write};
 use crate::domain::{Invalid, SessionState, Timestamp};
+use crate::rules::takes_may_come;
 
 /// The sessions, as the entries so far leave them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -215,6 +216,26 @@ fn occasion(record: &Object) -> String {
     fields.map(|(_, value)| write(value)).collect::<Vec<_>>().join(" ")
 }
 
+/// The fields of a question.
+const QUESTION: [&str; 3] = ["question", "resolution", "resolvesAt"];
+
+/// Why no outcome may be recorded of a session.
+fn early_outcome(before: &SessionReplay, place: Place) -> Option<String> {
+    let record = Json::read(before.record.as_bytes()).unwrap_or(Json::Null).into_object();
+    let why = if record.has("practice") {
+        "though it is for practice".to_owned()
+    } else if record.has("voided") {
+        "though it is void".to_owned()
+    } else if takes_may_come(before.deadline, place.at) {
+        "before its window was over".to_owned()
+    } else if before.state < SessionState::Aggregated {
+        format!("though it is {}", before.state)
+    } else {
+        return None;
+    };
+    Some(format!("outcome recorded {why}"))
+}
+
 /// Why the act is not a valid step from the session before it.
 fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
     use SessionState::{Aggregated, Collecting, Published, WindowClosed};
@@ -239,7 +260,10 @@ fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
             }
         }
         "deadline" | "quorum" | "question" => {
-            let mut fields = vec!["question", "resolution", "resolvesAt"];
+            let mut fields = match &*act.act {
+                "quorum" => Vec::new(),
+                _ => QUESTION.to_vec(),
+            };
             if from < Aggregated {
                 fields.push("quorum");
             }
@@ -261,6 +285,13 @@ fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
     };
     may_change.sort_unstable();
     let changed = changed_fields(&before.record, &act.record);
+    let asks = changed.iter().any(|field| QUESTION.contains(&&**field));
+    if asks && before.filed.takes > 0 {
+        faults.push(format!("question changed with {}", takes_on_file(before.filed.takes)));
+    }
+    if act.act == "outcome" {
+        faults.extend(early_outcome(before, place));
+    }
     let changed: Vec<_> =
         changed.iter().filter(|field| may_change.binary_search(&&***field).is_err()).collect();
     if !changed.is_empty() {

@@ -155,6 +155,20 @@ fn notable() -> Vec<Case> {
             ],
         ),
         case(
+            "notable-outcome-replaced",
+            "an outcome was annulled, and recorded again",
+            &|desk| {
+                *desk = Desk::decided();
+                desk.outcome(Some(1.0));
+                desk.outcome(None);
+                desk.outcome(Some(-0.5));
+            },
+            &[
+                ("outcome", "by \"grace\": the outcome 1 → annulled"),
+                ("outcome", "by \"grace\": the outcome annulled → -0.5"),
+            ],
+        ),
+        case(
             "notable-two-keys",
             "a member filed with two keys",
             &|desk| desk.file_with("ada", "ada's next key", "bearish"),
@@ -206,6 +220,8 @@ fn valid() -> Vec<Case> {
     erased.file("grace", "bearish", 0.4, &[]);
     erased.erase("grace");
     erased.aggregate();
+    let mut decided = Desk::decided();
+    decided.outcome(Some(1.0));
     let witness = NoteSigner::new("witness.example/w1", KeyKind::Cosigner, &[43; 32]).unwrap();
     let mut note = open.checkpoint();
     note.push(witness.sign(note.text(), 1_795_269_600));
@@ -222,6 +238,7 @@ fn valid() -> Vec<Case> {
     key_alone.key = open.signer().verifier().public_key().to_string();
     vec![
         holds("valid-published", "a session from beginning to end", &Desk::published()),
+        holds("valid-outcome", "a question, an outcome, and what each lost by it", &decided),
         holds("valid-open", "one take, no roster", &open),
         holds("valid-quiet", "a session of which nothing is notable", &quiet),
         holds("valid-empty", "no take, the deadline cleared", &empty),

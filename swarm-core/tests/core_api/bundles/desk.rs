@@ -6,9 +6,10 @@ use std::sync::Arc;
 use swarm_core::audit::{ProvenEntry, SessionBundle};
 use swarm_core::domain::{
     Actor, Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberAct, MemberEntry,
-    MemberId, MemberStatus, MemoUrl, Nonce, PublicKey, Revision, Roster, RosterEntry, Salt, Seq,
-    Session, SessionDraft, SessionId, SessionPatch, SessionState, Stance, Take, TakeDraft, TakeId,
-    TakeOnFile, Timestamp, Version, Weight, Weights,
+    MemberId, MemberStatus, MemoUrl, Nonce, OutcomeDraft, OutcomeSource, OutcomeValue, PublicKey,
+    QuestionPatch, QuestionText, Revision, Roster, RosterEntry, Salt, Seq, Session, SessionDraft,
+    SessionId, SessionPatch, SessionState, Stance, Take, TakeDraft, TakeId, TakeOnFile, Timestamp,
+    Version, Weight, Weights,
 };
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -106,6 +107,20 @@ impl Desk {
         desk
     }
 
+    /// A session with a question, in which all have filed, published. Its outcome is not recorded.
+    pub(crate) fn decided() -> Self {
+        let mut desk = Self::new(|draft| draft);
+        desk.question("Higher in a week?");
+        desk.file("ada", "bullish", 0.6, &[]);
+        desk.file("grace", "cautious", 0.4, &[]);
+        desk.file(MEMBERS[2], "moonward", 1.0, &[]);
+        desk.now = moment("2026-11-21T19:00:01Z");
+        desk.state(SessionState::WindowClosed);
+        desk.aggregate();
+        desk.state(SessionState::Published);
+        desk
+    }
+
     fn tick(&mut self) {
         self.now = self.now.plus_millis(61_234);
     }
@@ -164,6 +179,28 @@ impl Desk {
             SessionPatch { window_closes_at: None, quorum: Some(to), ..SessionPatch::default() };
         let amended = rules::amend(&self.versioned(), &patch, self.now, &by("lin", None));
         self.change(&amended.unwrap().unwrap());
+    }
+
+    /// Changes the question, whether or not takes are on file.
+    pub(crate) fn question(&mut self, text: &str) {
+        let text = Some(Some(QuestionText::parse(text).unwrap()));
+        let question = QuestionPatch { text, ..QuestionPatch::default() };
+        let patch = SessionPatch { question, ..SessionPatch::default() };
+        let amended = rules::amend(&self.versioned(), &patch, self.now, &by("ada", None));
+        self.change(&amended.unwrap().unwrap());
+    }
+
+    /// Records the outcome at a moment, in an entry of now.
+    pub(crate) fn outcome_at(&mut self, value: Option<f64>, at: Timestamp) {
+        let value = value.map(|value| OutcomeValue::parse(value).unwrap());
+        let source = Some(OutcomeSource::parse("prices.example").unwrap());
+        let outcome = OutcomeDraft { value, source };
+        let change = rules::record_outcome(&self.versioned(), &outcome, at, &by("grace", None));
+        self.change(&change.unwrap());
+    }
+
+    pub(crate) fn outcome(&mut self, value: Option<f64>) {
+        self.outcome_at(value, self.now);
     }
 
     /// Sets the roster.

@@ -82,6 +82,36 @@ pub(crate) fn cases() -> Vec<Case> {
             &[("deadline", "moves the deadline to 2026-11-21T14:01:00.000Z, before take 11")],
         ),
         open(
+            "log-question-late",
+            "the question is changed once a take is on file",
+            &|desk| desk.question("Lower?"),
+            &[("history", "entry 5 changes the question, when 1 take was on file")],
+        ),
+        open(
+            "log-outcome-early",
+            "an outcome is recorded before the window is over, with the time when it is",
+            &|desk| {
+                desk.aggregate();
+                desk.outcome_at(Some(1.0), moment("2026-11-21T19:00:01Z"));
+            },
+            &[
+                ("outcome", "entry 6 records the outcome before its window was over"),
+                ("outcome", "entry 6 records the outcome with a later time than its own"),
+            ],
+        ),
+        case(
+            "log-outcome-hidden",
+            "the record has another outcome than the log",
+            &|desk| {
+                *desk = Desk::decided();
+                desk.outcome(Some(1.0));
+                let shown = desk.session.clone();
+                desk.outcome(Some(-2.0));
+                desk.session = shown;
+            },
+            &[("history", "the record differs from the last act, entry 12: outcome")],
+        ),
+        open(
             "log-late-take",
             "a take that was filed after the deadline",
             &|desk| {

@@ -422,6 +422,14 @@ fn act_against_the_rules_is_a_fault() {
         json!({ "openedAt": "2026-11-21T14:40:00.000Z" }),
         "opened, though it was not sealed",
     );
+    let question = json!({ "question": "Higher?" });
+    forged(2, "question", question.clone(), "question changed with 1 take on file");
+    forged(2, "quorum", question, "\"quorum\" also changes \"question\"");
+    let outcome = json!({ "outcome": { "value": 1, "source": null, "recordedAt": "2026-11-21T14:40:00.000Z" } });
+    forged(2, "outcome", outcome.clone(), "outcome recorded before its window was over");
+    let mut log = begun();
+    log.forge_at("2026-11-21T15:00:00.001Z", act(2, "outcome", &outcome));
+    assert_fault(&log, "outcome recorded though it is collecting");
     let before = json!({ "windowClosesAt": "2026-11-21T14:30:01.000Z" });
     forged(2, "deadline", before, "before a take of 2026-11-21T14:30:02.000Z");
     let mut log = begun();

@@ -14,7 +14,7 @@
 mod applications;
 mod drafts;
 mod ed25519;
-mod files;
+pub(crate) mod files;
 mod jcs;
 mod json_suite;
 mod ledger;

@@ -8,7 +8,7 @@ mod forged;
 use std::sync::Arc;
 
 use serde_json::json;
-use swarm_core::domain::{LogEntry, SessionAct, SessionState, Take};
+use swarm_core::domain::{LogEntry, OutcomeDraft, QuestionText, SessionAct, SessionState, Take};
 use swarm_core::proof::take_entry;
 use swarm_core::rules;
 
@@ -201,4 +201,67 @@ fn log_of_another_checkpoint_shows_nothing() {
     other.served.last_mut().unwrap().push(' ');
     let said = other.verified_with_log(&[], 2);
     assert!(said.contains("are not those of the bundle's checkpoint"), "{said}");
+}
+
+/// The last act on the session again, changed, with its record.
+fn act_again(forged: &mut Forged, act: SessionAct, change: impl Fn(&mut swarm_core::Session)) {
+    let LogEntry::Session(mut entry) = forged.entries.last().unwrap().entry.clone() else {
+        panic!()
+    };
+    change(&mut forged.session);
+    entry.version += 1;
+    (entry.act, entry.takes) = (act, None);
+    entry.session = rules::logged(&forged.session);
+    forged.append(LogEntry::Session(entry), true);
+}
+
+#[test]
+fn late_question_and_early_outcome_are_noticed() {
+    let desk = Desk::aggregated();
+    let mut forged = desk.read();
+    act_again(&mut forged, SessionAct::Question, |session| {
+        session.question.text = Some(QuestionText::parse("Lower?").unwrap());
+    });
+    let said = forged.verified(&[], 1);
+    assert!(said.contains("fails: history: ") && said.contains("changes the question"), "{said}");
+
+    let mut forged = desk.read();
+    let draft = OutcomeDraft { value: None, source: None };
+    let at = forged.entries.last().unwrap().at;
+    act_again(&mut forged, SessionAct::Outcome, |session| {
+        session.outcome = Some(draft.recorded(at));
+    });
+    let said = forged.verified(&[], 1);
+    assert!(
+        said.contains("fails: outcome: ") && said.contains("before its window was over"),
+        "{said}"
+    );
+}
+
+#[test]
+fn outcome_that_was_replaced_is_noticed() {
+    let desk = Desk::aggregated();
+    let take = desk.client().get("/api/swarm/takes/3").expect(200).json();
+    desk.patch(&json!({ "windowClosesAt": take["filedAt"] }));
+    let outcome = |value: f64| {
+        let body = json!({ "value": value, "source": "prices.example" });
+        desk.client().operate("/sessions/1/outcome", &body).expect(200);
+    };
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    outcome(1.0);
+    let first = desk.read();
+    let said = first.verified(&[], 0);
+    assert!(said.contains("holds: outcome: 1; from the snapshot, 2 members scored"), "{said}");
+    assert!(said.contains("unproven: outcome: "), "{said}");
+    outcome(-1.0);
+    let mut second = desk.read();
+    let said = second.verified(&["--strict"], 3);
+    assert!(said.contains("notable: outcome: ") && said.contains("the outcome 1 → -1"), "{said}");
+    // A bundle that ends before the second one is missed in the log.
+    let last = second.entries.len() as u64;
+    without(&mut second, &[last]);
+    second.session = first.session;
+    let said = second.verified(&[], 0);
+    assert!(!said.contains("notable: outcome: "), "{said}");
+    assert!(second.verified_with_log(&[], 1).contains("fails: completeness: "));
 }

@@ -252,3 +252,47 @@ fn committee_and_outbox_are_operated() {
     let seen = visitor.submit(&asked.form(path), &[("token", ADMIN)]);
     visitor.follow(&seen).says("The clock is accepted.");
 }
+
+#[test]
+fn question_is_changed_and_outcome_recorded_and_annulled() {
+    let server = Server::start();
+    let client = server.client();
+    let mut visitor = Visitor::new(&client);
+    visitor.sign_in(ADMIN).expect(303);
+    client.convene("2026-11-21", "aurora");
+    let page = "/operate/sessions/1";
+    let fields = [("question", "Higher?"), ("resolvesAt", "2026-11-28T12:00"), ("note", "asked")];
+    let seen = visitor.fill_in(page, &format!("{page}/question"), &fields);
+    visitor.follow(&seen).says("The question is changed.");
+    let asked = session(&client, 1);
+    assert_eq!(
+        (&asked["question"], &asked["resolvesAt"]),
+        (&json!("Higher?"), &json!("2026-11-28T12:00:00.000Z"))
+    );
+    let seen = visitor.fill_in(page, &format!("{page}/question"), &[("question", "")]);
+    visitor.follow(&seen).says("The question is changed.");
+    assert_eq!(session(&client, 1).get("question"), None);
+    assert!(session(&client, 1).get("resolvesAt").is_some(), "what the form shows stays");
+
+    assert!(!visitor.get(page).expect(200).text.contains("/outcome\""), "its window is open");
+    let over = json!({ "windowClosesAt": "2000-01-01T00:00:00Z" }).to_string();
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    client.send("PATCH", "/api/swarm/admin/sessions/1", &headers, over.as_bytes()).expect(200);
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    let outcome = format!("{page}/outcome");
+    for wrong in ["", "3", "bullish"] {
+        let refused = visitor.fill_in(page, &outcome, &[("value", wrong)]);
+        assert_eq!(refused.status, 400, "{wrong:?}");
+    }
+    let fields = [("value", "-0.5"), ("source", "prices.example"), ("note", "read at noon")];
+    let seen = visitor.fill_in(page, &outcome, &fields);
+    let shown = visitor.follow(&seen);
+    shown.says("The outcome is recorded.");
+    shown.says("−0.50");
+    assert_eq!(session(&client, 1)["outcome"]["value"], json!(-0.5));
+    visitor.get("/operate/acts?by=operator").expect(200).says("read at noon");
+    let seen = visitor.fill_in(page, &format!("{page}/annul"), &[]);
+    visitor.follow(&seen).says("The session is not scored.");
+    let annulled = session(&client, 1)["outcome"].clone();
+    assert_eq!((&annulled["value"], &annulled["source"]), (&json!(null), &json!("prices.example")));
+}

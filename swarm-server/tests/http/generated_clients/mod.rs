@@ -71,6 +71,11 @@ fn python_client_reads_everything() {
     }
     client.operate("/subjects", &json!({ "id": "borealis", "name": "Borealis" })).expect(201);
     client.operate("/sessions/2/state", &json!({ "state": "aggregated" })).expect(200);
+    let over = json!({ "windowClosesAt": fixture.clock.now().to_string() }).to_string();
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    client.send("PATCH", "/api/swarm/admin/sessions/2", &headers, over.as_bytes()).expect(200);
+    fixture.clock.move_by(1);
+    client.operate("/sessions/2/outcome", &json!({ "value": 1 })).expect(200);
     fixture.sign_log();
     let mut operations = 0;
     for (number, audience) in ["public", "member", "operator"].into_iter().enumerate() {
@@ -87,6 +92,7 @@ fn python_client_reads_everything() {
             "public" => &[
                 ("get_sessions", 4),
                 ("get_sessions_by_id", 1),
+                ("get_sessions_by_id_scores", 1),
                 ("get_takes", 4),
                 ("get_memos", 4),
                 ("get_subjects", 2),

@@ -27,7 +27,7 @@ SAMPLES = {
     "file": "m.json",
     "tenant": "default",
 }
-IDS = {"subjects": "aurora", "members": "m", "apply": "m"}
+IDS = {"subjects": "aurora", "members": "m", "apply": "m", "scores": 2}
 # The parameters of a query that must name something.
 QUERIES = {"get_brief": {"session": 1}}
 

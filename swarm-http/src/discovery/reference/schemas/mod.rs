@@ -3,9 +3,10 @@
 use swarm_core::json::{Json, Object};
 
 /// The schemas by topic, in the order of the reference.
-const TOPICS: [(&str, &str); 8] = [
+const TOPICS: [(&str, &str); 9] = [
     ("takes", include_str!("takes.json")),
     ("sessions", include_str!("sessions.json")),
+    ("scores", include_str!("scores.json")),
     ("members", include_str!("members.json")),
     ("documents", include_str!("documents.json")),
     ("log", include_str!("log.json")),

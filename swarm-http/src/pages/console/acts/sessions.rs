@@ -25,6 +25,7 @@ fn state(sent: &FormData, state: &str) -> Json {
 
 fn convened(_: &[String], sent: &FormData) -> Json {
     let body = Body::noted(sent).texts(&["date", "subjectId", "state"]).time("windowClosesAt");
+    let body = body.texts(&["question", "resolution"]).time("resolvesAt");
     let body = body.value("quorum").lines("buckets");
     let given = ["blind", "practice", "finish"].into_iter().filter(|name| sent.has(name));
     let body = given.fold(body, Body::flag);
@@ -72,6 +73,9 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     "blind",
     "practice",
     "finish",
+    "question",
+    "resolution",
+    "resolvesAt",
     "rosterKind",
     "roster",
 ]);
@@ -145,6 +149,42 @@ pub(in crate::pages::console) static SET_QUORUM: Act = patch(
     ("Set the quorum", "The quorum is set"),
 )
 .with_fields(&["note", "quorum"]);
+
+pub(in crate::pages::console) static SET_QUESTION: Act = patch(
+    "/operate/sessions/{id}/question",
+    |_, sent| {
+        let body = ["question", "resolution", "resolvesAt"]
+            .into_iter()
+            .fold(Body::noted(sent), |body, field| body.set(field, Json::Null));
+        body.texts(&["question", "resolution"]).time("resolvesAt").json()
+    },
+    ("Change the question", "The question is changed"),
+)
+.with_fields(&["note", "question", "resolution", "resolvesAt"]);
+
+const OUTCOME_ROUTE: &str = "/api/swarm/admin/sessions/{id}/outcome";
+
+pub(in crate::pages::console) static RECORD_OUTCOME: Act = Act::post(
+    "/operate/sessions/{id}/outcome",
+    OUTCOME_ROUTE,
+    |_, sent| {
+        // An empty field does not annul the outcome: another form does.
+        let empty = Body::noted(sent).set("value", Json::from(""));
+        empty.value("value").text("source").json()
+    },
+    Session,
+    ("Record the outcome", "The outcome is recorded"),
+)
+.with_fields(&["note", "value", "source"]);
+
+pub(in crate::pages::console) static ANNUL_OUTCOME: Act = Act::post(
+    "/operate/sessions/{id}/annul",
+    OUTCOME_ROUTE,
+    |_, sent| Body::noted(sent).set("value", Json::Null).text("source").json(),
+    Session,
+    ("Annul", "The session is not scored"),
+)
+.with_fields(&["note", "source"]);
 
 pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
     "/operate/sessions/{id}/roster",

@@ -125,6 +125,10 @@ async fn fields(
         Field::choice("practice", "It counts", practice.to_vec()).with_hint(
             "A practice session has no roster and no quorum, is open to every active member, and counts for nothing.",
         ),
+        Field::lines("question", "Question", 2).with_hint("What a stance is about. Empty: none."),
+        Field::lines("resolution", "Resolution", 2)
+            .with_hint("How, by which source and when the outcome is determined."),
+        Field::time("resolvesAt", "Outcome known, UTC"),
         Field::lines("buckets", "Buckets", 3)
             .with_value(buckets.join("\n"))
             .with_hint("One a line, for a session of bucket weights. Empty: none."),

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use swarm_core::domain::{Session, SessionState};
+use swarm_core::domain::{Outcome, Session, SessionState};
 use swarm_core::rules;
 
 use super::super::acts::{
-    AGGREGATE, CLEAR_DEADLINE, CLOSE, EXCUSE, FREEZE_ROSTER, MOVE_DEADLINE, OPEN, PUBLISH,
-    PUBLISH_BRIEF, REPLACE_BRIEF, SET_QUORUM, UNEXCUSE, VOID, WITHDRAW,
+    AGGREGATE, ANNUL_OUTCOME, CLEAR_DEADLINE, CLOSE, EXCUSE, FREEZE_ROSTER, MOVE_DEADLINE, OPEN,
+    PUBLISH, PUBLISH_BRIEF, RECORD_OUTCOME, REPLACE_BRIEF, SET_QUESTION, SET_QUORUM, UNEXCUSE,
+    VOID, WITHDRAW,
 };
 use super::super::body::typed_time;
 use super::super::context::ConsoleContext;
@@ -17,7 +18,7 @@ use super::super::table::Table;
 use super::PageId;
 use super::{convene, overview};
 use crate::pages::people::People;
-use crate::pages::{Markup, links, lists, stage_text};
+use crate::pages::{Markup, charts, links, lists, stage_text};
 use crate::response::ApiError;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
@@ -51,8 +52,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         ("Has not filed", missing),
         ("Quorum", Markup::text(&session.quorum.map_or("none".to_owned(), |it| it.to_string()))),
         ("Brief", Markup::text(if brief.is_some() { "published" } else { "not published" })),
+        ("Outcome", Markup::text(&outcome_text(session.outcome.as_ref()))),
     ]));
     steps(context, &session, &mut page);
+    outcome(context, &session, &mut page);
     deadline(context, &session, &mut page);
     let is_open = session.state < SessionState::Aggregated;
     if is_open {
@@ -81,7 +84,15 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             "It counts for nothing from then on, and its page says so first. This is not undone.";
         page.forms("Void", [form.map(|form| with_lead(form, lead))]);
     }
+    if !is_open && session.counts() {
+        let note = Field { label: "Why".to_owned(), ..Field::note() }.required();
+        let form = context.form(&VOID, &[context.part(0)], vec![note]);
+        let lead =
+            "It counts for nothing from then on, and its page says so first. This is not undone.";
+        page.forms("Void", [form.map(|form| with_lead(form, lead))]);
+    }
     if takes.is_empty() && session.voided.is_none() {
+        question(context, &session, &mut page);
         let form = context.form(&WITHDRAW, &[context.part(0)], vec![Field::note()]);
         let lead = "It is as if it had never been convened; its number is not used again.";
         page.forms("Withdraw", [form.map(|form| with_lead(form, lead))]);
@@ -130,6 +141,66 @@ fn steps(context: &ConsoleContext, session: &Session, page: &mut Page) {
         context.form(act, &[context.part(0)], vec![Field::note()])
     };
     page.forms("Next step", steps.iter().map(form));
+}
+
+fn outcome_text(outcome: Option<&Outcome>) -> String {
+    match outcome.map(|outcome| outcome.value) {
+        None => "none".to_owned(),
+        Some(None) => "annulled".to_owned(),
+        Some(Some(value)) => charts::signed(value.get()),
+    }
+}
+
+/// The forms that record the outcome of a session that counts.
+fn outcome(context: &ConsoleContext, session: &Session, page: &mut Page) {
+    let is_over = !rules::takes_may_come(session.window_closes_at, context.times.now);
+    if session.state < SessionState::Aggregated || !is_over || !session.counts() {
+        return;
+    }
+    let part = [context.part(0)];
+    let recorded = session.outcome.as_ref();
+    let value = recorded.and_then(|outcome| outcome.value).map(|value| value.get().to_string());
+    let source = recorded.and_then(|outcome| outcome.source.as_ref());
+    let source = source.map_or("", |source| source.as_str());
+    let source = || Field::text("source", "Where it was read").with_value(source);
+    let fields = vec![
+        Field::text("value", "Outcome")
+            .required()
+            .with_value(value.unwrap_or_default())
+            .with_hint("From -2 (bearish) to 2 (bullish), such as 0.5."),
+        source(),
+        Field::note(),
+    ];
+    let record = context.form(&RECORD_OUTCOME, &part, fields);
+    let lead =
+        "Members are scored by it, in public. It replaces an earlier one; the log keeps both.";
+    let annul = context.form(&ANNUL_OUTCOME, &part, vec![source(), Field::note()]);
+    let annulled = "Nothing is scored, as where the question has no answer.";
+    page.forms(
+        "Outcome",
+        [record.map(|form| with_lead(form, lead)), annul.map(|form| with_lead(form, annulled))],
+    );
+}
+
+/// The form that changes the question, which is possible until there is a take.
+fn question(context: &ConsoleContext, session: &Session, page: &mut Page) {
+    let question = &session.question;
+    let text = question.text.as_ref().map_or("", |text| text.as_str());
+    let resolution = question.resolution.as_ref().map_or("", |text| text.as_str());
+    let resolves_at = question.resolves_at.map(typed_time).unwrap_or_default();
+    let fields = vec![
+        Field::lines("question", "Question", 2)
+            .with_value(text)
+            .with_hint("What a stance is about. Empty: none."),
+        Field::lines("resolution", "Resolution", 2)
+            .with_value(resolution)
+            .with_hint("How, by which source and when the outcome is determined."),
+        Field::time("resolvesAt", "Outcome known, UTC").with_value(resolves_at),
+        Field::note(),
+    ];
+    let form = context.form(&SET_QUESTION, &[context.part(0)], fields);
+    let lead = "Until the first take is on file.";
+    page.forms("Question", [form.map(|form| with_lead(form, lead))]);
 }
 
 fn deadline(context: &ConsoleContext, session: &Session, page: &mut Page) {

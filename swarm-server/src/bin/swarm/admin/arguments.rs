@@ -150,6 +150,19 @@ pub(super) enum Verb {
     /// Sessions
     #[command(after_help = "Example: swarm admin session convene --subject aurora --closes 19:00")]
     Session(SessionOptions),
+    /// Show the members by the lower bound of their skill
+    #[command(after_help = "Example: swarm admin ranking --subject aurora --since 2026-01-01")]
+    Ranking {
+        /// Only sessions about this subject
+        #[arg(long, value_name = "ID")]
+        subject: Option<String>,
+        /// Only sessions of this day or later ones
+        #[arg(long, value_name = "DAY")]
+        since: Option<String>,
+        /// How many scored sessions a place takes [default: 20]
+        #[arg(long, value_name = "N")]
+        min: Option<u32>,
+    },
     /// Store the regime row of a day
     #[command(after_help = "Example: swarm admin regime regime.json")]
     Regime {

@@ -11,7 +11,7 @@ mod sessions;
 mod status;
 
 use swarm_client::path_segment;
-use swarm_core::json::Json;
+use swarm_core::json::{Json, Object};
 
 use activity::Activity;
 pub(crate) use arguments::AdminOptions;
@@ -84,6 +84,11 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         }
         Verb::Subject { verb } => subjects(operator, verb),
         Verb::Session(options) => sessions::run(operator, options),
+        Verb::Ranking { subject, since, min } => {
+            let min = min.map(|min| min.to_string());
+            let query = [("subject", subject), ("since", since), ("min", min)];
+            ranking(operator, &query)
+        }
         Verb::Regime { file } => {
             operator.post(&format!("{API}/regime"), &read_json(&file)?, "the regime row is stored")
         }
@@ -121,6 +126,34 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Accept { what, force } => accept(operator, what, force),
         Verb::Committee { verb } => committee::run(operator, verb),
     }
+}
+
+/// The ranking: members with a place first, then those with too few scored sessions.
+fn ranking(operator: &Operator, query: &[(&str, Option<String>)]) -> Result<(), CommandError> {
+    let query = query
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", path_segment(value.as_deref()?))));
+    let query = query.collect::<Vec<_>>().join("&");
+    let answer = operator.get(&format!("/api/swarm/ranking?{query}"))?;
+    operator.output.answer(&answer, |answer| {
+        let mut fields = answer.clone().into_object();
+        let rows = ["ranking", "unranked"].map(|list| match fields.take(list) {
+            Some(Json::List(rows)) => rows,
+            _ => Vec::new(),
+        });
+        let columns = ["place", "name", "scored", "loss", "skill", "low", "high", "memberId"];
+        operator.output.rows(&Json::List(rows.concat()), "", &columns)?;
+        let loss = |fields: &mut Object, of: &str| {
+            cell(&fields.take(of).unwrap_or(Json::Null), "loss")
+        };
+        let (crowd, neutral) = (loss(&mut fields, "crowd"), loss(&mut fields, "neutral"));
+        let (sessions, min) = (cell(answer, "sessions"), cell(answer, "min"));
+        note(&format!(
+            "{sessions} sessions; loss of the crowd {crowd}, of always neutral {neutral}; without a place: fewer than \
+             {min} sessions, too few to say"
+        ));
+        Ok(())
+    })
 }
 
 /// The active members, each with its last take and how many it filed in 30 days.

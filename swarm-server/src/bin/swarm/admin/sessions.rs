@@ -84,6 +84,30 @@ enum SessionVerb {
         /// +3h, 19:00 (UTC), an RFC 3339 time, or none
         time: String,
     },
+    /// Change the question of a session, until a take is on file
+    #[command(
+        after_help = "Example: swarm admin session question 12 --question 'More or less exposed?' --resolves +7d"
+    )]
+    Question {
+        /// Its id
+        id: u64,
+        #[command(flatten)]
+        question: QuestionOptions,
+    },
+    /// Record the outcome of a session: members are scored by it, in public
+    #[command(
+        after_help = "Example: swarm admin session outcome 12 -0.5 --source https://prices.example/aurora"
+    )]
+    Outcome {
+        /// Its id
+        id: u64,
+        /// From -2 (bearish) to 2 (bullish), or none: nothing is scored
+        #[arg(allow_negative_numbers = true)]
+        value: String,
+        /// Where it was read
+        #[arg(long, value_name = "TEXT")]
+        source: Option<String>,
+    },
     /// Freeze the roster of a session, once
     #[command(after_help = "Example: swarm admin session roster 12 Zoë Ada")]
     Roster {
@@ -119,6 +143,32 @@ enum SessionVerb {
 }
 
 #[derive(Args)]
+struct QuestionOptions {
+    /// What a stance is about
+    #[arg(long, value_name = "TEXT")]
+    question: Option<String>,
+    /// How, by which source and when the outcome is determined
+    #[arg(long, value_name = "TEXT")]
+    resolution: Option<String>,
+    /// When the outcome will be known: +7d, 19:00 (UTC) or an RFC 3339 time
+    #[arg(long, value_name = "TIME")]
+    resolves: Option<String>,
+}
+
+impl QuestionOptions {
+    /// The fields of the request that are given.
+    fn fields(self) -> Result<impl Iterator<Item = (&'static str, Json)>, CommandError> {
+        let resolves = self.resolves.map(|time| parse_time(&time, now())).transpose()?;
+        let fields = [
+            ("question", self.question),
+            ("resolution", self.resolution),
+            ("resolvesAt", resolves.map(|time| time.to_string())),
+        ];
+        Ok(fields.into_iter().filter_map(|(field, text)| Some((field, Json::Text(text?)))))
+    }
+}
+
+#[derive(Args)]
 struct ConveneOptions {
     /// The subject
     #[arg(long, value_name = "ID")]
@@ -150,6 +200,8 @@ struct ConveneOptions {
     /// Let the server aggregate it once its window has closed, and publish it
     #[arg(long)]
     finish: bool,
+    #[command(flatten)]
+    question: QuestionOptions,
 }
 
 /// The states of a session.
@@ -189,6 +241,15 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
         }
         SessionVerb::Withdraw { id } => change.send(id, "/withdraw", [], "is withdrawn"),
         SessionVerb::Deadline { id, time } => move_deadline(&change, id, &time),
+        SessionVerb::Question { id, question } => {
+            let fields = question.fields()?.chain(change.noted());
+            let path = format!("/api/swarm/admin/sessions/{id}");
+            let answer = operator.change("PATCH", &path, &fields.collect())?;
+            operator.output.record(&answer)?;
+            operator.done(&format!("session {id} has its question"));
+            Ok(())
+        }
+        SessionVerb::Outcome { id, value, source } => outcome(&change, id, &value, source),
         SessionVerb::Roster { id, members } => {
             let members = roster(operator, &members)?;
             change.send(
@@ -221,8 +282,12 @@ struct Change<'a> {
 
 impl Change<'_> {
     fn body<const N: usize>(&self, members: [(&str, Json); N]) -> Json {
-        let note = self.note.iter().map(|note| ("note", Json::from(note.as_str())));
-        members.into_iter().chain(note).collect()
+        members.into_iter().chain(self.noted()).collect()
+    }
+
+    /// The note, if there is one.
+    fn noted(&self) -> Option<(&'static str, Json)> {
+        self.note.as_ref().map(|note| ("note", Json::from(note.as_str())))
     }
 
     fn send<const N: usize>(
@@ -271,7 +336,8 @@ fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandEr
     body.extend(
         flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, Json::Bool(true))),
     );
-    body.extend(change.note.clone().map(|note| ("note", Json::Text(note))));
+    body.extend(options.question.fields()?);
+    body.extend(change.noted());
     let body: Json = body.into_iter().collect();
     let answer = operator.change("POST", "/api/swarm/admin/sessions", &body)?;
     let session = answer.clone().into_object().take("session").unwrap_or(Json::Null);
@@ -312,6 +378,24 @@ fn move_deadline(change: &Change<'_>, id: u64, time: &str) -> Result<(), Command
     operator.output.record(&answer)?;
     operator.done(&done);
     Ok(())
+}
+
+fn outcome(
+    change: &Change<'_>,
+    id: u64,
+    value: &str,
+    source: Option<String>,
+) -> Result<(), CommandError> {
+    let wrong = || CommandError::Usage(format!("{value:?} is no outcome: give -2 to 2, or none"));
+    let (value, done) = match value {
+        "none" => (Json::Null, "is not scored".to_owned()),
+        text => {
+            let value = text.parse::<f64>().ok().filter(|value| (-2.0..=2.0).contains(value));
+            (Json::from(value.ok_or_else(wrong)?), format!("has the outcome {text}"))
+        }
+    };
+    let source = source.map_or(Json::Null, Json::Text);
+    change.send(id, "/outcome", [("value", value), ("source", source)], &done)
 }
 
 /// The rows of a roster; `active` alone stands for all active members.

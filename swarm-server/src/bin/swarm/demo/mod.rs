@@ -1,5 +1,6 @@
-//! `swarm demo`: a server on an in-memory store, filled through the public API with some weeks of sample
-//! data: three subjects, 25 members, sessions of every state, blind ones too, memos and a committee.
+//! `swarm demo`: a server on an in-memory store, filled through the public API with sample data: three subjects, 25
+//! members, a year of weekly sessions with outcomes, some weeks of daily ones in every state, blind ones too, memos and a
+//! committee.
 
 mod author;
 mod committee;
@@ -7,6 +8,7 @@ mod desk;
 mod requests;
 mod sessions;
 mod words;
+mod year;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -83,10 +85,12 @@ fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<()
     let end = clock.now();
     let mut desk = Desk { client, server, admin_token, clock, end, members: Vec::new() };
     sessions::begin(&mut desk)?;
+    year::run(&desk)?;
     let keys = committee::create_members(&desk)?;
-    let mut opened = None;
+    let (mut opened, mut before) = (None, None);
     for days_ago in (1..=words::DAYS).rev() {
-        let session = sessions::past(&mut desk, days_ago)?;
+        let session = sessions::past(&mut desk, days_ago, before)?;
+        before = Some(session);
         opened = opened.or((days_ago == sessions::BLIND).then_some(session));
         match days_ago {
             2 => committee::session(&desk, &keys, 0, days_ago)?,
@@ -114,9 +118,10 @@ fn print(
     let Desk { server, admin_token, .. } = desk;
     console::say(&format!(
         "
-Sample data: some weeks of sessions, {} members. Open:
+Sample data: a year of sessions, {} members. Open:
   http://{server}/   home page
   http://{server}/swarm/sessions   all sessions
+  http://{server}/swarm/ranking   who was right: a year of outcomes
   http://{server}/swarm/takes/{amended}   an amended take
   http://{server}/swarm/takes/{first}   the first revision of it
   http://{server}/swarm/sessions/{sealed}   a blind session, its takes sealed

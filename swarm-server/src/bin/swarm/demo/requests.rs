@@ -78,6 +78,9 @@ pub(super) fn session(
         buckets: has_buckets(theme).then_some(BUCKETS),
         roster: (0..).zip(&desk.members).map(expected).collect(),
         blind: false,
+        question: format!("Is {} worth more a day from now?", theme.name),
+        resolution: "By the closing price: 2 is a rise of a tenth or more, -2 a fall of a tenth or more.",
+        resolves_at: deadline.plus_millis(24 * 60 * 60_000),
     }
 }
 
@@ -169,6 +172,9 @@ pub(super) struct Session<'a> {
     pub(super) buckets: Option<[&'a str; 4]>,
     pub(super) roster: Vec<Expected>,
     pub(super) blind: bool,
+    pub(super) question: String,
+    pub(super) resolution: &'a str,
+    pub(super) resolves_at: Timestamp,
 }
 
 #[derive(Serialize)]

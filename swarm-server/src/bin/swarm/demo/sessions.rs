@@ -14,6 +14,7 @@ use super::words::{
     ANALYSTS, APPLICANTS, BUCKETS, DAYS, FOUNDERS, JOINED, LONG, MEMOS, STANCES, THEMES, Theme,
     WRITER, prose, pseudo_random,
 };
+use super::year::{BEGINS, daily_value, outcome};
 use crate::Failure;
 
 const DAY: i64 = 24 * 60;
@@ -30,11 +31,11 @@ const AGGREGATED: i64 = 34;
 
 /// Adds the subjects and the founding members, the day before the first session.
 pub(super) fn begin(desk: &mut Desk) -> Result<(), Failure> {
-    desk.at((DAYS + 1) * DAY + CONVENES);
+    desk.at((BEGINS + 1) * DAY + CONVENES);
     for theme in &THEMES {
         subject(desk, theme, None)?;
     }
-    join(desk, 0..FOUNDERS, (DAYS + 1) * DAY + CONVENES - 10)?;
+    join(desk, 0..FOUNDERS, (BEGINS + 1) * DAY + CONVENES - 10)?;
     // The first subject is run by the first member.
     let linked = desk.members.first().map(|author| author.id.clone());
     THEMES.first().map_or(Ok(()), |theme| subject(desk, theme, linked))
@@ -50,8 +51,13 @@ fn join(desk: &mut Desk, which: std::ops::Range<usize>, start: i64) -> Result<()
     Ok(())
 }
 
-/// Runs the session of a past day, up to its publication. Returns its id.
-pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<SessionId, Failure> {
+/// Runs the session of a past day, up to its publication, and records the outcome of the one of the day before. Returns
+/// its id.
+pub(super) fn past(
+    desk: &mut Desk,
+    days_ago: i64,
+    before: Option<SessionId>,
+) -> Result<SessionId, Failure> {
     let start = days_ago * DAY + CONVENES;
     if days_ago == JOINED {
         join(desk, FOUNDERS..ANALYSTS.len(), start + 200)?;
@@ -97,6 +103,10 @@ pub(super) fn past(desk: &mut Desk, days_ago: i64) -> Result<SessionId, Failure>
     let states =
         if early { &["published"][..] } else { &["window_closed", "aggregated", "published"] };
     finish(desk, id, states)?;
+    if let Some(before) = before {
+        let yesterday = days_ago + 1;
+        outcome(desk, before, daily_value(self::theme(yesterday), yesterday))?;
+    }
     Ok(id)
 }
 

@@ -1,0 +1,151 @@
+//! `/swarm/ranking`: the members by the lower bound of their skill, with the crowd and always neutral among them.
+
+use askama::Template;
+use http::StatusCode;
+use swarm_core::rules::{RankedMember, ScoreFigures};
+use swarm_core::service::NamedRanking;
+
+use super::frame::{Frame, SiteContext, html};
+use super::links;
+use super::list_filter::ListFilter;
+use super::lists::{Subjects, number_param, part_title};
+use super::markup::{clipped, named};
+use super::outcome::{figure, interval, signed_figure};
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// Rows per page.
+const PER_PAGE: usize = 60;
+
+/// Longest name in the table, in letters.
+const MAX_NAME: usize = 40;
+
+#[derive(Template)]
+#[template(path = "ranking.html")]
+struct RankingPage {
+    frame: Frame,
+    find: ListFilter,
+    subject: String,
+    since: String,
+    min: usize,
+    sessions: usize,
+    ranked: Vec<Row>,
+    unranked: Vec<Row>,
+    /// Whether nobody has a place.
+    none_ranked: bool,
+    later: bool,
+    next: Option<String>,
+}
+
+struct Row {
+    /// Empty for a baseline, and for a member without a place.
+    place: String,
+    name: String,
+    /// The path of the member; `None` for a baseline.
+    href: Option<String>,
+    scored: usize,
+    skill: String,
+    interval: String,
+    loss: String,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let (filter, min) = request.scores_selected()?;
+    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
+    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+    let tenant = request.tenant();
+    let named = request.served.scores().await.ranking(tenant, &filter, min).await?;
+    let subjects = Subjects::find(tenant, &filter.subject).await?;
+    let find = ListFilter::of(&request, "/swarm/ranking", &["subject", "since", "min"])
+        .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)));
+    let ranking = &named.ranking;
+    let ranked = with_baselines(&named);
+    let count = ranked.len() + ranking.unranked.len();
+    let shown = skipped.saturating_add(PER_PAGE);
+    let unranked = ranking.unranked.iter().map(Entry::Member);
+    let mut rows: Vec<_> = ranked.into_iter().map(|entry| (true, entry)).collect();
+    rows.extend(unranked.map(|entry| (false, entry)));
+    let rows = rows.into_iter().skip(skipped).take(PER_PAGE);
+    let (ranked, unranked): (Vec<_>, Vec<_>) = rows.partition(|(is_ranked, _)| *is_ranked);
+    let view = |rows: Vec<(bool, Entry<'_>)>| -> Vec<Row> {
+        rows.into_iter().map(|(_, entry)| entry.row(&named)).collect()
+    };
+    let address = |from: usize| {
+        let list = find.address(None);
+        let joint = if list.contains('?') { '&' } else { '?' };
+        format!("{list}{joint}from={from}")
+    };
+    let later = skipped > 0;
+    let path = if later { address(skipped.saturating_add(1)) } else { find.address(None) };
+    let title = part_title(&find.title("Ranking"), "from", later.then_some(from));
+    let page = RankingPage {
+        subject: filter.subject.as_ref().map_or("", |id| id.as_str()).to_owned(),
+        since: filter.since.map(|day| day.to_string()).unwrap_or_default(),
+        min,
+        sessions: ranking.sessions(),
+        none_ranked: ranking.ranked.is_empty(),
+        ranked: view(ranked),
+        unranked: view(unranked),
+        later,
+        next: (shown < count).then(|| address(shown.saturating_add(1))),
+        frame: Frame::new(SiteContext::of(&request), title, path)
+            .with_description("Who was right: members by how much less they lost than the crowd."),
+        find,
+    };
+    Ok(html(StatusCode::OK, &page))
+}
+
+/// A row of the ranking.
+#[derive(Clone, Copy)]
+enum Entry<'a> {
+    Member(&'a RankedMember),
+    /// What every member could have filed without knowing anything.
+    Baseline(&'static str, &'a ScoreFigures),
+}
+
+impl Entry<'_> {
+    fn figures(&self) -> &ScoreFigures {
+        match self {
+            Self::Member(member) => &member.figures,
+            Self::Baseline(_, figures) => figures,
+        }
+    }
+
+    fn row(self, ranking: &NamedRanking) -> Row {
+        let figures = self.figures();
+        let row = Row {
+            place: String::new(),
+            name: String::new(),
+            href: None,
+            scored: figures.scored,
+            skill: figures.skill.map(signed_figure).unwrap_or_default(),
+            interval: interval(figures).unwrap_or_default(),
+            loss: figures.loss.map(figure).unwrap_or_default(),
+        };
+        match self {
+            Self::Baseline(name, _) => Row { name: name.to_owned(), ..row },
+            Self::Member(member) => {
+                let id = &member.member_id;
+                Row {
+                    place: member.place.map(|place| place.to_string()).unwrap_or_default(),
+                    name: clipped(&named(ranking.name(id), id.as_str()), MAX_NAME),
+                    href: Some(links::member(id)),
+                    ..row
+                }
+            }
+        }
+    }
+}
+
+/// The members with a place, and the crowd and always neutral where they would stand; without sessions, nothing.
+fn with_baselines(ranking: &NamedRanking) -> Vec<Entry<'_>> {
+    let ranking = &ranking.ranking;
+    let mut rows: Vec<_> = ranking.ranked.iter().map(Entry::Member).collect();
+    if ranking.sessions() > 0 {
+        rows.push(Entry::Baseline("crowd", &ranking.crowd));
+        rows.push(Entry::Baseline("always neutral", &ranking.neutral));
+    }
+    // Members stay in their order, and before a baseline that is as good.
+    rows.sort_by(|a, b| a.figures().by_skill(b.figures()));
+    rows
+}
