@@ -48,7 +48,7 @@ struct Readme;
 
 pub use answers::{
     ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, PublicTake, SealedTake,
-    SessionPage,
+    SessionPage, WithheldTake,
 };
 #[cfg(feature = "tls")]
 pub use authorities::{Authorities, InvalidAuthorities};

@@ -19,8 +19,8 @@ use swarm_core::store::{
     ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, DocumentPage,
     DocumentQuery, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
     MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put, Saved,
-    SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeQuery, Takes,
-    Tenants, TreeChange, TreeState, Versioned,
+    SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeMarks,
+    TakeQuery, Takes, Tenants, TreeChange, TreeState, Versioned,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -132,6 +132,7 @@ answers! {
     take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
     member_takes(query: &MemberTakeQuery) -> Vec<MemberTake>;
+    mark_takes(marks: &TakeMarks) -> Option<Timestamp>;
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     document_page(collection: Collection, query: &DocumentQuery) -> DocumentPage;

@@ -31,6 +31,7 @@ mod subject;
 mod take;
 mod text;
 mod time;
+mod withheld;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
@@ -48,8 +49,8 @@ pub use links::Links;
 pub use log::{
     Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, EndorsedKey, Excuse,
     LogBefore, LogEntry, LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry,
-    MemberStatus, MemoAct, MemoEntry, Note, OpeningEntry, Operation, Seq, SessionAct, SessionEntry,
-    TakeContent, TakeEntry,
+    MemberStatus, MemoAct, MemoEntry, OpeningEntry, Operation, Seq, SessionAct, SessionEntry,
+    TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
 };
 pub use mail::{Mail, MailState, Message};
 pub use member::{
@@ -74,8 +75,9 @@ pub use subject::Subject;
 pub(crate) use take::ascending_sum;
 pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};
 pub use text::{
-    Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, STANCES, Stance, SubjectId,
+    Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, Note, STANCES, Stance, SubjectId,
 };
 pub use time::{Day, TimeOfDay, Timestamp};
+pub use withheld::{TextDigests, Withheld};
 
 pub(crate) use text::bounded;

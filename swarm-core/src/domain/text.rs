@@ -106,6 +106,10 @@ text!(
     /// The point of view of a member (API.md, 4.2). Empty when omitted.
     Lens, "lens", 0..=2_000
 );
+text!(
+    /// The remark of an operator on a change, kept in the log permanently.
+    Note, "note", 0..=500
+);
 
 impl Name {
     /// The name of an erased member.
@@ -123,6 +127,27 @@ impl Contact {
     /// Returns whether the contact was erased.
     pub fn is_erased(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl Body {
+    /// The empty write-up.
+    pub fn none() -> Self {
+        Self(String::new())
+    }
+}
+
+impl Note {
+    /// The empty remark.
+    pub fn none() -> Self {
+        Self(String::new())
+    }
+}
+
+impl MemoUrl {
+    /// No address.
+    pub fn none() -> Self {
+        Self(String::new())
     }
 }
 

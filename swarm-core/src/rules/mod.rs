@@ -28,6 +28,7 @@ mod standing;
 mod submission;
 mod take_schema;
 mod warnings;
+mod withholding;
 
 pub use aggregate::{Position, aggregate, score};
 pub use analysis::{
@@ -80,3 +81,4 @@ pub use sessions::{
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};
 pub use warnings::{Warning, warnings};
+pub use withholding::{TakeMark, TakeMarks, erase_texts, restore, withhold};

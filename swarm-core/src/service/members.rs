@@ -431,15 +431,24 @@ impl Tenant {
 /// Erasure of personal data, and the retention of applications (API.md, 7.8).
 impl Tenant {
     /// Permanently erases name, contact, lens and memos of a member that is not active, and the messages to it.
-    /// Returns its state. Its takes stay. A second call erases what an interrupted first call left, and changes
+    /// Returns its state. Its takes stay; with `texts`, their write-ups and memo addresses are withheld and erased. A second call erases what an interrupted first call left, and changes
     /// nothing otherwise.
     ///
     /// # Errors
     /// [`Refusal::NotFound`];
     /// [`Refusal::MemberIs`] when it is active.
-    pub async fn erase(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
+    /// [`Refusal::TakesSealed`] with `texts`, when a take is in a session that is blind and not opened yet.
+    pub async fn erase(
+        &self,
+        id: &MemberId,
+        texts: bool,
+        by: &Actor,
+    ) -> Result<MemberState, Error> {
         let member = self.load_member(id).await?;
         rules::erase(&member, by)?;
+        if texts {
+            self.erase_takes(&member, by).await?;
+        }
         // Erase the record last: the messages are found by its contact.
         if !member.record.is_erased() {
             self.erase_messages(&member.record).await?;

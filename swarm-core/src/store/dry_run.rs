@@ -12,9 +12,11 @@ use super::{
     CommitteeStore, Convocation, Countable, CountedDocuments, Document, DocumentDraft,
     DocumentGuard, Documents, Interceptor, Log, MemberChange, MemberQuery, MemberSaved, Members,
     MessageChange, MessageQuery, Outbox, Put, ReadOnly, Result, Saved, SessionChange, Sessions,
-    Store, TakeQuery, async_trait,
+    Store, TakeMarks, TakeQuery, Takes, async_trait,
 };
-use crate::domain::{MemberId, MemberState, MessageId, Seq, Session, SessionId, Version};
+use crate::domain::{
+    MemberId, MemberState, MessageId, Seq, Session, SessionId, Timestamp, Version,
+};
 use crate::rules::Refusal;
 
 /// A tenant's records for a dry run. An id that a commit would assign is 0.
@@ -179,6 +181,14 @@ impl Interceptor for DryRun {
             }
             Arc::new(change.session)
         }))
+    }
+
+    async fn mark_takes(&self, _: &dyn Takes, marks: &TakeMarks) -> Result<Option<Timestamp>> {
+        let stored = self.store.session(marks.session.id).await?.map(|it| it.version);
+        Ok(match is_at(stored, marks.expected) {
+            true => Some(self.store.now().await?),
+            false => None,
+        })
     }
 
     async fn put_document(

@@ -48,7 +48,7 @@ pub trait Log: Send + Sync {
     /// The position that this process has seen, from which commits must continue.
     async fn seen_log(&self) -> Result<LogPosition>;
 
-    /// The acts on a session, without its takes, oldest first.
+    /// The acts on a session and on the texts of its takes, without the takes, oldest first.
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
 
     /// Blocks the commits of this process until [`accept_store`](Self::accept_store), as if the log had gone back.

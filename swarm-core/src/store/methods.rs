@@ -63,6 +63,7 @@ macro_rules! port_methods {
             take_context(id: $crate::domain::TakeId) -> Option<$crate::store::TakeContext>;
             session_takes(query: &$crate::store::TakeQuery) -> Option<$crate::store::SessionTakes>;
             member_takes(query: &$crate::store::MemberTakeQuery) -> Vec<$crate::store::MemberTake>;
+            mark_takes(marks: &$crate::store::TakeMarks) -> Option<$crate::domain::Timestamp>;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Documents $($rest:ident)*) => {

@@ -78,7 +78,7 @@ pub use crate::rules::committee::{
 pub use crate::rules::{
     Act, Aggregation, Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation,
     CountedDocuments, DocumentCount, DocumentQuota, Filing, MemberBasis, MemberChange,
-    MemberRemoval, MessageChange, ProvenChallenge, SessionChange, Versioned,
+    MemberRemoval, MessageChange, ProvenChallenge, SessionChange, TakeMark, TakeMarks, Versioned,
 };
 
 /// The result of every method of the port.

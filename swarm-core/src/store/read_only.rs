@@ -5,9 +5,9 @@ use super::{
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, Convocation, DocumentDraft, Documents,
     Filed, Filing, Interceptor, Log, MemberChange, MemberRemoval, MemberSaved, Members,
     MessageChange, Outbox, Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind,
-    Takes, TreeChange, async_trait,
+    TakeMarks, Takes, TreeChange, async_trait,
 };
-use crate::domain::{Challenge, Session};
+use crate::domain::{Challenge, Session, Timestamp};
 use std::sync::Arc;
 
 /// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on, for example to inspect a restored
@@ -39,6 +39,7 @@ refuse! {
     Sessions::save_session(&SessionChange) -> Saved;
     Sessions::aggregate(&Aggregation) -> Aggregated;
     Takes::file(&Filing) -> Filed;
+    Takes::mark_takes(&TakeMarks) -> Option<Timestamp>;
     Documents::put_document(Collection, &DocumentDraft) -> Put;
     Outbox::save_message(&MessageChange) -> Saved;
     Log::accept_clock(&Act) -> ();

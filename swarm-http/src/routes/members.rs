@@ -116,11 +116,12 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Admin), "/api/swarm/admin/erase", erase)
                 .with(Work::Long)
                 .about(
-                    "Erase name, contact, lens and memos of a member that is not active, for good",
+                    "Erase name, contact, lens and memos of a member that is not active, for good; with \
+                     texts, also the write-ups and memo addresses of its takes",
                 )
-                .body("MemberName")
+                .body("Erasure")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, Problem::TakesSealed]),
             post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
@@ -248,10 +249,13 @@ pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn erase(mut request: RequestContext) -> Reply {
-    let id = named(&mut request)?;
-    let state = request.tenant().erase(&id, request.by()?).await?;
+    let (id, texts) = request.operator_fields(|fields| {
+        let id = MemberId::parse(fields.text("memberId")?)?;
+        Ok((id, fields.bool_if_any("texts")?.unwrap_or(false)))
+    })?;
+    let state = request.tenant().erase(&id, texts, request.by()?).await?;
     let answer = Answer::from(wire::members::reviewed(&id, state));
-    Ok(answer.with_cautions(vec![rules::erasure()]))
+    Ok(answer.with_cautions(vec![rules::erasure(texts)]))
 }
 
 /// The member that an operator's request names.

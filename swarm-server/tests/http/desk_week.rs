@@ -156,6 +156,8 @@ fn sessions(operator: &Operator<'_>) {
     assert_eq!(blind["session"]["blind"], true);
     operator.change("session withdraw 3");
     operator.change("memo retract 1");
+    operator.change("take withhold 1 --note client");
+    operator.change("take restore 1");
     assert!(operator.run("outbox list").contains("zoe@test.example"));
     operator.change("outbox retry 1");
     operator.change("outbox cancel 1");
@@ -187,7 +189,7 @@ fn leaving(operator: &Operator<'_>) {
     operator.user.admin("erase zoë --yes").fails(1, "member is approved");
     operator.change("deactivate zoë");
     operator.user.admin("erase zoë").fails(2, "--yes");
-    operator.change("erase zoë --yes");
+    operator.change("erase zoë --texts --yes");
     operator.user.admin("activate zoë").fails(1, "no member");
     assert!(operator.run("applications --state inactive").contains("erased"));
 }

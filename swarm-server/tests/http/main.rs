@@ -95,6 +95,7 @@ mod vectors;
 mod verification;
 mod watched_logs;
 mod went_back;
+mod withheld;
 mod witnesses;
 mod worst_neighbours;
 mod wrong_clocks;

@@ -202,6 +202,11 @@ macro_rules! conformance_cases {
                 refused_write_does_not_affect_others
                 concurrent_submissions_get_consecutive_revisions
                 replay_returns_the_original_take
+                take_marks_round_trip
+                take_marks_count_for_aggregations
+                take_marks_at_another_version_are_stale
+                erased_texts_are_gone
+                take_marks_are_isolated_by_tenant
             }
             documents {
                 collections_are_initially_empty

@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::committee::CommitteeTake;
 use super::json::Object;
-use super::text::text;
-use super::{Invalid, SessionId, Take, Timestamp, bounded};
+use super::{Invalid, Note, SessionId, Take, Timestamp, bounded};
 
 pub use entry::{
     CommitteeDayEntry, DayAct, EndorsedKey, Excuse, LogBefore, LogEntry, LogLine, LoggedSession,
     MemberAct, MemberEntry, MemberStatus, MemoAct, MemoEntry, Operation, SessionAct, SessionEntry,
 };
-pub use take_entry::{CommitteeTakeEntry, OpeningEntry, TakeContent, TakeEntry};
+pub use take_entry::{
+    CommitteeTakeEntry, OpeningEntry, TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
+};
 
 /// The number of an entry in a tenant's log; consecutive from 1.
 #[derive(
@@ -31,11 +32,6 @@ impl std::fmt::Display for Seq {
         self.0.fmt(f)
     }
 }
-
-text!(
-    /// The remark of an operator on a change, kept in the log permanently.
-    Note, "note", 0..=500
-);
 
 /// The author of a change: the name of an operator's token, or the server itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -141,7 +137,7 @@ impl LogRow {
         match &self.logged {
             Logged::Take(take) => take.session_id == session,
             Logged::CommitteeTake(_) => false,
-            Logged::Entry(_) => true,
+            Logged::TakeMark(..) | Logged::Entry(_) => true,
         }
     }
 }
@@ -153,6 +149,8 @@ pub enum Logged {
     Take(Arc<Take>),
     /// A submission to the committee, kept as a reference too.
     CommitteeTake(Arc<CommitteeTake>),
+    /// An act on the texts of a take: the entry, with the session of the take.
+    TakeMark(SessionId, Arc<LogEntry>),
     /// Any other commit: the entry itself.
     Entry(Arc<LogEntry>),
 }

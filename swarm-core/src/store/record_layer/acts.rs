@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::rows::Outcome;
-use crate::domain::{LogEntry, Timestamp};
+use crate::domain::{LogEntry, SessionId, Timestamp};
 use crate::store::Act;
 use crate::store::backend::{Append, Body, Entry, Parts};
 use crate::store::records::Unreadable;
@@ -13,6 +13,12 @@ use crate::store::records::Unreadable;
 pub(super) fn entry(act: &Act, assigned: Option<usize>) -> Append {
     let topic = act.session().map(|session| session.0.into());
     Append::Entry { topic, assigned, reference: None, body: body(act) }
+}
+
+/// Appends the entry of an act on takes of this session.
+pub(super) fn entry_on(act: &Act, session: SessionId) -> Append {
+    let topic = Some(session.0.into());
+    Append::Entry { topic, assigned: None, reference: None, body: body(act) }
 }
 
 /// The text of an act: of its entry, with zeros for what the commit assigns.

@@ -126,9 +126,19 @@ fn tree(row: &Row) -> Outcome<Versioned<TreeState>> {
 pub(super) fn read(entry: &Entry) -> Outcome<LogRow> {
     let logged = match &entry.reference {
         Some(reference) => referring(entry, reference)?,
-        None => Logged::Entry(entry.body.value(|| acts::read(entry))?),
+        None => unreferring(entry)?,
     };
     Ok(LogRow { seq: entry.seq, at: entry.at, logged })
+}
+
+fn unreferring(entry: &Entry) -> Outcome<Logged> {
+    let act = entry.body.value(|| acts::read(entry))?;
+    if !matches!(*act, LogEntry::TakeMark(_)) {
+        return Ok(Logged::Entry(act));
+    }
+    let session = entry.topic.and_then(|topic| u64::try_from(topic).ok());
+    let session = session.ok_or_else(|| Unreadable::new("the mark of a take has no session"))?;
+    Ok(Logged::TakeMark(SessionId(session), act))
 }
 
 fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {

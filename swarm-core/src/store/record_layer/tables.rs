@@ -154,7 +154,7 @@ table! {
 }
 
 table! {
-    /// Takes. Only `current` ever changes.
+    /// Takes. Only `current` and the mark of an operator ever change, and texts are erased.
     takes, key 1;
     columns {
         ID "id" Integer,
@@ -166,10 +166,14 @@ table! {
         FILED_AT "filed_at" Time,
         // 1, or null once a later revision supersedes it.
         CURRENT "current" Integer,
+        // When and why an operator withheld its texts.
+        WITHHELD_AT "withheld_at" Time,
+        WITHHELD_NOTE "withheld_note" Text,
     }
     // The signature is followed by the version of the session, and that of a sealed take also by the salt of its
-    // seal, each after a dot. The payload is the signed text.
-    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", }
+    // seal, each after a dot. The payload is the signed text. Of texts that were erased there are the digest and, after a
+    // space, the seal.
+    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", REMOVED "removed", }
     indexes {
         BY_SESSION "takes_by_session" [SESSION ID],
         BY_NONCE "takes_by_nonce" [MEMBER NONCE] unique,

@@ -6,6 +6,7 @@ pub(crate) enum PageId {
     Overview,
     Sessions,
     Session,
+    Take,
     Convene,
     Applications,
     Members,
@@ -21,10 +22,11 @@ pub(crate) enum PageId {
 
 impl PageId {
     /// All pages.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Overview,
         Self::Sessions,
         Self::Session,
+        Self::Take,
         Self::Convene,
         Self::Applications,
         Self::Members,
@@ -56,6 +58,7 @@ impl PageId {
             Self::Overview => "/operate",
             Self::Sessions => "/operate/sessions",
             Self::Session => "/operate/sessions/{id}",
+            Self::Take => "/operate/takes/{id}",
             Self::Convene => "/operate/convene",
             Self::Applications => "/operate/applications",
             Self::Members => "/operate/members",
@@ -75,6 +78,7 @@ impl PageId {
             Self::Overview => "Waiting",
             Self::Sessions => "Sessions",
             Self::Session => "Session",
+            Self::Take => "Take",
             Self::Convene => "Convene",
             Self::Applications => "Applications",
             Self::Members => "Members",
@@ -92,7 +96,7 @@ impl PageId {
     /// The section of the page.
     pub(super) fn section(self) -> Self {
         match self {
-            Self::Session | Self::Convene => Self::Sessions,
+            Self::Session | Self::Take | Self::Convene => Self::Sessions,
             Self::Member => Self::Members,
             Self::Subject => Self::Subjects,
             Self::Store => Self::Overview,

@@ -117,6 +117,7 @@ mod caught {
             LogPositionOfAnyTenant     => log_is_isolated_by_tenant;
             CountOfAllTenants          => records_are_counted_by_latest_state;
             ActsOfAllTenants           => log_is_isolated_by_tenant;
+            MarkedInAllTenants         => take_marks_are_isolated_by_tenant;
         }
         saving {
             MemberAtAnyVersion         => member_change_at_another_version_is_stale
@@ -260,6 +261,10 @@ mod caught {
             NoncesInAnyCase            => odd_nonces_are_distinct;
             NewerSessionUncheckedForLong => no_take_is_filed_after_a_newer_session;
             RevisionTwiceInARace       => concurrent_submissions_get_consecutive_revisions;
+            MarkForgotten              => take_marks_round_trip;
+            MarkOfTheSessionForgotten  => take_marks_count_for_aggregations;
+            MarkedAtAnyVersion         => take_marks_at_another_version_are_stale;
+            TextsKept                  => erased_texts_are_gone;
         }
         documents {
             DocumentInvented           => collections_are_initially_empty;

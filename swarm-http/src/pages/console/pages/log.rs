@@ -73,6 +73,7 @@ fn by_of(entry: &LogEntry) -> Option<&Actor> {
     match entry {
         LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => None,
         LogEntry::Session(entry) => Some(&entry.by),
+        LogEntry::TakeMark(entry) => Some(&entry.by),
         LogEntry::Member(entry) => entry.by.as_ref(),
         LogEntry::Memo(entry) => entry.by.as_ref(),
         LogEntry::Subject { by, .. }

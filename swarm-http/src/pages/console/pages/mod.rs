@@ -12,6 +12,7 @@ mod session;
 mod sessions;
 mod store;
 mod subjects;
+mod take;
 
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Resul
         PageId::Overview => overview::page(context).await,
         PageId::Sessions => sessions::page(context).await,
         PageId::Session => session::page(context).await,
+        PageId::Take => take::page(context).await,
         PageId::Convene => convene::page(context).await,
         PageId::Applications => applications::page(context).await,
         PageId::Members => members::list(context).await,

@@ -140,6 +140,9 @@ pub(super) enum Verb {
     Erase {
         /// An id or a name
         member: String,
+        /// Also the write-ups and memo addresses of its takes; their stances stay and count
+        #[arg(long)]
+        texts: bool,
     },
     /// Subjects
     #[command(after_help = "Example: swarm admin subject put aurora.json")]
@@ -161,6 +164,12 @@ pub(super) enum Verb {
     Signal {
         /// JSON; - is standard input
         file: PathBuf,
+    },
+    /// Takes
+    #[command(after_help = "Example: swarm admin take withhold 7 --note 'it names a client'")]
+    Take {
+        #[command(subcommand)]
+        verb: TakeVerb,
     },
     /// Memos
     #[command(after_help = "Example: swarm admin memo retract 7")]
@@ -236,6 +245,28 @@ pub(super) enum SubjectVerb {
     Show {
         /// Its id
         id: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum TakeVerb {
+    /// Withhold write-up and memo address of a take from the public; its stance stays and counts
+    #[command(after_help = "Example: swarm admin take withhold 7 --note 'it names a client'")]
+    Withhold {
+        /// Its id
+        id: u64,
+        /// Why, in the public log: at most 500 characters
+        #[arg(long, value_name = "TEXT")]
+        note: String,
+    },
+    /// Show write-up and memo address of a take again
+    #[command(after_help = "Example: swarm admin take restore 7")]
+    Restore {
+        /// Its id
+        id: u64,
+        /// A note of the log, at most 500 characters
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
     },
 }
 
