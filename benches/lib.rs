@@ -15,12 +15,14 @@ use criterion::{BenchmarkGroup, Criterion};
 use futures_util::FutureExt as _;
 use swarm_core::domain::{
     AttemptId, Attribution, Body, Bucket, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, Salt, SessionDraft, SessionState, Signed, Stance,
-    SubjectId, TakeDraft, TenantId, Timestamp, TokenHash, Weight, Weights,
+    MemberState, MemoUrl, Name, Nonce, PublicKey, Salt, SessionDraft, Signed, Stance, SubjectId,
+    TakeDraft, TenantId, Timestamp, TokenHash, Weight, Weights,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, convene, judge};
-use swarm_core::store::{Basis, BasisQuery, Filed, MemberChange, MemberSaved, Store, Tenants};
+use swarm_core::store::{
+    Basis, BasisQuery, Caller, Filed, MemberChange, MemberSaved, Store, Tenants,
+};
 use swarm_core::{Entropy as _, Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
 
@@ -227,14 +229,16 @@ impl Fixture {
     /// Loads the facts that a take is judged by, from memory.
     pub fn basis(&self, author: &Author, take: &Submission) -> Basis {
         let TakeDraft { date, subject_id, nonce, .. } = take.draft();
-        let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
+        let query =
+            BasisQuery { caller: Caller::Bearer(&author.token), date: *date, subject_id, nonce };
         at_once(self.store.basis(&query)).expect("it answers")
     }
 
     /// Loads the facts that a take is judged by, and judges it.
     pub async fn judged(&self, author: &Author, take: &Submission) -> Filing {
         let TakeDraft { date, subject_id, nonce, .. } = take.draft();
-        let query = BasisQuery { token: &author.token, date: *date, subject_id, nonce };
+        let query =
+            BasisQuery { caller: Caller::Bearer(&author.token), date: *date, subject_id, nonce };
         let basis = self.store.basis(&query).await.expect("it answers");
         let mut attempt = AttemptId([0; 16]);
         SystemEntropy.fill(&mut attempt.0).expect("entropy");
@@ -260,16 +264,8 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
 
 /// The draft of the session with this number.
 pub fn session_draft(session: usize) -> SessionDraft {
-    SessionDraft {
-        date: day(),
-        subject_id: subject(session),
-        state: SessionState::Collecting,
-        window_closes_at: Some(Timestamp::parse("deadline", "9999-12-31T23:59:59Z").expect("time")),
-        quorum: None,
-        buckets: None,
-        roster: None,
-        blind: false,
-    }
+    let deadline = Timestamp::parse("deadline", "9999-12-31T23:59:59Z").expect("time");
+    SessionDraft { window_closes_at: Some(deadline), ..SessionDraft::new(day(), subject(session)) }
 }
 
 fn day() -> Day {

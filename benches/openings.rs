@@ -98,7 +98,11 @@ async fn opened(
     fill(fixture, authors, number).await;
     if !by_aggregation {
         let deadline = tenant.now().await.expect("a time").plus_millis(1);
-        let patch = SessionPatch { window_closes_at: Some(Some(deadline)), quorum: None };
+        let patch = SessionPatch {
+            window_closes_at: Some(Some(deadline)),
+            quorum: None,
+            ..SessionPatch::default()
+        };
         tenant.amend_session(session.id, &patch, &by).await.expect("it moves");
         while tenant.now().await.expect("a time") <= deadline {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -228,15 +228,12 @@ fn draft(number: usize, listed: &[&Author]) -> SessionDraft {
     let roster = Roster::parse(listed.iter().map(entry).collect()).expect("a roster");
     let (year, day) = (2_000 + number / SUBJECTS / 336, number / SUBJECTS % 336);
     let date = format!("{year}-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
+    let subject = SubjectId::parse(format!("subject-{}", number % SUBJECTS)).expect("an id");
     SessionDraft {
-        blind: false,
-        date: Day::parse(&date).expect("a day"),
-        subject_id: SubjectId::parse(format!("subject-{}", number % SUBJECTS)).expect("an id"),
-        state: SessionState::Collecting,
         window_closes_at: Some(Timestamp::parse("t", "9999-12-31T23:59:59Z").expect("a time")),
         quorum: Some(3),
-        buckets: None,
         roster: Some(roster),
+        ..SessionDraft::new(Day::parse(&date).expect("a day"), subject)
     }
 }
 

@@ -438,7 +438,7 @@ class Session:
 
 OTHER_KINDS = {"memo", "subject", "subject-snapshot", "regime", "signal", "operation", "committee-day", "committee-take"}
 ACTS = {"convened", "state", "deadline", "quorum", "roster", "excuse", "brief", "withdrawn", "opened"}
-MEMBER_ACTS = {"activated", "deactivated", "claimed", "claim-reset", "key-rotated", "erased"}
+MEMBER_ACTS = {"activated", "enrolled", "updated", "deactivated", "claimed", "claim-reset", "key-rotated", "erased"}
 
 
 def exact_whole(value, most=2**64 - 1):

@@ -64,7 +64,7 @@ pub use rules::{Refusal, Rejection, Resource, Submission};
 #[cfg(feature = "system-entropy")]
 pub use service::SystemEntropy;
 pub use service::{
-    Commit, CommitteeError, CommitteeTenant, Committees, Entropy, Error, FiledTake, MAX_ACCEPTING,
-    Mailer, Observer, Round, SubmitError, Swarm, Tenant,
+    Commit, CommitteeError, CommitteeTenant, Committees, Cursor, Entropy, Error, FiledTake, Follow,
+    MAX_ACCEPTING, Mailer, Observer, Round, SubmitError, Swarm, Tenant,
 };
 pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};

@@ -176,7 +176,7 @@ mod tests {
             tokio::join!(schema.create(&one, create), schema.create(&other, create));
         first.and(second).unwrap();
         assert_eq!(server.psql("SELECT string_agg(number::text, ',') FROM desk.created"), "1");
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "2");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), LAYOUT.to_string());
     }
 
     #[tokio::test]
@@ -185,9 +185,9 @@ mod tests {
         let client = client(&server).await;
         let schema = Schema::named("desk");
         schema.create(&client, "").await.unwrap();
-        server.psql("UPDATE desk.layout SET number = 3");
+        server.psql("UPDATE desk.layout SET number = 4");
         schema.create(&client, "CREATE TABLE swarm.created ()").await.unwrap_err();
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "3");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "4");
         assert_eq!(server.psql("SELECT to_regclass('desk.created') IS NULL"), "t");
     }
 }

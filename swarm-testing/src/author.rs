@@ -7,7 +7,7 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::Submission;
-use swarm_core::store::{Basis, BasisQuery, MemberChange, Result, Takes};
+use swarm_core::store::{Basis, BasisQuery, Caller, MemberChange, Result, Takes};
 
 /// A member with a key pair and a bearer token that are derived from its name.
 #[derive(Debug)]
@@ -76,6 +76,13 @@ impl Author {
         submission: &Submission,
     ) -> Result<Basis> {
         let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
-        store.basis(&BasisQuery { token: &self.token, date: *date, subject_id, nonce }).await
+        store
+            .basis(&BasisQuery {
+                caller: Caller::Bearer(&self.token),
+                date: *date,
+                subject_id,
+                nonce,
+            })
+            .await
     }
 }

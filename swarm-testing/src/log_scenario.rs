@@ -154,10 +154,10 @@ async fn session_acts(tenant: &Tenant, ada: &MemberId, token: &BearerToken, tick
     tick();
     let moved = Some(Some(moment("2999-11-21T14:00:00Z")));
     let quorum = Some(None);
-    let patch = SessionPatch { window_closes_at: moved, quorum: None };
+    let patch = SessionPatch { window_closes_at: moved, quorum: None, ..SessionPatch::default() };
     tenant.amend_session(on, &patch, &noted("later")).await.unwrap();
     tenant
-        .amend_session(on, &SessionPatch { window_closes_at: None, quorum }, &plain)
+        .amend_session(on, &SessionPatch { quorum, ..SessionPatch::default() }, &plain)
         .await
         .unwrap();
     let roster = vec![RosterEntry { member_id: ada.clone(), excused: false }];

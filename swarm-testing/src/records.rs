@@ -4,8 +4,8 @@ use swarm_core::domain::json::{Json, Object};
 use swarm_core::domain::{
     Actor, Attribution, Body, Challenge, ChallengeSeed, Confidence, Contact, Day, Digest, Figures,
     Lens, LogEntry, Mail, Member, MemberId, MemberState, Name, Note, Participation, PublicKey,
-    Quote, Revision, Salt, SecretHash, SessionDraft, SessionId, SessionState, Stance, Stances,
-    SubjectId, TakeId, Timestamp, TokenHash, Version,
+    Quote, Revision, Salt, SecretHash, SessionDraft, SessionId, Stance, Stances, SubjectId, TakeId,
+    Timestamp, TokenHash, Version,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::store::{Act, MemberChange};
@@ -62,16 +62,7 @@ pub fn act_on(session: SessionId, note: &str) -> Act {
 
 /// A session on 2026-11-21 to convene, without roster and deadline.
 pub fn session_draft(subject_id: &str) -> SessionDraft {
-    SessionDraft {
-        date: day("2026-11-21"),
-        subject_id: subject(subject_id),
-        state: SessionState::Collecting,
-        window_closes_at: None,
-        quorum: None,
-        buckets: None,
-        roster: None,
-        blind: false,
-    }
+    SessionDraft::new(day("2026-11-21"), subject(subject_id))
 }
 
 /// A challenge with a seed of this name and this expiry. It is not reusable.

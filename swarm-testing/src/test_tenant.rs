@@ -12,7 +12,7 @@ use swarm_core::domain::{
     TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::proof::tile::TileId;
-use swarm_core::rules::{Filing, Rejection, Submission, convene, judge};
+use swarm_core::rules::{Filing, Refusal, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
     self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
@@ -241,6 +241,7 @@ impl TestTenant {
             session,
             expected: version,
             takes: None,
+            takes_refusal: Refusal::TakesSealed,
             none_filed_after: None,
             withdrawn: false,
             acts: vec![act_on(id, "amended")],

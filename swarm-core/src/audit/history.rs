@@ -122,6 +122,7 @@ fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> 
         }
         SessionAct::Deadline => {
             expected.window_closes_at = after.window_closes_at;
+            expected.question = after.question.clone();
             if before.state < Aggregated {
                 expected.quorum = after.quorum;
             }
@@ -131,6 +132,21 @@ fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> 
             }
         }
         SessionAct::Quorum if before.state < Aggregated => expected.quorum = after.quorum,
+        SessionAct::Question => {
+            expected.question = after.question.clone();
+            if before.state < Aggregated {
+                expected.quorum = after.quorum;
+            }
+        }
+        SessionAct::Void if before.state < Aggregated => {
+            return Some(format!("voids it, though it is {}", before.state));
+        }
+        SessionAct::Void if before.voided.is_some() => return Some("voids it again".to_owned()),
+        SessionAct::Void => expected.voided = after.voided.clone(),
+        SessionAct::Outcome if before.state < Aggregated => {
+            return Some(format!("records its outcome, though it is {}", before.state));
+        }
+        SessionAct::Outcome => expected.outcome = after.outcome.clone(),
         SessionAct::Roster if before.roster_digest.is_none() && before.state < Aggregated => {
             expected.roster_digest = after.roster_digest;
         }
@@ -155,8 +171,13 @@ fn different_fields(one: &LoggedSession, other: &LoggedSession) -> Vec<&'static 
         ("buckets", one.buckets_digest == other.buckets_digest),
         ("roster", one.roster_digest == other.roster_digest),
         ("blind", one.blind == other.blind),
+        ("practice", one.practice == other.practice),
+        ("finish", one.finish == other.finish),
+        ("question", one.question == other.question),
         ("openedAt", one.opened_at == other.opened_at),
         ("publishedAt", one.published_at == other.published_at),
+        ("outcome", one.outcome == other.outcome),
+        ("voided", one.voided == other.voided),
         ("snapshot", one.snapshot_digest == other.snapshot_digest),
     ];
     fields.into_iter().filter(|(_, same)| !same).map(|(field, _)| field).collect()

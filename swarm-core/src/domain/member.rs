@@ -37,6 +37,21 @@ impl Application {
     }
 }
 
+/// A member that the embedding program brings, without an application.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enrolment {
+    /// The id, which no other member has.
+    pub id: MemberId,
+    /// The name.
+    pub name: Name,
+    /// The address at which the operator reaches the member.
+    pub contact: Contact,
+    /// Its point of view; empty for none.
+    pub lens: Lens,
+    /// The key with which it signs, which no other member holds.
+    pub public_key: PublicKey,
+}
+
 /// A change of what operators keep about a member (API.md, 7.2). What is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemberPatch {

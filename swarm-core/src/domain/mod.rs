@@ -19,6 +19,7 @@ mod mail;
 mod member;
 mod memo;
 mod names;
+mod outcome;
 mod parsed;
 mod quotas;
 mod schedule;
@@ -54,10 +55,13 @@ pub use log::{
 };
 pub use mail::{Mail, MailState, Message};
 pub use member::{
-    Application, KeyReplacement, KeyReplacementRequest, Member, MemberPatch, MemberState,
-    TokenClaim,
+    Application, Enrolment, KeyReplacement, KeyReplacementRequest, Member, MemberPatch,
+    MemberState, TokenClaim,
 };
 pub use memo::{Memo, MemoDraft};
+pub use outcome::{
+    Outcome, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText, Resolution, Voided,
+};
 pub use quotas::Quotas;
 pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};
 pub use seal::Salt;

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::json::{Json, Object};
-use super::{Bucket, Day, Invalid, MemberId, SessionId, Snapshot, SubjectId, Timestamp};
+use super::{
+    Bucket, Day, Invalid, MemberId, Outcome, Question, QuestionPatch, SessionId, Snapshot,
+    SubjectId, Timestamp, Voided,
+};
 
 /// The state of a session. It is informational: deadline and roster decide whether a take is
 /// accepted (API.md, 5.3).
@@ -150,9 +153,32 @@ pub struct SessionDraft {
     pub roster: Option<Roster>,
     /// Whether takes are sealed until the session is opened (API.md, 5.8).
     pub blind: bool,
+    /// Whether it is for practice: open to every active member, and counted nowhere (API.md, 7.3).
+    pub practice: bool,
+    /// Whether the server aggregates it once its window has closed, and publishes it.
+    pub finish: bool,
+    /// What its takes are about, and how its outcome is determined.
+    pub question: Question,
 }
 
 impl SessionDraft {
+    /// Returns a session that collects takes, with no optional field.
+    pub fn new(date: Day, subject_id: SubjectId) -> Self {
+        Self {
+            date,
+            subject_id,
+            state: SessionState::Collecting,
+            window_closes_at: None,
+            quorum: None,
+            buckets: None,
+            roster: None,
+            blind: false,
+            practice: false,
+            finish: false,
+            question: Question::default(),
+        }
+    }
+
     /// Reads a session to convene.
     ///
     /// # Errors
@@ -173,40 +199,49 @@ impl SessionDraft {
             buckets: read_buckets(fields)?,
             roster: Roster::read(fields, "roster")?,
             blind: fields.bool_if_any("blind")?.unwrap_or(false),
+            practice: fields.bool_if_any("practice")?.unwrap_or(false),
+            finish: fields.bool_if_any("finish")?.unwrap_or(false),
+            question: Question::read(fields)?,
         })
     }
 
     /// Returns the convened session, with the id and the time that the commit assigned.
     pub fn convened(&self, id: SessionId, convened_at: Timestamp) -> Session {
-        let Self { date, subject_id, state, window_closes_at, quorum, buckets, roster, blind } =
-            self.clone();
+        let draft = self.clone();
         Session {
             id,
             version: 1,
-            date,
-            subject_id,
-            state,
-            window_closes_at,
+            date: draft.date,
+            subject_id: draft.subject_id,
+            state: draft.state,
+            window_closes_at: draft.window_closes_at,
             convened_at,
-            quorum,
-            buckets,
-            roster,
-            blind,
+            quorum: draft.quorum,
+            buckets: draft.buckets,
+            roster: draft.roster,
+            blind: draft.blind,
+            practice: draft.practice,
+            finish: draft.finish,
+            question: draft.question,
             opened_at: None,
             published_at: None,
+            outcome: None,
+            voided: None,
             snapshot: None,
         }
     }
 }
 
-/// A change of a session's deadline or quorum: `None` keeps the value, `Some(None)` clears it
+/// A change of a session's deadline, quorum or question: `None` keeps the value, `Some(None)` clears it
 /// (API.md, 7.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionPatch {
     /// The new deadline.
     pub window_closes_at: Option<Option<Timestamp>>,
     /// The new quorum.
     pub quorum: Option<Option<u32>>,
+    /// The changes of the question.
+    pub question: QuestionPatch,
 }
 
 impl SessionPatch {
@@ -220,6 +255,7 @@ impl SessionPatch {
         Ok(Self {
             window_closes_at: read_deadline(fields).map(|deadline| moved.then_some(deadline))?,
             quorum: read_quorum(fields).map(|quorum| counted.then_some(quorum))?,
+            question: QuestionPatch::read(fields)?,
         })
     }
 }
@@ -280,12 +316,27 @@ pub struct Session {
     /// (API.md, 5.8).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
+    /// Whether it is for practice, and counts nowhere; omitted on the wire if it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub practice: bool,
+    /// Whether the server aggregates it once its window has closed, and publishes it; omitted on the wire if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub finish: bool,
+    /// What its takes are about, and how its outcome is determined.
+    #[serde(flatten)]
+    pub question: Question,
     /// The time when the session was opened, if it is blind, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
     /// The time when it was published, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
+    /// What came of it; omitted on the wire until that is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The mark that it counts for nothing; omitted on the wire while it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voided: Option<Voided>,
     /// The result of aggregation; `None` until then.
     pub snapshot: Option<Arc<Snapshot>>,
 }

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Day, Figures, Session, SessionId, SessionState, SubjectId, Timestamp};
+use super::{
+    Day, Figures, Outcome, Question, Session, SessionId, SessionState, SubjectId, Timestamp, Voided,
+};
 
 /// What lists show of a session: all of it but buckets, roster, and the parts of its snapshot that grow with
 /// the number of takes. So its size is constant.
@@ -25,8 +27,20 @@ pub struct SessionSummary {
     pub quorum: Option<u32>,
     /// Whether the session has a roster, so that only the members on it may file.
     pub has_roster: bool,
+    /// Whether it is for practice, and counts nowhere; omitted on the wire if it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub practice: bool,
+    /// What its takes are about, and how its outcome is determined.
+    #[serde(flatten)]
+    pub question: Question,
     /// The time when it was published, by the store's clock.
     pub published_at: Option<Timestamp>,
+    /// What came of it; omitted on the wire until that is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The mark that it counts for nothing; omitted on the wire while it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voided: Option<Voided>,
     /// The figures of its snapshot; `None` until it is aggregated.
     #[serde(rename = "snapshot")]
     pub figures: Option<Figures>,
@@ -44,7 +58,11 @@ impl Session {
             convened_at: self.convened_at,
             quorum: self.quorum,
             has_roster: self.roster.is_some(),
+            practice: self.practice,
+            question: self.question.clone(),
             published_at: self.published_at,
+            outcome: self.outcome.clone(),
+            voided: self.voided.clone(),
             figures: self.snapshot.as_ref().map(|snapshot| snapshot.figures.clone()),
         }
     }

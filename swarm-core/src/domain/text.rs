@@ -38,7 +38,7 @@ macro_rules! text {
             /// # Errors
             /// [`Invalid`] when it is too short or too long.
             pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
-                bounded($field, text.into(), $min, $max).map(Self)
+                $crate::domain::text::bounded($field, text.into(), $min, $max).map(Self)
             }
 
             /// Returns the text, exactly as received.

@@ -25,7 +25,8 @@ impl<T> Versioned<T> {
 pub struct Basis {
     /// The time by the store's clock.
     pub now: Timestamp,
-    /// The member whose record carries the token, whatever its state.
+    /// The member that submits, whatever its state: the one whose record carries the token, or the one that was
+    /// authenticated.
     pub member: Option<Versioned<Member>>,
     /// The terms of the newest session (highest id) of the day and subject. A store need not decode
     /// its snapshot for them.

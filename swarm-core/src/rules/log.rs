@@ -254,8 +254,13 @@ pub fn logged(session: &Session) -> LoggedSession {
         buckets_digest: session.buckets.as_ref().map(Digest::of_json),
         roster_digest: session.roster.as_ref().map(Digest::of_json),
         blind: session.blind,
+        practice: session.practice,
+        finish: session.finish,
+        question: session.question.clone(),
         opened_at: session.opened_at,
         published_at: session.published_at,
+        outcome: session.outcome.clone(),
+        voided: session.voided.clone(),
         snapshot_digest: session.snapshot.as_ref().map(|snapshot| snapshot.digest()),
     }
 }

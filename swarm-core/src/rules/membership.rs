@@ -6,8 +6,8 @@ use super::challenge::{ProvenChallenge, answers, refusal};
 use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Actor, Application, Mail, Member, MemberAct, MemberId, MemberPatch, MemberState, PublicKey,
-    Signed, Timestamp, TokenClaim, Version,
+    Actor, Application, Enrolment, Mail, Member, MemberAct, MemberId, MemberPatch, MemberState,
+    PublicKey, Signed, Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -80,6 +80,38 @@ pub fn admit(
         token_claimed_at: None,
     };
     Ok(MemberChange::creation(member))
+}
+
+/// Makes an active member of somebody that the embedding program knows.
+///
+/// # Errors
+/// [`Refusal::MemberExists`] when there is a member with this id.
+pub fn enrol(
+    enrolment: &Enrolment,
+    known: Option<&Versioned<Member>>,
+    now: Timestamp,
+    by: &Actor,
+) -> Result<MemberChange, Refusal> {
+    if known.is_some() {
+        return Err(Refusal::MemberExists);
+    }
+    let Enrolment { id, name, contact, lens, public_key } = enrolment.clone();
+    let member = Member {
+        id,
+        name,
+        contact,
+        lens,
+        public_key: Some(public_key),
+        state: MemberState::Approved,
+        applied_at: now,
+        reviewed_at: Some(now),
+        joined_at: Some(now),
+        claimed_at: None,
+        token: None,
+        token_claimed_at: None,
+    };
+    let act = Some(log::member_changed(MemberAct::Enrolled, &member, Some(by)));
+    Ok(MemberChange { act, ..MemberChange::creation(member) })
 }
 
 /// Returns whether the member is public: it has been activated at some time.

@@ -59,12 +59,12 @@ pub use mail::{
     lease, retry, settle,
 };
 pub use membership::{
-    MemberChange, MemberRemoval, activate, admit, claim, deactivate, expire, has_expired,
+    MemberChange, MemberRemoval, activate, admit, claim, deactivate, enrol, expire, has_expired,
     may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
 };
 pub use next_step::{NextStep, StepAct, StepBy, next_step};
 pub use own_key::replace_own_key;
-pub use preflight::{Preflight, preflight};
+pub use preflight::{Preflight, RosterNotice, preflight};
 pub use public_take::{PublicTake, SealedTake, is_shown_sealed, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
@@ -80,5 +80,5 @@ pub use sessions::{
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};
-pub use warnings::{Warning, warnings};
+pub use warnings::{NamedMemo, Warning, warnings};
 pub use withholding::{TakeMark, TakeMarks, erase_texts, restore, withhold};

@@ -3,7 +3,7 @@
 
 use super::judge::{Evaluation, checks};
 use super::{Basis, Draft, Refusal, Warning, warnings};
-use crate::domain::{Revision, SessionId, Timestamp};
+use crate::domain::{Day, Revision, SessionId, SubjectId, Timestamp};
 
 /// The result of a preflight: how a submission would be judged at this time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,17 @@ pub struct Preflight {
     pub findings: Vec<Refusal>,
     /// The warnings that it would get.
     pub warnings: Vec<Warning>,
+    /// More about [`Refusal::NotOnRoster`], where that is a finding.
+    pub roster: Option<RosterNotice>,
+}
+
+/// What a member that is not on the roster of a session is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RosterNotice {
+    /// Since when the roster stands.
+    pub since: Timestamp,
+    /// The sessions that accept takes and have no roster, newest first.
+    pub open: Vec<(Day, SubjectId)>,
 }
 
 /// Runs all checks of [`judge`](super::judge), without stopping at the first refusal.
@@ -57,6 +68,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
             .map(|deadline| deadline.millis().saturating_sub(basis.now.millis()).max(0)),
         findings,
         warnings,
+        roster: None,
     })
 }
 
@@ -65,6 +77,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
 fn concerns_take(warning: &Warning, basis: &Basis, draft: &Draft) -> bool {
     match warning {
         Warning::UnknownStance => !draft.was_replaced("stance"),
+        Warning::MissingWeights => !draft.was_replaced("weights"),
         Warning::AlreadyAggregated => basis.latest.is_none(),
         _ => true,
     }

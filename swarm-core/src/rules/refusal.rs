@@ -117,6 +117,9 @@ pub enum Refusal {
     /// The personal data of the member was erased, so it cannot be activated again.
     #[error("member is erased")]
     MemberErased,
+    /// There is a member with the id of the one to enrol.
+    #[error("member already exists")]
+    MemberExists,
     /// The state of the message does not allow the transition.
     #[error("message is {0}")]
     MessageIs(MailState),
@@ -192,6 +195,7 @@ impl Refusal {
                 | Self::AlreadyClaimed
                 | Self::MemberIs(_)
                 | Self::MemberErased
+                | Self::MemberExists
                 | Self::MessageIs(_)
                 | Self::SessionIs(_)
                 | Self::AlreadyAggregated

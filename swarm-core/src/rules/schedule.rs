@@ -50,9 +50,6 @@ impl<'a> ScheduledWindow<'a> {
     /// Returns the session to convene. `active` are the members that are active now.
     pub fn draft(&self, active: &[Arc<Member>]) -> SessionDraft {
         SessionDraft {
-            date: self.opens.day(),
-            subject_id: self.subject_id.clone(),
-            state: SessionState::Collecting,
             window_closes_at: Some(self.closes),
             quorum: self.entry.quorum,
             buckets: self.entry.buckets.clone(),
@@ -61,6 +58,7 @@ impl<'a> ScheduledWindow<'a> {
                 ScheduledRoster::Members(ids) => expected(ids.iter()),
             }),
             blind: self.entry.blind,
+            ..SessionDraft::new(self.opens.day(), self.subject_id.clone())
         }
     }
 }

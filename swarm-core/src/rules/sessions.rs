@@ -33,6 +33,8 @@ pub struct SessionChange {
     pub expected: Version,
     /// Guard: the number of takes, counting all revisions.
     pub takes: Option<usize>,
+    /// Why the change is refused where that guard fails.
+    pub takes_refusal: Refusal,
     /// Guard: no take may have been filed after this time.
     pub none_filed_after: Option<Timestamp>,
     /// Whether the record is removed instead of written; `session` is then its last state.
@@ -58,19 +60,22 @@ pub fn may_move(from: SessionState, to: SessionState) -> bool {
 impl SessionChange {
     /// Returns why the change is refused where only takes block it; `None` if none can.
     pub fn refusal_of_takes(&self) -> Option<Refusal> {
-        match (self.takes, self.none_filed_after) {
-            (Some(_), _) if self.withdrawn => Some(Refusal::TakesOnFile),
-            (Some(_), _) => Some(Refusal::TakesSealed),
-            (None, Some(_)) => Some(Refusal::FiledLater),
-            (None, None) => None,
-        }
+        let filed_later = self.none_filed_after.map(|_| Refusal::FiledLater);
+        self.takes.map(|_| self.takes_refusal.clone()).or(filed_later)
     }
 
     /// The same change, which must not depend on what takes say: in a sealed session it is made before the first take, or not
     /// at all. An operator who reads the store would know what it changes.
     fn before_sealed_takes(self, judged: &Session) -> Self {
-        let takes = if judged.is_sealed() { Some(0) } else { self.takes };
-        Self { takes, ..self }
+        if !judged.is_sealed() || self.takes.is_some() {
+            return self;
+        }
+        Self { takes: Some(0), takes_refusal: Refusal::TakesSealed, ..self }
+    }
+
+    /// The same change, which is made before the first take, or not at all.
+    fn before_takes(self) -> Self {
+        Self { takes: Some(0), takes_refusal: Refusal::TakesOnFile, ..self }
     }
 }
 
@@ -185,10 +190,10 @@ pub fn may_move_deadline(session: &Session) -> bool {
     session.opened_at.is_none()
 }
 
-/// Changes a session's deadline or quorum. A window that has closed opens again when its deadline
+/// Changes a session's deadline, quorum or question. A window that has closed opens again when its deadline
 /// moves ahead or is cleared. A deadline may change in every state, but not to a time before a
 /// stored take was filed; a guard of the commit checks that. So no take appears to be late. Once a session has sealed
-/// takes, its deadline can only be moved later, and its quorum stays. `None` when nothing changes and the operator left no note.
+/// takes, its deadline can only be moved later, and its quorum stays. The question changes only while there is no take. `None` when nothing changes and the operator left no note.
 ///
 /// # Errors
 /// [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation;
@@ -219,10 +224,17 @@ pub fn amend(
     // Where there is none, one is set: otherwise the session would never end.
     let is_shortened = before.is_some_and(|before| deadline.is_none_or(|after| after < before));
     let is_other = is_shortened || amended.quorum != session.record.quorum;
-    let act = if moves { SessionAct::Deadline } else { SessionAct::Quorum };
+    amended.question = patch.question.apply(&amended.question);
+    let asks = amended.question != session.record.question;
+    let act = match (moves, asks) {
+        (true, _) => SessionAct::Deadline,
+        (false, true) => SessionAct::Question,
+        (false, false) => SessionAct::Quorum,
+    };
     let is_news = is_news(session, &amended, by);
     Ok(is_news.then(|| {
         let change = SessionChange { none_filed_after, ..change(session, amended, act, by) };
+        let change = if asks { change.before_takes() } else { change };
         if is_other { change.before_sealed_takes(&session.record) } else { change }
     }))
 }
@@ -306,7 +318,7 @@ pub fn excuse(
 pub fn withdraw(session: &Versioned<Session>, by: &Attribution) -> SessionChange {
     let last = Session::clone(&session.record);
     let act = log::session_changed(SessionAct::Withdrawn, &after_act(last.clone()), by);
-    SessionChange { takes: Some(0), withdrawn: true, ..logged_as(act, session, last) }
+    SessionChange { withdrawn: true, ..logged_as(act, session, last) }.before_takes()
 }
 
 /// Whether the record changes, or the operator left a note to be logged.
@@ -337,5 +349,15 @@ fn logged_as(act: Act, judged: &Versioned<Session>, session: Session) -> Session
 fn unlogged(judged: &Versioned<Session>, session: Session) -> SessionChange {
     let (takes, none_filed_after, withdrawn, opens) = (None, None, false, false);
     let (expected, acts) = (judged.version, Vec::new());
-    SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens }
+    let takes_refusal = Refusal::TakesSealed;
+    SessionChange {
+        session,
+        expected,
+        takes,
+        takes_refusal,
+        none_filed_after,
+        withdrawn,
+        acts,
+        opens,
+    }
 }

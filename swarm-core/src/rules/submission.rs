@@ -84,6 +84,12 @@ pub struct Draft {
     shape: Option<Invalid>,
 }
 
+impl From<Submission> for Draft {
+    fn from(submission: Submission) -> Self {
+        Self { submission, invalid: Vec::new(), shape: None }
+    }
+}
+
 impl Draft {
     /// Reads a submission with any number of invalid fields.
     ///
@@ -112,7 +118,7 @@ impl Draft {
     }
 
     /// Whether this field was replaced because its value was invalid.
-    pub(super) fn was_replaced(&self, field: &str) -> bool {
+    pub(crate) fn was_replaced(&self, field: &str) -> bool {
         self.invalid.iter().any(|fault| fault.field == field)
     }
 }

@@ -2,7 +2,7 @@
 //! (API.md, 9.3).
 
 use super::{Basis, Submission};
-use crate::domain::{Bucket, SessionState, SessionTerms, TakeDraft};
+use crate::domain::{Bucket, MemoId, MemoUrl, SessionState, SessionTerms, TakeDraft};
 
 /// A part of an accepted take that does not count, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Warning {
     UnknownStance,
     /// The session lists buckets, and these buckets of its weights are not listed.
     UnlistedBuckets(Vec<Bucket>),
+    /// The session lists buckets, and the take has no weights.
+    MissingWeights,
     /// The take was sent with a field that takes do not have.
     UnknownField {
         /// The name of the field.
@@ -21,12 +23,42 @@ pub enum Warning {
     },
     /// The session is aggregated: the take is on record, and not in the snapshot.
     AlreadyAggregated,
+    /// Its `memoUrl` is a path of this service, and there is no such memo.
+    UnknownMemo,
+}
+
+/// The path of a memo before its id (API.md, 5.6).
+const MEMO_PATH: &str = "/swarm/memos/";
+
+/// What `memoUrl` names, if it is a path of this service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedMemo {
+    /// The memo with this id, which may not exist.
+    Id(MemoId),
+    /// No memo.
+    Nothing,
+}
+
+impl NamedMemo {
+    /// Returns what a `memoUrl` names; `None` if it is no path of this service.
+    pub fn of(url: &MemoUrl) -> Option<Self> {
+        let path = url.as_str();
+        if !path.starts_with('/') || path.starts_with("//") {
+            return None;
+        }
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let id = path.strip_prefix(MEMO_PATH).filter(|id| !id.starts_with(['0', '+']));
+        let id = id.and_then(|id| id.parse().ok()).map(MemoId);
+        Some(id.map_or(Self::Nothing, Self::Id))
+    }
 }
 
 /// Returns the warnings for a take that is filed on these facts.
 pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
     let (draft, terms) = (submission.draft(), basis.session.as_ref().map(|it| &*it.record));
     let unlisted = terms.and_then(|terms| unlisted_buckets(draft, terms));
+    let has_buckets = terms.is_some_and(|terms| terms.buckets.is_some());
+    let missing = (has_buckets && draft.weights.is_none()).then_some(Warning::MissingWeights);
     let is_aggregated = terms.is_some_and(|terms| terms.state >= SessionState::Aggregated);
     let stance = draft.stance.known().is_none().then_some(Warning::UnknownStance);
     let fields = submission
@@ -34,7 +66,7 @@ pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
         .iter()
         .map(|name| Warning::UnknownField { name: name.clone(), nearest: nearest(name) });
     let aggregated = is_aggregated.then_some(Warning::AlreadyAggregated);
-    stance.into_iter().chain(unlisted).chain(fields).chain(aggregated).collect()
+    stance.into_iter().chain(unlisted).chain(missing).chain(fields).chain(aggregated).collect()
 }
 
 fn unlisted_buckets(draft: &TakeDraft, terms: &SessionTerms) -> Option<Warning> {

@@ -14,9 +14,10 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::domain::{
-    Day, Member, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp, TokenHash,
+    Day, Member, MemberId, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp,
+    TokenHash,
 };
-use crate::store::{Basis, BasisQuery, Versioned};
+use crate::store::{Basis, BasisQuery, Caller, Versioned};
 
 /// The maximum number of sessions for which the latest revision of a member is cached.
 const MAX_SESSIONS_PER_MEMBER: usize = 8;
@@ -41,8 +42,14 @@ pub(super) struct Facts {
     in_progress: SubmitsInProgress,
 }
 
-/// The key of a member: tenant and token.
-type MemberKey = (TenantId, TokenHash);
+/// The key of a member: tenant and caller.
+type MemberKey = (TenantId, CallerKey);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum CallerKey {
+    Bearer(TokenHash),
+    Authenticated(MemberId),
+}
 
 /// The key of a session: tenant, day and subject.
 type SessionKey = (TenantId, Day, SubjectId);
@@ -76,9 +83,13 @@ impl BasisCache {
 
     /// Begins a submission, which is in progress until the returned guard is dropped; `None` when
     /// caching is off.
-    pub(super) fn begin(&self, query: &BasisQuery<'_>) -> Option<SubmitInProgress> {
+    pub(super) fn begin(
+        &self,
+        query: &BasisQuery<'_>,
+        author: &MemberId,
+    ) -> Option<SubmitInProgress> {
         let all = self.edit(|facts| facts.in_progress.clone())?;
-        Some(all.begin((*query.token, self.session_key(query))))
+        Some(all.begin((author.clone(), self.session_key(query))))
     }
 
     /// The cached facts, which may be out of date. They never contain a used nonce. Facts from
@@ -132,7 +143,11 @@ impl BasisCache {
     }
 
     fn member_key(&self, query: &BasisQuery<'_>) -> MemberKey {
-        (self.tenant.clone(), *query.token)
+        let caller = match query.caller {
+            Caller::Bearer(token) => CallerKey::Bearer(*token),
+            Caller::Authenticated(id) => CallerKey::Authenticated(id.clone()),
+        };
+        (self.tenant.clone(), caller)
     }
 
     fn session_key(&self, query: &BasisQuery<'_>) -> SessionKey {
@@ -180,8 +195,8 @@ impl Bytes for CachedSession {
     }
 }
 
-/// The key of submissions that may race with each other: the member's token, and the session.
-type Race = (TokenHash, SessionKey);
+/// The key of submissions that may race with each other: the author, and the session.
+type Race = (MemberId, SessionKey);
 
 #[derive(Clone, Default)]
 struct SubmitsInProgress(Arc<Mutex<HashMap<Race, Submits>>>);

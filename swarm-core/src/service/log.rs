@@ -8,7 +8,7 @@ use crate::domain::{
 };
 use crate::proof::log_line;
 use crate::rules::{self, Refusal};
-use crate::store::{BasisQuery, LogPosition, StoreErrorKind};
+use crate::store::{BasisQuery, Caller, LogPosition, StoreErrorKind};
 
 /// A question for a page of the log.
 #[derive(Clone, Debug)]
@@ -189,9 +189,10 @@ impl Tenant {
     pub async fn continues_log(&self) -> Result<bool, Error> {
         let subject_id = SubjectId::parse("none").map_err(Refusal::InvalidRequest)?;
         let nonce = Nonce::parse("none").map_err(Refusal::InvalidRequest)?;
-        let (token, date) = (TokenHash::of(b""), Timestamp::EPOCH.day());
+        let (nobody, date) = (TokenHash::of(b""), Timestamp::EPOCH.day());
         // Facts are read only of a log that continues.
-        let query = BasisQuery { token: &token, date, subject_id: &subject_id, nonce: &nonce };
+        let caller = Caller::Bearer(&nobody);
+        let query = BasisQuery { caller, date, subject_id: &subject_id, nonce: &nonce };
         match self.store.basis(&query).await {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == StoreErrorKind::WentBack => Ok(false),

@@ -7,12 +7,14 @@ use super::{Commit, Error, Round, Tenant};
 #[cfg(doc)]
 use crate::domain::Quotas;
 use crate::domain::{
-    Actor, Application, Challenge, ChallengeSeed, KeyReplacementRequest, Links, Member, MemberId,
-    MemberPatch, MemberState, PublicKey, Signed, Timestamp, TokenClaim, TokenHash,
+    Actor, Application, Challenge, ChallengeSeed, Enrolment, KeyReplacementRequest, Links, Member,
+    MemberId, MemberPatch, MemberState, PublicKey, Signed, Timestamp, TokenClaim, TokenHash,
 };
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
-use crate::store::{self, MemberChange, MemberQuery, MemberSaved, MessageQuery, Saved, Versioned};
+use crate::store::{
+    self, Caller, MemberChange, MemberQuery, MemberSaved, MessageQuery, Saved, Versioned,
+};
 
 /// The number of records read at a time by background work and erasures.
 const BATCH: usize = 500;
@@ -216,18 +218,50 @@ impl Tenant {
         Ok(member.filter(|member| member.state.is_active()).ok_or(Refusal::UnknownToken)?)
     }
 
-    /// The active member that a bearer token belongs to, with its version to guard a write.
-    pub(super) async fn bearer_at(&self, token: &TokenHash) -> Result<Versioned<Member>, Error> {
-        let id = &self.bearer(token).await?.id;
-        let member = self.store.member(id).await?.member;
-        let bears = |member: &Versioned<Member>| {
-            member.record.token == Some(*token) && member.record.state.is_active()
+    /// The active member that calls.
+    pub(super) async fn calling(&self, caller: Caller<'_>) -> Result<Arc<Member>, Error> {
+        match caller {
+            Caller::Bearer(token) => self.bearer(token).await,
+            Caller::Authenticated(_) => Ok(self.calling_at(caller).await?.record),
+        }
+    }
+
+    /// The active member that calls, with its version to guard a write.
+    pub(super) async fn calling_at(&self, caller: Caller<'_>) -> Result<Versioned<Member>, Error> {
+        let (id, token) = match caller {
+            Caller::Bearer(token) => (self.bearer(token).await?.id.clone(), Some(*token)),
+            Caller::Authenticated(id) => (id.clone(), None),
         };
-        Ok(member.filter(bears).ok_or(Refusal::UnknownToken)?)
+        let member = self.store.member(&id).await?.member;
+        let calls = |member: &Versioned<Member>| {
+            let bears = token.is_none() || member.record.token == token;
+            bears && member.record.state.is_active()
+        };
+        Ok(member.filter(calls).ok_or(Refusal::UnknownToken)?)
     }
 
     pub(super) async fn load_member(&self, id: &MemberId) -> Result<Versioned<Member>, Error> {
         Ok(self.store.member(id).await?.member.ok_or(Refusal::NotFound(Resource::Member))?)
+    }
+}
+
+/// Members that an embedding program brings.
+impl Tenant {
+    /// Makes a member of somebody that the embedding program knows: active at once, without an application, a mail or a
+    /// token. It files takes as [`Caller::Authenticated`], and can still claim a token with a proof of its key. A pending
+    /// application with the same key is rejected.
+    ///
+    /// # Errors
+    /// [`Refusal::MemberExists`] when there is a member with this id; [`Refusal::KeyRegistered`] when another member has
+    /// the key.
+    pub async fn enrol(&self, enrolment: &Enrolment, by: &Actor) -> Result<Arc<Member>, Error> {
+        until_committed("enrol", || async {
+            let now = self.store.now().await?;
+            let known = self.store.member(&enrolment.id).await?.member;
+            let change = rules::enrol(enrolment, known.as_ref(), now, by)?;
+            self.save_holder(change, now).await
+        })
+        .await
     }
 }
 
@@ -253,20 +287,29 @@ impl Tenant {
             let Some(change) = rules::activate(&member, approval, now, by)? else {
                 return Ok(Some(member.record.state));
             };
-            match self.commit_member(&change).await? {
-                MemberSaved::Saved => Ok(Some(change.member.state)),
-                MemberSaved::Stale | MemberSaved::Full => Ok(None),
-                MemberSaved::KeyHeld(holder) => {
-                    let holder = self.load_member(&holder).await?;
-                    // Ignore whether this was committed: the next attempt loads the result.
-                    let _ = self
-                        .commit_member(&rules::reject_competing_application(&holder, now)?)
-                        .await?;
-                    Ok(None)
-                }
-            }
+            Ok(self.save_holder(change, now).await?.map(|member| member.state))
         })
         .await
+    }
+
+    /// Writes a member that becomes active, after rejecting a pending application with the same key. `None` when the facts
+    /// had changed.
+    async fn save_holder(
+        &self,
+        change: MemberChange,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Member>>, Error> {
+        match self.commit_member(&change).await? {
+            MemberSaved::Saved => Ok(Some(Arc::new(change.member))),
+            MemberSaved::Stale | MemberSaved::Full => Ok(None),
+            MemberSaved::KeyHeld(holder) => {
+                let holder = self.load_member(&holder).await?;
+                let rejection = rules::reject_competing_application(&holder, now)?;
+                // Ignore whether this was committed: the next attempt loads the result.
+                let _ = self.commit_member(&rejection).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Rejects an applicant and returns its state.
@@ -381,18 +424,19 @@ impl Tenant {
         .await
     }
 
-    /// Replaces the key of the member whose bearer token hashes to `token`, as the member asks for. Its token stays.
+    /// Replaces the key of the member that calls, as it asks for. Its token stays.
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`]; [`Refusal::BadKeyReplacement`] unless the old and the new key signed it;
     /// [`Refusal::KeyRegistered`] when another member holds the new key.
     pub async fn replace_own_key(
         &self,
-        token: &TokenHash,
+        caller: impl Into<Caller<'_>> + Send,
         request: &KeyReplacementRequest,
     ) -> Result<Arc<Member>, Error> {
+        let caller = caller.into();
         until_committed("replace key", || async {
-            let member = self.bearer_at(token).await?;
+            let member = self.calling_at(caller).await?;
             match rules::replace_own_key(&member, request)? {
                 Some(change) => Ok(self.save(change).await?.map(Arc::new)),
                 None => Ok(Some(member.record)),

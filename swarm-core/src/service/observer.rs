@@ -7,11 +7,14 @@ use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::{Member, MemberId, Message, Session, Take, TenantId};
 use crate::store::{Collection, Document};
 
-/// A callback after each commit of this process that the store has acknowledged, for counters,
-/// caches or notifications. Refusals and the commits of other servers are not reported.
+/// A callback after commits of this process that the store has acknowledged, for counters and
+/// caches. Refusals and the commits of other servers are not reported.
 ///
-/// It is called in the task of the request, before the response, so it must not block. A commit
-/// whose acknowledgement was lost is not reported.
+/// Each commit is reported at most once. One whose acknowledgement was lost is not reported, nor one whose future was
+/// dropped before it was acknowledged, although it may stand. Whoever has to hear of every change uses
+/// [`Tenant::follow_log`](super::Tenant::follow_log).
+///
+/// It is called in the task of the request, before the response, so it must not block.
 pub trait Observer: Send + Sync {
     /// `commit` was committed for `tenant`.
     fn committed(&self, tenant: &TenantId, commit: Commit<'_>);

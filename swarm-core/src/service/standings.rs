@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Error, MAX_ACCEPTING, Tenant};
-use crate::domain::{Member, Nonce, Session, TokenHash};
+use crate::domain::{Member, Nonce, Session};
 use crate::rules::{self, Refusal, Standing};
-use crate::store::{BasisQuery, Collection};
+use crate::store::{BasisQuery, Caller, Collection};
 
 /// A member, and its standing in each session that accepts takes.
 #[derive(Clone, Debug)]
@@ -30,16 +30,20 @@ pub struct StandingInSession {
 }
 
 impl Tenant {
-    /// Returns the member whose bearer token hashes to `token`, and its standing in the sessions that
+    /// Returns the member that calls, and its standing in the sessions that
     /// [accept takes](Self::accepting_sessions), at most [`MAX_ACCEPTING`] of them.
     ///
     /// # Errors
-    /// [`Refusal::UnknownToken`] when the token does not belong to an active member.
-    pub async fn standings(&self, token: &TokenHash) -> Result<MemberStandings, Error> {
-        let member = self.bearer(token).await?;
+    /// [`Refusal::UnknownToken`] when the caller is no active member.
+    pub async fn standings(
+        &self,
+        caller: impl Into<Caller<'_>> + Send,
+    ) -> Result<MemberStandings, Error> {
+        let caller = caller.into();
+        let member = self.calling(caller).await?;
         let mut sessions = Vec::new();
         for session in self.accepting_sessions(MAX_ACCEPTING).await? {
-            if let Some(found) = self.standing_in(token, session).await? {
+            if let Some(found) = self.standing_in(caller, session).await? {
                 sessions.push(found);
             }
         }
@@ -54,13 +58,13 @@ impl Tenant {
     /// convened.
     async fn standing_in(
         &self,
-        token: &TokenHash,
+        caller: Caller<'_>,
         session: Arc<Session>,
     ) -> Result<Option<StandingInSession>, Error> {
         // Any nonce will do: the standing does not depend on it.
         let nonce = Nonce::parse("standing").map_err(Refusal::InvalidSubmission)?;
         let (date, subject_id) = (session.date, &session.subject_id);
-        let query = BasisQuery { token, date, subject_id, nonce: &nonce };
+        let query = BasisQuery { caller, date, subject_id, nonce: &nonce };
         let basis = self.store.basis(&query).await?;
         if basis.session.as_ref().is_none_or(|newest| newest.record.id != session.id) {
             return Ok(None);

@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
-use super::{Commit, Entropy, Error, NoEntropy, SubmitError, Tenant, log_rows};
+use super::{Commit, Entropy, Error, MAX_ACCEPTING, NoEntropy, SubmitError, Tenant, log_rows};
 use crate::domain::{
-    Actor, AttemptId, Attribution, Logged, Member, MemberId, Note, Salt, Seq, Session, SessionId,
-    SessionState, SessionSummary, Take, TakeDraft, TakeId, TakeOnFile, Timestamp, TokenHash,
+    Actor, AttemptId, Attribution, LogEntry, LogLine, Logged, Member, MemberId, Note, Salt, Seq,
+    Session, SessionId, SessionState, SessionSummary, Take, TakeDraft, TakeId, TakeOnFile,
+    Timestamp, TokenHash,
 };
 use crate::rules::{
-    self, Counting, Draft, Preflight, PublicTake, Refusal, Rejection, Resource, Submission,
-    Warning, public_take,
+    self, Counting, Draft, NamedMemo, Preflight, PublicTake, Refusal, Rejection, Resource,
+    RosterNotice, Submission, Warning, public_take,
 };
 use crate::store::{
-    Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery, StoreError,
-    TakeContext, TakeMarks, Versioned,
+    Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery,
+    StoreError, TakeContext, TakeMarks, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -37,12 +38,6 @@ pub struct FiledTake {
     pub take: Arc<Take>,
     /// The parts of the take that do not count.
     pub warnings: Vec<Warning>,
-}
-
-impl FiledTake {
-    fn of(take: Arc<Take>, basis: &Basis, submission: &Submission) -> Self {
-        Self { take, warnings: rules::warnings(basis, submission) }
-    }
 }
 
 /// Takes that a scan of the log found.
@@ -79,18 +74,20 @@ pub struct MemberTakePage {
 
 /// Filing a take.
 impl Tenant {
-    /// Files a take that the member whose bearer token hashes to `token` has signed (API.md, 5). The
-    /// take is committed when this returns it.
+    /// Files a take that the calling member has signed (API.md, 5). The take is committed when this returns it.
+    ///
+    /// The caller is the hash of a bearer token. A program that has authenticated the member itself passes
+    /// [`Caller::Authenticated`] with its id instead. All other checks are the same.
     ///
     /// # Errors
     /// [`SubmitError::Refused`] with the first check that fails, in the order of API.md, 5.2; the
     /// other variants when the outcome is unknown.
     pub async fn submit(
         &self,
-        token: &TokenHash,
+        caller: impl Into<Caller<'_>> + Send,
         submission: &Submission,
     ) -> Result<Arc<Take>, SubmitError> {
-        Ok(self.submit_warned(token, submission).await?.take)
+        Ok(self.submit_warned(caller, submission).await?.take)
     }
 
     /// Files a take as [`submit`](Self::submit) does, and returns warnings if some of it does not count.
@@ -99,12 +96,12 @@ impl Tenant {
     /// The errors of [`submit`](Self::submit).
     pub async fn submit_warned(
         &self,
-        token: &TokenHash,
+        caller: impl Into<Caller<'_>> + Send,
         submission: &Submission,
     ) -> Result<FiledTake, SubmitError> {
-        let query = query(token, submission);
+        let query = query(caller.into(), submission);
         let random = RandomValues::draw(&*self.entropy)?;
-        let in_progress = self.cache.begin(&query);
+        let in_progress = self.cache.begin(&query, &submission.draft().member_id);
         if let Some(in_progress) = &in_progress
             && let Some(filed) =
                 self.submit_by_cache(in_progress, &query, submission, &random).await?
@@ -120,7 +117,7 @@ impl Tenant {
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take) => {
                     let take = self.filed(&query, in_progress.as_ref(), take);
-                    return Ok(Some(FiledTake::of(take, &basis, submission)));
+                    return Ok(Some(self.warned(take, &basis, submission).await));
                 }
                 Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
@@ -148,7 +145,7 @@ impl Tenant {
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take)) => {
                 let take = self.filed(query, Some(in_progress), take);
-                Ok(Some(FiledTake::of(take, &basis, submission)))
+                Ok(Some(self.warned(take, &basis, submission).await))
             }
             Ok(Filed::RevisionTaken) => {
                 // If another take won the race, this process has recorded it by now, unless the task of that take has
@@ -195,17 +192,61 @@ impl Tenant {
         take
     }
 
+    async fn warned(&self, take: Arc<Take>, basis: &Basis, submission: &Submission) -> FiledTake {
+        let mut warnings = rules::warnings(basis, submission);
+        // The take is filed, so it is returned even if this cannot be read.
+        warnings.extend(self.unknown_memo(submission.draft()).await.unwrap_or_default());
+        FiledTake { take, warnings }
+    }
+
+    /// The warning about a `memoUrl` that is a path of this service without a memo that the author can read.
+    async fn unknown_memo(&self, draft: &TakeDraft) -> Result<Option<Warning>, Error> {
+        let is_known = match NamedMemo::of(&draft.memo_url) {
+            None => true,
+            Some(NamedMemo::Nothing) => false,
+            Some(NamedMemo::Id(id)) => self.is_memo_for(id, &draft.member_id).await?,
+        };
+        Ok((!is_known).then_some(Warning::UnknownMemo))
+    }
+
     /// Lists all reasons for which a take would be refused now, without filing it (API.md, 9.3).
     ///
     /// # Errors
-    /// [`Refusal::UnknownToken`] when the token does not belong to an active member.
-    pub async fn preflight(&self, token: &TokenHash, draft: &Draft) -> Result<Preflight, Error> {
-        let basis = self.basis(&query(token, &draft.submission)).await?;
+    /// [`Refusal::UnknownToken`] when the caller is no active member.
+    pub async fn preflight(
+        &self,
+        caller: impl Into<Caller<'_>> + Send,
+        draft: &Draft,
+    ) -> Result<Preflight, Error> {
+        let basis = self.basis(&query(caller.into(), &draft.submission)).await?;
         let mut preflight = rules::preflight(&basis, draft)?;
         for refusal in &mut preflight.findings {
             self.fill_open_sessions(refusal).await;
         }
+        if preflight.findings.contains(&Refusal::NotOnRoster)
+            && let Some(session) = preflight.session
+        {
+            preflight.roster = self.roster_notice(session).await?;
+        }
+        if !draft.was_replaced("memoUrl") {
+            preflight.warnings.extend(self.unknown_memo(draft.submission.draft()).await?);
+        }
         Ok(preflight)
+    }
+
+    /// Since when the roster of this session stands, and where a member that is not on it can file; `None` if there is no
+    /// roster any more.
+    async fn roster_notice(&self, session: SessionId) -> Result<Option<RosterNotice>, Error> {
+        let acts = self.acts_on(session).await?;
+        let has_roster = |line: &&LogLine| match &line.entry {
+            LogEntry::Session(act) => act.session.roster_digest.is_some(),
+            _ => false,
+        };
+        let Some(since) = acts.iter().find(has_roster).map(|line| line.at) else { return Ok(None) };
+        let accepting = self.accepting_sessions(MAX_ACCEPTING).await?;
+        let open = accepting.iter().filter(|session| session.roster.is_none());
+        let open = open.map(|session| (session.date, session.subject_id.clone()));
+        Ok(Some(RosterNotice { since, open: open.take(rules::MAX_SESSIONS_NAMED + 1).collect() }))
     }
 
     async fn with_open_sessions(&self, mut rejection: Rejection) -> Rejection {
@@ -600,7 +641,7 @@ impl RandomValues {
 }
 
 /// The keys of the facts that a take is judged on.
-fn query<'a>(token: &'a TokenHash, submission: &'a Submission) -> BasisQuery<'a> {
+fn query<'a>(caller: Caller<'a>, submission: &'a Submission) -> BasisQuery<'a> {
     let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
-    BasisQuery { token, date: *date, subject_id, nonce }
+    BasisQuery { caller, date: *date, subject_id, nonce }
 }

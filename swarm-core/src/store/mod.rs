@@ -64,7 +64,7 @@ pub use record_layer::{Records, TABLES};
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Aggregated, Saved, SessionList, SessionQuery, Sessions, SummaryQuery};
 pub use takes::{
-    BasisQuery, Filed, MemberTake, MemberTakeQuery, Revisions, SessionTakes, TakeContext,
+    BasisQuery, Caller, Filed, MemberTake, MemberTakeQuery, Revisions, SessionTakes, TakeContext,
     TakeQuery, Takes,
 };
 pub use transfer::{

@@ -156,11 +156,26 @@ impl TakeContext {
     }
 }
 
+/// The member that calls: known by its bearer token, or by a host that has authenticated it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Caller<'a> {
+    /// The member whose bearer token has this hash.
+    Bearer(&'a TokenHash),
+    /// The member with this id. The program that embeds the core has authenticated it, by whatever means it has.
+    Authenticated(&'a MemberId),
+}
+
+impl<'a> From<&'a TokenHash> for Caller<'a> {
+    fn from(token: &'a TokenHash) -> Self {
+        Self::Bearer(token)
+    }
+}
+
 /// The keys of the facts that a submission is judged on.
 #[derive(Clone, Copy, Debug)]
 pub struct BasisQuery<'a> {
-    /// The hash of its bearer token.
-    pub token: &'a TokenHash,
+    /// The member that submits.
+    pub caller: Caller<'a>,
     /// The day of its session.
     pub date: Day,
     /// The subject of its session.

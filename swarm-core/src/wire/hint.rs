@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use crate::domain::json::{self, ErrorPosition, Json, NotJson};
 use crate::domain::{Day, Invalid, PublicKey, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
-use crate::rules::{ClaimFault, MAX_SESSIONS_NAMED, QuotaReached, Refusal, shape_fault};
+use crate::rules::{
+    ClaimFault, MAX_SESSIONS_NAMED, QuotaReached, Refusal, RosterNotice, shape_fault,
+};
 
 /// Maximum number of characters of the request that a hint quotes.
 const MAX_QUOTED: usize = 40;
@@ -88,6 +90,16 @@ fn open_hint(open: &[(Day, SubjectId)]) -> String {
         false => "",
     };
     printable(&format!("open now: {}{more}", named.join(", ")))
+}
+
+/// Says since when the roster of a session stands, and where a member that is not on it can file.
+pub(super) fn roster_hint(notice: &RosterNotice) -> String {
+    let RosterNotice { since, open } = notice;
+    let open = match open.is_empty() {
+        true => "no session without a roster is open now".to_owned(),
+        false => open_hint(open).replacen("open now:", "open now without a roster:", 1),
+    };
+    printable(&format!("the roster stands since {since}; {open}"))
 }
 
 fn claim_hint(fault: &ClaimFault) -> String {

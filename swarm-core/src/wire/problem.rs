@@ -162,7 +162,9 @@ impl From<&Refusal> for Problem {
             Refusal::NotForRole => Self::NotForRole,
             Refusal::QuotaReached(_) => Self::QuotaReached,
             Refusal::NotFound(_) => Self::NotFound,
-            Refusal::MemberIs(_) | Refusal::MemberErased => Self::MemberState,
+            Refusal::MemberIs(_) | Refusal::MemberErased | Refusal::MemberExists => {
+                Self::MemberState
+            }
             Refusal::MessageIs(_) => Self::MessageState,
             Refusal::SessionIs(_) => Self::SessionState,
             Refusal::AlreadyAggregated => Self::AlreadyAggregated,

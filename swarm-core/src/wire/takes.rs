@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Answer, Problem, hint, warning};
 use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, TakeOnFile, Timestamp};
 use crate::proof::canonical;
-use crate::rules::{Preflight, PublicTake, Refusal, Warning};
+use crate::rules::{Preflight, PublicTake, Refusal, RosterNotice, Warning};
 use crate::service::TakeListPage;
 
 /// Returns the response with the receipt of a committed take: 201 `{ok, status, recommendationId, verified}`.
@@ -63,7 +63,10 @@ pub fn preflight(preflight: &Preflight) -> Answer {
         takes_left: preflight.takes_left,
         window_closes_at: preflight.window_closes_at,
         millis_left: preflight.millis_left,
-        findings: found.iter().map(Found::of).collect(),
+        findings: found
+            .iter()
+            .map(|refusal| Found::of(refusal, preflight.roster.as_ref()))
+            .collect(),
         warnings: preflight.warnings.iter().map(Warned::of).collect(),
     })
 }
@@ -78,9 +81,10 @@ struct Found {
 }
 
 impl Found {
-    fn of(refusal: &Refusal) -> Self {
+    fn of(refusal: &Refusal, roster: Option<&RosterNotice>) -> Self {
         let detail = match refusal {
             Refusal::InvalidSubmission(invalid) => Some(invalid.to_string()),
+            Refusal::NotOnRoster => roster.map(super::hint::roster_hint),
             _ => hint(refusal, b""),
         };
         let problem = Problem::from(refusal);

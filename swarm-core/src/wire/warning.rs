@@ -13,6 +13,8 @@ pub fn code(warning: &Warning) -> &'static str {
     match warning {
         Warning::UnknownStance => "unknown-stance",
         Warning::UnlistedBuckets(_) => "unlisted-bucket",
+        Warning::MissingWeights => "missing-weights",
+        Warning::UnknownMemo => "unknown-memo",
         Warning::UnknownField { .. } => "unknown-field",
         Warning::AlreadyAggregated => "already-aggregated",
     }
@@ -31,6 +33,12 @@ pub fn message(warning: &Warning) -> String {
             let more = if buckets.len() > MAX_BUCKETS_NAMED { ", ..." } else { "" };
             let named = named.join(", ");
             format!("weights: count only for the buckets of the session, not for {named}{more}")
+        }
+        Warning::MissingWeights => {
+            "weights: the session has buckets, and the take divides nothing among them".to_owned()
+        }
+        Warning::UnknownMemo => {
+            "memoUrl: is a path of this service, where there is no memo".to_owned()
         }
         Warning::UnknownField { name, nearest } => {
             let name = quote(&Json::from(name.as_str()));

@@ -231,9 +231,11 @@ fn an_unknown_stance_and_unlisted_buckets_are_warned_of() {
     let unlisted = Warning::UnlistedBuckets(vec![Bucket::parse("BTC").unwrap()]);
     assert_eq!(warned(&facts, buckets, weights), [unlisted]);
     assert_eq!(warned(&facts, |_| (), weights), []);
-    assert_eq!(warned(&facts, buckets, r#"{ "stance": "Bullish" }"#), [Warning::UnknownStance]);
+    assert_eq!(warned(&facts, |_| (), r#"{ "stance": "Bullish" }"#), [Warning::UnknownStance]);
     // It was not sent: that is a finding.
-    assert_eq!(warned(&facts, buckets, r#"{ "stance": null }"#), []);
+    assert_eq!(warned(&facts, |_| (), r#"{ "stance": null }"#), []);
+    assert_eq!(warned(&facts, buckets, "{}"), [Warning::MissingWeights]);
+    assert_eq!(warned(&facts, buckets, r#"{ "weights": [] }"#), [], "a finding");
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub(super) fn describe(
         LogEntry::Member(entry) => {
             let act = match entry.act {
                 MemberAct::Activated => "activated",
+                MemberAct::Enrolled => "enrolled",
                 MemberAct::Updated => "updated",
                 MemberAct::Deactivated => "deactivated",
                 MemberAct::Claimed => "claimed",
@@ -227,6 +228,18 @@ fn session_act(
         SessionAct::Brief => "brief published".to_owned(),
         SessionAct::Withdrawn => "withdrawn".to_owned(),
         SessionAct::Opened => "takes opened".to_owned(),
+        SessionAct::Question => match &entry.session.question.text {
+            Some(text) => format!("question: “{text}”"),
+            None => "question changed".to_owned(),
+        },
+        SessionAct::Void => "voided: it counts for nothing".to_owned(),
+        SessionAct::Outcome => {
+            let value = entry.session.outcome.as_ref().and_then(|outcome| outcome.value);
+            match value {
+                Some(value) => format!("outcome {}", value.get()),
+                None => "outcome annulled".to_owned(),
+            }
+        }
     }
 }
 

@@ -261,6 +261,7 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
         session,
         expected: stored.version,
         takes: None,
+        takes_refusal: rules::Refusal::TakesSealed,
         none_filed_after: None,
         withdrawn: false,
         acts,

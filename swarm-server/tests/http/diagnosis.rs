@@ -187,12 +187,63 @@ fn signed_take(client: &Client, author: &Author, fields: Value, more: Value) -> 
     client.convene("2026-11-21", "aurora");
     let session = json!({ "date": "2026-11-22", "subjectId": "aurora", "buckets": ["btc", "eth"] });
     client.operate("/sessions", &session).expect(201);
-    let mut whole = json!({ "date": "2026-11-22", "subjectId": "aurora" });
+    let weights = json!([{ "bucket": "btc", "weight": 1 }]);
+    let mut whole = json!({ "date": "2026-11-22", "subjectId": "aurora", "weights": weights });
     whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let signed = author.key.sign(author.draft_of(whole));
     let mut body: Value = serde_json::from_str(&signed_text(&signed)).unwrap();
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body.to_string()
+}
+
+/// What a memoUrl that is a path of this service names must exist, for its author at least.
+#[test]
+fn memo_url_is_warned_of_unless_the_memo_exists() {
+    let server = Server::start();
+    let client = server.client();
+    let author = Author::join(&client, "ada");
+    client.convene("2026-11-21", "aurora");
+    let bearer = author.bearer();
+    let memo = r#"{"title":"t","body":"b"}"#;
+    client.post("/api/swarm/memos", &[("authorization", &bearer)], memo).expect(201);
+    for (url, is_known) in [
+        ("/swarm/memos/1", true),
+        ("/swarm/memos/1#part", true),
+        ("https://elsewhere.example/swarm/memos/9", true),
+        ("//elsewhere.example/swarm/memos/9", true),
+        ("", true),
+        ("/swarm/memos/01", false),
+        ("/swarm/memos/2", false),
+        ("/memos/1", false),
+    ] {
+        let draft =
+            author.draft_of(json!({ "date": "2026-11-21", "subjectId": "aurora", "memoUrl": url }));
+        let body = signed_text(&author.key.sign(draft));
+        let flight = client.post("/api/swarm/preflight", &[("authorization", &bearer)], &body);
+        let warnings = flight.expect(200).json()["warnings"].clone();
+        let codes: Vec<_> = warnings.as_array().unwrap().iter().map(|it| &it["code"]).collect();
+        assert_eq!(codes.is_empty(), is_known, "{url}: {codes:?}");
+    }
+}
+
+/// Whoever is not on the roster is told since when it stands, and where it can file.
+#[test]
+fn finding_of_a_member_off_the_roster_names_sessions_without_one() {
+    let server = Server::start();
+    let client = server.client();
+    let (ada, bob) = (Author::join(&client, "ada"), Author::join(&client, "bob"));
+    client.convene("2026-11-21", "aurora");
+    let roster = json!([{ "memberId": ada.id }]);
+    let session = json!({ "date": "2026-11-22", "subjectId": "aurora", "roster": roster });
+    client.operate("/sessions", &session).expect(201);
+    let draft = bob.draft_of(json!({ "date": "2026-11-22", "subjectId": "aurora" }));
+    let body = signed_text(&bob.key.sign(draft));
+    let flight = client.post("/api/swarm/preflight", &[("authorization", &bob.bearer())], &body);
+    let flight = flight.expect(200).json();
+    assert_eq!(flight["findings"][0]["code"], "not-on-roster");
+    let detail = flight["findings"][0]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("the roster stands since 20"), "{detail}");
+    assert!(detail.ends_with("; open now without a roster: 2026-11-21/aurora"), "{detail}");
 }
 
 /// Preflight and submit warn of a take that will not count as its fields suggest.
@@ -218,6 +269,18 @@ fn take_that_will_not_count_is_warned_of() {
             json!({ "weight": 1 }),
             "unknown-field",
             "\"weight\": is not a field of a take and was not signed; weights is one",
+        ),
+        (
+            json!({ "weights": null }),
+            json!({}),
+            "missing-weights",
+            "weights: the session has buckets, and the take divides nothing among them",
+        ),
+        (
+            json!({ "memoUrl": "/swarm/memos/7" }),
+            json!({}),
+            "unknown-memo",
+            "memoUrl: is a path of this service, where there is no memo",
         ),
         (json!({}), json!({ "\u{202e}\r\nX: y": 1 }), "unknown-field", "\"\\u202e"),
     ] {

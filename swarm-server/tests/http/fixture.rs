@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Attribution, Contact, Day, Lens, Member, MemberState, Name, PublicKey, SessionDraft,
-    SessionState, SubjectId, Timestamp, TokenHash,
+    Attribution, Contact, Day, Lens, Member, MemberState, Name, PublicKey, SessionDraft, SubjectId,
+    Timestamp, TokenHash,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules;
 use swarm_core::store::{
-    Basis, BasisQuery, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
+    Basis, BasisQuery, Caller, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
     MessageQuery, SessionQuery, Store, TakeQuery,
 };
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
@@ -145,7 +145,7 @@ impl Fixture {
 
     pub fn basis(&self, author: &Author, date: &str, subject: &str, nonce: &str) -> Basis {
         let query = BasisQuery {
-            token: &TokenHash::of(author.token.as_bytes()),
+            caller: Caller::Bearer(&TokenHash::of(author.token.as_bytes())),
             date: Day::parse(date).unwrap(),
             subject_id: &SubjectId::parse(subject).unwrap(),
             nonce: &swarm_core::domain::Nonce::parse(nonce).unwrap(),
@@ -201,16 +201,7 @@ pub fn takes(port: &dyn Store) -> Vec<Arc<Take>> {
 }
 
 pub fn convene(port: &dyn Store, date: &str, subject: &str) -> u64 {
-    let draft = SessionDraft {
-        blind: false,
-        date: Day::parse(date).unwrap(),
-        subject_id: SubjectId::parse(subject).unwrap(),
-        state: SessionState::Collecting,
-        window_closes_at: None,
-        quorum: None,
-        buckets: None,
-        roster: None,
-    };
+    let draft = SessionDraft::new(Day::parse(date).unwrap(), SubjectId::parse(subject).unwrap());
     now(port.convene(&rules::convene(&draft, &Attribution::SCHEDULE))).unwrap().id.0
 }
 

@@ -217,7 +217,11 @@ async fn takes_that_race_with_the_opening_are_sealed_or_open() {
                 }
                 let _ = server.advance(id, WindowClosed, &operator()).await;
                 let later = Some(Some(deadline.plus_millis(60_000)));
-                let patch = SessionPatch { window_closes_at: later, quorum: None };
+                let patch = SessionPatch {
+                    window_closes_at: later,
+                    quorum: None,
+                    ..SessionPatch::default()
+                };
                 let _ = server.amend_session(id, &patch, &operator()).await;
                 let _ = server.close_due_sessions().await;
                 let _ = server.open_due_sessions(&mut job).await;

@@ -11,6 +11,8 @@ mod committee_days;
 mod conformance;
 mod delivery;
 mod dumps;
+mod embedding;
+mod following;
 mod hooks;
 mod log_entries;
 mod schedule;

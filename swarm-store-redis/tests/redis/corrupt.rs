@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use redis::Commands as _;
 use swarm_core::domain::{Message, Session, Version};
+use swarm_core::rules::Refusal;
 use swarm_core::store::{
     CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
     MessageChange, MessageQuery, SessionChange, Store, Versioned,
@@ -101,6 +102,7 @@ async fn write_over_corrupt_session_changes_nothing() {
         session,
         expected: FIRST,
         takes: Some(0),
+        takes_refusal: Refusal::TakesSealed,
         none_filed_after: None,
         withdrawn: false,
         acts: vec![act],

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{MailState, MemberState, Message};
-use swarm_core::rules::Filing;
+use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
     Collection, Filed, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved,
     SessionChange, Store, Versioned,
@@ -194,6 +194,7 @@ async fn commits_take_effect_once_when_their_answer_is_lost() {
         session: session.clone(),
         expected: version,
         takes: Some(0),
+        takes_refusal: Refusal::TakesSealed,
         none_filed_after: None,
         withdrawn: false,
         acts: vec![act],

@@ -8,7 +8,7 @@ use swarm_core::domain::{
     Attribution, LogRow, Logged, MemberId, MemoDraft, Seq, Session, SessionId, Take, TakeId,
     Timestamp, Version,
 };
-use swarm_core::rules::{convene, memo_published};
+use swarm_core::rules::{Refusal, convene, memo_published};
 use swarm_core::store::{
     Act, Collection, DocumentDraft, DocumentGuard, Filed, MemberChange, MemberSaved, Put, Saved,
     SessionChange, Tenants,
@@ -120,6 +120,7 @@ pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
         session: Session { id: SessionId(77), ..Session::clone(&session) },
         expected: Version(1),
         takes: None,
+        takes_refusal: Refusal::TakesSealed,
         none_filed_after: None,
         withdrawn: false,
         acts: vec![act("unknown")],

@@ -2,7 +2,7 @@
 
 use crate::domain::json::Object;
 use crate::domain::text::text;
-use crate::domain::{Day, Invalid, SubjectId, Timestamp, bounded};
+use crate::domain::{Day, Invalid, SubjectId, Timestamp};
 
 /// The record of a day, without its briefs and takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::json::Object;
 use crate::domain::text::text;
-use crate::domain::{ApiKeyHash, Invalid, Lens, Name, Timestamp, bounded};
+use crate::domain::{ApiKeyHash, Invalid, Lens, Name, Timestamp};
 
 /// The id of a member (API.md, 8.1): `[a-z0-9][a-z0-9_-]{0,99}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{CommitteeBody, CommitteeMemberId, CommitteeStance};
 use crate::domain::text::text;
-use crate::domain::{Confidence, Day, Invalid, SubjectId, Timestamp, bounded};
+use crate::domain::{Confidence, Day, Invalid, SubjectId, Timestamp};
 
 text!(
     /// The name of the model that wrote a take.

@@ -10,8 +10,8 @@ use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry, TakeMarkEnt
 use super::{Actor, Seq};
 use crate::domain::json::write;
 use crate::domain::{
-    Day, Digest, Invalid, MemberId, MemoId, Note, PublicKey, SessionId, SessionState, Signature,
-    SubjectId, SubjectSnapshotId, Timestamp,
+    Day, Digest, Invalid, MemberId, MemoId, Note, Outcome, PublicKey, Question, SessionId,
+    SessionState, Signature, SubjectId, SubjectSnapshotId, Timestamp, Voided,
 };
 
 /// An entry with its number and time: a line of the log.
@@ -257,12 +257,18 @@ pub enum SessionAct {
     Roster,
     /// A listed member was excused, or is expected again.
     Excuse,
+    /// Its question was changed, or how its outcome is determined.
+    Question,
     /// Its brief was published.
     Brief,
     /// The session was withdrawn: removed, as if it had never been convened.
     Withdrawn,
     /// The session was blind, and its takes were opened. An entry for each of them follows.
     Opened,
+    /// The session was voided: it counts for nothing from then on.
+    Void,
+    /// Its outcome was recorded, or replaced.
+    Outcome,
 }
 
 /// A session in the log: its record, with digests in place of what may be long.
@@ -290,12 +296,27 @@ pub struct LoggedSession {
     /// Whether the session is blind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
+    /// Whether the session is for practice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub practice: bool,
+    /// Whether the server aggregates and publishes it by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finish: bool,
+    /// What its takes are about, and how its outcome is determined.
+    #[serde(flatten)]
+    pub question: Question,
     /// The time when the session was opened, if it is blind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
     /// The time when the session was published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
+    /// What came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The mark that it counts for nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voided: Option<Voided>,
     /// The digest of its snapshot, once it is aggregated.
     pub snapshot_digest: Option<Digest>,
 }
@@ -344,6 +365,8 @@ pub struct EndorsedKey {
 pub enum MemberAct {
     /// The member was activated.
     Activated,
+    /// The embedding program made it a member, active at once.
+    Enrolled,
     /// An operator changed its name, its contact or its lens.
     Updated,
     /// The member was deactivated.

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::committee::CommitteeTake;
 use super::json::Object;
-use super::{Invalid, Note, SessionId, Take, Timestamp, bounded};
+use super::text::{Note, bounded};
+use super::{Invalid, SessionId, Take, Timestamp};
 
 pub use entry::{
     CommitteeDayEntry, DayAct, EndorsedKey, Excuse, LogBefore, LogEntry, LogLine, LoggedSession,

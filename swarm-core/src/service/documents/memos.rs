@@ -9,7 +9,7 @@ use crate::rules::{
 use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant, numbered};
 use crate::store::{
-    Act, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError, TakeQuery,
+    Act, Caller, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError, TakeQuery,
 };
 
 /// Size in bytes of the memos that are read for one page.
@@ -29,15 +29,20 @@ pub struct MemoPage {
 }
 
 impl Tenant {
-    /// Publishes a memo of the member whose bearer token hashes to `token`. A memo that names a sealed session is
+    /// Publishes a memo of the member that calls. A memo that names a sealed session is
     /// held: others see it once that session is opened (API.md, 5.8).
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`], which is checked first, so that strangers learn nothing;
     /// [`Refusal::NotFound`] for a subject or session that the memo names;
     /// [`Refusal::QuotaReached`].
-    pub async fn publish_memo(&self, token: &TokenHash, draft: MemoDraft) -> Result<Memo, Error> {
-        let author = self.bearer(token).await?;
+    pub async fn publish_memo(
+        &self,
+        caller: impl Into<Caller<'_>> + Send,
+        draft: MemoDraft,
+    ) -> Result<Memo, Error> {
+        let caller = caller.into();
+        let author = self.calling(caller).await?;
         if let Some(subject) = &draft.subject_id {
             self.subject(subject).await?;
         }
@@ -48,7 +53,7 @@ impl Tenant {
         if let Some(session) = draft.session_id.filter(|_| is_held) {
             self.note_held_memo(session, &author.id).await?;
         }
-        let memo = self.put_memo(token, draft, is_held).await?;
+        let memo = self.put_memo(caller, draft, is_held).await?;
         if is_held && !self.is_withheld(&memo).await? {
             // The session was opened meanwhile, and the opening may have missed the memo.
             self.is_shown_once_decided(&memo).await?;
@@ -58,12 +63,12 @@ impl Tenant {
 
     async fn put_memo(
         &self,
-        token: &TokenHash,
+        caller: Caller<'_>,
         draft: MemoDraft,
         is_held: bool,
     ) -> Result<Memo, Error> {
         until_committed("publish memo", || async {
-            let author = self.bearer_at(token).await?;
+            let author = self.calling_at(caller).await?;
             let now = self.store.now().await?;
             let member_id = author.record.id.clone();
             let kept = KeptMemo { held: is_held, ..KeptMemo::of(&member_id, &draft) };
@@ -316,6 +321,22 @@ impl Tenant {
         let query = TakeQuery { limit: 1, ..TakeQuery::all(session) };
         let found = self.store.session_takes(&query).await?;
         Ok(found.is_some_and(|found| !found.takes.is_empty()))
+    }
+
+    /// Returns whether there is a memo with this id which this member can read.
+    pub(in crate::service) async fn is_memo_for(
+        &self,
+        id: MemoId,
+        reader: &MemberId,
+    ) -> Result<bool, Error> {
+        let stored = match self.kept_memo(id).await {
+            Ok(stored) => stored,
+            Err(Error::Refused(_)) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let is_own = stored.memo.member_id == *reader;
+        let is_hidden = stored.held && !is_own && self.is_withheld(&stored.memo).await?;
+        Ok(!stored.retracted && !is_hidden)
     }
 
     async fn kept_memo(&self, id: MemoId) -> Result<StoredMemo, Error> {

@@ -12,7 +12,7 @@ use crate::rules::Versioned;
 use crate::store::backend::{Backend, Body, Check, Query, Range, Row, Term, Value, Write};
 use crate::store::records::Unreadable;
 use crate::store::{
-    ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
+    Caller, ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
     MemberSaved, Members, Result, Saved, StoreError,
 };
 
@@ -190,7 +190,14 @@ pub(super) fn key(id: &MemberId) -> Vec<Term> {
 }
 
 /// The member with this token.
-pub(super) fn with_token(token: &TokenHash) -> Query {
+pub(super) fn calling(caller: Caller<'_>) -> Query {
+    match caller {
+        Caller::Bearer(token) => with_token(token),
+        Caller::Authenticated(id) => Query::Rows(Range::key(&members::TABLE, key(id))),
+    }
+}
+
+fn with_token(token: &TokenHash) -> Query {
     let prefix = vec![token.as_bytes().as_slice().into()];
     Query::Rows(Range { limit: 1, ..Range::index(&members::TABLE, members::BY_TOKEN, prefix) })
 }

@@ -26,6 +26,8 @@ pub(super) fn columns(session: &Session, id: Term, convened_at: Term) -> Vec<Ter
         session.quorum.map(u64::from).into(),
         u64::from(session.roster.is_some()).into(),
         u64::from(session.blind).into(),
+        u64::from(session.practice).into(),
+        u64::from(session.finish).into(),
         session.opened_at.into(),
         session.published_at.into(),
         session.version.into(),
@@ -43,6 +45,11 @@ impl Parts for Source {
             sessions::FIGURES => snapshot.map(|snapshot| json::write(&snapshot.figures)),
             sessions::BUCKETS => session.buckets.as_ref().map(json::write),
             sessions::ROSTER => session.roster.as_ref().map(json::write),
+            sessions::QUESTION => {
+                (!session.question.is_empty()).then(|| json::write(&session.question))
+            }
+            sessions::OUTCOME => session.outcome.as_ref().map(json::write),
+            sessions::VOIDED => session.voided.as_ref().map(json::write),
             sessions::SNAPSHOT => snapshot.map(|snapshot| snapshot.to_text()),
             _ => None,
         }

@@ -10,8 +10,8 @@ use super::tables::{SESSIONS, documents_sequence, sessions, takes};
 use super::{Change, Made, TenantRecords, acts};
 use crate::domain::json::{Json, Object};
 use crate::domain::{
-    Day, MemberId, Roster, Session, SessionId, SessionState, SessionSummary, SessionTerms,
-    Snapshot, SubjectId, Timestamp,
+    self, Day, MemberId, Question, Roster, Session, SessionId, SessionState, SessionSummary,
+    SessionTerms, Snapshot, SubjectId, Timestamp, Voided,
 };
 use crate::rules::Versioned;
 use crate::store::backend::{Append, Backend, Check, PartSet, Query, Range, Row, Term, Write};
@@ -27,8 +27,27 @@ const MAX_ATTEMPTS: usize = 32;
 /// The parts of which [`SessionTerms`] are made.
 const TERMS: PartSet = PartSet::of(&[sessions::BUCKETS, sessions::ROSTER]);
 
+/// The parts of which a session without its snapshot is made.
+const WITHOUT_SNAPSHOT: PartSet = PartSet::of(&[
+    sessions::BUCKETS,
+    sessions::ROSTER,
+    sessions::QUESTION,
+    sessions::OUTCOME,
+    sessions::VOIDED,
+]);
+
 /// The parts of which a [`SessionSummary`] is made.
-const SUMMARY: PartSet = PartSet::of(&[sessions::FIGURES]);
+const SUMMARY: PartSet =
+    PartSet::of(&[sessions::FIGURES, sessions::QUESTION, sessions::OUTCOME, sessions::VOIDED]);
+
+/// The parts of which a [`SessionSummary`] is made, and the roster.
+pub(super) const SUMMARY_AND_ROSTER: PartSet = PartSet::of(&[
+    sessions::FIGURES,
+    sessions::ROSTER,
+    sessions::QUESTION,
+    sessions::OUTCOME,
+    sessions::VOIDED,
+]);
 
 #[async_trait]
 impl<B: Backend> Sessions for TenantRecords<B> {
@@ -50,7 +69,7 @@ impl<B: Backend> Sessions for TenantRecords<B> {
             before: before.map(|id| id.0.into()),
             is_descending: true,
             limit: if state.is_some() { usize::MAX } else { *limit },
-            parts: if *without_snapshots { TERMS } else { PartSet::ALL },
+            parts: if *without_snapshots { WITHOUT_SNAPSHOT } else { PartSet::ALL },
             ..listed
         };
         let mut found = self.read("sessions", vec![Query::Rows(range)]).await?;
@@ -110,8 +129,16 @@ impl<B: Backend> Sessions for TenantRecords<B> {
     }
 
     async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
-        let SessionChange { session, expected, takes, none_filed_after, withdrawn, acts, opens } =
-            change;
+        let SessionChange {
+            session,
+            expected,
+            takes,
+            takes_refusal: _,
+            none_filed_after,
+            withdrawn,
+            acts,
+            opens,
+        } = change;
         let key = vec![Term::from(session.id.0)];
         let filed = Range::index(&takes::TABLE, takes::BY_SESSION, key.clone());
         let mut checks = vec![Check::Version {
@@ -299,7 +326,11 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
         convened_at: time(row, sessions::CONVENED_AT)?,
         quorum: small(row, sessions::QUORUM)?,
         has_roster: flag(row, sessions::HAS_ROSTER),
+        practice: flag(row, sessions::PRACTICE),
+        question: question(row)?,
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
+        outcome: outcome(row)?,
+        voided: voided(row)?,
         figures: figures.map(|mut fields| read_figures(&mut fields)).transpose()?,
     }))
 }
@@ -337,8 +368,13 @@ fn with_terms(row: &Row) -> Outcome<Session> {
         buckets,
         roster: roster(row)?,
         blind: flag(row, sessions::BLIND),
+        practice: flag(row, sessions::PRACTICE),
+        finish: flag(row, sessions::FINISH),
+        question: question(row)?,
         opened_at: time_if_any(row, sessions::OPENED_AT)?,
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
+        outcome: outcome(row)?,
+        voided: voided(row)?,
         snapshot: None,
     })
 }
@@ -346,6 +382,21 @@ fn with_terms(row: &Row) -> Outcome<Session> {
 fn roster(row: &Row) -> Outcome<Option<Roster>> {
     let Some(text) = row.body.part(sessions::ROSTER) else { return Ok(None) };
     Ok(Roster::read(&mut list(&text)?, LIST)?)
+}
+
+fn question(row: &Row) -> Outcome<Question> {
+    let Some(text) = row.body.part(sessions::QUESTION) else { return Ok(Question::default()) };
+    Ok(Question::read(&mut object(&text)?)?)
+}
+
+fn outcome(row: &Row) -> Outcome<Option<domain::Outcome>> {
+    let Some(text) = row.body.part(sessions::OUTCOME) else { return Ok(None) };
+    Ok(Some(domain::Outcome::read(&mut object(&text)?)?))
+}
+
+fn voided(row: &Row) -> Outcome<Option<Voided>> {
+    let Some(text) = row.body.part(sessions::VOIDED) else { return Ok(None) };
+    Ok(Some(Voided::read(&mut object(&text)?)?))
 }
 
 /// The field in which [`list`] puts a list.

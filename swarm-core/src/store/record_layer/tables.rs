@@ -139,12 +139,18 @@ table! {
         QUORUM "quorum" Integer,
         HAS_ROSTER "has_roster" Integer,
         BLIND "blind" Integer,
+        PRACTICE "practice" Integer,
+        // Whether it is aggregated and published by itself.
+        FINISH "finish" Integer,
         OPENED_AT "opened_at" Time,
         PUBLISHED_AT "published_at" Time,
         // The number of acts on it.
         ACTS "acts" Integer,
     }
-    parts { FIGURES "figures", BUCKETS "buckets", ROSTER "roster", SNAPSHOT "snapshot", }
+    parts {
+        FIGURES "figures", BUCKETS "buckets", ROSTER "roster", QUESTION "question", OUTCOME "outcome",
+        VOIDED "voided", SNAPSHOT "snapshot",
+    }
     indexes {
         BY_DAY "sessions_by_day" [DATE SUBJECT ID],
         BY_STATE "sessions_by_state" [STATE ID],

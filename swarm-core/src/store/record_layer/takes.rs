@@ -39,7 +39,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
         let spent = vec![MEMBER, query.nonce.as_str().into()];
         // One more is added, for the position of the log.
         let mut queries = Vec::with_capacity(5);
-        queries.push(super::members::with_token(query.token));
+        queries.push(super::members::calling(query.caller));
         queries.push(super::sessions::newest(query.date, query.subject_id));
         queries.push(Query::Rows(latest));
         let spent = Range::index(&takes::TABLE, takes::BY_NONCE, spent);
@@ -181,7 +181,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
             join: Some(Join {
                 table: &sessions::TABLE,
                 column: takes::SESSION,
-                parts: PartSet::of(&[sessions::FIGURES, sessions::ROSTER]),
+                parts: super::sessions::SUMMARY_AND_ROSTER,
             }),
             ..Range::index(&takes::TABLE, takes::BY_REVISION, of_member)
         };

@@ -17,9 +17,10 @@ use self::fields::{
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
     Body, Bucket, BucketWeight, Confidence, Consensus, Day, Digest, Figures, Invalid, Lens, Mail,
-    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Note, Participation,
-    Quorum, Quote, Roster, STANCES, Salt, Session, SessionId, SessionState, Signature, Signed,
-    Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId, TextDigests, Withheld,
+    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Note, Outcome,
+    Participation, Question, Quorum, Quote, Roster, STANCES, Salt, Session, SessionId,
+    SessionState, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
+    TextDigests, Voided, Withheld,
 };
 
 pub use fields::public_key;
@@ -126,8 +127,17 @@ impl Record for Session {
             buckets: fields.list_if_any("buckets", read_bucket)?,
             roster: Roster::read(fields, "roster")?,
             blind: fields.bool_if_any("blind")?.unwrap_or(false),
+            practice: fields.bool_if_any("practice")?.unwrap_or(false),
+            finish: fields.bool_if_any("finish")?.unwrap_or(false),
+            question: Question::read(fields)?,
             opened_at: time_if_any(fields, "openedAt")?,
             published_at: time_if_any(fields, "publishedAt")?,
+            outcome: object_if_any(fields, "outcome")
+                .map(|mut it| Outcome::read(&mut it))
+                .transpose()?,
+            voided: object_if_any(fields, "voided")
+                .map(|mut it| Voided::read(&mut it))
+                .transpose()?,
             snapshot: snapshot.map(|mut it| Snapshot::read(&mut it)).transpose()?.map(Arc::new),
         })
     }

@@ -149,14 +149,19 @@ impl Desk {
     }
 
     pub(crate) fn deadline(&mut self, to: Option<&str>) {
-        let patch = SessionPatch { window_closes_at: Some(to.map(moment)), quorum: None };
+        let patch = SessionPatch {
+            window_closes_at: Some(to.map(moment)),
+            quorum: None,
+            ..SessionPatch::default()
+        };
         let amended =
             rules::amend(&self.versioned(), &patch, self.now, &by("grace", Some("an hour")));
         self.change(&amended.unwrap().unwrap());
     }
 
     pub(crate) fn quorum(&mut self, to: Option<u32>) {
-        let patch = SessionPatch { window_closes_at: None, quorum: Some(to) };
+        let patch =
+            SessionPatch { window_closes_at: None, quorum: Some(to), ..SessionPatch::default() };
         let amended = rules::amend(&self.versioned(), &patch, self.now, &by("lin", None));
         self.change(&amended.unwrap().unwrap());
     }

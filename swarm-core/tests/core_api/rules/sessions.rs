@@ -199,7 +199,11 @@ fn deadline_moves_in_every_state_but_not_before_a_take() {
         for (deadline, act) in
             [(Some(later), "deadline"), (None, "deadline"), (Some(now()), "quorum")]
         {
-            let patch = SessionPatch { window_closes_at: Some(deadline), quorum: None };
+            let patch = SessionPatch {
+                window_closes_at: Some(deadline),
+                quorum: None,
+                ..SessionPatch::default()
+            };
             let change = amended(in_state(state), patch).unwrap();
             let opens = state == WindowClosed && act == "deadline";
             let state = if opens { Collecting } else { state };
@@ -213,9 +217,14 @@ fn deadline_moves_in_every_state_but_not_before_a_take() {
 #[test]
 fn closed_window_stays_closed_where_its_deadline_does_not_move_ahead() {
     let earlier = now().plus_millis(-1);
-    let past = SessionPatch { window_closes_at: Some(Some(earlier)), quorum: None };
+    let past = SessionPatch {
+        window_closes_at: Some(Some(earlier)),
+        quorum: None,
+        ..SessionPatch::default()
+    };
     assert_eq!(amended(in_state(WindowClosed), past).unwrap().session.state, WindowClosed);
-    let quorum = SessionPatch { window_closes_at: None, quorum: Some(Some(2)) };
+    let quorum =
+        SessionPatch { window_closes_at: None, quorum: Some(Some(2)), ..SessionPatch::default() };
     let ahead = Some(now().plus_millis(1));
     let closed = Session { window_closes_at: ahead, ..in_state(WindowClosed) };
     assert_eq!(amended(closed, quorum).unwrap().session.state, WindowClosed);
@@ -239,7 +248,11 @@ fn quorum_changes_only_before_aggregation() {
     for state in STATES {
         for quorum in [Some(3), None] {
             let before = Session { quorum: Some(2), ..in_state(state) };
-            let patch = SessionPatch { window_closes_at: None, quorum: Some(quorum) };
+            let patch = SessionPatch {
+                window_closes_at: None,
+                quorum: Some(quorum),
+                ..SessionPatch::default()
+            };
             let change = amended(before.clone(), patch);
             if BEFORE_AGGREGATION.contains(&state) {
                 let change = change.unwrap();
@@ -259,10 +272,18 @@ fn unchanged_session_is_saved_only_with_a_note() {
         let before = Session { quorum: Some(2), ..in_state(state) };
         let mut same = vec![
             SessionPatch::default(),
-            SessionPatch { window_closes_at: Some(Some(now())), quorum: None },
+            SessionPatch {
+                window_closes_at: Some(Some(now())),
+                quorum: None,
+                ..SessionPatch::default()
+            },
         ];
         if BEFORE_AGGREGATION.contains(&state) {
-            same.push(SessionPatch { window_closes_at: None, quorum: Some(Some(2)) });
+            same.push(SessionPatch {
+                window_closes_at: None,
+                quorum: Some(Some(2)),
+                ..SessionPatch::default()
+            });
         }
         for patch in same {
             let session = versioned(before.clone());
@@ -272,14 +293,19 @@ fn unchanged_session_is_saved_only_with_a_note() {
             );
             is_change(&amended(before.clone(), patch).unwrap(), &before, "quorum", BY_OPERATOR);
         }
-        let patch = SessionPatch { window_closes_at: Some(None), quorum: None };
+        let patch =
+            SessionPatch { window_closes_at: Some(None), quorum: None, ..SessionPatch::default() };
         assert!(amend(&versioned(before), &patch, now(), &silent).unwrap().is_some());
     }
 }
 
 #[test]
 fn moved_deadline_is_logged_as_deadline() {
-    let patch = SessionPatch { window_closes_at: Some(None), quorum: Some(Some(1)) };
+    let patch = SessionPatch {
+        window_closes_at: Some(None),
+        quorum: Some(Some(1)),
+        ..SessionPatch::default()
+    };
     let change = amended(in_state(Collecting), patch).unwrap();
     let after = Session { window_closes_at: None, quorum: Some(1), ..in_state(Collecting) };
     is_change(&change, &after, "deadline", BY_OPERATOR);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use swarm_core::domain::{
-    AttemptId, Contact, Day, Lens, MemberState, Name, PublicKey, Salt, SessionState, SubjectId,
+    AttemptId, Contact, Day, Lens, MemberState, Name, PublicKey, Salt, SessionDraft, SubjectId,
     TokenHash, Version,
 };
 use swarm_core::json::Json;
@@ -74,22 +74,9 @@ impl Ledger {
         }
         let seats: Vec<Seat> = array(&own("interop/sessions.json"));
         let sessions = (1..).zip(seats).map(|(id, seat)| {
-            versioned(Session {
-                blind: false,
-                opened_at: None,
-                id: SessionId(id),
-                version: 1,
-                date: Day::parse(&seat.date).unwrap(),
-                subject_id: SubjectId::parse(seat.subject_id).unwrap(),
-                state: SessionState::Collecting,
-                window_closes_at: None,
-                convened_at: Timestamp::EPOCH,
-                quorum: None,
-                buckets: None,
-                roster: None,
-                published_at: None,
-                snapshot: None,
-            })
+            let date = Day::parse(&seat.date).unwrap();
+            let draft = SessionDraft::new(date, SubjectId::parse(seat.subject_id).unwrap());
+            versioned(draft.convened(SessionId(id), Timestamp::EPOCH))
         });
         let mut ledger =
             Self { members: HashMap::new(), sessions: sessions.collect(), takes: vec![] };

@@ -138,7 +138,11 @@ fn session_aggregated_before_the_commit() {
 fn window_closed_before_the_commit() {
     let interleaving = Interleaving::start();
     interleaving.interfere(|tenant| {
-        let patch = SessionPatch { window_closes_at: Some(Some(Timestamp::EPOCH)), quorum: None };
+        let patch = SessionPatch {
+            window_closes_at: Some(Some(Timestamp::EPOCH)),
+            quorum: None,
+            ..SessionPatch::default()
+        };
         now(tenant.amend_session(SessionId(1), &patch, &Attribution::SCHEDULE)).unwrap();
     });
     interleaving.submit().refused(409, "submission window closed");
@@ -202,7 +206,11 @@ fn newer_session_convened_before_the_commit() {
     let store = interleaving.fixture.port();
     interleaving.interfere(move |tenant| {
         assert_eq!(crate::fixture::convene(&*store, DATE, "aurora"), 3);
-        let patch = SessionPatch { window_closes_at: Some(Some(Timestamp::EPOCH)), quorum: None };
+        let patch = SessionPatch {
+            window_closes_at: Some(Some(Timestamp::EPOCH)),
+            quorum: None,
+            ..SessionPatch::default()
+        };
         now(tenant.amend_session(SessionId(3), &patch, &Attribution::SCHEDULE)).unwrap();
     });
     interleaving.submit().refused(409, "submission window closed");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use swarm_core::domain::{
     MemberState, Nonce, Revision, Session, Take, TakeId, TakeOnFile, Timestamp,
 };
-use swarm_core::rules::{Filing, restore};
+use swarm_core::rules::{Filing, Refusal, restore};
 use swarm_core::store::{
     Aggregated, Aggregation, Basis, BasisQuery, Filed, MemberQuery, MemberTake, MemberTakeQuery,
     Result, SessionChange, SessionQuery, Store, TakeContext, TakeMark, TakeMarks, async_trait,
@@ -146,6 +146,7 @@ fault!(FilingSavesItsSession: file(stores, filing: &Filing) -> Filed {
             session: Session::clone(&there.record),
             expected: there.version,
             takes: None,
+            takes_refusal: Refusal::TakesSealed,
             none_filed_after: None,
             withdrawn: false,
             acts: vec![act("filed")],

@@ -36,7 +36,11 @@ pub(crate) async fn desk() -> MemoryStore {
         tick();
         file(&service, &authors[author], &session, nonce).await;
     }
-    let patch = |at: Timestamp| SessionPatch { window_closes_at: Some(Some(at)), quorum: None };
+    let patch = |at: Timestamp| SessionPatch {
+        window_closes_at: Some(Some(at)),
+        quorum: None,
+        ..SessionPatch::default()
+    };
     let later = clock.now().plus_millis(7_200_000);
     service.amend_session(session.id, &patch(later), &operator()).await.unwrap();
     tick();

@@ -43,9 +43,9 @@ async fn other_layout_is_refused_and_open_handles_stop_committing() {
     let url = SERVER.url();
     let store = PostgresStore::connect(&url).await.unwrap();
     // Of a newer program, and of an older one.
-    for layout in [3, -1] {
+    for layout in [4, -1] {
         SERVER.psql(&format!("UPDATE {}.layout SET number = {layout}", schema(&url)));
-        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 2));
+        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 3));
         assert_eq!(refused(&url).await, expected);
         assert_eq!(kind_and_reason(&store.ready().await.unwrap_err()), expected);
         let tenant = store.open(&TenantId::parse("acme").unwrap());

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use swarm_core::domain::{Day, Message};
-use swarm_core::rules::Filing;
+use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
     CommitteeFiled, Filed, MemberSaved, MessageChange, MessageQuery, Result, SessionChange, Store,
     Versioned,
@@ -47,6 +47,7 @@ async fn commits_fail_while_the_replica_is_down() {
         session: Session::clone(&record),
         expected,
         takes: None,
+        takes_refusal: Refusal::TakesSealed,
         none_filed_after: None,
         withdrawn: false,
         acts: vec![draft("subject").act],

@@ -18,10 +18,12 @@ use swarm_core::domain::SessionState::{
     Aggregated, Collecting, Published, Scheduled, WindowClosed,
 };
 use swarm_core::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Figures, Participation, Quorum, Quote,
-    Revision, Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances,
-    SubjectId, TakeId, Timestamp, Version,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Figures, Note, Outcome, OutcomeSource,
+    OutcomeValue, Participation, Question, QuestionText, Quorum, Quote, Resolution, Revision,
+    Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances, SubjectId,
+    TakeId, Timestamp, Version, Voided,
 };
+use swarm_core::rules::Refusal;
 use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{SessionChange, SessionQuery, Tenants, Versioned};
 
@@ -93,6 +95,9 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
         buckets: Some(odd_texts().into_iter().map(|name| Bucket::parse(name).unwrap()).collect()),
         roster: Some(odd_roster()),
         blind: true,
+        practice: true,
+        finish: true,
+        question: odd_question(),
     };
     let empty = SessionDraft {
         date: day("9999-12-31"),
@@ -112,6 +117,14 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
     }
 }
 
+fn odd_question() -> Question {
+    Question {
+        text: Some(QuestionText::parse("\u{1f680}\0\n{a}").unwrap()),
+        resolution: Some(Resolution::parse("\"".repeat(1_000)).unwrap()),
+        resolves_at: Some(moment("9999-12-31T23:59:59.999Z")),
+    }
+}
+
 /// Optional fields can be removed and added by later saves.
 pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
     let tenant = TestTenant::fresh(tenants).await;
@@ -124,12 +137,22 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
         buckets: Some(vec![Bucket::parse("\u{0}").unwrap()]),
         roster: Some(odd_roster()),
         blind: true,
+        practice: true,
+        finish: true,
+        question: odd_question(),
         opened_at: Some(moment("2026-11-21T12:00:00.001Z")),
+        outcome: Some(Outcome {
+            value: Some(OutcomeValue::parse(-1.1).unwrap()),
+            source: Some(OutcomeSource::parse("\u{0}\"\u{1f680}").unwrap()),
+            recorded_at: moment("1969-12-31T23:59:59.999Z"),
+        }),
+        voided: Some(Voided { at: Timestamp::EPOCH, note: Note::parse("").unwrap() }),
         snapshot: Some(Arc::new(full_snapshot())),
         ..Session::clone(&bare)
     };
     let sparse = Session {
         state: Aggregated,
+        outcome: Some(Outcome { value: None, source: None, recorded_at: Timestamp::EPOCH }),
         snapshot: Some(Arc::new(sparse_snapshot())),
         ..Session::clone(&bare)
     };
@@ -269,6 +292,7 @@ pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>
             session,
             expected,
             takes: None,
+            takes_refusal: Refusal::TakesSealed,
             none_filed_after: None,
             withdrawn: false,
             acts: vec![act],

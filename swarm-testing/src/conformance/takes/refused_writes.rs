@@ -8,7 +8,7 @@ use crate::{
     Author, TestTenant, act, applicant, creation, filed, id, judged, key, mail, race, session_draft,
 };
 use swarm_core::domain::{Member, MessageId, Session, SessionId, SessionTerms, Timestamp, Version};
-use swarm_core::rules::Filing;
+use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::Collection::Subjects;
 use swarm_core::store::{
     Basis, DocumentDraft, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Tenants,
@@ -61,6 +61,7 @@ fn refusals(tenant: &TestTenant, late: Filing) -> Vec<Racer> {
                 session,
                 expected: Version(u64::MAX),
                 takes: None,
+                takes_refusal: Refusal::TakesSealed,
                 none_filed_after: None,
                 withdrawn: false,
                 acts: vec![act("stale")],
