@@ -199,6 +199,7 @@ impl Fixture {
                 mail: None,
                 quota: None,
                 act: None,
+                operator_act: None,
             };
             assert_eq!(store.save_member(&joins).await.expect("it answers"), MemberSaved::Saved);
         }

@@ -7,19 +7,19 @@ use super::records::{SALT, act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::assertions::{expect_eq, fail};
 use swarm_core::domain::{
-    AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
-    MessageId, Seq, Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Take, TakeId,
-    TakeOnFile, TenantId, Timestamp, TokenHash,
+    AttemptId, Attribution, Challenge, Day, LogRow, MailState, Member, MemberId, MemberState,
+    Message, MessageId, OperatorAct, RecordedAct, Seq, Session, SessionDraft, SessionId,
+    SessionSummary, SessionTerms, Take, TakeId, TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::proof::tile::TileId;
 use swarm_core::rules::{Filing, Refusal, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
-    self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
-    ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, DocumentPage,
-    DocumentQuery, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
-    MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put, Saved,
-    SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeMarks,
+    self, Act, ActQuery, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket,
+    ChallengeOffer, ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft,
+    DocumentPage, DocumentQuery, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
+    MemberRemoval, MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put,
+    Saved, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeMarks,
     TakeQuery, Takes, Tenants, TreeChange, TreeState, Versioned,
 };
 
@@ -143,6 +143,9 @@ answers! {
     log(after: Seq, limit: usize) -> Vec<LogRow>;
     log_position() -> LogPosition;
     acts_on(session: SessionId) -> Vec<LogRow>;
+    operator_acts(query: &ActQuery) -> Vec<RecordedAct>;
+    record_act(act: &OperatorAct, of_strangers: Option<(Day, u32)>) -> Saved;
+    forget_acts(before: Timestamp) -> ();
     tree() -> Option<Versioned<TreeState>>;
     save_tree(change: &TreeChange) -> Saved;
     tiles(log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>>;

@@ -19,6 +19,7 @@ mod mail;
 mod member;
 mod memo;
 mod names;
+mod operator_act;
 mod outcome;
 mod parsed;
 mod quotas;
@@ -59,6 +60,7 @@ pub use member::{
     MemberState, TokenClaim,
 };
 pub use memo::{Memo, MemoDraft};
+pub use operator_act::{OperatorAct, RecordedAct};
 pub use outcome::{
     Outcome, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText, Resolution, Voided,
 };

@@ -1,7 +1,9 @@
 //! Mails to members: their texts, and their delivery with attempts and retries, by one server at a time (API.md, 7.5).
 
 use super::{Refusal, Versioned};
-use crate::domain::{Links, Mail, MailState, Member, Message, Timestamp, Version};
+use crate::domain::{
+    Actor, Links, Mail, MailState, Member, Message, OperatorAct, Timestamp, Version,
+};
 
 /// The duration of the lease for one attempt, in milliseconds: two minutes. Afterwards another
 /// server may try. So a message is sent at least once even if a server crashes.
@@ -55,6 +57,8 @@ pub struct MessageChange {
     pub message: Message,
     /// The version that was judged.
     pub expected: Version,
+    /// The act of the operator who makes the change, if any. It has no entry in the log.
+    pub operator_act: Option<OperatorAct>,
 }
 
 /// The outcome of an attempt.
@@ -79,6 +83,7 @@ pub fn lease(message: &Versioned<Message>, now: Timestamp) -> Option<MessageChan
             ..Message::clone(record)
         },
         expected: message.version,
+        operator_act: None,
     })
 }
 
@@ -100,27 +105,33 @@ pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> Messa
             Message { due_at, last_error: Some(error), ..message }
         }
     };
-    MessageChange { message: settled, expected: leased.expected.next() }
+    MessageChange { message: settled, expected: leased.expected.next(), operator_act: None }
 }
 
 /// Queues an unsent message again, for its first attempt now.
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent, or was erased.
-pub fn retry(message: &Versioned<Message>, now: Timestamp) -> Result<MessageChange, Refusal> {
+pub fn retry(
+    message: &Versioned<Message>,
+    now: Timestamp,
+    by: &Actor,
+) -> Result<MessageChange, Refusal> {
     let record = unsent(message)?;
     let queued = Message { state: MailState::Queued, attempts: 0, due_at: now, ..record };
-    Ok(MessageChange { message: queued, expected: message.version })
+    let operator_act = OperatorAct::new(by, "message.retried", message.record.id);
+    Ok(MessageChange { message: queued, expected: message.version, operator_act })
 }
 
 /// Cancels an unsent message.
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent.
-pub fn cancel(message: &Versioned<Message>) -> Result<MessageChange, Refusal> {
+pub fn cancel(message: &Versioned<Message>, by: &Actor) -> Result<MessageChange, Refusal> {
     let last_error = Some("cancelled by an operator".to_owned());
     let cancelled = Message { state: MailState::Cancelled, last_error, ..unsent(message)? };
-    Ok(MessageChange { message: cancelled, expected: message.version })
+    let operator_act = OperatorAct::new(by, "message.cancelled", message.record.id);
+    Ok(MessageChange { message: cancelled, expected: message.version, operator_act })
 }
 
 fn unsent(message: &Versioned<Message>) -> Result<Message, Refusal> {

@@ -259,7 +259,7 @@ impl Tenant {
             let now = self.store.now().await?;
             let known = self.store.member(&enrolment.id).await?.member;
             let change = rules::enrol(enrolment, known.as_ref(), now, by)?;
-            self.save_holder(change, now).await
+            self.save_holder(change, now, by).await
         })
         .await
     }
@@ -287,7 +287,7 @@ impl Tenant {
             let Some(change) = rules::activate(&member, approval, now, by)? else {
                 return Ok(Some(member.record.state));
             };
-            Ok(self.save_holder(change, now).await?.map(|member| member.state))
+            Ok(self.save_holder(change, now, by).await?.map(|member| member.state))
         })
         .await
     }
@@ -298,13 +298,14 @@ impl Tenant {
         &self,
         change: MemberChange,
         now: Timestamp,
+        by: &Actor,
     ) -> Result<Option<Arc<Member>>, Error> {
         match self.commit_member(&change).await? {
             MemberSaved::Saved => Ok(Some(Arc::new(change.member))),
             MemberSaved::Stale | MemberSaved::Full => Ok(None),
             MemberSaved::KeyHeld(holder) => {
                 let holder = self.load_member(&holder).await?;
-                let rejection = rules::reject_competing_application(&holder, now)?;
+                let rejection = rules::reject_competing_application(&holder, now, by)?;
                 // Ignore whether this was committed: the next attempt loads the result.
                 let _ = self.commit_member(&rejection).await?;
                 Ok(None)
@@ -316,8 +317,8 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state does not allow it.
-    pub async fn reject(&self, id: &MemberId) -> Result<MemberState, Error> {
-        self.review(id, |member, now| rules::reject(member, now).map(Some)).await
+    pub async fn reject(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
+        self.review(id, |member, now| rules::reject(member, now, by).map(Some)).await
     }
 
     /// Changes what operators keep about a member, in any state, and returns its state.

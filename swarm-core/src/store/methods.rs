@@ -98,6 +98,12 @@ macro_rules! port_methods {
             log_position() -> $crate::store::LogPosition;
             seen_log() -> $crate::store::LogPosition;
             acts_on(session: $crate::domain::SessionId) -> Vec<$crate::domain::LogRow>;
+            operator_acts(query: &$crate::store::ActQuery) -> Vec<$crate::domain::RecordedAct>;
+            record_act(
+                act: &$crate::domain::OperatorAct,
+                of_strangers: Option<($crate::domain::Day, u32)>
+            ) -> $crate::store::Saved;
+            forget_acts(before: $crate::domain::Timestamp) -> ();
             mark_went_back(log: u64, size: $crate::domain::Seq) -> ();
             tree() -> Option<$crate::store::Versioned<$crate::store::TreeState>>;
             save_tree(change: &$crate::store::TreeChange) -> $crate::store::Saved;

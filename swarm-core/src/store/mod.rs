@@ -56,7 +56,9 @@ pub use error::{StoreError, StoreErrorKind};
 pub use group_commit::{BatchCommit, GroupCommit};
 pub use interceptor::{Intercepted, Interceptor};
 pub use layout::other_layout;
-pub use log::{CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit, time_of_read};
+pub use log::{
+    ActQuery, CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit, time_of_read,
+};
 pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox};
 pub use read_only::ReadOnly;

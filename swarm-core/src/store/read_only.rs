@@ -7,7 +7,7 @@ use super::{
     MessageChange, Outbox, Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind,
     TakeMarks, Takes, TreeChange, async_trait,
 };
-use crate::domain::{Challenge, Session, Timestamp};
+use crate::domain::{Challenge, Day, OperatorAct, Session, Timestamp};
 use std::sync::Arc;
 
 /// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on, for example to inspect a restored
@@ -45,6 +45,8 @@ refuse! {
     Log::accept_clock(&Act) -> ();
     Log::accept_store(&Act) -> ();
     Log::accept_key(&Act) -> ();
+    Log::record_act(&OperatorAct, Option<(Day, u32)>) -> Saved;
+    Log::forget_acts(Timestamp) -> ();
     Log::save_tree(&TreeChange) -> Saved;
     Committee::save_committee_member(&CommitteeMemberChange) -> Saved;
     Committee::save_committee_day(&CommitteeDayChange) -> Saved;
@@ -86,6 +88,7 @@ mod tests {
             "log_position",
             "seen_log",
             "acts_on",
+            "operator_acts",
             "mark_went_back",
             "tree",
             "tiles",

@@ -232,7 +232,7 @@ pub(crate) async fn update(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn reject(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
-    let state = request.tenant().reject(&id).await?;
+    let state = request.tenant().reject(&id, request.by()?).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
@@ -297,13 +297,13 @@ fn member_state(text: &str) -> Result<MemberState, Refusal> {
 
 pub(crate) async fn retry_message(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().retry_message(request.message_id()?).await?;
+    let message = request.tenant().retry_message(request.message_id()?, request.by()?).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 
 pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().cancel_message(request.message_id()?).await?;
+    let message = request.tenant().cancel_message(request.message_id()?, request.by()?).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 

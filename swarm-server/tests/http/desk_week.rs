@@ -143,6 +143,7 @@ fn sessions(operator: &Operator<'_>) {
     assert_eq!((&session["filed"], &session["missing"]), (&json!(1), &json!([])));
     assert_eq!((&status["ready"], &status["applications"]), (&json!(true), &json!(0)));
 
+    assert!(operator.run("acts --limit 500").contains("\tmember.activated\t"));
     operator.change("session deadline 1 +1h --yes");
     operator.change("session close 1");
     operator.change("session open 1");

@@ -61,6 +61,7 @@ mod observed_store;
 mod openapi;
 mod operating;
 mod operating_commands;
+mod operator_acts;
 mod operator_routes;
 mod own_keys;
 mod page_texts;

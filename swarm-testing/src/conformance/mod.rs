@@ -26,6 +26,7 @@ mod exact_deadline;
 mod held_commits;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod sessions;
 mod takes;
@@ -261,6 +262,12 @@ macro_rules! conformance_cases {
                 tiles_of_logs_are_independent
                 tree_is_isolated_by_tenant
                 went_back_log_refuses_commits
+            }
+            operator_acts {
+                operator_acts_are_recorded_with_their_commits
+                operator_acts_are_found_by_operator_and_time
+                operator_acts_of_strangers_are_bounded
+                operator_acts_are_isolated_by_tenant
             }
             counts {
                 records_are_counted_by_latest_state

@@ -67,7 +67,7 @@ pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
     let sent = Message { state: MailState::Sent, sent_at: Some(at(2)), ..failed.clone() };
     let mut expected = queued.version;
     for message in [leased, failed, sent] {
-        let change = MessageChange { message: message.clone(), expected };
+        let change = MessageChange { message: message.clone(), expected, operator_act: None };
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
         expected = expected.next();
         let written = Versioned { version: expected, record: Arc::new(message) };
@@ -85,7 +85,7 @@ pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
         (unknown, queued.version),
         (Message { id: MessageId(0), ..message }, queued.version),
     ] {
-        let change = MessageChange { message, expected };
+        let change = MessageChange { message, expected, operator_act: None };
         expect_eq!(tenant.save_message(&change).await, Saved::Stale);
     }
     expect_eq!(tenant.messages(None, None).await, [queued]);
@@ -97,7 +97,7 @@ pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
     for (number, state) in states.into_iter().cycle().take(12).enumerate() {
         let queued = queued(&tenant, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange { message, expected: queued.version, operator_act: None };
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     for (first, state) in (1..).zip(states) {
@@ -113,7 +113,7 @@ pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
         let queued = queued(&tenant, &format!("member {number}")).await;
         let state = if number % 3 == 0 { MailState::Sent } else { MailState::Queued };
         let message = Message { state, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange { message, expected: queued.version, operator_act: None };
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     for after in [0, 1, 2, 9, 10, 11, 12, 13, u64::MAX] {
@@ -138,7 +138,7 @@ pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
     for (number, state) in (1..=10).zip(MailState::ALL.into_iter().cycle()) {
         let queued = queued(&tenant, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange { message, expected: queued.version, operator_act: None };
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     let (mut ids, mut after) = (Vec::new(), None);
@@ -161,7 +161,9 @@ pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants
     let lease = |racer: u32| {
         let message = Message { attempts: racer, ..Message::clone(&queued.record) };
         let (tenant, expected) = (tenant.clone(), queued.version);
-        async move { tenant.save_message(&MessageChange { message, expected }).await }
+        async move {
+            tenant.save_message(&MessageChange { message, expected, operator_act: None }).await
+        }
     };
     let outcomes = race((0..32).map(lease)).await;
     expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));

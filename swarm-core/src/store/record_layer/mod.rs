@@ -10,6 +10,7 @@ mod documents;
 mod holds;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod rows;
 mod session_row;
@@ -32,7 +33,7 @@ use super::{
     ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, LogPosition, Readiness, Result,
     SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_commit, time_of_read,
 };
-use crate::domain::{TenantId, Timestamp, parse_hex};
+use crate::domain::{OperatorAct, TenantId, Timestamp, parse_hex};
 use crate::proof::hex;
 
 use holds::Holds;
@@ -189,6 +190,9 @@ impl<B: Backend> TenantRecords<B> {
     async fn commit(&self, op: &'static str, change: Change) -> Result<Made> {
         let kind = change.kind;
         let seen = head_of(&self.seen.position());
+        let mut writes = change.writes;
+        writes.extend(operator_acts::of_entries(&change.entries));
+        writes.extend(change.operator_act.as_ref().map(operator_acts::unlogged));
         let transaction = Transaction {
             id: change.id.unwrap_or_else(new_id),
             kind,
@@ -196,7 +200,7 @@ impl<B: Backend> TenantRecords<B> {
             repetition: change.repetition,
             checks: change.checks,
             sequences: change.sequences,
-            writes: change.writes,
+            writes,
             entries: change.entries,
             erases: change.erases,
         };
@@ -244,6 +248,8 @@ struct Change {
     writes: Vec<Write>,
     entries: Vec<Append>,
     erases: bool,
+    /// The act of an operator, if the log does not have it.
+    operator_act: Option<OperatorAct>,
 }
 
 impl Change {
@@ -257,6 +263,7 @@ impl Change {
             writes: Vec::new(),
             entries: Vec::new(),
             erases: false,
+            operator_act: None,
         }
     }
 }

@@ -29,14 +29,16 @@ impl<B: Backend> Outbox for TenantRecords<B> {
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
-        let MessageChange { message, expected } = change;
+        let MessageChange { message, expected, operator_act } = change;
         let key = vec![message.id.0.into()];
         let checks =
             vec![Check::Version { table: &messages::TABLE, key, expected: Some(*expected) }];
         let columns =
             columns(message, message.id.0.into(), message.queued_at.into(), message.due_at.into());
         let writes = vec![Write::Put { table: &messages::TABLE, columns, body: body(message) }];
-        self.save("save message", Change { checks, writes, ..Change::default() }).await
+        let operator_act = operator_act.clone();
+        let change = Change { checks, writes, operator_act, ..Change::default() };
+        self.save("save message", change).await
     }
 }
 

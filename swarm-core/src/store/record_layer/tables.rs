@@ -62,6 +62,7 @@ pub const TABLES: &[&Table] = &[
     &committee_days::TABLE,
     &committee_briefs::TABLE,
     &committee_takes::TABLE,
+    &operator_acts::TABLE,
     &trees::TABLE,
     &tiles::TABLE,
 ];
@@ -269,6 +270,28 @@ table! {
         BY_MEMBER "committee_takes_by_member" [MEMBER DATE ID],
         BY_SUBJECT "committee_takes_by_subject" [MEMBER DATE SUBJECT ID],
         BY_ATTEMPT "committee_takes_by_attempt" [MEMBER DATE ATTEMPT] unique,
+    }
+}
+
+table! {
+    /// What operators did.
+    operator_acts, key 1, transient;
+    columns {
+        // Random.
+        ID "id" Bytes,
+        AT "at" Time,
+        BY "by" Text,
+        ACT "act" Text,
+        TARGET "target" Text,
+        NOTE "note" Text,
+        // The day, for acts that strangers cause: so many of them are kept of a day.
+        STRANGER_DAY "stranger_day" Text,
+    }
+    parts {}
+    indexes {
+        BY_TIME "operator_acts_by_time" [AT ID],
+        BY_ACTOR "operator_acts_by_actor" [BY AT ID],
+        BY_STRANGER_DAY "operator_acts_by_stranger_day" [STRANGER_DAY ID],
     }
 }
 

@@ -17,12 +17,13 @@ pub(crate) enum PageId {
     Committee,
     Outbox,
     Acts,
+    AllActs,
     Store,
 }
 
 impl PageId {
     /// All pages.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Overview,
         Self::Sessions,
         Self::Session,
@@ -37,6 +38,7 @@ impl PageId {
         Self::Committee,
         Self::Outbox,
         Self::Acts,
+        Self::AllActs,
         Self::Store,
     ];
 
@@ -69,6 +71,7 @@ impl PageId {
             Self::Committee => "/operate/committee",
             Self::Outbox => "/operate/outbox",
             Self::Acts => "/operate/acts",
+            Self::AllActs => "/operate/acts/all",
             Self::Store => "/operate/store",
         }
     }
@@ -89,6 +92,7 @@ impl PageId {
             Self::Committee => "Committee",
             Self::Outbox => "Outbox",
             Self::Acts => "Acts",
+            Self::AllActs => "All acts",
             Self::Store => "Store",
         }
     }
@@ -99,6 +103,7 @@ impl PageId {
             Self::Session | Self::Take | Self::Convene => Self::Sessions,
             Self::Member => Self::Members,
             Self::Subject => Self::Subjects,
+            Self::AllActs => Self::Acts,
             Self::Store => Self::Overview,
             other => other,
         }

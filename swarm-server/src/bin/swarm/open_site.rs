@@ -119,9 +119,24 @@ impl OpenSite {
     /// Reloads the tenants. An error in the file is logged and changes nothing.
     pub(crate) fn reload(&self, file: &Path) {
         match self.replace_tenants(file) {
-            Ok(count) => tracing::info!(count, "tenants reloaded"),
+            Ok(count) => {
+                tracing::info!(count, "tenants reloaded");
+                self.record_reload();
+            }
             Err(error) => tracing::error!(%error, "tenants not reloaded"),
         }
+    }
+
+    /// Records the reload with the acts of operators of each tenant.
+    fn record_reload(&self) {
+        let tenants = self.site.tenants();
+        tokio::spawn(async move {
+            for served in tenants {
+                if let Err(error) = served.tenant().record_reload().await {
+                    tracing::warn!(tenant = %served.config().id, %error, "reload not recorded");
+                }
+            }
+        });
     }
 
     fn replace_tenants(&self, file: &Path) -> Result<usize, Failure> {

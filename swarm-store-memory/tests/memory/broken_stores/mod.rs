@@ -22,6 +22,7 @@ mod filing;
 mod log;
 mod members;
 mod openings;
+mod operator_acts;
 mod saving;
 mod sessions;
 mod simulation;
@@ -299,6 +300,16 @@ mod caught {
             ActsOnTheFirstSession      => acts_are_found_by_session;
             RowForEachAttempt          => refused_write_appends_no_row
                 repeated_attempt_appends_one_row;
+        }
+        operator_acts {
+            ActsOfChangesForgotten     => operator_acts_are_recorded_with_their_commits;
+            ActsOfTheRefused           => operator_acts_are_recorded_with_their_commits;
+            ActsOfAnybody              => operator_acts_are_found_by_operator_and_time;
+            ActsOfAnyTime              => operator_acts_are_found_by_operator_and_time;
+            ActsNeverForgotten         => operator_acts_are_found_by_operator_and_time;
+            OperatorActsOfTheMachine   => operator_acts_are_found_by_operator_and_time;
+            StrangersUnbounded         => operator_acts_of_strangers_are_bounded;
+            ActsForgottenInAllTenants  => operator_acts_are_isolated_by_tenant;
         }
         tree {
             TreeInvented               => tree_is_initially_absent;

@@ -118,7 +118,7 @@ async fn people(tenant: &TestTenant) {
         expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
         let queued = tenant.messages(None, None).await.pop().unwrap();
         let message = Message { state, attempts: 3, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange { message, expected: queued.version, operator_act: None };
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
 }

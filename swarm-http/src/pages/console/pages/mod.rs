@@ -5,6 +5,7 @@ mod committee;
 mod convene;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod overview;
 mod records;
@@ -45,6 +46,7 @@ pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Resul
         PageId::Committee => committee::page(context).await,
         PageId::Outbox => outbox::page(context).await,
         PageId::Acts => log::page(context).await,
+        PageId::AllActs => operator_acts::page(context).await,
         PageId::Store => store::page(context).await,
     }
 }

@@ -177,6 +177,22 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: MemoVerb,
     },
+    /// What operators did in the last 400 days, the latest first
+    #[command(after_help = "Example: swarm admin acts --by ada --since 2026-08-01T00:00:00Z")]
+    Acts {
+        /// The name of an operator's token
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        /// From this time on
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        /// Before this time
+        #[arg(long, value_name = "TIME")]
+        before: Option<String>,
+        /// The most acts
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+    },
     /// Mail to members
     #[command(after_help = "Example: swarm admin outbox list")]
     Outbox {

@@ -106,6 +106,15 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             let done = format!("memo {id} is retracted");
             operator.post(&format!("{API}/memos/{id}/retract"), &empty(), &done)
         }
+        Verb::Acts { by, since, before, limit } => {
+            let filters = [("by", by), ("since", since), ("before", before)];
+            let filters = filters
+                .into_iter()
+                .filter_map(|(name, value)| Some(format!("&{name}={}", path_segment(&value?))));
+            let path = format!("{API}/acts?limit={limit}{}", filters.collect::<String>());
+            let columns = ["at", "by", "act", "target", "note"];
+            operator.output.rows(&operator.get(&path)?, "acts", &columns)
+        }
         Verb::Outbox { verb: OutboxVerb::List } => {
             let messages = operator.pages(&format!("{API}/outbox"), "messages")?;
             let columns = ["id", "to", "subject", "state", "attempts", "lastError"];
