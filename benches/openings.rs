@@ -53,7 +53,7 @@ fn main() {
     }
     if is_chosen("postgres") {
         let server = swarm_postgres_testing::Server::start(&[]);
-        let store = runtime.block_on(PostgresStore::connect(&server.url())).expect("it answers");
+        let store = runtime.block_on(PostgresStore::create(&server.url())).expect("it answers");
         measure(&runtime, "PostgreSQL", &store, takes);
     }
 }

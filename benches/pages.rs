@@ -70,7 +70,7 @@ fn main() {
         "postgres" => {
             let server = swarm_postgres_testing::Server::start(&[]);
             let url = server.url();
-            let store = runtime.block_on(PostgresStore::connect(&url)).expect("it answers");
+            let store = runtime.block_on(PostgresStore::create(&url)).expect("it answers");
             runtime.block_on(measure(store, &size));
         }
         _ => runtime.block_on(measure(MemoryStore::new(), &size)),

@@ -42,7 +42,7 @@ fn main() {
     runtime.block_on(measure("Redis", &redis, entries));
     drop((redis, server));
     let server = swarm_postgres_testing::Server::start(&[]);
-    let postgres = runtime.block_on(PostgresStore::connect(&server.url())).expect("it answers");
+    let postgres = runtime.block_on(PostgresStore::create(&server.url())).expect("it answers");
     runtime.block_on(measure("PostgreSQL", &postgres, entries));
     drop((postgres, server));
     runtime.block_on(measure("memory", &MemoryStore::new(), entries));

@@ -26,7 +26,7 @@ fn main() {
     let redis = runtime.block_on(RedisStore::connect(&server.url())).expect("it answers");
     measure(&runtime, "Redis", &redis, Some(memory));
     let server = swarm_postgres_testing::Server::start(&[]);
-    let postgres = runtime.block_on(PostgresStore::connect(&server.url())).expect("it answers");
+    let postgres = runtime.block_on(PostgresStore::create(&server.url())).expect("it answers");
     measure(&runtime, "PostgreSQL", &postgres, Some(memory));
 }
 

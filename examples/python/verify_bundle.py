@@ -360,6 +360,12 @@ def inner(record, name):
     return value if isinstance(value, dict) else {}
 
 
+def read_voided(record, name):
+    """The mark of a session that counts for nothing."""
+    mark = field(record, name, dict, "object")
+    return {"at": instant_text(instant(mark, "at")), "note": string(mark, "note", 0, 500)}
+
+
 def read_snapshot(record, _name):
     snapshot = inner(record, "snapshot")
     if snapshot.get("participation") is None or snapshot.get("stances") is None:
@@ -410,7 +416,8 @@ class Session:
         self.convened_at = instant(record, "convenedAt")
         self.closes_at, self.opened_at, self.published_at = (
             optional(instant, record, it) for it in ("windowClosesAt", "openedAt", "publishedAt"))
-        self.blind = bool(optional(boolean, record, "blind"))
+        self.blind, self.practice, self.finish = (bool(optional(boolean, record, it)) for it in ("blind", "practice", "finish"))
+        self.voided = optional(read_voided, record, "voided")
         self.quorum, self.buckets = optional(whole, record, "quorum", 2**32 - 1), optional(read_buckets, record, "buckets")
         self.roster, self.snapshot = optional(read_roster, record, "roster"), optional(read_snapshot, record, "snapshot")
         self.aggregated_at = instant(self.snapshot, "aggregatedAt") if self.snapshot else None
@@ -420,8 +427,11 @@ class Session:
                      "windowClosesAt": time(self.closes_at), "convenedAt": time(self.convened_at), "quorum": self.quorum}
         self.tail = {
             **({"blind": True} if self.blind else {}),
+            **({"practice": True} if self.practice else {}),
+            **({"finish": True} if self.finish else {}),
             **({"openedAt": time(self.opened_at)} if self.opened_at is not None else {}),
             **({"publishedAt": time(self.published_at)} if self.published_at is not None else {}),
+            **({"voided": self.voided} if self.voided is not None else {}),
         }
         written = {**self.head, "buckets": self.buckets, "roster": self.roster, **self.tail, "snapshot": self.snapshot}
         self.faults, self.unknown = inexact(record, written)
@@ -437,7 +447,7 @@ class Session:
 # ---- Entries of the log (API.md, 11.2) ----------------------------------------------------------
 
 OTHER_KINDS = {"memo", "subject", "subject-snapshot", "regime", "signal", "operation", "committee-day", "committee-take"}
-ACTS = {"convened", "state", "deadline", "quorum", "roster", "excuse", "brief", "withdrawn", "opened"}
+ACTS = {"convened", "state", "deadline", "quorum", "roster", "excuse", "brief", "withdrawn", "opened", "void"}
 MEMBER_ACTS = {"activated", "enrolled", "updated", "deactivated", "claimed", "claim-reset", "key-rotated", "erased"}
 
 
@@ -490,7 +500,9 @@ LOGGED = {"id": ID, "date": lambda value: isinstance(value, str) and reads(lambd
           "subjectId": NAME, "state": STATES.__contains__, "windowClosesAt": nullable(exact_instant),
           "convenedAt": exact_instant, "quorum": nullable(lambda value: exact_whole(value, 2**32 - 1)),
           "bucketsDigest": nullable(exact_digest), "rosterDigest": nullable(exact_digest),
-          "blind?": lambda value: value is True, "openedAt?": exact_instant, "publishedAt?": exact_instant,
+          "blind?": lambda value: value is True, "practice?": lambda value: value is True,
+          "finish?": lambda value: value is True, "openedAt?": exact_instant, "publishedAt?": exact_instant,
+          "voided?": lambda value: fits(value, {"at": exact_instant, "note": exact_text(0, 500)}),
           "snapshotDigest": nullable(exact_digest)}
 
 
@@ -1138,6 +1150,8 @@ def check_history(session, acts, report):
         if other:
             faults.append(f"the record differs from the last act, entry {acts[-1].seq}: {', '.join(other)}")
     report.conclude("history", faults, f"{len(acts)} acts lead from convening to the record")
+    voids = [act for act in acts if act.act == "void"]
+    report.notable("history", [f"{act.named()}: voided: its result counts for nothing" for act in voids])
 
 
 def differing(one, other):
@@ -1148,10 +1162,18 @@ def differing(one, other):
 def step_fault(before, act):
     after, may = act.session, set()
     one, other, over = before["state"], after["state"], is_over(before["state"])
+    if before.get("voided") is not None:
+        return "changes it after it was voided"
     if act.act == "convened":
         return "convenes it again"
     if act.act == "withdrawn":
         return "withdraws it"
+    if act.act == "void" and not over:
+        return f"voids it, though it is {one}"
+    if act.act == "void" and before.get("practice"):
+        return "voids it, though it is for practice"
+    if act.act == "void":
+        may = {"voided"}
     if act.act == "state":
         forward = other != "published" and STATES.index(one) < STATES.index(other)
         if not forward and (one, other) not in (("window_closed", "collecting"), ("aggregated", "published")):

@@ -43,6 +43,21 @@ impl Client {
         Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", PublicTake::read)?))
     }
 
+    /// Returns the newest session of a day and subject, to which takes go, and the takes in it.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn session_on(
+        &self,
+        date: Day,
+        subject: &SubjectId,
+    ) -> Result<(Session, Vec<PublicTake>), Error> {
+        let subject = path_segment(subject.as_str());
+        let mut answer = self.get(&format!("/api/swarm/sessions/{date}/{subject}"))?.into_object();
+        let read = answer.take("session").unwrap_or(Json::Null).into_object();
+        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", PublicTake::read)?))
+    }
+
     /// Returns the brief of a session, if it has published one.
     ///
     /// # Errors

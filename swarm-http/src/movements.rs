@@ -8,6 +8,7 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use swarm_core::domain::{SessionState, SessionSummary};
 use swarm_core::rules::{Movement, movement};
+use swarm_core::store::SessionList;
 use swarm_core::{Error, Refusal, Session, SessionId, Tenant, TenantId, Timestamp};
 
 /// Maximum number of results that are kept.
@@ -32,13 +33,17 @@ impl Default for MovementCache {
 }
 
 impl MovementCache {
-    /// Returns what changed in a subject with this published session; `None` unless the one before it is published, too.
+    /// Returns what changed in a subject with this published session; `None` unless the one before it that counts is
+    /// published, too.
     pub(crate) async fn of(
         &self,
         tenant: &Tenant,
         session: &SessionSummary,
     ) -> Result<Option<Arc<Movement>>, Error> {
-        let [before, _] = tenant.neighbours(session.id, &session.subject_id).await?;
+        let list = SessionList::About(session.subject_id.clone());
+        let counts = |before: &SessionSummary| before.counts();
+        let before = tenant.summaries_where(list, 1, Some(session.id), counts).await?;
+        let before = before.sessions.into_iter().next();
         let before = before.filter(|before| before.state == SessionState::Published);
         let Some(before) = before else { return Ok(None) };
         let of =

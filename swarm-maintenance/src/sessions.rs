@@ -9,8 +9,8 @@ use swarm_core::service::{BlindSessions, ConvenedWindows, with_causes};
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next, report};
 
-/// Convenes the sessions of the schedule, publishes their briefs, and aggregates and publishes them, each at its time,
-/// or later if no server ran then.
+/// Convenes the sessions of the schedule, publishes their briefs, and aggregates and publishes them and those that the
+/// server finishes, each at its time, or later if no server ran then.
 #[derive(Debug, Default)]
 pub struct FollowSchedule {
     /// What is known of the windows that are open.
@@ -22,9 +22,6 @@ pub struct FollowSchedule {
 #[async_trait]
 impl<T: MaintainedTenant> Job<T> for FollowSchedule {
     async fn round(&mut self, served: &T) -> Next {
-        if served.schedule().entries().is_empty() {
-            return Next::Changed;
-        }
         let tenant = served.id();
         let did = match served.tenant().follow(served.schedule(), &mut self.known).await {
             Ok(did) => did,
@@ -38,7 +35,8 @@ impl<T: MaintainedTenant> Job<T> for FollowSchedule {
         }
         for (window, refusal) in &did.skipped {
             if self.skipped.get(window) != Some(refusal) {
-                tracing::warn!(%tenant, window, %refusal, "no session convened by the schedule");
+                let refusal = refusal.explained();
+                tracing::warn!(%tenant, window, refusal, "no session convened by the schedule");
             }
         }
         self.skipped = did.skipped.into_iter().collect();

@@ -17,17 +17,23 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::changes::LastCommits;
 use crate::commits::{self, CommitScript, Values};
+use crate::connect::Connect;
+use crate::connector::Connector;
 use crate::database::Database;
 use crate::failure::{Failure, Outcome};
 use crate::health;
+use crate::options::{Access, Options};
 use crate::pool::Pool;
 use crate::reads::reading;
-use crate::settings::{Access, Settings};
+use crate::settings::Settings;
 use crate::sql::{self, Declared};
 use crate::transfer::{Loading, Snapshotted};
 
 /// Transactions in one call.
 const MAX_BATCH: usize = 64;
+
+/// The name of the operation in errors.
+const OP: Operation = "connect";
 
 /// What the transactions of one call have in bytes, unless a single one has more.
 const MAX_BATCH_BYTES: usize = 1 << 20;
@@ -42,28 +48,49 @@ pub struct PostgresBackend {
 }
 
 impl PostgresBackend {
-    /// Connects to the database at this address, to a schema with these tables.
+    /// Creates a schema with these tables where it is missing, and connects to it.
     ///
     /// # Errors
-    /// As [`PostgresStore::connect`](crate::PostgresStore::connect).
-    pub async fn connect(url: &str, tables: &'static [&'static Table]) -> Result<Self> {
-        Self::connect_for(Access::ReadWrite, url, tables).await
+    /// As [`PostgresStore::create`](crate::PostgresStore::create).
+    pub async fn create(url: &str, tables: &'static [&'static Table]) -> Result<Self> {
+        Self::created(parse(url)?, tables).await
     }
 
-    pub(crate) async fn connect_for(access: Access, url: &str, tables: Declared) -> Result<Self> {
-        const OP: &str = "connect";
-        let settings = parse(url)?;
-        let pool = Pool::new(&settings, access).map_err(|failure| failure.of(OP))?;
-        let schema = Arc::new(settings.schema.with_tables(tables));
-        let (tenants, last_commits) = Default::default();
-        let (database, strict) =
-            (Database { pool, schema, scripts: Arc::default() }, settings.strict);
-        let backend = Self { database, tenants, last_commits, access, strict };
+    pub(crate) async fn created(settings: Settings, tables: Declared) -> Result<Self> {
+        let backend = Self::at(settings, tables)?;
         backend.create_if_missing().await.map_err(|failure| failure.of(OP))?;
-        for warning in backend.check(OP).await?.warnings {
+        backend.checked().await
+    }
+
+    /// The backend at the address of these settings, which was not connected to yet.
+    pub(crate) fn at(settings: Settings, tables: Declared) -> Result<Self> {
+        let connector = Connector::new(&settings).map_err(|failure| failure.of(OP))?;
+        Ok(Self::over(Box::new(connector), settings.options, tables))
+    }
+
+    /// The backend over connections that are opened so.
+    pub(crate) fn over(connect: Box<dyn Connect>, options: Options, tables: Declared) -> Self {
+        let pool = Pool::new(connect, &options);
+        let Options { schema, access, strict, .. } = options;
+        let (tenants, last_commits) = Default::default();
+        let schema = Arc::new(schema.with_tables(tables));
+        let database = Database { pool, schema, scripts: Arc::default() };
+        Self { database, tenants, last_commits, access, strict }
+    }
+
+    /// Checks that the schema is there, that the role may use it, and what may get lost.
+    pub(crate) async fn checked(self) -> Result<Self> {
+        self.check_rights().await.map_err(|failure| failure.of(OP))?;
+        for warning in self.check(OP).await?.warnings {
             tracing::warn!("{warning}");
         }
-        Ok(backend)
+        Ok(self)
+    }
+
+    async fn check_rights(&self) -> Outcome<()> {
+        let Database { pool, schema, .. } = &self.database;
+        let check = pool.call(async |client| schema.check_rights(client, self.access).await);
+        pool.bounded(check).await
     }
 
     async fn check(&self, op: Operation) -> Result<Readiness> {
@@ -72,7 +99,7 @@ impl PostgresBackend {
     }
 
     /// Creates the schema, without a time limit.
-    async fn create_if_missing(&self) -> Outcome<()> {
+    pub(crate) async fn create_if_missing(&self) -> Outcome<()> {
         let Database { pool, schema, .. } = &self.database;
         let connection = pool.bounded(pool.get()).await?;
         let done = schema.create_if_missing(connection.client()).await;
@@ -92,7 +119,7 @@ impl PostgresBackend {
 }
 
 pub(crate) fn parse(url: &str) -> Result<Settings> {
-    Settings::parse(url, |name| std::env::var(name).ok()).map_err(|failure| failure.of("connect"))
+    Settings::parse(url, |name| std::env::var(name).ok()).map_err(|failure| failure.of(OP))
 }
 
 impl fmt::Debug for PostgresBackend {

@@ -1,14 +1,17 @@
 //! Connects to the first server of an address that answers and takes writes. As libpq, it uses TLS over the network alone,
 //! never over a Unix socket.
 
+use async_trait::async_trait;
 use swarm_core::{Entropy as _, SystemEntropy};
-use tokio::task::JoinHandle;
+#[cfg(feature = "tls")]
+use tokio_postgres::config::SslMode;
 use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
-use tokio_postgres::tls::TlsStream;
-use tokio_postgres::{Client, Config, Connection, Error, NoTls, Socket};
+use tokio_postgres::{Config, Error, NoTls};
 
+use crate::connect::{Connect, Opened};
 use crate::failure::{Outcome, takes_no_writes};
-use crate::settings::{Access, Server, Settings};
+use crate::options::Access;
+use crate::settings::{Server, Settings};
 
 #[cfg(feature = "tls")]
 type Tls = tokio_postgres_rustls::MakeRustlsConnect;
@@ -19,34 +22,26 @@ type Tls = NoTls;
 pub(crate) struct Connector {
     config: Config,
     servers: Vec<Server>,
-    tls: Tls,
+    /// `None` where no connection is encrypted.
+    tls: Option<Tls>,
     access: Access,
 }
 
-/// A connection, and the task that drives it.
-pub(crate) type Connected = (Client, JoinHandle<()>);
-
 impl Connector {
-    pub(crate) fn new(settings: &Settings, access: Access) -> Outcome<Self> {
+    pub(crate) fn new(settings: &Settings) -> Outcome<Self> {
         #[cfg(feature = "tls")]
-        let tls = crate::tls::connector(&settings.tls)?;
+        let tls = match settings.config.get_ssl_mode() {
+            SslMode::Disable => None,
+            _ => Some(crate::tls::connector(&settings.tls)?),
+        };
         #[cfg(not(feature = "tls"))]
-        let tls = NoTls;
+        let tls = None;
         let (config, servers) = (settings.config.clone(), settings.servers.clone());
-        Ok(Self { config, servers, tls, access })
-    }
-
-    /// Connects to the first server that takes writes; if it is only read, to another if there is none.
-    pub(crate) async fn connect(&self) -> Result<Connected, Error> {
-        let writable = self.first(TargetSessionAttrs::ReadWrite).await;
-        match (writable, self.access) {
-            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await,
-            (connected, _) => connected,
-        }
+        Ok(Self { config, servers, tls, access: settings.options.access })
     }
 
     /// Connects to the first server that has these attributes.
-    async fn first(&self, attributes: TargetSessionAttrs) -> Result<Connected, Error> {
+    async fn first(&self, attributes: TargetSessionAttrs) -> Result<Opened, Error> {
         let mut refused = None;
         for server in self.in_order() {
             match self.connect_to(server, attributes).await {
@@ -62,7 +57,8 @@ impl Connector {
             Some(error) => Err(error),
             // Settings without a host cannot be connected to: the error says so.
             None => {
-                self.config.connect(NoTls).await.map(|(client, _)| (client, tokio::spawn(async {})))
+                let (client, connection) = self.config.connect(NoTls).await?;
+                Ok(Opened::new(client, connection))
             }
         }
     }
@@ -84,27 +80,35 @@ impl Connector {
         &self,
         server: &Server,
         attributes: TargetSessionAttrs,
-    ) -> Result<Connected, Error> {
+    ) -> Result<Opened, Error> {
         let mut config = server.config.clone();
         config.target_session_attrs(attributes);
-        if server.is_socket {
-            let (client, connection) = config.connect(NoTls).await?;
-            return Ok((client, drive(connection, &server.name)));
+        match self.tls.clone().filter(|_| !server.is_socket) {
+            Some(tls) => {
+                let (client, connection) = config.connect(tls).await?;
+                Ok(Opened::new(client, connection))
+            }
+            None => {
+                let (client, connection) = config.connect(NoTls).await?;
+                Ok(Opened::new(client, connection))
+            }
         }
-        let (client, connection) = config.connect(self.tls.clone()).await?;
-        Ok((client, drive(connection, &server.name)))
     }
 }
 
-/// Spawns the task of a connection.
-fn drive<S>(connection: Connection<Socket, S>, server: &str) -> JoinHandle<()>
-where
-    S: TlsStream + Unpin + Send + 'static,
-{
-    let server = server.to_owned();
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::warn!("postgres at {server}: the connection ended: {error}");
+#[async_trait]
+impl Connect for Connector {
+    /// Connects to the first server that takes writes; if it is only read, to another if there is none.
+    async fn connect(&self) -> Result<Opened, Error> {
+        let writable = self.first(TargetSessionAttrs::ReadWrite).await;
+        match (writable, self.access) {
+            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await,
+            (connected, _) => connected,
         }
-    })
+    }
+
+    fn servers(&self) -> String {
+        let names: Vec<_> = self.servers.iter().map(|server| &*server.name).collect();
+        names.join(", ")
+    }
 }

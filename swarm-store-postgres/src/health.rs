@@ -4,9 +4,9 @@ use swarm_core::store::{Readiness, Result};
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, NO_WRITES, Outcome};
+use crate::options::Access;
 use crate::pool::Pool;
 use crate::schema::Schema;
-use crate::settings::Access;
 
 /// Warn from this many transactions before the ids of transactions run out and the server stops writes.
 const TRANSACTIONS_LEFT: i64 = 100_000_000;

@@ -5,7 +5,7 @@
 //! use swarm_store_postgres::PostgresStore;
 //!
 //! # async fn connect() -> Result<(), Box<dyn std::error::Error>> {
-//! let store = PostgresStore::connect("postgres://swarm@localhost/swarm?strict=true").await?;
+//! let store = PostgresStore::create("postgres://swarm@localhost/swarm?strict=true").await?;
 //! let swarm = Swarm::new(store.clone(), SystemEntropy);
 //! let committees = Committees::new(store, SystemEntropy);
 //! # Ok(())
@@ -26,10 +26,12 @@ mod backend;
 mod changes;
 mod commits;
 mod compiled;
+mod connect;
 mod connector;
 mod database;
 mod failure;
 mod health;
+mod options;
 mod pool;
 mod reads;
 mod schema;
@@ -51,7 +53,11 @@ use swarm_core::store::{
 };
 
 pub use backend::PostgresBackend;
-use settings::Access;
+pub use connect::{ConfigConnect, Connect, Opened};
+pub use options::Options;
+pub use tokio_postgres;
+
+use settings::Settings;
 
 /// All tenants, in one schema of a database. Cloning shares the connections.
 #[derive(Clone)]
@@ -79,31 +85,63 @@ impl PostgresStore {
     /// - `pool=N` opens at most N connections (1 to 1,000, default 10);
     /// - `statement_timeout=N` bounds every call, in seconds (1 to 60, default 5).
     ///
-    /// Creates the schema if it is missing. A role that may not do that can connect once another has. What it prepares in a session has
-    /// a name that follows from its text, and nothing is set for more than a transaction, so a
+    /// Creates nothing: [`create`](Self::create) does, or the statements of [`schema_statements`](Self::schema_statements).
+    /// What it prepares in a session has a name that follows from its text, and nothing is set for more than a transaction, so a
     /// pooler may stand in between, in transaction mode too.
     ///
     /// A connection lives on the runtime of the call that opened it.
     ///
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when the address is invalid, no server that takes writes answers
-    /// there, the schema has another layout, or the server is not strict enough. Its source says which,
-    /// without the password.
+    /// there, the schema is missing or has another layout, the role lacks rights, or the server is not strict enough. Its
+    /// source says which, without the password.
     pub async fn connect(url: &str) -> Result<Self> {
-        Self::connect_for(Access::ReadWrite, url).await
+        Ok(Self(Records::new(PostgresBackend::at(backend::parse(url)?, TABLES)?.checked().await?)))
     }
 
-    /// Connects as [`connect`](Self::connect) does, to a database that is only read: where no server takes writes, to the
+    /// Creates the schema where it is missing, and connects as [`connect`](Self::connect) does. Several processes may do
+    /// this at once.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect); and when the schema is missing, and the role may not create it.
+    pub async fn create(url: &str) -> Result<Self> {
+        Ok(Self(Records::new(PostgresBackend::create(url, TABLES).await?)))
+    }
+
+    /// Uses connections that the program opens: with its own servers, TLS and passwords. Otherwise as
+    /// [`connect`](Self::connect).
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn over(connect: impl Connect + 'static, options: Options) -> Result<Self> {
+        let backend = PostgresBackend::over(Box::new(connect), options, TABLES);
+        Ok(Self(Records::new(backend.checked().await?)))
+    }
+
+    /// Creates the schema of these options where it is missing, over a connection that the program opens.
+    ///
+    /// # Errors
+    /// [`StoreError`](swarm_core::StoreError) when the schema has another layout, or the role may not create it.
+    pub async fn create_schema(connect: impl Connect + 'static, options: Options) -> Result<()> {
+        let backend = PostgresBackend::over(Box::new(connect), options, TABLES);
+        backend.create_if_missing().await.map_err(|failure| failure.of("create schema"))
+    }
+
+    /// Returns the statements that create the schema of these options, for another tool that makes schemas: to be run once, in
+    /// one transaction.
+    pub fn schema_statements(options: &Options) -> String {
+        options.schema.statements()
+    }
+
+    /// Connects as [`create`](Self::create) does, to a database that is only read: where no server takes writes, to the
     /// first that answers, as a standby does. `ready` warns of such a server.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect); and when the schema is not created yet, and the server takes no writes.
+    /// As [`create`](Self::create).
     pub async fn connect_read_only(url: &str) -> Result<Self> {
-        Self::connect_for(Access::ReadOnly, url).await
-    }
-
-    async fn connect_for(access: Access, url: &str) -> Result<Self> {
-        Ok(Self(Records::new(PostgresBackend::connect_for(access, url, TABLES).await?)))
+        let settings = backend::parse(url)?;
+        let settings = Settings { options: settings.options.read_only(), ..settings };
+        Ok(Self(Records::new(PostgresBackend::created(settings, TABLES).await?)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.

@@ -11,9 +11,9 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Row};
 
-use crate::connector::Connector;
+use crate::connect::{Connect, Opened};
 use crate::failure::{Failure, Outcome};
-use crate::settings::{Access, Settings};
+use crate::options::Options;
 
 /// Of this many connections, one is kept for commits: otherwise a commit waits for all reads that came before it.
 const CONNECTIONS_PER_KEPT: usize = 4;
@@ -23,7 +23,7 @@ const CONNECTIONS_PER_KEPT: usize = 4;
 pub(crate) struct Pool(Arc<Shared>);
 
 struct Shared {
-    connector: Connector,
+    connector: Box<dyn Connect>,
     /// The connections that nobody uses. The one that was used last is used first.
     idle: Mutex<Vec<Session>>,
     /// A permit for each connection.
@@ -56,20 +56,19 @@ pub(crate) struct Connection {
 }
 
 impl Pool {
-    /// A pool with these settings. It connects when a connection is needed.
-    pub(crate) fn new(settings: &Settings, access: Access) -> Outcome<Self> {
-        let names: Vec<_> = settings.servers.iter().map(|server| &*server.name).collect();
-        let kept = settings.pool_size / CONNECTIONS_PER_KEPT;
-        Ok(Self(Arc::new(Shared {
-            connector: Connector::new(settings, access)?,
+    /// A pool of connections that are opened so. It connects when a connection is needed.
+    pub(crate) fn new(connector: Box<dyn Connect>, options: &Options) -> Self {
+        let kept = options.pool_size / CONNECTIONS_PER_KEPT;
+        Self(Arc::new(Shared {
+            servers: connector.servers(),
+            connector,
             idle: Mutex::default(),
-            all: Arc::new(Semaphore::new(settings.pool_size)),
-            reads: Arc::new(Semaphore::new(settings.pool_size - kept)),
-            timeout: settings.statement_timeout,
-            servers: names.join(", "),
+            all: Arc::new(Semaphore::new(options.pool_size)),
+            reads: Arc::new(Semaphore::new(options.pool_size - kept)),
+            timeout: options.statement_timeout,
             begins_transactions: AtomicBool::default(),
             has_full_disk: AtomicBool::default(),
-        })))
+        }))
     }
 
     /// Makes a call that reads over a connection.
@@ -105,8 +104,8 @@ impl Pool {
             None => {
                 // Nothing was sent to the database.
                 let connected = pool.connector.connect().await;
-                let (client, task) = connected.map_err(|error| Failure::from(error).or_again())?;
-                Session { client, task, made: HashSet::new() }
+                let opened = connected.map_err(|error| Failure::from(error).or_again())?;
+                Session::new(opened, &pool.servers)
             }
         };
         Ok(Connection { session, pool: Arc::clone(pool), _permits: permits })
@@ -160,6 +159,19 @@ async fn permit(semaphore: &Arc<Semaphore>) -> Outcome<OwnedSemaphorePermit> {
 impl Shared {
     fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Session {
+    /// A connection that is driven in a task of its own.
+    fn new(opened: Opened, servers: &str) -> Self {
+        let (Opened { client, driver }, servers) = (opened, servers.to_owned());
+        let task = tokio::spawn(async move {
+            if let Err(error) = driver.await {
+                tracing::warn!("postgres at {servers}: the connection ended: {error}");
+            }
+        });
+        Self { client, task, made: HashSet::new() }
     }
 }
 

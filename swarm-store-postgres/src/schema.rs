@@ -7,13 +7,19 @@ use swarm_core::store::TABLES;
 use tokio::time::sleep;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 
 use crate::failure::{Failure, LAYOUT, NO_WRITES, Outcome};
+use crate::options::Access;
 use crate::sql::{self, Declared};
 
 /// The number in a schema whose layout is not created yet.
 const NOT_CREATED: i32 = 0;
+
+/// Creates the table with the number of the layout, which is not created yet.
+const LAYOUT_TABLE: &str = "CREATE TABLE IF NOT EXISTS swarm.layout (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), number integer NOT NULL);
+INSERT INTO swarm.layout (number) VALUES (0) ON CONFLICT DO NOTHING";
 
 /// How often the first steps are tried again when another process takes them at the same time.
 const MAX_RACES: u32 = 10;
@@ -49,6 +55,45 @@ impl Schema {
         match self.name == Self::DEFAULT {
             true => Cow::Borrowed(sql),
             false => Cow::Owned(sql.replace("swarm.", &self.prefix)),
+        }
+    }
+
+    /// The statements that create the schema and its layout, to be run once, in one transaction.
+    pub(crate) fn statements(&self) -> String {
+        let quoted = self.prefix.trim_end_matches('.');
+        let (table, layout) = (self.qualify(LAYOUT_TABLE), sql::layout(self.tables));
+        let layout = self.qualify(&layout);
+        let number = format!("UPDATE swarm.layout SET number = {LAYOUT}");
+        format!(
+            "CREATE SCHEMA IF NOT EXISTS {quoted};\n{table};\n{layout};\n{};\n",
+            self.qualify(&number)
+        )
+    }
+
+    /// Checks that the schema has the layout, and that the role has the rights on it that the store needs.
+    ///
+    /// # Errors
+    /// [`Failure`] when the layout is missing or another one, and with the rights that are missing.
+    pub(crate) async fn check_rights(&self, client: &Client, access: Access) -> Outcome<()> {
+        const MISSING: &str = include_str!("queries/missing_rights.sql");
+        if !self.is_created(client).await? {
+            return Err(Failure::misconfigured(format!(
+                "the schema {} is not created yet",
+                self.name
+            )));
+        }
+        let (name, writes) = (self.name.as_str(), access == Access::ReadWrite);
+        let args: [(&(dyn ToSql + Sync), Type); 2] = [(&name, Type::TEXT), (&writes, Type::BOOL)];
+        let rows = client.query_typed(MISSING, &args).await?;
+        let missing: Option<String> = match rows.first() {
+            Some(row) => row.try_get(0)?,
+            None => None,
+        };
+        match missing {
+            None => Ok(()),
+            Some(missing) => {
+                Err(Failure::misconfigured(format!("this role lacks rights, grant it: {missing}")))
+            }
         }
     }
 
@@ -101,9 +146,6 @@ impl Schema {
     /// Creates the schema and the table with the number of the layout, where they are missing. Two processes
     /// that do it at the same time may disturb each other.
     async fn prepare(&self, client: &Client) -> Outcome<()> {
-        const TABLE: &str = "CREATE TABLE IF NOT EXISTS swarm.layout (
-                one boolean PRIMARY KEY DEFAULT true CHECK (one), number integer NOT NULL);
-            INSERT INTO swarm.layout (number) VALUES (0) ON CONFLICT DO NOTHING";
         const EXISTS: &str = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
         let mut races = 0;
         loop {
@@ -115,7 +157,7 @@ impl Schema {
                 // A role that may create tables in the schema need not be one that may create schemas.
                 false => String::new(),
             };
-            let made = client.batch_execute(&(create + &self.qualify(TABLE))).await;
+            let made = client.batch_execute(&(create + &self.qualify(LAYOUT_TABLE))).await;
             let Err(failure) = made.map_err(Failure::from) else { return Ok(()) };
             races += 1;
             let is_race = [

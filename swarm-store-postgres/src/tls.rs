@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
@@ -18,7 +18,7 @@ use crate::settings::{Tls, Verify};
 
 /// A connector that verifies what the settings say.
 pub(crate) fn connector(tls: &Tls) -> Outcome<MakeRustlsConnect> {
-    let provider = Arc::new(ring::default_provider());
+    let provider = provider()?;
     let verifier = Verifier {
         verify: tls.verify,
         authorities: authorities(tls, &provider)?,
@@ -31,6 +31,20 @@ pub(crate) fn connector(tls: &Tls) -> Outcome<MakeRustlsConnect> {
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
+}
+
+/// The provider that the program has installed, else ring, if it is built in. None is installed here: another store or
+/// server in the program may use its own.
+fn provider() -> Outcome<Arc<CryptoProvider>> {
+    if let Some(installed) = CryptoProvider::get_default() {
+        return Ok(Arc::clone(installed));
+    }
+    #[cfg(feature = "ring")]
+    return Ok(Arc::new(rustls::crypto::ring::default_provider()));
+    #[cfg(not(feature = "ring"))]
+    return Err(Failure::misconfigured(
+        "rustls has no cryptography provider: install one, enable the feature `ring`, or say sslmode=disable",
+    ));
 }
 
 /// Verifies certificates by the authorities of the settings; `None` where none is verified.

@@ -81,8 +81,11 @@ pub(super) fn check_acts(session: &Session, acts: &[ActOnSession<'_>], report: &
         let fields = different_fields(last.after(), &record).join(", ");
         faults.push(format!("the record differs from the last act, entry {}: {fields}", last.seq));
     }
+    let voids = acts.iter().filter(|act| act.entry.act == SessionAct::Void);
+    let voids = voids.map(|act| format!("{}: voided: its result counts for nothing", act.named()));
     let acts = count(acts.len(), "act leads", "acts lead");
     report.conclude(Check::History, faults, format!("{acts} from convening to the record"));
+    report.notable(Check::History, voids.collect());
 }
 
 /// Why an act is not a valid step from the session before it; `None` if it is one.
@@ -90,6 +93,9 @@ fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> 
     use SessionState::{Aggregated, Collecting, Published, WindowClosed};
     let after = act.after();
     let mut expected = before.clone();
+    if before.voided.is_some() {
+        return Some("changes it after it was voided".to_owned());
+    }
     match act.entry.act {
         SessionAct::Convened => return Some("convenes it again".to_owned()),
         // A withdrawn session is not served, so this is no act of one that is.
@@ -141,7 +147,9 @@ fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> 
         SessionAct::Void if before.state < Aggregated => {
             return Some(format!("voids it, though it is {}", before.state));
         }
-        SessionAct::Void if before.voided.is_some() => return Some("voids it again".to_owned()),
+        SessionAct::Void if before.practice => {
+            return Some("voids it, though it is for practice".to_owned());
+        }
         SessionAct::Void => expected.voided = after.voided.clone(),
         SessionAct::Outcome if before.state < Aggregated => {
             return Some(format!("records its outcome, though it is {}", before.state));

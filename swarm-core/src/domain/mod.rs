@@ -33,6 +33,7 @@ mod subject;
 mod take;
 mod text;
 mod time;
+mod time_zone;
 mod withheld;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
@@ -65,7 +66,9 @@ pub use outcome::{
     Outcome, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText, Resolution, Voided,
 };
 pub use quotas::Quotas;
-pub use schedule::{Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays};
+pub use schedule::{
+    Closes, MAX_WINDOW_MILLIS, Schedule, ScheduleEntry, ScheduledRoster, Weekdays, span_millis,
+};
 pub use seal::Salt;
 pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,
@@ -84,6 +87,7 @@ pub use text::{
     Body, Bucket, Contact, Lens, MemberId, MemoUrl, Name, Nonce, Note, STANCES, Stance, SubjectId,
 };
 pub use time::{Day, TimeOfDay, Timestamp};
+pub use time_zone::TimeZone;
 pub use withheld::{TextDigests, Withheld};
 
 pub(crate) use text::bounded;

@@ -1,10 +1,18 @@
 //! The schedule of a tenant: sessions that convene by themselves (API.md, 7.7).
 
+use std::collections::BTreeSet;
+
 use super::distinct::are_distinct;
-use super::{Bucket, Invalid, MemberId, SubjectId, TimeOfDay};
+use super::session::check_practice;
+use super::{
+    Bucket, Day, Invalid, MemberId, QuestionText, Resolution, SubjectId, TimeOfDay, TimeZone,
+};
 
 /// The longest window of a session that the schedule convenes, in milliseconds: 31 days.
 pub const MAX_WINDOW_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
+
+/// The longest time from a deadline until the outcome is known, in milliseconds: 3,650 days.
+const MAX_RESOLUTION_MILLIS: i64 = 3_650 * 24 * 60 * 60 * 1_000;
 
 /// The entries of a tenant's schedule. They come from the configuration and are not stored.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +25,11 @@ pub struct ScheduleEntry {
     pub subjects: Vec<SubjectId>,
     /// The days of the week.
     pub days: Weekdays,
-    /// When the window opens, in UTC.
+    /// The time zone of days and times.
+    pub timezone: TimeZone,
+    /// The days without a session.
+    pub skip: BTreeSet<Day>,
+    /// When the window opens.
     pub opens: TimeOfDay,
     /// When the window closes.
     pub closes: Closes,
@@ -35,6 +47,14 @@ pub struct ScheduleEntry {
     pub publish: bool,
     /// Whether takes are sealed until the session is opened (API.md, 5.8).
     pub blind: bool,
+    /// Whether the sessions are for practice.
+    pub practice: bool,
+    /// What a stance is about.
+    pub question: Option<QuestionText>,
+    /// How the outcome is determined.
+    pub resolution: Option<Resolution>,
+    /// How many milliseconds after the deadline the outcome will be known.
+    pub resolves_after: Option<i64>,
 }
 
 /// When a window closes.
@@ -42,7 +62,7 @@ pub struct ScheduleEntry {
 pub enum Closes {
     /// This number of milliseconds after it opens.
     After(i64),
-    /// At the next such time of day, in UTC.
+    /// At the next such time of day, in the time zone of the entry.
     At(TimeOfDay),
 }
 
@@ -78,14 +98,6 @@ impl Schedule {
 }
 
 impl ScheduleEntry {
-    /// Returns the length of the window, in milliseconds.
-    pub fn window_millis(&self) -> i64 {
-        match self.closes {
-            Closes::After(millis) => millis,
-            Closes::At(time) => self.opens.minutes_until(time) * 60_000,
-        }
-    }
-
     fn check(&self) -> Result<(), Invalid> {
         if self.subjects.is_empty() {
             return Err(Invalid::new("subjects", "must name at least one"));
@@ -96,9 +108,17 @@ impl ScheduleEntry {
         if self.days.is_empty() {
             return Err(Invalid::new("days", "must name at least one"));
         }
-        if !(1_000..=MAX_WINDOW_MILLIS).contains(&self.window_millis()) {
-            return Err(Invalid::new("closes_after", "must be from 1s to 31d"));
+        match self.closes {
+            Closes::After(millis) if !(1_000..=MAX_WINDOW_MILLIS).contains(&millis) => {
+                return Err(Invalid::new("closes_after", "must be from 1s to 31d"));
+            }
+            _ => {}
         }
+        if self.resolves_after.is_some_and(|millis| !(1..=MAX_RESOLUTION_MILLIS).contains(&millis))
+        {
+            return Err(Invalid::new("resolves_after", "must be from 1s to 3650d"));
+        }
+        check_practice(self.practice, self.roster.is_some(), self.quorum)?;
         if self.quorum.is_some_and(|quorum| quorum > 1_000_000) {
             return Err(Invalid::new("quorum", "must be at most 1,000,000"));
         }
@@ -119,35 +139,44 @@ impl ScheduleEntry {
         }
     }
 
-    /// Whether both list the same subjects, and open at the same time on at least one same weekday.
+    /// Whether both list the same subjects, and open at the same time of the same zone on at least one same weekday.
     fn is_like(&self, other: &Self) -> bool {
         self.subjects == other.subjects
+            && self.timezone == other.timezone
             && self.opens == other.opens
             && self.days.overlaps(other.days)
     }
 }
 
 impl Closes {
-    /// Parses `closes_after`: a whole number with `s`, `m`, `h` or `d`, of at most 31 days.
+    /// Parses `closes_after`: a whole number with `s`, `m`, `h` or `d`.
     ///
     /// # Errors
     /// [`Invalid`] for any other text.
     pub fn after(text: &str) -> Result<Self, Invalid> {
-        let invalid = || Invalid::new("closes_after", "must be a number with s, m, h or d: 5h");
-        let unit = match text.as_bytes().last() {
-            Some(b's') => 1_000,
-            Some(b'm') => 60_000,
-            Some(b'h') => 60 * 60_000,
-            Some(b'd') => 24 * 60 * 60_000,
-            _ => return Err(invalid()),
-        };
-        let digits = text.get(..text.len() - 1).unwrap_or_default();
-        if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            return Err(invalid());
-        }
-        let number: i64 = digits.parse().map_err(|_| invalid())?;
-        number.checked_mul(unit).map(Self::After).ok_or_else(invalid)
+        span_millis("closes_after", text).map(Self::After)
     }
+}
+
+/// Parses a duration, a whole number with `s`, `m`, `h` or `d`, as milliseconds.
+///
+/// # Errors
+/// [`Invalid`], naming `field`, for any other text.
+pub fn span_millis(field: &'static str, text: &str) -> Result<i64, Invalid> {
+    let invalid = || Invalid::new(field, "must be a number with s, m, h or d: 5h");
+    let unit = match text.as_bytes().last() {
+        Some(b's') => 1_000,
+        Some(b'm') => 60_000,
+        Some(b'h') => 60 * 60_000,
+        Some(b'd') => 24 * 60 * 60_000,
+        _ => return Err(invalid()),
+    };
+    let digits = text.get(..text.len() - 1).unwrap_or_default();
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(invalid());
+    }
+    let number: i64 = digits.parse().map_err(|_| invalid())?;
+    number.checked_mul(unit).ok_or_else(invalid)
 }
 
 /// Days of the week.
@@ -221,6 +250,8 @@ mod tests {
         ScheduleEntry {
             subjects: subjects.iter().map(|id| SubjectId::parse(*id).unwrap()).collect(),
             days: Weekdays::ALL,
+            timezone: TimeZone::UTC,
+            skip: BTreeSet::new(),
             opens: TimeOfDay::parse("opens", opens).unwrap(),
             closes,
             roster: None,
@@ -230,6 +261,10 @@ mod tests {
             aggregate: false,
             publish: false,
             blind: false,
+            practice: false,
+            question: None,
+            resolution: None,
+            resolves_after: None,
         }
     }
 
@@ -245,17 +280,6 @@ mod tests {
         for bad in ["", "5", "h", "5 h", "-5h", "+5h", "5H", "1.5h", "5hh", "99999999999999999d"] {
             assert!(Closes::after(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn window_closes_at_the_next_such_time() {
-        let window = |opens, closes| {
-            let closes = Closes::At(TimeOfDay::parse("closes", closes).unwrap());
-            entry(&["a"], opens, closes).window_millis() / 60_000
-        };
-        assert_eq!(window("14:00", "19:30"), 330);
-        assert_eq!(window("22:00", "01:00"), 180);
-        assert_eq!(window("14:00", "14:00"), 24 * 60);
     }
 
     #[test]
@@ -290,6 +314,11 @@ mod tests {
         assert_eq!(field(vec![entry(&["a"], "14:00", Closes::After(999))]), (0, "closes_after"));
         let days = Weekdays::parse([]).unwrap();
         assert_eq!(field(vec![ScheduleEntry { days, ..good.clone() }]), (0, "days"));
+        let practice = ScheduleEntry { practice: true, quorum: Some(1), ..good.clone() };
+        assert_eq!(field(vec![practice]), (0, "quorum"));
+        let resolves_after = Some(MAX_RESOLUTION_MILLIS + 1);
+        let late = ScheduleEntry { resolves_after, ..good.clone() };
+        assert_eq!(field(vec![late]), (0, "resolves_after"));
         let buckets = Some(vec![]);
         assert_eq!(field(vec![ScheduleEntry { buckets, ..good.clone() }]), (0, "buckets"));
         let quorum = Some(1_000_001);
@@ -298,8 +327,13 @@ mod tests {
         assert_eq!(field(vec![good.clone(), twice.clone()]), (1, "subjects"));
         let [weekdays, weekend] = [&["mon"][..], &["sat", "sun"]]
             .map(|names| Weekdays::parse(names.iter().copied()).unwrap());
-        let apart =
-            [ScheduleEntry { days: weekdays, ..good }, ScheduleEntry { days: weekend, ..twice }];
+        let apart = [
+            ScheduleEntry { days: weekdays, ..good.clone() },
+            ScheduleEntry { days: weekend, ..twice.clone() },
+        ];
         assert!(Schedule::new(apart.into()).is_ok());
+        let timezone = TimeZone::parse("timezone", "Europe/Berlin").unwrap();
+        let elsewhere = ScheduleEntry { timezone, ..twice };
+        assert!(Schedule::new(vec![good, elsewhere]).is_ok());
     }
 }

@@ -190,7 +190,7 @@ impl SessionDraft {
         let state = state.filter(|state| *state <= SessionState::Collecting);
         let state =
             state.ok_or_else(|| Invalid::new("state", "must be scheduled or collecting"))?;
-        Ok(Self {
+        let draft = Self {
             date,
             subject_id: SubjectId::parse(fields.text("subjectId")?)?,
             state,
@@ -202,7 +202,9 @@ impl SessionDraft {
             practice: fields.bool_if_any("practice")?.unwrap_or(false),
             finish: fields.bool_if_any("finish")?.unwrap_or(false),
             question: Question::read(fields)?,
-        })
+        };
+        check_practice(draft.practice, draft.roster.is_some(), draft.quorum)?;
+        Ok(draft)
     }
 
     /// Returns the convened session, with the id and the time that the commit assigned.
@@ -258,6 +260,25 @@ impl SessionPatch {
             question: QuestionPatch::read(fields)?,
         })
     }
+}
+
+/// Checks that a practice session has no roster and no quorum: it is open to every active member, and has no result
+/// that counts.
+///
+/// # Errors
+/// [`Invalid`], naming the one that it has.
+pub(super) fn check_practice(
+    practice: bool,
+    has_roster: bool,
+    quorum: Option<u32>,
+) -> Result<(), Invalid> {
+    let field = match (has_roster, quorum) {
+        _ if !practice => return Ok(()),
+        (true, _) => "roster",
+        (false, Some(_)) => "quorum",
+        (false, None) => return Ok(()),
+    };
+    Err(Invalid::new(field, "must not be given for a practice session"))
 }
 
 fn read_deadline(fields: &mut Object) -> Result<Option<Timestamp>, Invalid> {
@@ -353,6 +374,11 @@ impl Session {
             roster: self.roster.clone(),
             sealed: self.is_sealed(),
         }
+    }
+
+    /// Returns whether its result counts: not for practice, and not once it was voided.
+    pub fn counts(&self) -> bool {
+        !self.practice && self.voided.is_none()
     }
 
     /// Returns whether the session is blind and not opened yet: the public sees nothing of the content of its

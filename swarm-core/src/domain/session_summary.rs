@@ -46,6 +46,13 @@ pub struct SessionSummary {
     pub figures: Option<Figures>,
 }
 
+impl SessionSummary {
+    /// Returns whether its result counts: not for practice, and not once it was voided.
+    pub fn counts(&self) -> bool {
+        !self.practice && self.voided.is_none()
+    }
+}
+
 impl Session {
     /// What lists show of it.
     pub fn summary(&self) -> SessionSummary {

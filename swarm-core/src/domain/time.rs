@@ -44,6 +44,11 @@ impl Timestamp {
         self.0.timestamp_millis()
     }
 
+    /// The same time as chrono has it.
+    pub(super) fn date_time(self) -> DateTime<Utc> {
+        self.0
+    }
+
     /// Returns the duration from here until `later`; zero when `later` is not later.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(later.millis().saturating_sub(self.millis()).try_into().unwrap_or(0))
@@ -182,7 +187,7 @@ impl serde::Serialize for Day {
     }
 }
 
-/// A time of day in UTC with minute precision, `00:00` to `23:59`.
+/// A time of day with minute precision, in UTC unless said otherwise,, `00:00` to `23:59`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimeOfDay {
     /// Minutes since midnight, 0 to 1439.
@@ -193,13 +198,6 @@ impl TimeOfDay {
     /// The time `minutes` after midnight, clamped to 23:59.
     pub const fn from_minutes(minutes: u16) -> Self {
         Self { minutes: if minutes < 24 * 60 { minutes } else { 24 * 60 - 1 } }
-    }
-
-    /// Returns the minutes from this time of day until `next`, 1 to 1440. If both are the same, it
-    /// is a day.
-    pub fn minutes_until(self, next: Self) -> i64 {
-        let minutes = (i64::from(next.minutes) - i64::from(self.minutes)).rem_euclid(24 * 60);
-        if minutes == 0 { 24 * 60 } else { minutes }
     }
 
     /// Parses two ASCII digits, a colon and two digits, on the 24-hour clock.

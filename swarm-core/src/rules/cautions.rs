@@ -90,6 +90,11 @@ impl ChangedSession<'_> {
         if ends || enters(SessionState::Aggregated) {
             cautions.extend(self.not_filed(name));
         }
+        if self.before.is_some_and(|before| before.voided.is_none()) && self.after.voided.is_some()
+        {
+            let message = "the session counts for nothing from now on, and its page says so";
+            cautions.push(Caution::irreversible(message));
+        }
         if self.before.is_some_and(|before| before.roster.is_none()) && self.after.roster.is_some()
         {
             cautions.push(Caution::irreversible("the roster cannot be set again"));

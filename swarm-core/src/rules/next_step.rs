@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{takes_may_come, windows_of};
+use super::{steps, takes_may_come, windows_of};
 use crate::domain::{Schedule, Session, SessionState, Timestamp};
 
 /// What is done to a session next.
@@ -38,24 +38,26 @@ pub struct NextStep {
     pub by: StepBy,
 }
 
-/// Returns what comes next for a session; `None` once it is published.
+/// Returns what comes next for a session; `None` once it is published or voided.
 pub fn next_step(schedule: &Schedule, session: &Session, now: Timestamp) -> Option<NextStep> {
     let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);
+    let steps = steps(session, entry);
     let by = |is_scheduled: bool| if is_scheduled { StepBy::Schedule } else { StepBy::Operator };
     let deadline = session.window_closes_at;
     Some(match session.state {
         SessionState::Scheduled | SessionState::Collecting => {
-            let is_by_itself = session.state == SessionState::Collecting && deadline.is_some();
+            let is_by_itself = session.state == SessionState::Collecting || session.finish;
+            let is_by_itself = is_by_itself && deadline.is_some();
             NextStep { act: StepAct::Close, at: deadline, by: by(is_by_itself) }
         }
         SessionState::WindowClosed => {
             let at = deadline.filter(|_| takes_may_come(deadline, now));
-            let is_scheduled = entry.is_some_and(|entry| entry.aggregate) && deadline.is_some();
+            let is_scheduled = steps.aggregate && deadline.is_some();
             NextStep { act: StepAct::Aggregate, at, by: by(is_scheduled) }
         }
+        SessionState::Aggregated if session.voided.is_some() => return None,
         SessionState::Aggregated => {
-            let by = by(entry.is_some_and(|entry| entry.publish));
-            NextStep { act: StepAct::Publish, at: None, by }
+            NextStep { act: StepAct::Publish, at: None, by: by(steps.publish) }
         }
         SessionState::Published => return None,
     })

@@ -132,6 +132,12 @@ pub enum Refusal {
     /// The session is blind and opened, so its deadline cannot move.
     #[error("session already opened")]
     AlreadyOpened,
+    /// The session is for practice, and counts for nothing.
+    #[error("session is practice")]
+    SessionIsPractice,
+    /// The session was voided, and counts for nothing.
+    #[error("session is void")]
+    SessionIsVoid,
     /// The session is blind and not opened yet.
     #[error("session is sealed")]
     SessionSealed,
@@ -173,6 +179,14 @@ impl Refusal {
         Self::NoSession { open: Vec::new() }
     }
 
+    /// Returns its text; of a bad field which one, and what is wrong with it.
+    pub fn explained(&self) -> String {
+        match self {
+            Self::InvalidRequest(invalid) => invalid.to_string(),
+            refusal => refusal.to_string(),
+        }
+    }
+
     /// Returns the seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
@@ -198,6 +212,8 @@ impl Refusal {
                 | Self::MemberExists
                 | Self::MessageIs(_)
                 | Self::SessionIs(_)
+                | Self::SessionIsPractice
+                | Self::SessionIsVoid
                 | Self::AlreadyAggregated
                 | Self::AlreadyOpened
                 | Self::SessionSealed

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::domain::{
-    Member, MemberId, Roster, RosterEntry, Schedule, ScheduleEntry, ScheduledRoster, Session,
-    SessionDraft, SessionState, SubjectId, Timestamp,
+    Closes, Day, Member, MemberId, Question, Roster, RosterEntry, Schedule, ScheduleEntry,
+    ScheduledRoster, Session, SessionDraft, SessionState, SubjectId, Timestamp,
 };
 
 /// The window of an entry on one day. The schedule convenes one session for each.
@@ -14,6 +14,8 @@ pub struct ScheduledWindow<'a> {
     pub entry: &'a ScheduleEntry,
     /// The subject of the session: the one of the entry's subjects that this day is for.
     pub subject_id: &'a SubjectId,
+    /// The day of the window, in the time zone of the entry.
+    pub day: Day,
     /// When the window opens.
     pub opens: Timestamp,
     /// The deadline: the last time at which takes are accepted.
@@ -21,21 +23,32 @@ pub struct ScheduledWindow<'a> {
 }
 
 impl<'a> ScheduledWindow<'a> {
-    /// The window of this entry on the day with this number; `None` if the entry is not for that day of the week.
+    /// The window of this entry on the local day with this number; `None` if the entry is not for that day of the week,
+    /// skips it, or the day does not exist.
     ///
     /// An entry with several subjects uses them in turn: on the n-th of its days since 1970-01-01, counted from 0, the
-    /// subject at position n modulo their number.
+    /// subject at position n modulo their number. Days that it skips count too, so that skipping a day changes no other.
     fn on(entry: &'a ScheduleEntry, day_number: i64) -> Option<Self> {
-        if !entry.days.contain(day_number) {
+        let zone = entry.timezone;
+        if !entry.days.contain(day_number) || !zone.has_day(day_number) {
+            return None;
+        }
+        let millis = day_number.checked_mul(Timestamp::DAY_MILLIS)?;
+        let day = Timestamp::from_millis(millis)?.day();
+        if entry.skip.contains(&day) {
             return None;
         }
         let subjects = i64::try_from(entry.subjects.len()).ok()?;
         let position = entry.days.count_before(day_number).checked_rem_euclid(subjects)?;
         let subject_id = entry.subjects.get(usize::try_from(position).ok()?)?;
-        let day = Timestamp::EPOCH.plus_millis(day_number.checked_mul(Timestamp::DAY_MILLIS)?);
-        let opens = day.at(entry.opens);
-        let closes = opens.plus_millis(entry.window_millis());
-        Some(Self { entry, subject_id, opens, closes })
+        let opens = zone.at(day_number, entry.opens)?;
+        let closes = match entry.closes {
+            Closes::After(millis) => opens.plus_millis(millis),
+            Closes::At(time) => (day_number..=day_number.saturating_add(2))
+                .filter_map(|day_number| zone.at(day_number, time))
+                .find(|closes| *closes > opens)?,
+        };
+        Some(Self { entry, subject_id, day, opens, closes })
     }
 
     /// Returns the name by which the commit that convenes the session claims this window, as the
@@ -58,7 +71,16 @@ impl<'a> ScheduledWindow<'a> {
                 ScheduledRoster::Members(ids) => expected(ids.iter()),
             }),
             blind: self.entry.blind,
-            ..SessionDraft::new(self.opens.day(), self.subject_id.clone())
+            practice: self.entry.practice,
+            question: Question {
+                text: self.entry.question.clone(),
+                resolution: self.entry.resolution.clone(),
+                resolves_at: self
+                    .entry
+                    .resolves_after
+                    .map(|millis| self.closes.plus_millis(millis)),
+            },
+            ..SessionDraft::new(self.day, self.subject_id.clone())
         }
     }
 }
@@ -75,8 +97,15 @@ fn expected<'a>(ids: impl Iterator<Item = &'a MemberId>) -> Option<Roster> {
 pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<'_>> {
     let mut open: Vec<ScheduledWindow<'_>> = Vec::new();
     for entry in schedule.entries() {
-        let first = now.plus_millis(-entry.window_millis()).day_number();
-        let windows = (first..=now.day_number()).filter_map(|day| ScheduledWindow::on(entry, day));
+        let longest = match entry.closes {
+            Closes::After(millis) => millis,
+            Closes::At(_) => 2 * Timestamp::DAY_MILLIS,
+        };
+        let [first, today] =
+            [now.plus_millis(-longest), now].map(|time| entry.timezone.day_number(time));
+        // A time that summer time leaves out may be the first of the next day.
+        let days = first.saturating_sub(1)..=today;
+        let windows = days.filter_map(|day| ScheduledWindow::on(entry, day));
         for window in windows.filter(|it| (it.opens..=it.closes).contains(&now)) {
             // If two entries open at the same time with the same subject, the first one counts.
             let is_same = |it: &ScheduledWindow<'_>| {
@@ -92,21 +121,21 @@ pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<
 
 /// When the next window opens.
 pub fn next_opening(schedule: &Schedule, now: Timestamp) -> Option<Timestamp> {
-    next_windows(schedule, now).map(|window| window.opens).min()
+    let next = |entry| next_windows(entry, now).next();
+    schedule.entries().iter().filter_map(next).map(|window| window.opens).min()
 }
 
-/// The next window of each entry.
+/// The next windows of an entry, at least three unless time ends.
 pub fn next_windows(
-    schedule: &Schedule,
+    entry: &ScheduleEntry,
     now: Timestamp,
 ) -> impl Iterator<Item = ScheduledWindow<'_>> {
-    let today = now.day_number();
-    schedule.entries().iter().filter_map(move |entry| {
-        // If today's has opened already, the same day of the next week is the last that can be next.
-        let days =
-            (today..=today.saturating_add(7)).filter_map(|day| ScheduledWindow::on(entry, day));
-        days.into_iter().find(|window| window.opens > now)
-    })
+    let yesterday = entry.timezone.day_number(now).saturating_sub(1);
+    // Each of its weekdays that is skipped makes the search a week longer at most.
+    let weeks = i64::try_from(entry.skip.len()).unwrap_or(i64::MAX).saturating_add(5);
+    let days = yesterday..=yesterday.saturating_add(weeks.saturating_mul(7));
+    let windows = days.filter_map(|day| ScheduledWindow::on(entry, day));
+    windows.filter(move |window| window.opens > now)
 }
 
 /// Returns the windows that a session may have been convened for: those of its day and subject, one for each
@@ -123,17 +152,40 @@ pub fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<Schedule
     found
 }
 
-/// Returns the state that the schedule moves a session of this entry to, if it is due: from `window_closed` to
+/// What the server does with a session once its window has closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Whether it aggregates the session.
+    pub aggregate: bool,
+    /// Whether it publishes the session once that is aggregated.
+    pub publish: bool,
+}
+
+impl Steps {
+    /// Returns whether the server does any of it.
+    pub fn is_any(self) -> bool {
+        self.aggregate || self.publish
+    }
+}
+
+/// Returns what the server does with a session: both steps if it [finishes](Session::finish) it, else those of the entry for
+/// which it was convened. Nothing once it was voided.
+pub fn steps(session: &Session, entry: Option<&ScheduleEntry>) -> Steps {
+    match entry {
+        _ if session.voided.is_some() => Steps::default(),
+        _ if session.finish => Steps { aggregate: true, publish: true },
+        Some(entry) => Steps { aggregate: entry.aggregate, publish: entry.publish },
+        None => Steps::default(),
+    }
+}
+
+/// Returns the state that the server moves a session with these steps to, if it is due: from `window_closed` to
 /// `aggregated` once the deadline has passed, and from `aggregated` to `published`.
-pub fn next_state(
-    entry: &ScheduleEntry,
-    session: &Session,
-    now: Timestamp,
-) -> Option<SessionState> {
+pub fn next_state(steps: Steps, session: &Session, now: Timestamp) -> Option<SessionState> {
     let is_over = session.window_closes_at.is_some_and(|deadline| now > deadline);
     match session.state {
-        SessionState::WindowClosed if entry.aggregate && is_over => Some(SessionState::Aggregated),
-        SessionState::Aggregated if entry.publish => Some(SessionState::Published),
+        SessionState::WindowClosed if steps.aggregate && is_over => Some(SessionState::Aggregated),
+        SessionState::Aggregated if steps.publish => Some(SessionState::Published),
         _ => None,
     }
 }

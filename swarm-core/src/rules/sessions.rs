@@ -7,7 +7,7 @@ use super::log::{self, Act};
 use super::{Refusal, Resource, Versioned, aggregate, takes_may_come};
 use crate::domain::{
     Attribution, Invalid, Member, MemberId, Roster, Session, SessionAct, SessionDraft, SessionId,
-    SessionPatch, SessionState, Take, Timestamp, Version,
+    SessionPatch, SessionState, Take, Timestamp, Version, Voided,
 };
 
 /// The first write of a session.
@@ -84,7 +84,7 @@ impl SessionChange {
 /// opened when its window has closed and its deadline has passed.
 ///
 /// # Errors
-/// [`Refusal::SessionIs`] when its state does not allow the transition.
+/// [`Refusal::SessionIs`] when its state does not allow the transition; [`Refusal::SessionIsVoid`].
 pub fn advance(
     session: &Versioned<Session>,
     to: SessionState,
@@ -93,6 +93,7 @@ pub fn advance(
 ) -> Result<SessionChange, Refusal> {
     use SessionState::{Aggregated, Published, WindowClosed};
     let from = session.record.state;
+    not_void(&session.record)?;
     if to == Aggregated || !may_move(from, to) {
         return Err(Refusal::SessionIs(from));
     }
@@ -101,6 +102,65 @@ pub fn advance(
     let opens = to == WindowClosed && !takes_may_come(moved.window_closes_at, now);
     let change = change(session, moved, SessionAct::State, by);
     Ok(if opens { opened(change, now, by) } else { change })
+}
+
+/// Ends the window of a session: its deadline becomes `now`, unless it has passed, and the session moves to `window_closed`. The
+/// deadline never comes before a take on file, of which `last_filed_at` is the latest.
+///
+/// # Errors
+/// [`Refusal::SessionIs`] when its state does not allow the transition.
+pub fn end_window(
+    session: &Versioned<Session>,
+    last_filed_at: Option<Timestamp>,
+    now: Timestamp,
+    by: &Attribution,
+) -> Result<SessionChange, Refusal> {
+    let (record, state) = (&session.record, SessionState::WindowClosed);
+    if !takes_may_come(record.window_closes_at, now) || !may_move(record.state, state) {
+        return advance(session, state, now, by);
+    }
+    let deadline = last_filed_at.map_or(now, |last| last.max(now));
+    let ended = Session { window_closes_at: Some(deadline), ..Session::clone(record) };
+    let mut change = change(session, ended, SessionAct::Deadline, by);
+    change.session = after_act(Session { state, ..change.session });
+    // The operator's note is in the entry of the deadline.
+    let by = Attribution::from(by.by.clone());
+    change.acts.push(log::session_changed(SessionAct::State, &change.session, &by));
+    let change = SessionChange { none_filed_after: Some(deadline), ..change };
+    Ok(change.before_sealed_takes(record))
+}
+
+/// Voids an aggregated session, because of what the note says: it counts for nothing from then on.
+///
+/// # Errors
+/// [`Refusal::InvalidRequest`] without a note; [`Refusal::SessionIs`] before it is aggregated;
+/// [`Refusal::SessionIsPractice`]: it counts for nothing as it is; [`Refusal::SessionIsVoid`].
+pub fn void(
+    session: &Versioned<Session>,
+    now: Timestamp,
+    by: &Attribution,
+) -> Result<SessionChange, Refusal> {
+    let record = &session.record;
+    let note = by.note.as_ref().filter(|note| !note.as_str().trim().is_empty());
+    let note = note.ok_or_else(|| Refusal::InvalidRequest(Invalid::missing("note")))?;
+    not_void(record)?;
+    not_practice(record)?;
+    if record.state < SessionState::Aggregated {
+        return Err(Refusal::SessionIs(record.state));
+    }
+    let voided = Some(Voided { at: now, note: note.clone() });
+    let voided = Session { voided, ..Session::clone(record) };
+    Ok(change(session, voided, SessionAct::Void, by))
+}
+
+/// Refuses what makes no sense once a session counts for nothing.
+fn not_void(session: &Session) -> Result<(), Refusal> {
+    if session.voided.is_some() { Err(Refusal::SessionIsVoid) } else { Ok(()) }
+}
+
+/// Refuses what a practice session does not have.
+fn not_practice(session: &Session) -> Result<(), Refusal> {
+    if session.practice { Err(Refusal::SessionIsPractice) } else { Ok(()) }
 }
 
 /// The aggregation of a session. A store judges it within its commit, so it succeeds even if takes keep
@@ -148,10 +208,14 @@ impl Aggregation {
     }
 }
 
-/// Returns whether a session is still `collecting` after its deadline.
+/// Returns whether a session is still `collecting` after its deadline, or still `scheduled` if the server finishes it.
 pub fn is_due(session: &Session, now: Timestamp) -> bool {
-    let collecting = session.state == SessionState::Collecting;
-    collecting && session.window_closes_at.is_some_and(|deadline| now > deadline)
+    let closes = match session.state {
+        SessionState::Collecting => true,
+        SessionState::Scheduled => session.finish,
+        _ => false,
+    };
+    closes && session.window_closes_at.is_some_and(|deadline| now > deadline)
 }
 
 /// Moves a session that is [due](is_due) to `window_closed`, and opens it if it is sealed. A session that was
@@ -196,17 +260,22 @@ pub fn may_move_deadline(session: &Session) -> bool {
 /// takes, its deadline can only be moved later, and its quorum stays. The question changes only while there is no take. `None` when nothing changes and the operator left no note.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation;
-/// [`Refusal::AlreadyOpened`] when the deadline of a blind session would move after it was opened.
+/// [`Refusal::SessionIsVoid`]; [`Refusal::AlreadyAggregated`] when the quorum would change after aggregation;
+/// [`Refusal::SessionIsPractice`] for a quorum; [`Refusal::AlreadyOpened`] when the deadline of a blind session would
+/// move after it was opened.
 pub fn amend(
     session: &Versioned<Session>,
     patch: &SessionPatch,
     now: Timestamp,
     by: &Attribution,
 ) -> Result<Option<SessionChange>, Refusal> {
+    not_void(&session.record)?;
     let mut amended = Session::clone(&session.record);
     if let Some(quorum) = patch.quorum {
         before_aggregation(&session.record)?;
+        if quorum.is_some() {
+            not_practice(&session.record)?;
+        }
         amended.quorum = quorum;
     }
     let deadline = patch.window_closes_at.unwrap_or(amended.window_closes_at);
@@ -271,13 +340,14 @@ pub(super) fn before_aggregation(session: &Session) -> Result<(), Refusal> {
 /// Sets the roster of a session. It can be set only once, and not once there are sealed takes.
 ///
 /// # Errors
-/// [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it has one.
+/// [`Refusal::AlreadyAggregated`]; [`Refusal::SessionIsPractice`]; [`Refusal::RosterFrozen`] when it has one.
 pub fn freeze_roster(
     session: &Versioned<Session>,
     roster: &Roster,
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     before_aggregation(&session.record)?;
+    not_practice(&session.record)?;
     if session.record.roster.is_some() {
         return Err(Refusal::RosterFrozen);
     }
@@ -315,10 +385,14 @@ pub fn excuse(
 
 /// Withdraws a session, in any state: it is as if it had never been convened. A guard of the commit
 /// checks that no take was filed in it.
-pub fn withdraw(session: &Versioned<Session>, by: &Attribution) -> SessionChange {
+///
+/// # Errors
+/// [`Refusal::SessionIsVoid`]: the mark is not undone.
+pub fn withdraw(session: &Versioned<Session>, by: &Attribution) -> Result<SessionChange, Refusal> {
+    not_void(&session.record)?;
     let last = Session::clone(&session.record);
     let act = log::session_changed(SessionAct::Withdrawn, &after_act(last.clone()), by);
-    SessionChange { withdrawn: true, ..logged_as(act, session, last) }.before_takes()
+    Ok(SessionChange { withdrawn: true, ..logged_as(act, session, last) }.before_takes())
 }
 
 /// Whether the record changes, or the operator left a note to be logged.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::schedule_status::ScheduleStatus;
 use super::{Error, Tenant};
 use crate::domain::{
     Day, MailState, MemberId, MemberState, Schedule, Session, SessionId, SessionState, SubjectId,
@@ -30,7 +31,7 @@ pub struct DeskStatus {
     pub sessions: Vec<SessionStatus>,
     /// The mail.
     pub mail: MailStatus,
-    /// The windows of the schedule.
+    /// The windows of the schedule that come next, and those that are open without a session.
     pub schedule: Vec<ScheduleStatus>,
 }
 
@@ -81,20 +82,6 @@ pub struct MailStatus {
     pub oldest: Option<Timestamp>,
 }
 
-/// The next window of an entry of the schedule.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ScheduleStatus {
-    /// The subject of the next window.
-    pub subject_id: SubjectId,
-    /// When it opens.
-    pub at: Timestamp,
-    /// When the last session of the subject was convened.
-    pub last: Option<Timestamp>,
-    /// Why the next window will be skipped, as things stand.
-    pub skipped: Option<String>,
-}
-
 impl Tenant {
     /// Returns the state of the desk. At most 300 sessions are in it.
     ///
@@ -116,7 +103,7 @@ impl Tenant {
                 undeliverable: self.count(Countable::Messages(MailState::Undeliverable)).await?,
                 oldest: self.queued(None).await?.first().map(|message| message.queued_at),
             },
-            schedule: self.next_windows(schedule, now).await?,
+            schedule: self.schedule_status(schedule).await?,
         })
     }
 
@@ -133,7 +120,9 @@ impl Tenant {
             let list = SessionList::InState(state);
             let query = SummaryQuery { list, limit, ..SummaryQuery::default() };
             let found = self.store.session_summaries(&query).await?;
-            ids.extend(found.iter().map(|session| (session.window_closes_at, session.id)));
+            // A voided one waits for nothing.
+            let found = found.iter().filter(|session| session.voided.is_none());
+            ids.extend(found.map(|session| (session.window_closes_at, session.id)));
         }
         // Those without a deadline last.
         ids.sort_by_key(|(deadline, id)| (deadline.is_none(), *deadline, *id));
@@ -182,27 +171,5 @@ impl Tenant {
             missing,
             next,
         })
-    }
-
-    /// The next window of each entry of the schedule.
-    async fn next_windows(
-        &self,
-        schedule: &Schedule,
-        now: Timestamp,
-    ) -> Result<Vec<ScheduleStatus>, Error> {
-        let mut all = Vec::new();
-        for window in rules::next_windows(schedule, now) {
-            let subject_id = window.subject_id.clone();
-            let list = SessionList::About(subject_id.clone());
-            let query = SummaryQuery { list, limit: 1, ..SummaryQuery::default() };
-            let newest = self.store.session_summaries(&query).await?;
-            let skipped = match self.subject(&subject_id).await {
-                Err(Error::Refused(refusal)) => Some(refusal.to_string()),
-                found => found.map(|_| None)?,
-            };
-            let last = newest.first().map(|session| session.convened_at);
-            all.push(ScheduleStatus { subject_id, at: window.opens, last, skipped });
-        }
-        Ok(all)
     }
 }

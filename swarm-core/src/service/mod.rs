@@ -21,6 +21,7 @@ mod outbox;
 mod retries;
 mod round;
 mod schedule;
+mod schedule_status;
 mod sessions;
 pub mod signed_log;
 mod standings;
@@ -38,7 +39,7 @@ use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Countable, Readiness, Store, Tenants};
 
 pub use committee::{CommitteeTenant, Committees, DayFiling, Generated, Receipt};
-pub use desk_status::{DeskStatus, MailStatus, MissingMember, ScheduleStatus, SessionStatus};
+pub use desk_status::{DeskStatus, MailStatus, MissingMember, SessionStatus};
 pub use documents::{MemoPage, SubjectPage, WriteOutcome};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;
@@ -53,6 +54,7 @@ pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
+pub use schedule_status::{NEXT_RUNS, ScheduleStatus};
 pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakePage};
 pub use standings::{MemberStandings, StandingInSession};
 pub use take_list::TakeListPage;

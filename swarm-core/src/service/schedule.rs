@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::documents::convened_session;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, MemberState, Schedule, Session, SessionId, SessionState, Timestamp,
+    Attribution, MemberState, Schedule, Session, SessionDraft, SessionId, SessionState, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource, ScheduledWindow};
 use crate::store::{Collection, DocumentQuery, MemberQuery, SessionQuery};
@@ -167,14 +167,7 @@ impl Tenant {
         &self,
         window: &ScheduledWindow<'_>,
     ) -> Result<Option<Arc<Session>>, Error> {
-        let states = [MemberState::Approved, MemberState::Claimed];
-        let active = match window.entry.roster {
-            Some(_) => self.store.members(&MemberQuery::in_states(&states)).await?,
-            None => Vec::new(),
-        };
-        let draft = window.draft(&active);
-        self.subject(&draft.subject_id).await?;
-        self.check_roster(draft.roster.as_ref(), "roster").await?;
+        let draft = self.draft_for(window).await?;
         let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
         let convened = self.store.convene_once(&window.name(), &convocation).await?;
         if let Some(session) = &convened {
@@ -183,7 +176,23 @@ impl Tenant {
         Ok(convened)
     }
 
-    /// Aggregates and publishes the sessions that the schedule convened, as far as that is due.
+    /// The session to convene for a window.
+    pub(super) async fn draft_for(
+        &self,
+        window: &ScheduledWindow<'_>,
+    ) -> Result<SessionDraft, Error> {
+        let states = [MemberState::Approved, MemberState::Claimed];
+        let active = match window.entry.roster {
+            Some(_) => self.store.members(&MemberQuery::in_states(&states)).await?,
+            None => Vec::new(),
+        };
+        let draft = window.draft(&active);
+        self.check_draft(&draft).await?;
+        Ok(draft)
+    }
+
+    /// Aggregates and publishes the sessions that the schedule convened, and those that the server finishes, as far as
+    /// that is due.
     async fn advance_due(
         &self,
         schedule: &Schedule,
@@ -191,15 +200,18 @@ impl Tenant {
         did: &mut ScheduleRound,
     ) -> Result<(), Error> {
         use SessionState::{Aggregated, WindowClosed};
-        let wants = |state| match state {
-            WindowClosed => schedule.entries().iter().any(|entry| entry.aggregate),
-            _ => schedule.entries().iter().any(|entry| entry.publish),
-        };
         // In this order: what is aggregated here is published here.
-        for state in [WindowClosed, Aggregated].into_iter().filter(|state| wants(*state)) {
+        for state in [WindowClosed, Aggregated] {
             for session in self.in_state(state).await? {
-                let Some(window) = self.window_of(schedule, &session).await? else { continue };
-                if let Some(to) = rules::next_state(window.entry, &session, now) {
+                let window = match session.finish {
+                    true => None,
+                    false => self.window_of(schedule, &session).await?,
+                };
+                let steps = rules::steps(&session, window.map(|window| window.entry));
+                if !steps.is_any() {
+                    continue;
+                }
+                if let Some(to) = rules::next_state(steps, &session, now) {
                     if done(self.advance(session.id, to, &Attribution::SCHEDULE).await)? {
                         did.steps.push((session.id, ScheduleStep::entering(to)));
                     }

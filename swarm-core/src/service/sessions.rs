@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, Day, MemberId, MemberState, Quote, Roster, Session, SessionDraft, SessionId,
-    SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
+    Attribution, Day, Invalid, MemberId, MemberState, Quote, Roster, Session, SessionDraft,
+    SessionId, SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
 use crate::store::{
@@ -84,17 +84,44 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject; [`Refusal::InvalidRequest`] when its roster
-    /// lists somebody who is no member.
+    /// lists somebody who is no member, or when it is for practice and takes meant for another session would go to it.
     pub async fn convene(
         &self,
         draft: &SessionDraft,
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
-        self.subject(&draft.subject_id).await?;
-        self.check_roster(draft.roster.as_ref(), "roster").await?;
+        self.check_draft(draft).await?;
         let session = self.store.convene(&rules::convene(draft, by)).await?;
         self.observer.notify(Commit::Session(&session));
         Ok(session)
+    }
+
+    /// Checks a draft against what is stored.
+    pub(super) async fn check_draft(&self, draft: &SessionDraft) -> Result<(), Error> {
+        self.subject(&draft.subject_id).await?;
+        self.check_roster(draft.roster.as_ref(), "roster").await?;
+        if draft.practice {
+            self.check_practice(draft).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes go to the newest session of a day and subject: a practice session must not divert them from one that counts.
+    async fn check_practice(&self, draft: &SessionDraft) -> Result<(), Error> {
+        let on = Some((draft.date, draft.subject_id.clone()));
+        let on = SessionQuery { on, limit: 1, without_snapshots: true, ..SessionQuery::default() };
+        let now = self.store.now().await?;
+        let is_diverted = |newest: &Arc<Session>| {
+            newest.counts()
+                && newest.state < SessionState::Aggregated
+                && rules::takes_may_come(newest.window_closes_at, now)
+        };
+        if self.store.sessions(&on).await?.iter().any(is_diverted) {
+            let rule =
+                "must not be given while another session of the day and subject accepts takes";
+            return Err(Refusal::InvalidRequest(Invalid::new("practice", rule)).into());
+        }
+        Ok(())
     }
 
     /// Returns a session and the takes that count: the highest revision of each member.
@@ -367,14 +394,22 @@ impl Tenant {
         ])
     }
 
-    /// Returns the newest session in the state `collecting`, if any.
+    /// Returns the newest session in the state `collecting` that is not for practice, else the newest one that is, if any.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn open_session(&self) -> Result<Option<Arc<Session>>, Error> {
-        let state = Some(SessionState::Collecting);
-        let newest = SessionQuery { state, limit: 1, ..SessionQuery::default() };
-        Ok(self.store.sessions(&newest).await?.into_iter().next())
+        let (state, mut practice) = (Some(SessionState::Collecting), None);
+        let mut query = SessionQuery { state, limit: 1, ..SessionQuery::default() };
+        for _ in 0..MAX_ACCEPTING {
+            let Some(newest) = self.store.sessions(&query).await?.into_iter().next() else { break };
+            if !newest.practice {
+                return Ok(Some(newest));
+            }
+            query.before = Some(newest.id);
+            practice.get_or_insert(newest);
+        }
+        Ok(practice)
     }
 
     /// Returns the `limit` newest sessions in which a first take would be accepted now, by id in
@@ -487,7 +522,7 @@ impl Tenant {
     /// is not found, and its id is not used again. Its brief goes with it; a memo that names it stays.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::TakesOnFile`].
+    /// [`Refusal::NotFound`]; [`Refusal::TakesOnFile`]; [`Refusal::SessionIsVoid`].
     pub async fn withdraw_session(
         &self,
         id: SessionId,
@@ -495,7 +530,48 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         until_committed("withdraw session", || async {
             let judged = self.load(id).await?;
-            self.saved_unless_refused(&judged, rules::withdraw(&judged, by)).await
+            self.saved_unless_refused(&judged, rules::withdraw(&judged, by)?).await
+        })
+        .await
+    }
+
+    /// Ends the window of a session: its deadline becomes the time of the commit, unless it has passed, and the session
+    /// moves to `window_closed`.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state does not allow the transition;
+    /// [`Refusal::TakesSealed`] when there are sealed takes and the deadline is ahead.
+    pub async fn end_window(&self, id: SessionId, by: &Attribution) -> Result<Arc<Session>, Error> {
+        until_committed("end window", || async {
+            let judged = self.load(id).await?;
+            let (_, takes) = self.session_takes(&TakeQuery::all(id)).await?;
+            let last_filed_at = takes.iter().map(|take| take.filed_at).max();
+            let now = self.store.now().await?;
+            let change = rules::end_window(&judged, last_filed_at, now, by)?;
+            match change.takes {
+                Some(_) => self.saved_unless_refused(&judged, change).await,
+                // A take that was filed meanwhile is before the deadline of the next attempt.
+                None => self.saved(change).await,
+            }
+        })
+        .await
+    }
+
+    /// Voids an aggregated session, because of what the note of `by` says: it counts for nothing from then on. This is not
+    /// undone.
+    ///
+    /// # Errors
+    /// [`Refusal::InvalidRequest`] without a note; [`Refusal::NotFound`]; [`Refusal::SessionIs`] before it is aggregated;
+    /// [`Refusal::SessionIsPractice`]; [`Refusal::SessionIsVoid`].
+    pub async fn void_session(
+        &self,
+        id: SessionId,
+        by: &Attribution,
+    ) -> Result<Arc<Session>, Error> {
+        until_committed("void session", || async {
+            let judged = self.load(id).await?;
+            let now = self.store.now().await?;
+            self.saved(rules::void(&judged, now, by)?).await
         })
         .await
     }
@@ -602,23 +678,26 @@ impl Tenant {
 
 /// Background work: closes sessions whose deadline has passed, and opens the blind ones among them (API.md, 5.8).
 impl Tenant {
-    /// Moves sessions that are `collecting` after their deadline to `window_closed`, and opens the blind ones
+    /// Moves sessions that are [due](rules::is_due) after their deadline to `window_closed`, and opens the blind ones
     /// among them. Several servers may do this concurrently. [`Round::done`] is the number of sessions.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn close_due_sessions(&self) -> Result<Round, Error> {
-        let collecting = SessionQuery {
-            state: Some(SessionState::Collecting),
+        let in_state = |state| SessionQuery {
+            state: Some(state),
             limit: usize::MAX,
             without_snapshots: true,
             ..SessionQuery::default()
         };
-        let collecting = self.store.sessions(&collecting).await?;
+        let collecting = self.store.sessions(&in_state(SessionState::Collecting)).await?;
+        let mut announced = self.store.sessions(&in_state(SessionState::Scheduled)).await?;
+        // Operators open and close the others.
+        announced.retain(|session| session.finish);
         let now = self.store.now().await?;
         let mut round = Round::default();
-        for session in collecting {
-            self.close_if_due(&session, now, &mut round).await?;
+        for session in collecting.iter().chain(&announced) {
+            self.close_if_due(session, now, &mut round).await?;
         }
         Ok(round)
     }

@@ -609,7 +609,7 @@ impl Tenant {
         let mut sessions = self.store.sessions(&query).await?;
         sessions.retain(|session| {
             let is_aggregated = session.state >= SessionState::Aggregated;
-            is_aggregated && session.roster.is_some() && session.expects(member)
+            is_aggregated && session.counts() && session.roster.is_some() && session.expects(member)
         });
         let counted = takes.iter().filter(|take| take.counting == Some(Counting::Counted));
         let counted: HashSet<_> = counted.map(|take| take.session.id).collect();

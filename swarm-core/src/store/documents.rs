@@ -163,7 +163,8 @@ pub enum DocumentGuard {
     Member(MemberId, Version),
     /// The session that it is written for.
     Session(SessionId, Version),
-    /// The session that it is written for, which the same commit replaces with this record.
+    /// The session that it is written for, which the same commit replaces with this record. If the document replaces
+    /// another, the session has no take, and the document gets the time of the commit.
     ReplacedSession(Arc<Session>, Version),
 }
 
@@ -176,7 +177,8 @@ pub struct Document {
     pub key: String,
     /// The text.
     pub json: String,
-    /// When its key was first written, by the store's clock.
+    /// When its key was first written, by the store's clock; of a document that was replaced under
+    /// [`DocumentGuard::ReplacedSession`], when it was written last.
     pub created_at: Timestamp,
 }
 

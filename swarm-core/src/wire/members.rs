@@ -118,7 +118,7 @@ impl<'a> SessionStanding<'a> {
             subject_id: &session.subject_id,
             window_closes_at: session.window_closes_at,
             state: session.state,
-            practice: false,
+            practice: session.practice,
             brief: *has_brief,
             may_file: code.is_none(),
             code,

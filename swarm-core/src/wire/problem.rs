@@ -107,12 +107,12 @@ problems! {
     AlreadyOpened = 409 "already-opened" Operators, "The takes of this blind session are public, so its deadline can no longer move.";
     SessionSealed = 409 "session-sealed" Everyone, "The session is blind: wait until it is opened, after its deadline or when it is aggregated.";
     FiledLater = 409 "filed-later" Operators, "Choose a deadline that is not before the filedAt of any take on file.";
-    TakesOnFile = 409 "takes-on-file" Operators, "A session with takes cannot be withdrawn: close it, or move its deadline.";
+    TakesOnFile = 409 "takes-on-file" Operators, "A session with takes is not withdrawn, and keeps its question and its brief: close it, move its deadline, or void it once it is aggregated.";
     TakesSealed = 409 "takes-sealed" Operators, "Sealed takes are on file, and nothing may depend on what they say: wait until the session is opened. Its deadline can be moved later.";
     TakeState = 409 "take-state" Operators, "Reload the take: its texts are withheld, shown or erased already.";
     NothingToAccept = 409 "nothing-to-accept" Operators, "Nothing is wrong with it, and an acceptance stands in the log for ever: send force: true if it is wanted all the same.";
     RosterFrozen = 409 "roster-frozen" Operators, "The roster of a session can be set only once.";
-    BriefPublished = 409 "brief-published" Operators, "The brief of a session can be published only once.";
+    BriefPublished = 409 "brief-published" Operators, "The session has its brief: send replaces: true to replace it while no take is on file.";
     NoRoster = 409 "no-roster" Operators, "Freeze a roster first.";
     NoBrief = 409 "no-brief" Committee, "Wait until the briefs of the day are generated.";
     MemberExists = 409 "member-exists" Operators, "Choose another id.";
@@ -166,7 +166,9 @@ impl From<&Refusal> for Problem {
                 Self::MemberState
             }
             Refusal::MessageIs(_) => Self::MessageState,
-            Refusal::SessionIs(_) => Self::SessionState,
+            Refusal::SessionIs(_) | Refusal::SessionIsPractice | Refusal::SessionIsVoid => {
+                Self::SessionState
+            }
             Refusal::AlreadyAggregated => Self::AlreadyAggregated,
             Refusal::AlreadyOpened => Self::AlreadyOpened,
             Refusal::SessionSealed => Self::SessionSealed,

@@ -14,7 +14,8 @@ pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// `/skill.md`: how an agent becomes a member and files takes.
 pub(crate) async fn skill(request: RequestContext) -> Reply {
-    let State { tenant, name, origin, open, subjects, more_subjects, .. } = state(&request).await?;
+    let State { tenant, name, origin, open, for_newcomers, subjects, more_subjects, .. } =
+        state(&request).await?;
     let service = request.public_origin();
     markdown(&Skill {
         tenant,
@@ -22,6 +23,7 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
         origin,
         service,
         open,
+        for_newcomers,
         subjects,
         more_subjects,
         problems: problems_of(Audience::Everyone),
@@ -31,8 +33,9 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
 
 /// `/llms.txt`: what the service is, with links (llmstxt.org).
 pub(crate) async fn llms(request: RequestContext) -> Reply {
-    let State { name, about, origin, open, subjects, more_subjects, .. } = state(&request).await?;
-    markdown(&Llms { name, about, origin, open, subjects, more_subjects })
+    let State { name, about, origin, open, for_newcomers, subjects, more_subjects, .. } =
+        state(&request).await?;
+    markdown(&Llms { name, about, origin, open, for_newcomers, subjects, more_subjects })
 }
 
 #[derive(Template)]
@@ -44,6 +47,7 @@ struct Skill {
     /// The origin that challenges name.
     service: String,
     open: Vec<OpenSession>,
+    for_newcomers: bool,
     subjects: Vec<String>,
     more_subjects: bool,
     problems: Vec<Problem>,
@@ -57,6 +61,7 @@ struct Llms {
     about: String,
     origin: String,
     open: Vec<OpenSession>,
+    for_newcomers: bool,
     subjects: Vec<String>,
     more_subjects: bool,
 }
@@ -68,6 +73,8 @@ struct State {
     about: String,
     origin: String,
     open: Vec<OpenSession>,
+    /// Whether one of them is open to a member that joins now.
+    for_newcomers: bool,
     /// The first ids.
     subjects: Vec<String>,
     more_subjects: bool,
@@ -80,17 +87,21 @@ struct OpenSession {
     deadline: String,
     /// Whether only the members on its roster may file.
     has_roster: bool,
+    /// Whether it is for practice.
+    practice: bool,
 }
 
 async fn state(request: &RequestContext) -> Result<State, ApiError> {
     let (subjects, more_subjects) = request.tenant().subject_ids(MAX_SUBJECTS, None).await?;
     let config = request.served.config();
+    let open = open_sessions(request).await?;
     Ok(State {
         tenant: config.id.to_string(),
         name: one_line(&config.name),
         about: one_line(&config.about),
         origin: request.origin(),
-        open: open_sessions(request).await?.iter().map(|session| open_session(session)).collect(),
+        for_newcomers: open.iter().any(|session| session.roster.is_none()),
+        open: open.iter().map(|session| open_session(session)).collect(),
         subjects: subjects.iter().map(|id| code(id.as_str())).collect(),
         more_subjects,
     })
@@ -103,6 +114,7 @@ fn open_session(session: &Session) -> OpenSession {
         subject: code(session.subject_id.as_str()),
         deadline: session.window_closes_at.map_or("not set".to_owned(), |it| it.to_string()),
         has_roster: session.roster.is_some(),
+        practice: session.practice,
     }
 }
 

@@ -11,7 +11,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use swarm_core::domain::{MailState, MemberState, SessionState};
 use swarm_core::store::Countable;
-use swarm_core::{Error, Tenant, TenantId};
+use swarm_core::{Error, TenantId};
 use swarm_maintenance::{Job, Next};
 
 use crate::tenants::ServedTenant;
@@ -25,6 +25,8 @@ pub(crate) struct Figures {
     pub(crate) open_sessions: u64,
     pub(crate) pending_applications: u64,
     pub(crate) messages: Vec<(MailState, u64)>,
+    /// Windows of the schedule that get no session as things stand.
+    pub(crate) skipped_windows: u64,
     pub(crate) log_size: u64,
 }
 
@@ -81,6 +83,8 @@ impl Collector for AllFigures {
             self.sum(|it| it.pending_applications),
         )?;
         gauge("log_size", "Log entries", self.sum(|it| it.log_size))?;
+        let help = "Windows of the schedule, open or among the next three of their entry, that get no session as things stand";
+        gauge("schedule_skipped", help, self.sum(|it| it.skipped_windows))?;
         self.encode_outbox(&mut encoder)
     }
 }
@@ -92,7 +96,7 @@ pub(crate) struct FiguresByTenant(pub(crate) AllFigures);
 impl Collector for FiguresByTenant {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         type Figure = (&'static str, &'static str, fn(&Figures) -> u64);
-        const FIGURES: [Figure; 4] = [
+        const FIGURES: [Figure; 5] = [
             ("tenant_open_sessions", "Sessions in state collecting, by tenant", |it| {
                 it.open_sessions
             }),
@@ -110,6 +114,11 @@ impl Collector for FiguresByTenant {
                 },
             ),
             ("tenant_log_size", "Log entries, by tenant", |it| it.log_size),
+            (
+                "tenant_schedule_skipped",
+                "Windows of the schedule that get no session as things stand, by tenant",
+                |it| it.skipped_windows,
+            ),
         ];
         let all = self.0.lock();
         let mut tenants: Vec<_> = all.iter().collect();
@@ -158,21 +167,25 @@ impl CountRecords {
 impl Job<ServedTenant> for CountRecords {
     async fn round(&mut self, served: &ServedTenant) -> Next {
         // Not logged here: the job that closes windows logs the same store failure.
-        let Ok(figures) = figures(served.tenant()).await else { return Next::Soon };
+        let Ok(figures) = figures(served).await else { return Next::Soon };
         self.0.set(&served.config().id, figures);
         Next::Changed
     }
 }
 
-async fn figures(tenant: &Tenant) -> Result<Figures, Error> {
+async fn figures(served: &ServedTenant) -> Result<Figures, Error> {
+    let tenant = served.tenant();
     let mut messages = Vec::with_capacity(MailState::ALL.len());
     for state in MailState::ALL {
         messages.push((state, tenant.count(Countable::Messages(state)).await?));
     }
+    let windows = tenant.schedule_status(&served.config().schedule).await?;
+    let skipped_windows = windows.iter().filter(|window| window.skipped.is_some()).count();
     Ok(Figures {
         open_sessions: tenant.count(Countable::Sessions(SessionState::Collecting)).await?,
         pending_applications: tenant.count(Countable::Members(MemberState::Applied)).await?,
         messages,
+        skipped_windows: u64::try_from(skipped_windows).unwrap_or(u64::MAX),
         log_size: tenant.log_size().await?.0,
     })
 }

@@ -67,7 +67,10 @@ fn event(session: &Arc<SessionSummary>, site: &SiteContext, subjects: &Subjects)
     let closes = instant(session.window_closes_at?)?;
     let path = links::session(session.id);
     let host = site.id_origin.rsplit('/').next().unwrap_or_default();
-    let name = subjects.name(&session.subject_id);
+    let mut name = subjects.name(&session.subject_id);
+    if session.practice {
+        name.push_str(" (practice)");
+    }
     let event = Event::new()
         .uid(&format!("session-{}@{host}", session.id))
         .timestamp(instant(session.convened_at)?)

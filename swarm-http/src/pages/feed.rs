@@ -53,7 +53,8 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let subject = tenant.subject(&request.subject_id()?).await?;
     let list = SessionList::About(subject.id.clone());
-    let sessions = tenant.summaries(list, MAX_OF_SUBJECT, None).await?.sessions;
+    let keeps = |session: &SessionSummary| !session.practice;
+    let sessions = tenant.summaries_where(list, MAX_OF_SUBJECT, None, keeps).await?.sessions;
     let is_about = |take: &PublicTake| !take.is_sealed() && *take.subject_id() == subject.id;
     let takes = open(tenant.newest_takes(MAX_TAKES, None, is_about).await?.takes.iter());
     let subjects = Subjects::find(tenant, [&subject.id]).await?;
@@ -119,9 +120,13 @@ fn of_session(
     times: TimeFormatter,
 ) -> Entry {
     let path = links::session(session.id);
-    let title = format!("{}, {}", subjects.name(&session.subject_id), session.date);
+    let subject = subjects.name(&session.subject_id);
+    let result = session.figures.as_ref().map(ResultView::headline);
+    let result = result.map(|result| format!(": {result}")).unwrap_or_default();
+    let title = format!("{subject}, {}{result}", session.date);
     let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);
-    let updated = session.published_at.or(aggregated).unwrap_or(session.convened_at);
+    let voided = session.voided.as_ref().map(|voided| voided.at);
+    let updated = voided.or(session.published_at).or(aggregated).unwrap_or(session.convened_at);
     Entry {
         title: Text::plain(title),
         id: format!("{}{path}", site.id_origin),
@@ -135,13 +140,14 @@ fn of_session(
 
 /// The result in words, or the stage.
 pub(super) fn summary(session: &SessionSummary, times: TimeFormatter) -> String {
-    let Some(figures) = &session.figures else {
+    let Some(figures) = session.figures.as_ref().filter(|_| session.voided.is_none()) else {
         return format!("{}.", stage_text::brief(session, times));
     };
     let filed = super::lists::counts(&figures.stances).words();
+    let practice = if session.practice { "Practice: " } else { "" };
     match ResultView::words(figures) {
-        Some(words) => format!("{words}: {filed}."),
-        None => format!("No consensus: {filed}."),
+        Some(words) => format!("{practice}{words}: {filed}."),
+        None => format!("{practice}No consensus: {filed}."),
     }
 }
 

@@ -85,7 +85,10 @@ async fn session(request: RequestContext, format: Format) -> Reply {
             draft.map_or(Cell::Empty, |draft| Cell::Number(draft.confidence.get())),
             Cell::Text(take.filed_at().to_string()),
             match snapshot {
-                Some(_) => Cell::Flag(uncounted_reason(take, snapshot).is_none()),
+                Some(_) => {
+                    let counts = session.counts() && uncounted_reason(take, snapshot).is_none();
+                    Cell::Flag(counts)
+                }
                 None => Cell::Empty,
             },
             match draft.filter(|_| take.withheld().is_none()) {
@@ -116,11 +119,11 @@ async fn member(request: RequestContext, format: Format) -> Reply {
     let takes = open(&tenant.member_takes(&member.id, MAX_SESSIONS, None).await?.takes);
     let row = |filed: &OpenTake| {
         let (session, draft) = (&filed.session, filed.take.draft());
-        let figures = session.figures.as_ref();
+        let figures = session.figures.as_ref().filter(|_| session.counts());
         let consensus = figures.and_then(|figures| figures.consensus.as_ref());
         let distance = filed.counted().zip(figures);
         let distance = distance.and_then(|(own, figures)| distance_from_others(own, figures));
-        let is_counted = |counting| Cell::Flag(counting == Counting::Counted);
+        let is_counted = |counting| Cell::Flag(counting == Counting::Counted && session.counts());
         vec![
             Cell::Count(filed.take.id.0),
             Cell::Count(session.id.0),
@@ -194,13 +197,13 @@ fn session_row(session: &SessionSummary, times: TimeFormatter) -> Vec<Cell> {
     let text = |text: Option<String>| text.map_or(Cell::Empty, Cell::Text);
     let count = |count: Option<usize>| count.map_or(Cell::Empty, |count| Cell::Count(count as u64));
     let number = |number: Option<f64>| number.map_or(Cell::Empty, Cell::Number);
-    let figures = session.figures.as_ref();
+    let figures = session.figures.as_ref().filter(|_| session.counts());
     let consensus = figures.and_then(|figures| figures.consensus.as_ref());
     let score = consensus.map(|consensus| consensus.score);
     let mut row = vec![
         Cell::Count(session.id.0),
         Cell::Text(session.date.to_string()),
-        Cell::Text(stage_text::word(stage_text::stage_of(session, times)).to_owned()),
+        Cell::Text(stage(session, times)),
         text(session.window_closes_at.map(|at| at.to_string())),
         text(session.published_at.map(|at| at.to_string())),
         count(figures.map(|figures| figures.participation.members)),
@@ -218,6 +221,15 @@ fn session_row(session: &SessionSummary, times: TimeFormatter) -> Vec<Cell> {
     let known = (0..5).map(|at| counts.and_then(|counts| counts.known.get(at).copied()));
     row.extend(known.chain([counts.map(|counts| counts.other)]).map(count));
     row
+}
+
+/// The stage, of a session whose result does not count with why.
+fn stage(session: &SessionSummary, times: TimeFormatter) -> String {
+    let stage = stage_text::word(stage_text::stage_of(session, times));
+    match stage_text::mark(session) {
+        Some(mark) => format!("{mark}, {stage}"),
+        None => stage.to_owned(),
+    }
 }
 
 /// The letters and digits of an id, for the name of a file.

@@ -11,9 +11,9 @@ use swarm_core::rules::{self, Movement, PublicTake, Stage};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
 
-use super::charts::{signed, strip};
+use super::charts::{shown, signed, strip};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of};
+use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of, no_result_texts};
 use super::markup::Markup;
 use super::people::{People, Person};
 use super::time_text::TimeFormatter;
@@ -40,7 +40,8 @@ struct HomePage {
     open: Vec<OpenSession>,
     pending: Vec<SessionRow>,
     changes: Vec<Change>,
-    published: Vec<SessionRow>,
+    /// The latest results, those that are not published yet first.
+    results: Vec<SessionRow>,
     takes: Vec<TakeView>,
 }
 
@@ -77,7 +78,7 @@ type SessionWithTakes = (Arc<Session>, Vec<PublicTake>);
 struct Records {
     open: Vec<SessionWithTakes>,
     pending: Vec<Arc<SessionSummary>>,
-    published: Vec<Arc<SessionSummary>>,
+    results: Vec<Arc<SessionSummary>>,
     /// The latest result of a subject, and what changed since the one before.
     changes: Vec<(Arc<SessionSummary>, Arc<Movement>)>,
     takes: Vec<PublicTake>,
@@ -91,12 +92,16 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let people = People::find(tenant, &records.members()).await?;
     let site = SiteContext::of(&request);
     let row = |session: &Arc<SessionSummary>| SessionRow::new(session, &subjects, times);
-    let takes = records.takes.iter().map(|take| TakeView::in_list(take, &subjects, &people, times));
+    let remarks = no_result_texts(tenant, &records.takes).await?;
+    let takes = records.takes.iter().map(|take| {
+        let view = TakeView::in_list(take, &subjects, &people, times);
+        view.remarked(remarks.get(&take.session_id()))
+    });
     let page = HomePage {
         open: records.open.iter().map(|it| open_session(it, &subjects, &people, times)).collect(),
         pending: records.pending.iter().map(row).collect(),
         changes: records.change_views(&subjects, &people, times),
-        published: records.published.iter().map(row).collect(),
+        results: records.results.iter().map(row).collect(),
         takes: takes.collect(),
         frame: Frame::new(site.clone(), site.name, "/").with_description(&site.about),
     };
@@ -108,13 +113,20 @@ impl Records {
         let tenant = request.tenant();
         use SessionState::{Aggregated, Collecting, Scheduled, WindowClosed};
         let mut open = Vec::new();
-        let mut pending = Vec::new();
+        let (mut pending, mut results) = (Vec::new(), Vec::new());
         for state in [Scheduled, Collecting, WindowClosed, Aggregated] {
             let list = SessionList::InState(state);
             for session in tenant.summaries(list, MAX_OPEN, None).await?.sessions {
                 match stage_text::stage_of(&session, times) {
+                    // It has no result to wait for.
+                    _ if session.voided.is_some() => {}
                     Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
-                    _ => pending.push(session),
+                    Stage::AwaitingResult => pending.push(session),
+                    // Practice has no result.
+                    Stage::Aggregated | Stage::Published if session.counts() => {
+                        results.push(session);
+                    }
+                    Stage::Aggregated | Stage::Published => {}
                 }
             }
         }
@@ -124,13 +136,16 @@ impl Records {
         pending.sort_by_key(|session| std::cmp::Reverse(session.id));
         pending.truncate(MAX_PENDING);
         let published = tenant.published(MAX_PUBLISHED).await?;
+        results.sort_by_key(|session| std::cmp::Reverse(session.id));
+        results.extend(published.iter().cloned());
+        results.truncate(MAX_PUBLISHED);
         let with_takes = open.iter().map(|session| tenant.session(session.id));
         Ok(Self {
             open: try_join_all(with_takes).await?,
             changes: changes(request, &published).await?,
             takes: tenant.newest_takes(MAX_TAKES, None, |_| true).await?.takes,
             pending,
-            published,
+            results,
         })
     }
 
@@ -141,7 +156,9 @@ impl Records {
         times: TimeFormatter,
     ) -> Vec<Change> {
         let view = |(session, movement): &(Arc<SessionSummary>, Arc<Movement>)| {
-            let is_next = |open: &&SessionWithTakes| open.0.subject_id == session.subject_id;
+            let is_next = |open: &&SessionWithTakes| {
+                open.0.counts() && open.0.subject_id == session.subject_id
+            };
             let next = self.open.iter().find(is_next).map(|(session, _)| &**session);
             change((&**session, &**movement), next, (subjects, people), times)
         };
@@ -150,7 +167,7 @@ impl Records {
 
     fn subjects(&self) -> impl Iterator<Item = &swarm_core::domain::SubjectId> {
         let of_open = self.open.iter().map(|(session, _)| &session.subject_id);
-        let listed = self.pending.iter().chain(&self.published);
+        let listed = self.pending.iter().chain(&self.results);
         let of_takes = self.takes.iter().map(PublicTake::subject_id);
         of_open.chain(listed.map(|session| &session.subject_id)).chain(of_takes)
     }
@@ -234,7 +251,8 @@ fn change(
     times: TimeFormatter,
 ) -> Change {
     let score = movement.score.map(|(from, to)| {
-        let [before, after, by] = [from, to, to - from].map(signed);
+        // The difference of the figures shown: readers subtract them.
+        let [before, after, by] = [from, to, shown(to) - shown(from)].map(signed);
         if before == after {
             format!("{after}, unchanged")
         } else {

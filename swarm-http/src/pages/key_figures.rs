@@ -22,6 +22,7 @@ impl KeyFigures {
     /// The figures of a session, and of the latest takes in it.
     pub(super) fn of(session: &Session, latest: &[PublicTake], times: TimeFormatter) -> Self {
         match &session.snapshot {
+            Some(_) if session.voided.is_some() => Self { lead: None, rest: Vec::new() },
             Some(snapshot) => Self::of_result(&snapshot.figures),
             None => Self::without_result(session, latest, times),
         }

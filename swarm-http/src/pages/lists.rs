@@ -7,7 +7,7 @@ use swarm_core::domain::{
     Memo, Quote, SessionSummary, Snapshot, Stances, Subject, SubjectId, Withheld,
 };
 use swarm_core::rules::{Counting, PublicTake, counting};
-use swarm_core::{Error, MemberId, Refusal, Take, Tenant};
+use swarm_core::{Error, MemberId, Refusal, SessionId, Take, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
@@ -106,7 +106,7 @@ impl SessionRow {
 
     /// A row of the subject's own page.
     pub(super) fn without_subject(session: &SessionSummary, times: TimeFormatter) -> Self {
-        let figures = session.figures.as_ref();
+        let figures = session.figures.as_ref().filter(|_| session.counts());
         let counted = figures.filter(|figures| figures.participation.members > 0);
         let counts = counted.map(|figures| counts(&figures.stances));
         Self {
@@ -207,6 +207,12 @@ impl TakeView {
         }
     }
 
+    /// Adds why no take of its session counts.
+    pub(super) fn remarked(mut self, remark: Option<&&'static str>) -> Self {
+        self.remarks.extend(remark.map(|remark| (*remark).to_owned()));
+        self
+    }
+
     /// Adds links to the member's earlier revisions among these takes.
     pub(super) fn after(mut self, take: &PublicTake, all: &[PublicTake]) -> Self {
         let of_member = |other: &&PublicTake| {
@@ -279,6 +285,31 @@ pub(super) fn uncounted_reason(
     snapshot: Option<&Snapshot>,
 ) -> Option<&'static str> {
     uncounted_text(counting(take, snapshot?))
+}
+
+/// Why no take of a session counts; `None` if its result counts.
+pub(super) fn no_result_text(session: &SessionSummary) -> Option<&'static str> {
+    match &session.voided {
+        Some(_) => Some("not counted: the session is void"),
+        None => session.practice.then_some("not counted: a practice session"),
+    }
+}
+
+/// The remarks on takes of sessions whose result does not count, by session.
+pub(super) async fn no_result_texts(
+    tenant: &Tenant,
+    takes: &[PublicTake],
+) -> Result<HashMap<SessionId, &'static str>, Error> {
+    let ids: HashSet<_> = takes.iter().map(PublicTake::session_id).collect();
+    let found = ids.into_iter().map(|id| async move {
+        match tenant.summary(id).await {
+            Ok(session) => Ok(no_result_text(&session).map(|text| (id, text))),
+            // It was withdrawn meanwhile.
+            Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    });
+    Ok(try_join_all(found).await?.into_iter().flatten().collect())
 }
 
 /// Why a take is not counted; `None` if it is.

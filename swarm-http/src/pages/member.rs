@@ -12,7 +12,9 @@ use swarm_core::{Member, SessionId, Take};
 
 use super::charts::{Point, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Subjects, memo_title, number_param, part_title, uncounted_text, withheld_text};
+use super::lists::{
+    Subjects, memo_title, no_result_text, number_param, part_title, uncounted_text, withheld_text,
+};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
 use super::people::member_name;
@@ -150,7 +152,7 @@ pub(super) fn open(takes: &[TakeInSession]) -> Vec<OpenTake> {
 impl OpenTake {
     /// The position of the stance, if the take counts in a snapshot.
     pub(super) fn counted(&self) -> Option<Position> {
-        let counts = self.counting == Some(Counting::Counted);
+        let counts = self.counting == Some(Counting::Counted) && self.session.counts();
         Position::of_take(&self.take).filter(|_| counts)
     }
 }
@@ -173,7 +175,8 @@ fn time_before_deadline(takes: &[OpenTake]) -> Option<i64> {
     let left = |filed: &OpenTake| {
         Some(filed.session.window_closes_at?.millis() - filed.take.filed_at.millis())
     };
-    let mut left: Vec<_> = takes.iter().filter_map(left).collect();
+    let counted = takes.iter().filter(|filed| filed.session.counts());
+    let mut left: Vec<_> = counted.filter_map(left).collect();
     left.sort_unstable();
     left.get(left.len() / 2).copied()
 }
@@ -195,15 +198,16 @@ fn figures(takes: &[OpenTake], (filed, expected): (usize, usize)) -> Vec<(&'stat
 
 /// A chart for each subject, those with the most recent takes first.
 fn charts(takes: &[OpenTake], subjects: &Subjects, times: TimeFormatter) -> Vec<SubjectChart> {
+    let takes: Vec<_> = takes.iter().filter(|filed| filed.session.counts()).collect();
     let mut ids: Vec<&SubjectId> = Vec::new();
-    for take in takes {
+    for take in &takes {
         if !ids.contains(&&take.session.subject_id) {
             ids.push(&take.session.subject_id);
         }
     }
     let chart = |id: &SubjectId| {
         let of_subject = takes.iter().rev().filter(|take| take.session.subject_id == *id);
-        let of_subject: Vec<_> = of_subject.collect();
+        let of_subject: Vec<_> = of_subject.copied().collect();
         let figures = compared(of_subject.iter().copied());
         let changes = stance_changes(of_subject.iter().map(|it| &it.take.draft().stance));
         SubjectChart {
@@ -273,7 +277,7 @@ fn line(filed: &OpenTake, subjects: &Subjects, times: TimeFormatter) -> Line {
             Some(mark) => withheld_text(mark),
             None => first_words(draft.body.as_str(), MAX_EXCERPT),
         },
-        remark: filed.counting.and_then(uncounted_text),
+        remark: no_result_text(&filed.session).or(filed.counting.and_then(uncounted_text)),
         stance: stance::stance(&draft.stance, draft.confidence),
     }
 }

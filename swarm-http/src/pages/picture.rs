@@ -38,8 +38,8 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
             .filter_map(|it| Position::of_take(it))
             .collect(),
     };
-    let consensus =
-        session.snapshot.as_ref().and_then(|snapshot| snapshot.figures.consensus.as_ref());
+    let snapshot = session.snapshot.as_ref().filter(|_| session.voided.is_none());
+    let consensus = snapshot.and_then(|snapshot| snapshot.figures.consensus.as_ref());
     let mut answer = Answer::new(StatusCode::OK, "image/png", String::new());
     // Only a picture without area cannot be drawn.
     answer.body = png(&positions, consensus.map(|it| it.score)).unwrap_or_default().into();

@@ -42,7 +42,9 @@ struct SessionPage {
     frame: Frame,
     id: String,
     subject: (String, String),
-    stage: &'static str,
+    stage: String,
+    /// Why it counts for nothing, with the operator's note.
+    no_result: Option<(Markup, String)>,
     /// Whether a take filed now would count.
     open: bool,
     aggregated: bool,
@@ -130,7 +132,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let site = SiteContext::of(&request);
     let page = SessionPage {
         id: session.id.to_string(),
-        stage: stage_text::word(stage),
+        stage: match stage_text::mark(&summary) {
+            Some("void") => "void".to_owned(),
+            Some(mark) => format!("{mark}, {}", stage_text::word(stage)),
+            None => stage_text::word(stage).to_owned(),
+        },
+        no_result: no_result(&session, times),
         open: stage.takes_count(),
         aggregated: snapshot.is_some(),
         sealed: session.is_sealed(),
@@ -139,8 +146,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         figures: KeyFigures::of(&session, &counted, times),
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
-        field: field(snapshot, &counted, &people),
-        weights: snapshot.and_then(shares),
+        field: field(snapshot, session.voided.is_some(), &counted, &people),
+        weights: snapshot.filter(|_| session.voided.is_none()).and_then(shares),
         takes: shown.iter().map(view).collect(),
         later: before.is_some(),
         next: shown.last().filter(|_| !rest.is_empty()).map(|last| address(last.id())),
@@ -197,9 +204,30 @@ async fn people(
     People::find(request.tenant(), &ids).await
 }
 
-/// The stance field of the counted takes: of the snapshot, or so far.
-fn field(snapshot: Option<&Snapshot>, counted: &[PublicTake], people: &People) -> Option<Field> {
-    let consensus = snapshot.and_then(|snapshot| snapshot.figures.consensus.as_ref());
+/// Why the session counts for nothing, and the operator's note; `None` if it counts.
+fn no_result(session: &Session, times: TimeFormatter) -> Option<(Markup, String)> {
+    match &session.voided {
+        Some(voided) => {
+            let since = times.time(voided.at);
+            let text = format!("Void since {since}. What it found counts for nothing.");
+            Some((Markup(text), clipped(voided.note.as_str(), 500)))
+        }
+        None => session.practice.then(|| {
+            let text = "For practice: every active member may file here, and nothing of it counts.";
+            (Markup::text(text), String::new())
+        }),
+    }
+}
+
+/// The stance field of the counted takes: of the snapshot, or so far. That of a void session has no score.
+fn field(
+    snapshot: Option<&Snapshot>,
+    is_void: bool,
+    counted: &[PublicTake],
+    people: &People,
+) -> Option<Field> {
+    let consensus =
+        snapshot.filter(|_| !is_void).and_then(|snapshot| snapshot.figures.consensus.as_ref());
     let mut rows: Vec<StanceRow> = match snapshot {
         Some(snapshot) => {
             snapshot.quotes.iter().map(|quote| StanceRow::of_quote(quote, people)).collect()

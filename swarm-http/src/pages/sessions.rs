@@ -36,9 +36,14 @@ struct SessionsPage {
     next: Option<String>,
 }
 
+/// The word of a stage; some links have an earlier one.
+fn current(word: &str) -> &str {
+    if word == "scheduled" { stage_text::word(Stage::Scheduled) } else { word }
+}
+
 /// The shortest list in which all sessions of this subject, or in this stage, are.
 fn list(subject: Option<&SubjectId>, stage: Option<&str>) -> SessionList {
-    let is = |one: Stage| stage == Some(stage_text::word(one));
+    let is = |one: Stage| stage.map(current) == Some(stage_text::word(one));
     match subject {
         Some(subject) => SessionList::About(subject.clone()),
         None if is(Stage::Published) => SessionList::InState(SessionState::Published),
@@ -58,6 +63,7 @@ async fn found(
 ) -> Result<SummaryPage, Error> {
     let list = list(subject, state);
     let Some(state) = state else { return tenant.summaries(list, limit, before).await };
+    let state = current(state);
     let keeps = |session: &SessionSummary| {
         let stage = stage(session.state, session.window_closes_at, now);
         stage_text::word(stage) == state
@@ -96,7 +102,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
     let stages = STAGES.map(|stage| {
         let word = stage_text::word(stage);
-        (word, state == Some(word))
+        (word, state.map(current) == Some(word))
     });
     let find = find.named("subject", subject.as_ref().map(|id| subjects.name(id)));
     let path = find.address(before.map(|before| before.0));

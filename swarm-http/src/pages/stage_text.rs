@@ -1,6 +1,6 @@
 //! How far a session has come, in words. State and deadline are always read together.
 
-use swarm_core::domain::SessionSummary;
+use swarm_core::domain::{SessionState, SessionSummary};
 use swarm_core::rules::{Stage, stage};
 
 use super::markup::Markup;
@@ -14,7 +14,8 @@ pub(super) fn stage_of(session: &SessionSummary, times: TimeFormatter) -> Stage 
 /// The stage in one or two words.
 pub(super) fn word(stage: Stage) -> &'static str {
     match stage {
-        Stage::Scheduled => "scheduled",
+        // Takes are accepted already.
+        Stage::Scheduled => "announced",
         Stage::Open => "open",
         Stage::Closing => "closing",
         Stage::AwaitingResult => "awaiting result",
@@ -23,8 +24,33 @@ pub(super) fn word(stage: Stage) -> &'static str {
     }
 }
 
+/// The name of a state for people.
+pub(super) fn state_word(state: SessionState) -> &'static str {
+    match state {
+        SessionState::Scheduled => word(Stage::Scheduled),
+        SessionState::WindowClosed => "window closed",
+        state => state.as_str(),
+    }
+}
+
+/// Why the result of a session counts for nothing, in one word; `None` if it counts.
+pub(super) fn mark(session: &SessionSummary) -> Option<&'static str> {
+    match &session.voided {
+        Some(_) => Some("void"),
+        None => session.practice.then_some("practice"),
+    }
+}
+
 /// When the session closes or closed, and what that means at its stage.
 pub(super) fn deadline(session: &SessionSummary, times: TimeFormatter) -> Markup {
+    if let Some(voided) = &session.voided {
+        return Markup(format!("void since {}: it counts for nothing", times.time(voided.at)));
+    }
+    let text = deadline_text(session, times);
+    if session.practice { Markup(format!("for practice; {text}")) } else { text }
+}
+
+fn deadline_text(session: &SessionSummary, times: TimeFormatter) -> Markup {
     let stage = stage_of(session, times);
     let closes = session.window_closes_at.map(|at| (times.time(at), times.left(at)));
     Markup(match (stage, closes) {
@@ -73,19 +99,23 @@ fn result(
     }
 }
 
-/// `closes in 3 h` or the stage, for lists.
+/// `open, 3 h left` or the stage, for lists; `practice, open` or `void` of a session that does not count.
 pub(super) fn brief(session: &SessionSummary, times: TimeFormatter) -> String {
+    if session.voided.is_some() {
+        return "void".to_owned();
+    }
     let stage = stage_of(session, times);
     let left = session.window_closes_at.and_then(|deadline| times.left(deadline));
-    match (stage, left) {
+    let text = match (stage, left) {
         (Stage::Open, Some(left)) => format!("open, {left} left"),
         (stage, _) => word(stage).to_owned(),
-    }
+    };
+    if session.practice { format!("practice, {text}") } else { text }
 }
 
 #[cfg(test)]
 mod tests {
-    use swarm_core::domain::{SessionDraft, SessionState};
+    use swarm_core::domain::{Note, SessionDraft, SessionState, Voided};
     use swarm_core::json::Json;
     use swarm_core::{SessionId, Timestamp};
 
@@ -109,7 +139,7 @@ mod tests {
             (Collecting, ahead, "open, 3\u{a0}h left", "closes"),
             (Collecting, passed, "awaiting result", "not aggregated yet"),
             (Collecting, None, "open", "no deadline yet"),
-            (Scheduled, ahead, "scheduled", "takes are accepted until"),
+            (Scheduled, ahead, "announced", "takes are accepted until"),
             (WindowClosed, ahead, "closing", "late takes are accepted until"),
             (WindowClosed, passed, "awaiting result", "closed"),
             (Published, None, "published", "not published yet"),
@@ -119,5 +149,12 @@ mod tests {
             let Markup(text) = deadline(&session, times);
             assert!(text.contains(long), "{state} {closes:?}: {text}");
         }
+        let practice = SessionSummary { practice: true, ..session(Collecting, ahead) };
+        assert_eq!(brief(&practice, times), "practice, open, 3\u{a0}h left");
+        assert!(deadline(&practice, times).0.starts_with("for practice; closes"));
+        let voided = Voided { at: times.now, note: Note::parse("Wrong brief.").unwrap() };
+        let void = SessionSummary { voided: Some(voided), ..session(Published, passed) };
+        assert_eq!((brief(&void, times), mark(&void)), ("void".to_owned(), Some("void")));
+        assert!(deadline(&void, times).0.contains("counts for nothing"));
     }
 }

@@ -119,7 +119,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 /// The scores of the sessions that have a consensus, oldest first, with their days.
 fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, Vec<Score>) {
     let score = |session: &Arc<SessionSummary>| {
-        let figures = session.figures.as_ref()?;
+        let figures = session.figures.as_ref().filter(|_| session.counts())?;
         let consensus = figures.consensus.as_ref()?;
         let words = ResultView::words(figures)?;
         let score = Score {
@@ -138,7 +138,8 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
 
 /// A row of the table of scores.
 fn score_row(session: &SessionSummary, times: TimeFormatter) -> Option<(Markup, String)> {
-    Some((times.day(session.date), ResultView::words(session.figures.as_ref()?)?))
+    let figures = session.figures.as_ref().filter(|_| session.counts())?;
+    Some((times.day(session.date), ResultView::words(figures)?))
 }
 
 /// The latest snapshots that have a value, oldest first: day, day number, US dollars.

@@ -95,6 +95,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let shown = revisions.get(place).ok_or(Refusal::NotFound(Resource::Take))?;
     let before = place.checked_sub(1).and_then(|place| revisions.get(place));
     let newer = revisions.get(place + 1).map(|newer| links::take(newer.id()));
+    let no_result = lists::no_result_text(&*tenant.summary(shown.session_id()).await?);
     let counting = match newer {
         Some(_) => None,
         None => tenant.counting(shown).await?,
@@ -149,7 +150,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         session: links::session(take.session_id),
         date: times.day(draft.date),
         when: times.time(take.filed_at),
-        notes: counting.and_then(uncounted_text).into_iter().collect(),
+        notes: no_result.or(counting.and_then(uncounted_text)).into_iter().collect(),
         newer,
         body: markdown(draft.body.as_str(), HeadingLevel::H1),
         memo_link: links::web(draft.memo_url.as_str()),

@@ -9,7 +9,7 @@ use swarm_core::rules::{PublicTake, TakeFilter};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
-use super::lists::{Subjects, TakeView, number_param, part_title, withheld_text};
+use super::lists::{Subjects, TakeView, no_result_texts, number_param, part_title, withheld_text};
 use super::markdown::first_words;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
@@ -49,8 +49,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subjects = Subjects::find(tenant, ids).await?;
     let ids = found.takes.iter().map(PublicTake::member_id).chain(&filter.member);
     let people = People::find(tenant, ids).await?;
+    let remarks = no_result_texts(tenant, &found.takes).await?;
     let view = |take: &PublicTake| {
         let view = TakeView::in_list(take, &subjects, &people, times);
+        let view = view.remarked(remarks.get(&take.session_id()));
         let Some(take) = take.open() else { return view };
         let words = match &take.withheld {
             Some(mark) => withheld_text(mark),

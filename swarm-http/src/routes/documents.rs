@@ -202,8 +202,14 @@ pub(crate) async fn retract_memo(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn publish_brief(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let (prompt, by) = request.attributed_fields(Prompt::read)?;
-    let brief = request.tenant().publish_brief(id, prompt, &by).await?;
+    let ((prompt, replaces), by) = request.attributed_fields(|fields| {
+        Ok((Prompt::read(fields)?, fields.bool_if_any("replaces")?.unwrap_or(false)))
+    })?;
+    let tenant = request.tenant();
+    let brief = match replaces {
+        true => tenant.replace_brief(id, prompt, &by).await?,
+        false => tenant.publish_brief(id, prompt, &by).await?,
+    };
     Ok(wire::documents::brief_published(&brief).into())
 }
 

@@ -96,15 +96,26 @@ pub(super) fn routes() -> Vec<Route> {
                     FiledLater,
                     AlreadyAggregated,
                     AlreadyOpened,
+                    Problem::SessionState,
                     TakesSealed,
                 ]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/state", advance)
-                .about("Advance the state of a session; aggregated writes its snapshot")
+                .about(
+                    "Advance the state of a session; aggregated writes its snapshot. endWindow makes the deadline the time \
+                     of this commit",
+                )
                 .part("Id")
                 .body("StateChange")
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState, TakesSealed]),
+            post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/void", void)
+                .about("Void an aggregated session: it counts for nothing from now on")
+                .part("Id")
+                .body("VoidOrder")
+                .with(Work::Long)
+                .answers(200, &["SessionChanged"])
+                .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
                 .about("Withdraw a session without takes: it is as if it had never been convened")
                 .part("Id")
@@ -112,14 +123,21 @@ pub(super) fn routes() -> Vec<Route> {
                 .optional_body()
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, TakesOnFile]),
+                .refuses(&[InvalidRequest, NotFound, TakesOnFile, Problem::SessionState]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
                 .with(Work::Long)
                 .about("Freeze the roster, once")
                 .part("Id")
                 .body("RosterFreeze")
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, RosterFrozen, AlreadyAggregated, TakesSealed]),
+                .refuses(&[
+                    InvalidRequest,
+                    NotFound,
+                    RosterFrozen,
+                    AlreadyAggregated,
+                    Problem::SessionState,
+                    TakesSealed,
+                ]),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
                 .with(Work::Long)
                 .about("Excuse a member of the roster, or undo that")
@@ -133,13 +151,13 @@ pub(super) fn routes() -> Vec<Route> {
                 super::documents::publish_brief,
             )
             .with(Work::Long)
-            .about("Publish the brief of a session, once")
+            .about("Publish the brief of a session, or replace it while no take is on file")
             .part("Id")
             .body("BriefOrder")
             .optional_body()
             .answers(201, &["BriefPublished"])
             .mints("brief.id")
-            .refuses(&[InvalidRequest, NotFound, BriefPublished, AlreadyAggregated]),
+            .refuses(&[InvalidRequest, NotFound, BriefPublished, TakesOnFile, AlreadyAggregated]),
         ]),
     ]
     .into_iter()
@@ -284,8 +302,25 @@ pub(crate) async fn amend(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn advance(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let (state, by) = request.attributed_fields(SessionState::read)?;
-    let session = request.tenant().advance(id, state, &by).await?;
+    let ((state, ends_window), by) = request.attributed_fields(|fields| {
+        let state = SessionState::read(fields)?;
+        let ends_window = fields.bool_if_any("endWindow")?.unwrap_or(false);
+        if ends_window && state != SessionState::WindowClosed {
+            return Err(Invalid::new("endWindow", "goes with the state window_closed"));
+        }
+        Ok((state, ends_window))
+    })?;
+    let session = match ends_window {
+        true => request.tenant().end_window(id, &by).await?,
+        false => request.tenant().advance(id, state, &by).await?,
+    };
+    cautioned(&request, &session, wire::sessions::changed(&session)).await
+}
+
+pub(crate) async fn void(mut request: RequestContext) -> Reply {
+    let id = request.session_id()?;
+    let ((), by) = request.attributed_fields(|_| Ok(()))?;
+    let session = request.tenant().void_session(id, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 

@@ -110,7 +110,7 @@ impl Backend {
     pub fn postgres() -> Self {
         let url = POSTGRES.url();
         let (connected, postgres) = (url.clone(), Some(url.clone()));
-        let open = move || Arc::new(now(PostgresStore::connect(&connected)).unwrap()) as AnyStore;
+        let open = move || Arc::new(now(PostgresStore::create(&connected)).unwrap()) as AnyStore;
         let store = open();
         let clock = Clock::followed_by(move |now| POSTGRES.set_clock(&url, now));
         Self { postgres, ..Self::opened(clock, store, open) }

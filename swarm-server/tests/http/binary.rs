@@ -289,8 +289,9 @@ fn demo_prints_links_to_its_takes() {
             opened += 1;
         }
     }
-    // Seven links, one to verify, and the console.
-    assert_eq!(opened, 9);
+    // Eight links, one to verify, and the console.
+    assert_eq!(opened, 10);
+    assert!(shown.contains("For practice: every active member may file here"), "{shown}");
     assert!(shown.contains("Sealed until the session is opened"), "{shown}");
     assert!(shown.contains("Second look: volume confirms what the spread said."), "{shown}");
     assert_eq!(program.stop("INT").0.code(), Some(0));

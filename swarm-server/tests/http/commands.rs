@@ -139,9 +139,10 @@ fn a_week_of_a_desk_runs_through_commands_alone() {
 
     user.admin("session deadline 1 +1h").fails(2, "--yes");
     user.admin("session deadline 1 +1h --yes").ok();
-    user.admin("session close 1").ok();
     user.admin("session aggregate 1").fails(2, "--yes");
-    user.admin("session aggregate 1 --yes").ok();
+    user.admin("session close 1").fails(2, "--yes");
+    user.admin("session close 1 --yes").ok();
+    user.admin("session aggregate 1").ok();
     user.admin("session publish 1").ok();
     assert!(user.admin("session list --state published").ok().contains("\n1\t"));
     user.admin("memo retract 1").ok();
@@ -173,8 +174,8 @@ fn commands_that_are_said_to_be_next_are_right() {
     let convened = run(&next(&put));
     let brief = run(&next(&convened));
     brief.ok();
-    let closed = run(&format!("{admin} session close 1"));
-    let aggregated = run(&format!("{} --yes", next(&closed)));
+    let closed = run(&format!("{admin} session close 1 --yes"));
+    let aggregated = run(&next(&closed));
     let published = run(&next(&aggregated));
     assert!(run(&next(&published)).ok().contains("published"));
     user.file("a 'b'.json", &json!({ "id": "a 'b'", "name": "B" }).to_string());

@@ -52,7 +52,8 @@ impl Desk {
     }
 
     /// Fills an empty fixture: with the records of [`Fixture::filled`], members for the acts on members, a message of
-    /// mail, the take 2, which is withheld, the sessions 2 (no takes, no roster, no brief), 3 (a roster) and 4 (to be withdrawn), and an approved member.
+    /// mail, the take 2, which is withheld, the sessions 2 (no takes, no roster, no brief), 3 (a roster), 4 (to be withdrawn) and
+    /// 5 (aggregated), and an approved member.
     pub fn of(fixture: Fixture) -> Self {
         let (fixture, author) = fixture.filled();
         let client = &fixture.client;
@@ -75,6 +76,9 @@ impl Desk {
         client.submit(&other, other.draft("2026-11-21", "aurora")).expect(201);
         let note = json!({ "note": "It names a client." });
         client.operate("/takes/2/withhold", &note).expect(200);
+        let other = json!({ "date": "2026-11-19", "subjectId": "aurora" });
+        client.operate("/sessions", &other).expect(201);
+        client.operate("/sessions/5/state", &json!({ "state": "aggregated" })).expect(200);
         fixture.sign_log();
         Self { fixture, author, claim }
     }
@@ -121,6 +125,7 @@ impl Request {
             "/api/swarm/admin/sessions/{id}/roster" | "/api/swarm/admin/sessions/{id}/brief" => "2",
             "/api/swarm/admin/sessions/{id}/roster/excuse" => "3",
             "/api/swarm/admin/sessions/{id}/withdraw" => "4",
+            "/api/swarm/admin/sessions/{id}/void" => "5",
             _ => "1",
         };
         let path = route.path.replace("/sessions/1", &format!("/sessions/{session}"));

@@ -145,17 +145,43 @@ fn sessions(operator: &Operator<'_>) {
 
     assert!(operator.run("acts --limit 500").contains("\tmember.activated\t"));
     operator.change("session deadline 1 +1h --yes");
-    operator.change("session close 1");
-    operator.change("session open 1");
-    operator.change("session close 1");
+    user.admin("session close 1").fails(2, "--yes");
+    operator.change("session close 1 --yes");
+    let closed = json_of(&operator.run("session show 1 --json"))["session"].clone();
+    assert_eq!(closed["state"], "window_closed");
+    user.member("submit --stance neutral --confidence 0.5").fails(1, "no session collects takes");
+    operator.change("session deadline 1 +1h --yes");
+    operator.change("session close 1 --yes");
     operator.change("session aggregate 1 --yes");
     operator.change("session publish 1");
+    user.admin("session void 1 --yes").fails(2, "--note");
+    user.admin("session void 1 --note wrong").fails(2, "--yes");
+    operator.change("session void 1 --note wrong --yes");
+    user.admin("session void 1 --note again --yes").fails(1, "session is void");
+    assert!(operator.run("session list").contains("\tpublished, void\t"));
+    operator
+        .change("session convene --subject aurora --date 2026-11-18 --state scheduled --finish");
+    assert!(operator.run("session list").contains("\tannounced\t"));
+    operator.change("session open 3");
+    operator.change("session brief 3");
+    user.admin("session brief 3").fails(1, "brief already published");
+    operator.change("session brief 3 --replace");
+    operator.change("session withdraw 3");
+    operator.change("session convene --subject aurora --date 2026-11-17 --practice --closes +3h");
+    assert!(operator.run("session list").contains("\tcollecting, practice\t"));
+    operator.change("session convene --subject aurora --date 2026-11-17 --closes +3h");
+    user.member("submit --session 4 --stance neutral --confidence 0.5")
+        .fails(1, "would land in session 5");
+    user.member("submit --session 4 --stance neutral --confidence 0.5 --dry-run")
+        .fails(1, "session 5");
+    operator.change("session withdraw 5");
+    user.member("submit --session 4 --stance neutral --confidence 0.5").ok();
     assert!(operator.run("session list --state published").contains("\n1\t"));
     assert!(operator.run("session show 1").contains("published"));
     operator.change("session convene --subject aurora --blind --closes +3h");
-    let blind = json_of(&operator.run("session show 3 --json"));
+    let blind = json_of(&operator.run("session show 6 --json"));
     assert_eq!(blind["session"]["blind"], true);
-    operator.change("session withdraw 3");
+    operator.change("session withdraw 6");
     operator.change("memo retract 1");
     operator.change("take withhold 1 --note client");
     operator.change("take restore 1");

@@ -59,6 +59,12 @@ fn result_is_shown_with_score_and_split_and_set_apart_without_quorum() {
     }
     let list = html(&client, "/swarm/sessions");
     assert!(list.contains("quorum missed: 3 of 9") && list.contains("<strong>+0.67</strong>"));
+    let feed = client.get("/feed.xml").expect(200).text;
+    for title in
+        [format!("aurora, {DAY}: +0.67 constructive"), format!("borealis, {DAY}: quorum missed")]
+    {
+        assert!(feed.contains(&format!("<title>{title}</title>")), "{feed}");
+    }
     let member = html(&client, &format!("/swarm/members/{}", grace.id));
     assert!(member.contains("against the consensus in 1 of 1"), "{member}");
 }
@@ -70,10 +76,13 @@ fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
     let ada = Author::join(&client, "Ada");
     client.convene(DAY, "aurora");
     file(&client, &ada, "aurora", "bullish");
-    advance(&client, 1, &["window_closed", "aggregated"]);
+    advance(&client, 1, &["window_closed"]);
     let home = html(&client, "/");
     assert!(home.contains("Awaiting result") && home.contains("bullish it is"), "{home}");
     assert!(home.contains("No session is open"), "{home}");
+    advance(&client, 1, &["aggregated"]);
+    let home = html(&client, "/");
+    assert!(!home.contains("Awaiting result") && home.contains("+2.00"), "{home}");
     let session = html(&client, "/swarm/sessions/1");
     assert!(session.contains(">aggregated</span>") && !session.contains("closes "), "{session}");
 }

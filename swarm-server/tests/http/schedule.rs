@@ -1,13 +1,15 @@
 //! The schedule of sessions: each step is committed once, whatever number of servers there are and however often
 //! they are killed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use swarm_core::domain::{Closes, Schedule, ScheduleEntry, SubjectId, TimeOfDay, Weekdays};
+use swarm_core::domain::{
+    Closes, Schedule, ScheduleEntry, SubjectId, TimeOfDay, TimeZone, Weekdays,
+};
 use swarm_core::service::ConvenedWindows;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
 use swarm_redis_testing::{Server as Redis, wait_until};
@@ -17,6 +19,8 @@ use tokio::task::AbortHandle;
 
 use crate::backend::{AnyStore, Backend, FILE, connect, nightly, on_every_store};
 use crate::clock::Clock;
+use crate::commands::User;
+use crate::console::visitor::Visitor;
 use crate::fixture::{Fixture, now};
 use crate::harness::{ADMIN, Client};
 use crate::program::{Program, configuration, refusal};
@@ -120,7 +124,7 @@ fn another(backend: &Backend) -> AnyStore {
         return Arc::new(connect(&redis.url()));
     }
     if let Some(url) = &backend.postgres {
-        return Arc::new(now(PostgresStore::connect(url)).unwrap());
+        return Arc::new(now(PostgresStore::create(url)).unwrap());
     }
     let Some(folder) = &backend.folder else { return Arc::clone(&backend.store) };
     let clock = backend.clock.clone();
@@ -204,6 +208,49 @@ fn invalid_schedule_stops_the_start() {
     }
 }
 
+#[test]
+fn skipped_windows_are_shown_everywhere() {
+    let lines = "[[tenants.schedule]]\nsubject = \"aurora\"\nopens = \"09:00\"\n\
+                 timezone = \"Asia/Kolkata\"\ncloses_after = \"1m\"\nroster = [\"nobody\"]\n";
+    let file = configuration(
+        "skipped.toml",
+        &tenant("default", lines).replace("default.example", "127.0.0.1"),
+    );
+    let arguments = ["serve", "--store=memory", "--config", file.to_str().unwrap()];
+    let (program, operations) = Program::with_operations_apart(&arguments, &[]);
+    let client = &program.client;
+    let rows = || {
+        let headers = [("x-admin-token", ADMIN)];
+        let status = client.send("GET", "/api/swarm/admin/status", &headers, b"").expect(200);
+        // While its window is open, there is one more.
+        let mut rows = status.json()["schedule"].as_array().unwrap().clone();
+        rows.drain(..rows.len() - 3);
+        rows
+    };
+    let skips = |why: &Value| {
+        let rows = rows();
+        assert!(rows.iter().all(|row| row["skipped"] == *why), "{rows:?}");
+        rows
+    };
+    let first = &skips(&json!("no such subject"))[0];
+    assert!(first["at"].as_str().unwrap().ends_with("T03:30:00.000Z"), "{first}");
+    assert!(first["local"].as_str().unwrap().ends_with("T09:00:00+05:30"), "{first}");
+    assert_eq!((&first["timezone"], &first["last"]), (&json!("Asia/Kolkata"), &Value::Null));
+    wait_until("the windows are counted", || {
+        let metrics = operations.get("/metrics").expect(200).text;
+        let counts = |start| metrics.lines().any(|line| line.starts_with(start));
+        counts("swarm_schedule_skipped 3") || counts("swarm_schedule_skipped 4")
+    });
+    put_subject(client, "aurora");
+    skips(&json!("roster lists \"nobody\", who is no member"));
+    let user = User::of(&program);
+    let said = user.admin("status").ok();
+    let line = "T09:00:00+05:30 Asia/Kolkata  aurora  will be skipped: roster lists \"nobody\"";
+    assert!(said.matches(line).count() >= 3, "{said}");
+    let page = Visitor::signed_in(client).get("/operate").text;
+    assert!(page.contains("Asia/Kolkata") && page.contains("will be skipped"), "{page}");
+}
+
 fn put_subject(client: &Client, id: &str) {
     client.operate("/subjects", &json!({ "id": id, "name": id })).expect(201);
 }
@@ -213,6 +260,8 @@ fn entry(subject: &str) -> ScheduleEntry {
     ScheduleEntry {
         subjects: vec![SubjectId::parse(subject).unwrap()],
         days: Weekdays::ALL,
+        timezone: TimeZone::UTC,
+        skip: BTreeSet::new(),
         opens: TimeOfDay::parse("opens", "11:00").unwrap(),
         closes: Closes::After(5 * HOUR),
         roster: None,
@@ -222,6 +271,10 @@ fn entry(subject: &str) -> ScheduleEntry {
         aggregate: true,
         publish: true,
         blind: false,
+        practice: false,
+        question: None,
+        resolution: None,
+        resolves_after: None,
     }
 }
 

@@ -1,12 +1,13 @@
 //! The schedule of sessions over several days, with a manual clock.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Actor, Attribution, Closes, MemberState, Schedule, ScheduleEntry, ScheduledRoster, Seq,
-    Session, SessionPatch, SessionState, Subject, Weekdays,
+    Actor, Attribution, Closes, MemberState, QuestionText, Schedule, ScheduleEntry,
+    ScheduledRoster, Seq, Session, SessionPatch, SessionState, Subject, TimeZone, Weekdays,
 };
 use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
 use swarm_core::store::{
@@ -72,6 +73,124 @@ async fn window_of_the_day_before_is_still_open() {
     let session = &desk.sessions().await[0];
     assert_eq!(session.date, day("2026-11-23"));
     assert_eq!(session.window_closes_at, Some(moment("2026-11-24T02:00:00Z")));
+}
+
+#[tokio::test]
+async fn times_and_days_are_of_the_time_zone() {
+    // Summer time begins on 8 March and ends on 1 November.
+    for (now, opens, closes) in [
+        ("2026-03-07T23:00:00Z", "2026-03-07T23:00:00Z", "2026-03-08T02:00:00Z"),
+        ("2026-03-09T00:00:00Z", "2026-03-08T22:00:00Z", "2026-03-09T01:00:00Z"),
+        ("2026-10-31T23:59:59Z", "2026-10-31T22:00:00Z", "2026-11-01T01:00:00Z"),
+        ("2026-11-02T02:00:00Z", "2026-11-01T23:00:00Z", "2026-11-02T02:00:00Z"),
+    ] {
+        let desk = Desk::at(now).await;
+        let evening = ScheduleEntry {
+            timezone: zone("America/New_York"),
+            opens: time("18:00"),
+            closes: Closes::At(time("21:00")),
+            ..automatic(&["lending"])
+        };
+        assert_eq!(desk.steps(&schedule([evening])).await, [(1, Convened), (1, Brief)]);
+        let session = &desk.sessions().await[0];
+        assert_eq!(session.date.to_string(), opens[..10], "{now}");
+        assert_eq!(session.window_closes_at, Some(moment(closes)));
+    }
+    // In Tokyo, Tuesday begins on Monday.
+    let tuesdays = ScheduleEntry {
+        timezone: zone("Asia/Tokyo"),
+        days: Weekdays::parse(["tue"]).unwrap(),
+        opens: time("08:00"),
+        ..automatic(&["lending"])
+    };
+    let desk = Desk::at("2026-11-22T23:00:00Z").await;
+    let schedule = schedule([tuesdays]);
+    assert_eq!(desk.steps(&schedule).await, []);
+    desk.set("2026-11-23T23:00:00Z");
+    assert_eq!(desk.steps(&schedule).await, [(1, Convened), (1, Brief)]);
+    assert_eq!(desk.sessions().await[0].date, day("2026-11-24"));
+}
+
+#[tokio::test]
+async fn changes_of_the_clock_convene_one_session_a_day() {
+    let opens = |time_of_day: &str| ScheduleEntry {
+        timezone: zone("America/New_York"),
+        opens: time(time_of_day),
+        closes: Closes::After(60 * 60 * 1_000),
+        ..automatic(&["lending"])
+    };
+    // 02:30 is left out: the first time after it is 03:00, in summer time.
+    let desk = Desk::at("2026-03-08T06:59:59.999Z").await;
+    assert_eq!(desk.steps(&schedule([opens("02:30")])).await, []);
+    desk.set("2026-03-08T07:00:00Z");
+    assert_eq!(desk.steps(&schedule([opens("02:30")])).await.len(), 2);
+    assert_eq!(desk.sessions().await[0].window_closes_at, Some(moment("2026-03-08T08:00:00Z")));
+    // 01:30 comes twice: it is the first.
+    let desk = Desk::at("2026-11-01T05:30:00Z").await;
+    assert_eq!(desk.steps(&schedule([opens("01:30")])).await.len(), 2);
+    desk.set("2026-11-01T06:30:00.001Z");
+    assert_eq!(desk.steps(&schedule([opens("01:30")])).await, []);
+    assert_eq!(desk.sessions().await.len(), 1);
+}
+
+#[tokio::test]
+async fn skipped_days_have_no_session_and_change_no_turn() {
+    let subjects = ["lending", "stables", "perps"];
+    let days = |skip: &[&str]| {
+        let skip = skip.iter().map(|it| day(it)).collect();
+        let schedule = schedule([ScheduleEntry { skip, ..automatic(&subjects) }]);
+        async move {
+            let desk = Desk::at("2026-12-23T15:00:00Z").await;
+            for day in 23..=28 {
+                desk.set(&format!("2026-12-{day}T15:00:00Z"));
+                let _ = desk.follow(&schedule).await;
+            }
+            let sessions = desk.sessions().await;
+            let named = sessions.iter().map(|it| (it.date, it.subject_id.clone()));
+            named.collect::<std::collections::BTreeMap<_, _>>()
+        }
+    };
+    let mut all = days(&[]).await;
+    assert_eq!(all.len(), 6);
+    let skipped = days(&["2026-12-25", "2026-12-26"]).await;
+    all.retain(|date, _| ![day("2026-12-25"), day("2026-12-26")].contains(date));
+    assert_eq!(skipped, all);
+}
+
+#[tokio::test]
+async fn status_shows_three_runs_in_both_times_and_what_is_skipped() {
+    let desk = Desk::at("2026-10-30T14:30:00Z").await;
+    let berlin = |subject| ScheduleEntry {
+        timezone: zone("Europe/Berlin"),
+        days: Weekdays::parse(["fri", "mon"]).unwrap(),
+        skip: [day("2026-11-02")].into(),
+        opens: time("15:00"),
+        ..automatic(&[subject])
+    };
+    let schedule = schedule([berlin("lending"), berlin("unknown")]);
+    let _ = desk.follow(&schedule).await;
+    let shown = || async {
+        let rows = desk.tenant().schedule_status(&schedule).await.unwrap();
+        let shown = rows.into_iter().map(|row| {
+            let skipped = row.skipped.unwrap_or_default();
+            format!("{} {} {} {skipped}", row.subject_id, row.at, row.local)
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let open = "unknown 2026-10-30T14:00:00.000Z 2026-10-30T15:00:00+01:00 no such subject";
+    let next = ["2026-11-06", "2026-11-09", "2026-11-13"];
+    let runs = |subject: &str, why: &str| {
+        let run = |day| format!("{subject} {day}T14:00:00.000Z {day}T15:00:00+01:00 {why}");
+        next.map(run)
+    };
+    let mut expected: Vec<_> = runs("lending", "").into();
+    expected.push(open.to_owned());
+    expected.extend(runs("unknown", "no such subject"));
+    assert_eq!(shown().await, expected);
+    // Nothing is skipped any more, and the open window has its session.
+    desk.put_subject("unknown").await;
+    assert_eq!(desk.steps(&schedule).await.len(), 2);
+    assert_eq!(shown().await, [runs("lending", ""), runs("unknown", "")].concat());
 }
 
 #[tokio::test]
@@ -217,6 +336,60 @@ async fn withdrawn_session_is_not_convened_again() {
 }
 
 #[tokio::test]
+async fn questions_and_practice_are_as_for_sessions_convened_by_hand() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let asked = ScheduleEntry {
+        question: Some(QuestionText::parse("More or less exposed?").unwrap()),
+        resolves_after: Some(7 * 24 * 60 * 60 * 1_000),
+        ..automatic(&["lending"])
+    };
+    let practice = ScheduleEntry { practice: true, quorum: None, ..automatic(&["stables"]) };
+    let schedule = schedule([asked, practice]);
+    assert_eq!(desk.steps(&schedule).await.len(), 4);
+    let [second, first] = desk.sessions().await.try_into().unwrap();
+    assert_eq!(first.question.text.as_ref().unwrap().as_str(), "More or less exposed?");
+    // A week after the deadline.
+    assert_eq!(first.question.resolves_at, Some(moment("2026-11-30T19:00:00Z")));
+    assert!(second.practice && second.question.is_empty());
+    // Takes for a session that counts are not diverted.
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let by = &Attribution::from(Actor::OPERATOR);
+    let draft = swarm_core::domain::SessionDraft::new(day("2026-11-23"), subject("stables"));
+    desk.tenant().convene(&draft, by).await.unwrap();
+    let did = desk.follow(&schedule).await;
+    assert!(
+        matches!(&did.skipped[..], [(_, Refusal::InvalidRequest(why))] if why.field == "practice")
+    );
+}
+
+/// Also one that an operator voided: it is not published.
+#[tokio::test]
+async fn sessions_that_the_server_finishes_need_no_schedule() {
+    let desk = Desk::at("2026-11-23T15:00:00Z").await;
+    let by = &Attribution::from(Actor::OPERATOR);
+    let draft = |subject: &str| swarm_core::domain::SessionDraft {
+        finish: true,
+        window_closes_at: Some(moment("2026-11-23T19:00:00Z")),
+        ..swarm_testing::session_draft(subject)
+    };
+    for subject in ["lending", "stables"] {
+        desk.tenant().convene(&draft(subject), by).await.unwrap();
+    }
+    // Aggregated by hand, ahead of the deadline, and voided.
+    let early = SessionId(2);
+    desk.tenant().advance(early, SessionState::Aggregated, by).await.unwrap();
+    let noted = Attribution { note: Some("too early".parse().unwrap()), ..by.clone() };
+    desk.tenant().void_session(early, &noted).await.unwrap();
+    let none = schedule([]);
+    assert_eq!(desk.steps(&none).await, []);
+    desk.set("2026-11-23T19:00:00.001Z");
+    desk.tenant().close_due_sessions().await.unwrap();
+    assert_eq!(desk.steps(&none).await, [(1, Aggregated), (1, Published)]);
+    assert_eq!(desk.steps(&none).await, []);
+    assert_eq!(desk.tenant().session(early).await.unwrap().0.state, SessionState::Aggregated);
+}
+
+#[tokio::test]
 async fn operators_sessions_are_left_alone() {
     let desk = Desk::at("2026-11-23T15:00:00Z").await;
     let schedule = schedule([automatic(&["lending"])]);
@@ -349,6 +522,8 @@ fn automatic(subjects: &[&str]) -> ScheduleEntry {
     ScheduleEntry {
         subjects: subjects.iter().map(|id| subject(id)).collect(),
         days: Weekdays::ALL,
+        timezone: TimeZone::UTC,
+        skip: BTreeSet::new(),
         opens: time("14:00"),
         closes: FIVE_HOURS,
         roster: None,
@@ -358,6 +533,10 @@ fn automatic(subjects: &[&str]) -> ScheduleEntry {
         aggregate: true,
         publish: true,
         blind: false,
+        practice: false,
+        question: None,
+        resolution: None,
+        resolves_after: None,
     }
 }
 
@@ -367,6 +546,10 @@ fn schedule(entries: impl Into<Vec<ScheduleEntry>>) -> Schedule {
 
 fn time(text: &str) -> swarm_core::domain::TimeOfDay {
     swarm_core::domain::TimeOfDay::parse("time", text).unwrap()
+}
+
+fn zone(name: &str) -> TimeZone {
+    TimeZone::parse("timezone", name).unwrap()
 }
 
 fn tenant() -> TenantId {

@@ -13,16 +13,10 @@ use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
 use crate::failure::{Failure, Outcome};
-use crate::schema::Schema;
+use crate::options::Options;
 
 use servers::Places;
 pub(crate) use servers::Server;
-
-/// The number of connections unless the address says another: more hardly help on one database.
-const POOL_SIZE: usize = 10;
-
-/// How long a call may take unless the address says another time.
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a connection to one host may take to open, unless the address says another time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -43,14 +37,6 @@ const VARIABLES: [(&str, &str); 12] = [
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
 ];
 
-/// What a database is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    ReadWrite,
-    /// Reads alone, so that a server that takes no writes will do.
-    ReadOnly,
-}
-
 /// An address, parsed. The configuration of its servers may hold a password.
 #[derive(Clone)]
 pub(crate) struct Settings {
@@ -59,11 +45,7 @@ pub(crate) struct Settings {
     pub(crate) servers: Vec<Server>,
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "only TLS reads it"))]
     pub(crate) tls: Tls,
-    pub(crate) schema: Schema,
-    pub(crate) pool_size: usize,
-    pub(crate) statement_timeout: Duration,
-    /// Whether to refuse a server that may lose what it has acknowledged.
-    pub(crate) strict: bool,
+    pub(crate) options: Options,
 }
 
 /// What is verified of the server's certificate, if TLS is used.
@@ -116,40 +98,30 @@ struct Parsed {
     ssl_mode: Option<String>,
     root_certificate: Option<PathBuf>,
     passfile: Option<PathBuf>,
-    schema: Option<Schema>,
-    pool_size: Option<usize>,
-    statement_timeout: Option<u64>,
-    strict: bool,
+    options: Options,
 }
 
 impl Parsed {
     fn set(&mut self, name: &str, value: &str) -> Outcome<()> {
         match name {
             "strict" => {
-                self.strict = value.parse().map_err(|_| Failure::invalid(name, "true or false"))?;
+                self.options.strict =
+                    value.parse().map_err(|_| Failure::invalid(name, "true or false"))?;
             }
-            "schema" => {
-                // Statements quote the name; some are within the body of a function, or have a comment before them.
-                let fits = (1..=63).contains(&value.len())
-                    && !value.contains("$$")
-                    && !value.chars().any(char::is_control);
-                let schema = fits.then(|| Schema::named(value));
-                let rule = "1 to 63 bytes, without $$ and control characters";
-                self.schema = Some(schema.ok_or_else(|| Failure::invalid(name, rule))?);
-            }
+            "schema" => self.options = std::mem::take(&mut self.options).with_schema(value)?,
             "host" => value.clone_into(&mut self.places.hosts),
             "hostaddr" => value.clone_into(&mut self.places.addresses),
             "port" => value.clone_into(&mut self.places.ports),
             "pool" => {
                 let size = value.parse().ok().filter(|size| (1..=1_000).contains(size));
-                self.pool_size =
-                    Some(size.ok_or_else(|| Failure::invalid(name, "from 1 to 1000"))?);
+                self.options.pool_size =
+                    size.ok_or_else(|| Failure::invalid(name, "from 1 to 1000"))?;
             }
             "statement_timeout" => {
                 let seconds = value.parse().ok().filter(|seconds| (1..=60).contains(seconds));
                 let seconds =
                     seconds.ok_or_else(|| Failure::invalid(name, "from 1 to 60 seconds"))?;
-                self.statement_timeout = Some(seconds);
+                self.options.statement_timeout = Duration::from_secs(seconds);
             }
             "sslmode" => self.ssl_mode = Some(value.to_owned()),
             "sslrootcert" => self.root_certificate = Some(PathBuf::from(value)),
@@ -201,7 +173,7 @@ impl Parsed {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
-        config.tcp_user_timeout(STATEMENT_TIMEOUT);
+        config.tcp_user_timeout(Options::default().statement_timeout);
         let mut servers = self.places.servers(&config)?;
         if config.get_password().is_none() {
             let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
@@ -213,12 +185,7 @@ impl Parsed {
             config,
             servers,
             tls: Tls { verify, root_certificate: self.root_certificate },
-            schema: self.schema.unwrap_or_else(|| Schema::named(Schema::DEFAULT)),
-            pool_size: self.pool_size.unwrap_or(POOL_SIZE),
-            statement_timeout: self
-                .statement_timeout
-                .map_or(STATEMENT_TIMEOUT, Duration::from_secs),
-            strict: self.strict,
+            options: self.options,
         })
     }
 }
@@ -251,8 +218,8 @@ mod tests {
         assert_eq!(read.config.get_ssl_mode(), SslMode::Require);
         let root_certificate = Some(PathBuf::from("/ca.pem"));
         assert_eq!(read.tls, Tls { verify: Verify::AuthorityAndName, root_certificate });
-        assert_eq!((read.pool_size, read.strict), (3, true));
-        assert_eq!(read.statement_timeout, Duration::from_secs(9));
+        assert_eq!((read.options.pool_size, read.options.strict), (3, true));
+        assert_eq!(read.options.statement_timeout, Duration::from_secs(9));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use swarm_testing::backend::TABLES;
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
 async fn open(url: &str) -> Arc<dyn Backend> {
-    Arc::new(PostgresBackend::connect(url, TABLES).await.unwrap())
+    Arc::new(PostgresBackend::create(url, TABLES).await.unwrap())
 }
 
 /// The address of a schema.

@@ -23,7 +23,7 @@ impl Schema {
     }
 
     async fn open(&self) -> Arc<PostgresStore> {
-        Arc::new(PostgresStore::connect(&self.0).await.unwrap())
+        Arc::new(PostgresStore::create(&self.0).await.unwrap())
     }
 
     fn set_clock(&self, now: Timestamp) {

@@ -3,6 +3,7 @@
 mod backend;
 mod conformance;
 mod nightly;
+mod parts;
 mod plans;
 mod pool;
 mod views;

@@ -22,7 +22,7 @@ const TILES: u64 = 500;
 #[tokio::test]
 async fn lookups_of_nonces_and_tiles_use_their_indexes_without_statistics() {
     let server = Server::start(&["autovacuum=off"]);
-    let store = PostgresStore::connect(&format!("{}&pool=1", server.url())).await.unwrap();
+    let store = PostgresStore::create(&format!("{}&pool=1", server.url())).await.unwrap();
     let world = TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap());
     let author = world.author("ada").await;
     for number in 0..SESSIONS {

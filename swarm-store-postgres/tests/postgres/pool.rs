@@ -20,7 +20,7 @@ async fn commit_does_not_wait_for_reads() {
     let server = Server::start(&[]);
     let url = server.url();
     let schema = url.split_once("schema=").unwrap().1;
-    let store = Arc::new(PostgresStore::connect(&format!("{url}&pool=4")).await.unwrap());
+    let store = Arc::new(PostgresStore::create(&format!("{url}&pool=4")).await.unwrap());
     let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
     let (blocker, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
     tokio::spawn(connection);

@@ -14,7 +14,7 @@ async fn views_show_records_and_a_trigger_on_takes_is_fired() {
     let server = Server::start(&[]);
     let url = server.url();
     let schema = url.split_once("schema=").unwrap().1;
-    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
     server.psql(&format!(
         "CREATE TABLE filed (take bigint);
          CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql

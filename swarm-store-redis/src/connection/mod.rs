@@ -58,7 +58,7 @@ enum Connection {
 
 impl Connection {
     async fn open(Address(servers): Address) -> RedisResult<Self> {
-        #[cfg(feature = "tls")]
+        #[cfg(feature = "ring")]
         install_tls_provider();
         Ok(match servers {
             Servers::One(target) => {
@@ -154,7 +154,7 @@ impl Connection {
 type Server = Option<(String, u16)>;
 
 /// Makes `ring` the cryptography provider of rustls, unless the program has installed another.
-#[cfg(feature = "tls")]
+#[cfg(feature = "ring")]
 fn install_tls_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -277,6 +277,15 @@ fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
     if !before.filed.sealed.is_empty() && !before.is_opened {
         faults.extend(changed_while_sealed(before, act, place));
     }
+    if is_given(&before.record, "voided") {
+        faults.push(format!("{} after it was voided", printable(&act.act)));
+    }
+    if act.act == "void" && from < Aggregated {
+        faults.push(format!("voided, though it is {from}"));
+    }
+    if act.act == "void" && is_given(&before.record, "practice") {
+        faults.push("voided, though it is for practice".to_owned());
+    }
     if act.act == "withdrawn" && before.filed.takes > 0 {
         faults.push(format!("withdrawn with {}", takes_on_file(before.filed.takes)));
     }
@@ -333,6 +342,12 @@ fn changed_fields(before: &str, after: &Object) -> Vec<String> {
         before.members().chain(after.members()).map(|(name, _)| name).collect();
     let changed = names.into_iter().filter(|name| value(&before, name) != value(after, name));
     changed.map(str::to_owned).collect()
+}
+
+/// Whether a record has a field that is not `null`.
+fn is_given(record: &str, name: &str) -> bool {
+    let record = Json::read(record.as_bytes()).unwrap_or(Json::Null).into_object();
+    record.members().any(|(field, value)| field == name && *value != Json::Null)
 }
 
 /// A field of a record, for people.

@@ -11,7 +11,9 @@ use crate::domain::{
 use crate::rules::{self, BriefFacts, Refusal};
 use crate::service::retries::until_committed;
 use crate::service::{Error, Tenant};
-use crate::store::{Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError};
+use crate::store::{
+    Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError, TakeQuery,
+};
 
 /// The number of published sessions in a brief (API.md, 6.6).
 const RECENT_SESSIONS: usize = 5;
@@ -29,6 +31,30 @@ impl Tenant {
         prompt: Option<Prompt>,
         by: &Attribution,
     ) -> Result<Brief, Error> {
+        self.put_brief(id, prompt, false, by).await
+    }
+
+    /// Publishes the brief of a session in which no take is on file, in place of an earlier one if there is one. It keeps the
+    /// id of that.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::TakesOnFile`] when it has one, and takes.
+    pub async fn replace_brief(
+        &self,
+        id: SessionId,
+        prompt: Option<Prompt>,
+        by: &Attribution,
+    ) -> Result<Brief, Error> {
+        self.put_brief(id, prompt, true, by).await
+    }
+
+    async fn put_brief(
+        &self,
+        id: SessionId,
+        prompt: Option<Prompt>,
+        replace: bool,
+        by: &Attribution,
+    ) -> Result<Brief, Error> {
         until_committed("publish brief", || async {
             let session = self.load(id).await?;
             let briefed = rules::after_act(Session::clone(&session.record));
@@ -36,11 +62,18 @@ impl Tenant {
             let guard = DocumentGuard::ReplacedSession(Arc::new(briefed), session.version);
             let Session { date, subject_id, .. } = Session::clone(&session.record);
             let body = rules::compose(self.brief_facts(session.record).await?, prompt.clone())?;
+            if replace && self.brief(id).await?.is_some() {
+                let one = TakeQuery { limit: 1, ..TakeQuery::all(id) };
+                // A take that is filed meanwhile makes the commit stale.
+                if !self.session_takes(&one).await?.1.is_empty() {
+                    return Err(Refusal::TakesOnFile.into());
+                }
+            }
             let draft = DocumentDraft {
                 key: Some(id.to_string()),
                 group: brief_group(date, &subject_id),
                 json: json::write(&body),
-                replace: false,
+                replace,
                 guard: Some(guard),
                 quota: None,
                 act,

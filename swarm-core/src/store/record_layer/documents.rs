@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::members::{at_most, key as member_key};
 use super::rows::{Outcome, number, text, time};
-use super::tables::{DOCUMENT_BYTES, documents, documents_sequence, members, sessions};
+use super::tables::{DOCUMENT_BYTES, documents, documents_sequence, members, sessions, takes};
 use super::{Answers, Change, Made, TenantRecords, acts, unexpected};
 use crate::domain::{Session, SessionId, Timestamp, Version};
 use crate::store::backend::{
@@ -130,8 +130,12 @@ impl<B: Backend> TenantRecords<B> {
         if let Some(count) = quota.count.filter(|_| stored.is_none()) {
             guards.push((is_below(collection, &draft.group, count), Some(Put::Full)));
         }
-        let mut change = Change::default();
+        let (mut change, mut is_restamped) = (Change::default(), false);
         if let Some(DocumentGuard::ReplacedSession(session, _)) = &draft.guard {
+            if stored.is_some() {
+                guards.push((has_no_take(session), Some(Put::Stale)));
+                is_restamped = true;
+            }
             change.writes.push(super::session_row::replacement(Session::clone(session)));
         }
         if collection.has_limited_size() {
@@ -149,8 +153,11 @@ impl<B: Backend> TenantRecords<B> {
         let key = draft.key.as_deref();
         match &replaced {
             Some((document, _)) => {
-                let columns =
-                    Columns { id: document.id.into(), created_at: document.created_at.into() };
+                let created_at = match is_restamped {
+                    true => Term::Now,
+                    false => document.created_at.into(),
+                };
+                let columns = Columns { id: document.id.into(), created_at };
                 change.writes.push(columns.write(collection, key, &draft.group, &draft.json));
                 let known = |act: &Act| act.entry(document.id, Timestamp::EPOCH);
                 let act = draft.act.as_ref().map(|act| Act::from((*known(act)).clone()));
@@ -168,7 +175,8 @@ impl<B: Backend> TenantRecords<B> {
         match self.commit(op, Change { checks, ..change }).await? {
             Made::Now(assigned) => Ok(Some(match replaced {
                 Some((document, _)) => {
-                    Put::Replaced(Document { json: draft.json.clone(), ..document })
+                    let created_at = if is_restamped { assigned.at } else { document.created_at };
+                    Put::Replaced(Document { json: draft.json.clone(), created_at, ..document })
                 }
                 None => {
                     let id = assigned.numbers.first().copied().unwrap_or(0);
@@ -212,6 +220,12 @@ fn is_below(collection: Collection, group: &str, count: DocumentCount) -> Check 
         ..Range::index(&documents::TABLE, index, prefix)
     };
     at_most(range, Vec::new(), count.most)
+}
+
+/// A check that no take is on file in a session.
+fn has_no_take(session: &Session) -> Check {
+    let range = Range::index(&takes::TABLE, takes::BY_SESSION, vec![session.id.0.into()]);
+    Check::Count { range, except: Vec::new(), least: 0, most: 0 }
 }
 
 /// A check that is never met.

@@ -30,6 +30,7 @@ pub(super) fn columns(session: &Session, id: Term, convened_at: Term) -> Vec<Ter
         u64::from(session.finish).into(),
         session.opened_at.into(),
         session.published_at.into(),
+        session.published_at.filter(|_| session.counts()).into(),
         session.version.into(),
     ]
 }

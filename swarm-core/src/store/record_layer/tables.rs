@@ -145,6 +145,8 @@ table! {
         FINISH "finish" Integer,
         OPENED_AT "opened_at" Time,
         PUBLISHED_AT "published_at" Time,
+        // The time of publication, if its result counts.
+        COUNTED_AT "counted_at" Time,
         // The number of acts on it.
         ACTS "acts" Integer,
     }
@@ -156,7 +158,7 @@ table! {
         BY_DAY "sessions_by_day" [DATE SUBJECT ID],
         BY_STATE "sessions_by_state" [STATE ID],
         BY_SUBJECT "sessions_by_subject" [SUBJECT ID],
-        BY_PUBLICATION "sessions_by_publication" [PUBLISHED_AT ID],
+        BY_PUBLICATION "sessions_by_publication" [COUNTED_AT ID],
     }
 }
 

@@ -91,6 +91,30 @@ fn notable() -> Vec<Case> {
             )],
         ),
         case(
+            "notable-voided",
+            "a published session was voided",
+            &|desk| {
+                desk.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+                desk.aggregate();
+                desk.state(SessionState::Published);
+                desk.void();
+            },
+            &[(
+                "history",
+                "by \"grace\", note \"the brief was of another day\": voided: its result counts for nothing",
+            )],
+        ),
+        case(
+            "notable-window-ended",
+            "a window was ended before its deadline",
+            &|desk| {
+                desk.close();
+                desk.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+                desk.aggregate();
+            },
+            &[("deadline", "by \"grace\": deadline 2026-11-21T19:00:00.000Z → 2026-11-21T1")],
+        ),
+        case(
             "notable-quorum-lowered",
             "a quorum was lowered once it was known who had filed",
             &|desk| desk.quorum(Some(2)),

@@ -219,6 +219,20 @@ impl Desk {
         self.log(&act);
     }
 
+    /// Voids the session.
+    pub(crate) fn void(&mut self) {
+        let by = by("grace", Some("the brief was of another day"));
+        let change = rules::void(&self.versioned(), self.now, &by);
+        self.change(&change.unwrap());
+    }
+
+    /// Ends the window now.
+    pub(crate) fn close(&mut self) {
+        let last = self.takes.iter().map(|take| take.filed_at).max();
+        let change = rules::end_window(&self.versioned(), last, self.now, &by("grace", None));
+        self.change(&change.unwrap());
+    }
+
     pub(crate) fn aggregate(&mut self) {
         let aggregation = Aggregation { session: self.session.id, by: by("ada", None) };
         let judged = aggregation.judge(Some(&self.versioned()), &self.takes, self.now);

@@ -28,6 +28,29 @@ pub(crate) fn cases() -> Vec<Case> {
     };
     let back = moment("2026-11-21T19:15:00Z");
     vec![
+        open(
+            "log-published-void",
+            "a session is published after it was voided",
+            &|desk| {
+                desk.now = moment("2026-11-21T19:00:01Z");
+                desk.aggregate();
+                desk.void();
+                desk.session.voided = None;
+                desk.state(SessionState::Published);
+            },
+            &[("history", "changes it after it was voided")],
+        ),
+        open(
+            "log-voided-early",
+            "a session is voided before it is aggregated",
+            &|desk| {
+                desk.session.state = SessionState::Aggregated;
+                desk.void();
+                desk.session.state = SessionState::Collecting;
+                acts(desk).last().unwrap().session.state = SessionState::Collecting;
+            },
+            &[("history", "voids it, though it is collecting")],
+        ),
         case(
             "log-deadline-earlier",
             "the deadline is moved back in each entry and in the record",

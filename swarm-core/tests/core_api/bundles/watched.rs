@@ -198,6 +198,7 @@ fn acts_that_change_what_counts_are_notable() {
     }));
     desk.file_with("ada", "eve", "bearish");
     desk.aggregate();
+    desk.void();
     desk.append(LogEntry::Operation(Operation::ClockAccepted { by: by("ada", None).by }));
     let mut log = Log::of(&desk);
     // Another session of the day.
@@ -217,12 +218,13 @@ fn acts_that_change_what_counts_are_notable() {
         "while open: session 7, in which the member had filed 1",
         &replaced,
         "state aggregated, before its deadline 2026-11-21T20:00:00.000Z, 3 takes on file",
+        "session 7: voided, 3 takes on file, by \"grace\", note \"the brief was of another day\"",
         "an operator accepted: {\"kind\":\"operation\",\"act\":\"clock-accepted\",\"by\":\"ada\"}",
         "session 8: convened, another session of its day and subject, after session 7, 3 takes on file",
     ]) {
         assert!(line.contains(text), "{line}: {text}");
     }
-    assert_eq!(notable.len(), 7, "{notable:#?}");
+    assert_eq!(notable.len(), 8, "{notable:#?}");
 }
 
 impl Log {

@@ -156,7 +156,7 @@ fn acts_on_a_session_are_counted() {
     let after = now().plus_millis(1);
     assert_eq!(versions(&close_if_due(&versioned(blind(Collecting)), after).unwrap()), [2, 3, 3]);
     assert_eq!(versions(&close_if_due(&versioned(blind(WindowClosed)), after).unwrap()), [2, 2]);
-    let withdrawn = withdraw(&versioned(in_state(Collecting)), &operator());
+    let withdrawn = withdraw(&versioned(in_state(Collecting)), &operator()).unwrap();
     assert_eq!(versions(&withdrawn), [2, 1], "the record is the last one");
 }
 

@@ -1,7 +1,7 @@
 //! The confirmation page before a change that cannot be undone: it shows what would change, and asks for the token again.
 
 use swarm_core::Timestamp;
-use swarm_core::domain::Session;
+use swarm_core::domain::{Session, SessionState};
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::Caution;
 
@@ -12,6 +12,7 @@ use super::layout::{Block, Page, quoted};
 use super::page_id::PageId;
 use crate::pages::Markup;
 use crate::pages::lists;
+use crate::pages::stage_text;
 use crate::response::{Answer, ApiError};
 
 /// The page, from the answer of the dry run.
@@ -59,10 +60,10 @@ async fn of_session(
     let mut after = object(&mut dry_run, "session");
     let mut record =
         vec![("Session", quoted(&format!("{}: {}, {}", session.id, subject.1, session.date)))];
-    let (before, state) = (session.state.as_str(), after.text("state").unwrap_or_default());
-    if state != before {
-        let text = format!("{before} becomes {state}").replace('_', " ");
-        record.push(("State", Markup::text(&text)));
+    let state = after.text("state").ok().and_then(|text| SessionState::parse(&text));
+    if let Some(state) = state.filter(|state| *state != session.state) {
+        let [before, state] = [session.state, state].map(stage_text::state_word);
+        record.push(("State", Markup::text(&format!("{before} becomes {state}"))));
     }
     let mut snapshot = object(&mut after, "snapshot");
     let mut participation = object(&mut snapshot, "participation");

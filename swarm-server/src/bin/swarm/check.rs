@@ -46,7 +46,7 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
         let operators =
             tokens.operators().map(|it| format!("{} ({})", it.name.as_str(), it.role.as_str()));
         console::print(&described(tenant, &operators.collect::<Vec<_>>()))?;
-        for line in effective_settings::tenant_lines(tenant, table) {
+        for line in effective_settings::tenant_lines(tenant, table, now()) {
             console::print(&line)?;
         }
         if tenant.committee.key_prefix() != CommitteeSettings::default().key_prefix() {

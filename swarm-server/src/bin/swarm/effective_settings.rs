@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
-use swarm_core::domain::{Closes, Schedule, ScheduleEntry, ScheduledRoster};
+use swarm_core::Timestamp;
+use swarm_core::domain::{Closes, ScheduleEntry, ScheduledRoster};
+use swarm_core::rules;
+use swarm_core::service::NEXT_RUNS;
 use swarm_http::TenantConfig;
 
+use crate::command::in_both_times;
 use crate::config::{Config, MailConfig, TenantTable};
 use crate::{signing_key, store};
 
@@ -70,8 +74,12 @@ pub(crate) fn server_lines(config: &Config) -> Vec<String> {
     lines
 }
 
-/// The settings of a tenant, a line each, but its name, hosts and operators.
-pub(crate) fn tenant_lines(tenant: &TenantConfig, table: &TenantTable) -> Vec<String> {
+/// The settings of a tenant, a line each, but its name, hosts and operators. `now` is when its schedule is looked at.
+pub(crate) fn tenant_lines(
+    tenant: &TenantConfig,
+    table: &TenantTable,
+    now: Timestamp,
+) -> Vec<String> {
     let mut lines = Vec::new();
     lines.push(match &tenant.public_origin {
         Some(origin) => format!("origin: {origin}"),
@@ -90,25 +98,43 @@ pub(crate) fn tenant_lines(tenant: &TenantConfig, table: &TenantTable) -> Vec<St
     if let Some(days) = tenant.retention_days {
         lines.push(format!("retention: applications that came to nothing, {days} days"));
     }
-    lines.extend(of_schedule(&tenant.schedule));
+    if tenant.noindex {
+        lines.push("noindex: search engines are kept out".to_owned());
+    }
+    for link in &tenant.footer {
+        lines.push(format!("footer: {:?} to {}", link.text(), link.url()));
+    }
+    lines.extend(tenant.schedule.entries().iter().flat_map(|entry| entry_lines(entry, now)));
     if let Some(folder) = &table.committee.export_to {
         lines.push(format!("export: briefs to {}", folder.display()));
     }
     lines.iter().map(|line| format!("{}: {line}", tenant.id)).collect()
 }
 
-fn of_schedule(schedule: &Schedule) -> impl Iterator<Item = String> {
-    schedule.entries().iter().map(|entry| format!("schedule: {}", of_entry(entry)))
+/// An entry of the schedule, and its next windows.
+fn entry_lines(entry: &ScheduleEntry, now: Timestamp) -> Vec<String> {
+    let zone = entry.timezone;
+    let next = rules::next_windows(entry, now).take(NEXT_RUNS).map(|window| {
+        let time = in_both_times(window.opens, &zone.local(window.opens), zone.name());
+        format!("schedule: next: {time} {:?}", window.subject_id.as_str())
+    });
+    std::iter::once(format!("schedule: {}", of_entry(entry))).chain(next).collect()
 }
 
 fn of_entry(entry: &ScheduleEntry) -> String {
-    let ScheduleEntry { subjects, days, opens, closes, roster, quorum, buckets, .. } = entry;
+    let ScheduleEntry { subjects, days, timezone, skip, opens, closes, .. } = entry;
+    let ScheduleEntry { roster, quorum, buckets, .. } = entry;
     let subjects: Vec<_> = subjects.iter().map(|id| format!("{:?}", id.as_str())).collect();
     let closes = match closes {
         Closes::After(millis) => format!("for {}", span(*millis)),
         Closes::At(time) => format!("until {time}"),
     };
-    let mut text = format!("{}, {days}, {opens} UTC {closes}", subjects.join(" and in turn "));
+    let subjects = subjects.join(" and in turn ");
+    let mut text = format!("{subjects}, {days}, {opens} {} {closes}", timezone.name());
+    if !skip.is_empty() {
+        let days: Vec<_> = skip.iter().map(ToString::to_string).collect();
+        text += &format!("; not on {}", days.join(", "));
+    }
     match roster {
         Some(ScheduledRoster::Active) => text += "; roster: active members",
         Some(ScheduledRoster::Members(ids)) => {
@@ -132,6 +158,15 @@ fn of_entry(entry: &ScheduleEntry) -> String {
     }
     if entry.blind {
         text += "; blind";
+    }
+    if entry.practice {
+        text += "; practice";
+    }
+    if let Some(question) = &entry.question {
+        text += &format!("; question {:?}", question.as_str());
+    }
+    if let Some(millis) = entry.resolves_after {
+        text += &format!("; resolves {} after the deadline", span(millis));
     }
     text
 }

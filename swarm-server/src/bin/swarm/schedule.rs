@@ -1,9 +1,11 @@
 //! The `[[tenants.schedule]]` tables of the configuration file (API.md, 7.7).
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use swarm_core::domain::{
-    Bucket, Closes, Invalid, MemberId, Schedule, ScheduleEntry, ScheduledRoster, SubjectId,
-    TimeOfDay, Weekdays,
+    Bucket, Closes, Day, Invalid, MemberId, QuestionText, Resolution, Schedule, ScheduleEntry,
+    ScheduledRoster, SubjectId, TimeOfDay, TimeZone, Weekdays, span_millis,
 };
 
 /// A `[[tenants.schedule]]` table, not yet checked.
@@ -13,6 +15,9 @@ pub(crate) struct ScheduleTable {
     subject: Option<String>,
     subjects: Option<Vec<String>>,
     days: Option<Vec<String>>,
+    timezone: Option<String>,
+    #[serde(default)]
+    skip: Vec<String>,
     opens: String,
     closes_after: Option<String>,
     closes: Option<String>,
@@ -27,6 +32,11 @@ pub(crate) struct ScheduleTable {
     publish: bool,
     #[serde(default)]
     blind: bool,
+    #[serde(default)]
+    practice: bool,
+    question: Option<String>,
+    resolution: Option<String>,
+    resolves_after: Option<String>,
 }
 
 /// `"active"`, or a list of member ids.
@@ -56,6 +66,11 @@ fn entry(table: &ScheduleTable) -> Result<ScheduleEntry, Invalid> {
             Some(days) => Weekdays::parse(days.iter().map(String::as_str))?,
             None => Weekdays::ALL,
         },
+        timezone: match &table.timezone {
+            Some(name) => TimeZone::parse("timezone", name)?,
+            None => TimeZone::UTC,
+        },
+        skip: skip(&table.skip)?,
         opens: TimeOfDay::parse("opens", &table.opens)?,
         closes: closes(table)?,
         roster: table.roster.as_ref().map(roster).transpose()?,
@@ -65,6 +80,13 @@ fn entry(table: &ScheduleTable) -> Result<ScheduleEntry, Invalid> {
         aggregate: table.aggregate,
         publish: table.publish,
         blind: table.blind,
+        practice: table.practice,
+        question: table.question.clone().map(QuestionText::parse).transpose()?,
+        resolution: table.resolution.clone().map(Resolution::parse).transpose()?,
+        resolves_after: match &table.resolves_after {
+            Some(text) => Some(span_millis("resolves_after", text)?),
+            None => None,
+        },
     })
 }
 
@@ -79,6 +101,11 @@ fn subjects(table: &ScheduleTable) -> Result<Vec<SubjectId>, Invalid> {
         (Some(subject), None) => Ok(vec![parse(subject)?]),
         (None, Some(subjects)) => subjects.iter().map(|id| parse(id)).collect(),
     }
+}
+
+fn skip(days: &[String]) -> Result<BTreeSet<Day>, Invalid> {
+    let parse = |day: &String| Day::in_calendar("skip", day);
+    days.iter().map(parse).collect()
 }
 
 fn closes(table: &ScheduleTable) -> Result<Closes, Invalid> {
@@ -126,6 +153,8 @@ mod tests {
             r#"[[schedule]]
             subjects = ["lending", "stables"]
             days = ["mon", "fri"]
+            timezone = "America/New_York"
+            skip = ["2026-12-25", "2027-01-01"]
             opens = "14:00"
             closes = "19:00"
             roster = ["ada", "grace"]
@@ -134,20 +163,28 @@ mod tests {
             brief = true
             aggregate = true
             publish = true
-            blind = true"#,
+            blind = true
+            question = "More or less exposed?"
+            resolution = "The price of the venue, a week later."
+            resolves_after = "7d""#,
         );
         let [entry] = complete.unwrap().entries().to_vec().try_into().unwrap();
         assert_eq!(entry.subjects.len(), 2);
         assert_eq!(entry.days.to_string(), "mon fri");
-        assert_eq!(entry.window_millis(), 5 * 60 * 60_000);
+        assert_eq!(entry.timezone.name(), "America/New_York");
+        assert_eq!(entry.skip.len(), 2);
+        assert!(matches!(entry.closes, Closes::At(time) if time.to_string() == "19:00"));
         assert!(matches!(entry.roster, Some(ScheduledRoster::Members(ids)) if ids.len() == 2));
         assert!(entry.brief && entry.aggregate && entry.publish && entry.blind);
+        assert!(entry.question.is_some() && entry.resolution.is_some());
+        assert_eq!(entry.resolves_after, Some(7 * 24 * 60 * 60 * 1_000));
     }
 
     #[test]
     fn short_entry_has_defaults() {
         let text = "[[schedule]]\nsubject = 'a'\nopens = '00:00'\ncloses_after = '5h'";
         let [entry] = read(text).unwrap().entries().to_vec().try_into().unwrap();
+        assert_eq!((entry.timezone, entry.skip.len()), (TimeZone::UTC, 0));
         assert_eq!((entry.days, entry.closes), (Weekdays::ALL, Closes::After(18_000_000)));
         assert_eq!((entry.roster, entry.quorum, entry.buckets), (None, None, None));
         assert!(!(entry.brief || entry.aggregate || entry.publish || entry.blind));
@@ -175,10 +212,16 @@ mod tests {
             ("subject = 'a'\nopens = '2pm'\ncloses_after = '5h'".to_owned(), "opens"),
             (after("days = ['someday']"), "days"),
             (after("days = []"), "days"),
+            (after("timezone = 'Springfield'"), "timezone"),
+            (after("skip = ['2026-02-30']"), "skip"),
+            (after("skip = ['christmas']"), "skip"),
             (after("roster = 'all'"), "roster"),
             (after("roster = ['a', 'a']"), "roster"),
             (after("quorum = 1000001"), "quorum"),
             (after("buckets = []"), "buckets"),
+            (after("practice = true\nroster = 'active'"), "roster"),
+            (after("question = ''"), "question"),
+            (after("resolves_after = 'later'"), "resolves_after"),
             ("subject = 'good'\nopens = '01:00'\ncloses_after = '2h'".to_owned(), "subjects"),
         ] {
             assert_eq!(fault(&lines), format!("schedule.{key}"), "{lines}");

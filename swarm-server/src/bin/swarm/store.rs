@@ -94,7 +94,7 @@ async fn open_for(used: Use, store: &str) -> Result<Opened, Failure> {
         #[cfg(feature = "postgres")]
         Kind::Postgres => {
             let connecting = match used {
-                Use::Serve => PostgresStore::connect(store).await,
+                Use::Serve => PostgresStore::create(store).await,
                 Use::Read | Use::Check => PostgresStore::connect_read_only(store).await,
             };
             Ok(opened(used, connected(store, connecting)?, true))

@@ -82,26 +82,57 @@ fn week_of_a_desk_needs_no_terminal() {
     act("expect", &[("memberId", bo.as_str())]);
     act("excuse", &[("memberId", bo.as_str())]);
     act("brief", &[]);
+    let brief = || client.get("/api/swarm/brief?session=1").expect(200).json();
+    let first = brief();
+    act("replace-brief", &[("system", "s"), ("user", "the right one"), ("note", "wrong prices")]);
+    assert_eq!(
+        (&brief()["id"], brief()["body"]["prompt"]["user"].as_str()),
+        (&first["id"], Some("the right one"))
+    );
     act("quorum", &[("quorum", "")]);
     act("deadline", &[("windowClosesAt", "2099-01-03T00:00"), ("note", "a day more")]);
     let claimed = Author::claim(&client, &ada, &key).expect(201).json();
     let author = Author { id: ada, key, token: claimed["token"].as_str().unwrap().to_owned() };
     client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
-    act("close", &[]);
-    act("open", &[("note", "too early")]);
-    act("close", &[]);
-    // The deadline lies ahead: the snapshot is shown, and the token asked for.
-    let aggregate = format!("{page}/aggregate");
-    let asked = visitor.fill_in(page, &aggregate, &[("note", "all is in")]).expect(200);
-    asked.says("window closed becomes aggregated");
+    assert!(!visitor.get(page).text.contains("/replace-brief"), "a take is on file");
+    // The deadline lies ahead: what will change is shown, and the token asked for.
+    let asks = |act: &str, note: &str| {
+        visitor.fill_in(page, &format!("{page}/{act}"), &[("note", note)]).expect(200)
+    };
+    let confirm = |act: &str, note: &str| {
+        let asked = asks(act, note).form(&format!("{page}/{act}"));
+        visitor.submit(&asked, &[("token", ADMIN)]).expect(303);
+    };
+    asks("close", "").says("collecting becomes window closed");
+    confirm("close", "venue is down");
+    let ended = session(&client, 1)["windowClosesAt"].clone();
+    assert!(ended.as_str() < Some("2099"), "{ended}");
+    act("deadline", &[("windowClosesAt", "2099-01-03T00:00"), ("note", "too early")]);
+    assert_eq!(session(&client, 1)["state"], "collecting");
+    let asked = asks("aggregate", "all is in");
+    asked.says("collecting becomes aggregated");
     asked.says("neutral");
-    assert_eq!(session(&client, 1)["state"], "window_closed");
-    visitor.submit(&asked.form(&aggregate), &[("token", ADMIN)]).expect(303);
+    assert_eq!(session(&client, 1)["state"], "collecting");
+    confirm("aggregate", "all is in");
     act("publish", &[]);
     assert_eq!(session(&client, 1)["state"], "published");
+    let void = format!("{page}/void");
+    visitor.fill_in(page, &void, &[]).expect(400);
+    asks("void", "it was the wrong day").says("counts for nothing");
+    confirm("void", "it was the wrong day");
+    assert_eq!(session(&client, 1)["voided"]["note"], "it was the wrong day");
+    assert!(!visitor.get(page).text.contains("/operate/sessions/1/void"));
     // The log has each act with its note, under the name of the token.
     let log = visitor.get("/operate/acts?by=operator").expect(200);
-    for text in ["the first", "ill", "a day more", "too early", "all is in"] {
+    for text in [
+        "the first",
+        "ill",
+        "wrong prices",
+        "a day more",
+        "venue is down",
+        "too early",
+        "all is in",
+    ] {
         log.says(text);
     }
     visitor.get("/operate/acts?by=nobody").expect(200).says("None found.");
@@ -111,7 +142,12 @@ fn week_of_a_desk_needs_no_terminal() {
         form.fields.contains(&("rosterKind".to_owned(), "listed".to_owned())),
         "as the last one"
     );
-    visitor.submit(&form, &[]).expect(303);
+    visitor.submit(&form, &[("practice", "on")]).expect(400).says("roster must not be given");
+    let fields = [("practice", "on"), ("finish", "on"), ("rosterKind", ""), ("date", "2026-11-22")];
+    visitor.submit(&form, &fields).expect(303);
+    let [practice, finish] = ["practice", "finish"].map(|name| session(&client, 2)[name].clone());
+    assert_eq!([practice, finish], [true, true]);
+    visitor.get("/operate/sessions/2").says("collecting, practice, finished by the server");
     let page = "/operate/sessions/2";
     let seen = visitor.fill_in(page, &format!("{page}/withdraw"), &[("note", "a mistake")]);
     visitor.follow(&seen).says("The session is withdrawn.");

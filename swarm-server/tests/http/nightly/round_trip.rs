@@ -56,7 +56,7 @@ fn tenant_moved_through_all_stores_dumps_and_reads_the_same() {
     let cluster = Cluster::start_in(&of_programs.environment(), 0, || of_programs.move_by(60_000));
     let postgres = swarm_postgres_testing::Server::start(&[]);
     let url = postgres.url();
-    let database = Arc::new(now(PostgresStore::connect(&url)).unwrap());
+    let database = Arc::new(now(PostgresStore::create(&url)).unwrap());
     postgres.set_clock(&url, clock.now().millis());
 
     let first = file(&first);

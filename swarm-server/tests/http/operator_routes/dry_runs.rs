@@ -57,6 +57,8 @@ fn dry_run_names_its_cautions(backend: &Backend) {
     assert_eq!(found[3].1, "not filed yet: Bob");
     let closed = json!({ "state": "window_closed" });
     assert_eq!(codes("POST", "/sessions/1/state", &closed), ["not-filed"]);
+    let ended = json!({ "state": "window_closed", "endWindow": true });
+    assert_eq!(codes("POST", "/sessions/1/state", &ended), ["deadline-earlier", "not-filed"]);
     let member = json!({ "memberId": ada.id });
     assert_eq!(codes("POST", "/rotate-key", &member), ["irreversible"]);
     assert_eq!(codes("POST", "/deactivate", &member), [""; 0]);

@@ -18,7 +18,7 @@ fn url() -> String {
 }
 
 async fn pooled() -> ((), Arc<PostgresStore>) {
-    ((), Arc::new(PostgresStore::connect(&url()).await.unwrap()))
+    ((), Arc::new(PostgresStore::create(&url()).await.unwrap()))
 }
 
 async fn store() -> ((), Arc<dyn Tenants>) {
@@ -32,7 +32,7 @@ swarm_testing::transfer_conformance!(pooled);
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn connections_of_stores_share_those_to_the_server() {
     let url = format!("{}&pool=40", url());
-    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
     let members = (0..40).map(|number| {
         let world =
             TestTenant::open(store.clone(), TenantId::parse(format!("desk-{number}")).unwrap());

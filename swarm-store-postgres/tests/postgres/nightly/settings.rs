@@ -22,7 +22,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
 /// Why a store cannot be opened.
 async fn refused(url: &str) -> (StoreErrorKind, String) {
-    kind_and_reason(&PostgresStore::connect(url).await.unwrap_err())
+    kind_and_reason(&PostgresStore::create(url).await.unwrap_err())
 }
 
 fn kind_and_reason(error: &StoreError) -> (StoreErrorKind, String) {
@@ -30,7 +30,7 @@ fn kind_and_reason(error: &StoreError) -> (StoreErrorKind, String) {
 }
 
 async fn can_convene(url: &str) {
-    let store = PostgresStore::connect(url).await.unwrap();
+    let store = PostgresStore::create(url).await.unwrap();
     TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap()).convened("aurora").await;
 }
 
@@ -41,7 +41,7 @@ fn schema(url: &str) -> &str {
 #[tokio::test]
 async fn other_layout_is_refused_and_open_handles_stop_committing() {
     let url = SERVER.url();
-    let store = PostgresStore::connect(&url).await.unwrap();
+    let store = PostgresStore::create(&url).await.unwrap();
     // Of a newer program, and of an older one.
     for layout in [4, -1] {
         SERVER.psql(&format!("UPDATE {}.layout SET number = {layout}", schema(&url)));
@@ -60,7 +60,7 @@ async fn many_processes_create_one_schema() {
     let url = SERVER.url();
     let opened = swarm_testing::race((0..8).map(|_| {
         let url = url.clone();
-        async move { PostgresStore::connect(&url).await.map(drop) }
+        async move { PostgresStore::create(&url).await.map(drop) }
     }));
     for opened in opened.await {
         opened.unwrap();
@@ -78,7 +78,7 @@ async fn role_without_rights_on_the_schema_uses_it_once_the_owner_has_created_it
     assert_eq!(kind, StoreErrorKind::Misconfigured);
     assert!(why.contains("its owner"), "{why}");
 
-    PostgresStore::connect(&url).await.unwrap();
+    PostgresStore::create(&url).await.unwrap();
     SERVER.psql(&format!(
         "GRANT USAGE ON SCHEMA {schema} TO clerk_{schema};
          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO clerk_{schema}"
@@ -90,7 +90,7 @@ async fn role_without_rights_on_the_schema_uses_it_once_the_owner_has_created_it
 async fn role_that_may_not_make_temporary_functions_is_refused() {
     let server = Server::start(&[]);
     let url = server.url();
-    PostgresStore::connect(&url).await.unwrap();
+    PostgresStore::create(&url).await.unwrap();
     let schema = schema(&url);
     server.psql(&format!(
         "CREATE ROLE clerk LOGIN;
@@ -168,7 +168,7 @@ async fn sockets_are_connected_to_without_tls() {
         format!("postgres://postgres@127.0.0.1:1,{encoded}:{port}/postgres?sslmode=require"),
         format!("postgres://postgres@/postgres?host=/missing,{folder}&port={port}"),
     ] {
-        let store = PostgresStore::connect(&format!("{address}&schema={schema}")).await;
+        let store = PostgresStore::create(&format!("{address}&schema={schema}")).await;
         store.unwrap_or_else(|error| panic!("{address}: {error:?}")).ready().await.unwrap();
     }
     can_convene(&format!("postgres://postgres@{encoded}:{port}/postgres?schema={schema}")).await;
@@ -180,7 +180,7 @@ async fn commits_are_made_under_any_default_isolation_level() {
         let url = SERVER.url();
         let level = level.replace("%20", "%5C%20");
         let url = format!("{url}&options=-c%20default_transaction_isolation%3D{level}");
-        let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+        let store = Arc::new(PostgresStore::create(&url).await.unwrap());
         let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
         let (author, session) = (world.author("ada").await, world.convened("aurora").await);
         let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
@@ -208,14 +208,14 @@ async fn passwords_come_from_a_file_and_do_not_show() {
     fs::write(file.path(), "*:*:*:guarded:hunter2\n").unwrap();
     can_convene(&format!("{url}&passfile={}", file.path().display())).await;
     for wrong in [url.replace("guarded@", "guarded:hunter3@"), url] {
-        let error = format!("{:?}", PostgresStore::connect(&wrong).await.unwrap_err());
+        let error = format!("{:?}", PostgresStore::create(&wrong).await.unwrap_err());
         assert!(!error.contains("hunter"), "{error}");
     }
 }
 
 #[tokio::test]
 async fn settings_that_lose_takes_are_warned_of_and_refused_when_strict() {
-    let safe = PostgresStore::connect(&format!("{}&strict=true", SERVER.url())).await.unwrap();
+    let safe = PostgresStore::create(&format!("{}&strict=true", SERVER.url())).await.unwrap();
     assert!(safe.ready().await.unwrap().warnings.is_empty());
     for (options, named) in [
         (&["fsync=off"][..], "fsync is off"),
@@ -227,7 +227,7 @@ async fn settings_that_lose_takes_are_warned_of_and_refused_when_strict() {
         ),
     ] {
         let server = Server::start(options);
-        let store = PostgresStore::connect(&server.url()).await.unwrap();
+        let store = PostgresStore::create(&server.url()).await.unwrap();
         let warnings = store.ready().await.unwrap().warnings;
         assert!(warnings.iter().any(|warning| warning.contains(named)), "{warnings:?}");
         let (kind, why) = refused(&format!("{}&strict=true", server.url())).await;
@@ -240,8 +240,8 @@ async fn settings_that_lose_takes_are_warned_of_and_refused_when_strict() {
 async fn standbys_that_no_commit_waits_for_and_missing_ones_are_warned_of() {
     let server = Server::start(&[]);
     let (url, standby) = (server.url(), server.with_standby());
-    let store = PostgresStore::connect(&url).await.unwrap();
-    let strict = PostgresStore::connect(&format!("{url}&strict=true")).await.unwrap();
+    let store = PostgresStore::create(&url).await.unwrap();
+    let strict = PostgresStore::create(&format!("{url}&strict=true")).await.unwrap();
     server.psql("ALTER SYSTEM SET synchronous_standby_names = ''");
     server.psql("SELECT pg_reload_conf()");
     warns(&store, "there are standbys").await;
@@ -268,7 +268,7 @@ async fn warns(store: &PostgresStore, text: &str) {
 #[tokio::test]
 async fn few_connections_left_are_warned_of() {
     let server = Server::start(&["max_connections=12"]);
-    let store = PostgresStore::connect(&server.url()).await.unwrap();
+    let store = PostgresStore::create(&server.url()).await.unwrap();
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
     let mut others = Vec::new();
     for _ in 0..10 {
@@ -283,7 +283,7 @@ async fn few_connections_left_are_warned_of() {
 #[tokio::test]
 async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
     let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);

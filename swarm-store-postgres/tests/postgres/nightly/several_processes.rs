@@ -21,7 +21,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 async fn handles(url: &str) -> RoundRobin<PostgresStore> {
     let mut handles = Vec::new();
     for _ in 0..3 {
-        handles.push(PostgresStore::connect(&format!("{url}&pool=4")).await.unwrap());
+        handles.push(PostgresStore::create(&format!("{url}&pool=4")).await.unwrap());
     }
     RoundRobin::new(handles)
 }
@@ -36,7 +36,7 @@ async fn three_processes() -> ((), Vec<Process>) {
     let url = SERVER.url();
     let mut processes = Vec::new();
     for _ in 0..3 {
-        processes.push(Process::of(PostgresStore::connect(&url).await.unwrap()));
+        processes.push(Process::of(PostgresStore::create(&url).await.unwrap()));
     }
     ((), processes)
 }
@@ -82,7 +82,7 @@ async fn hold(url: &str, tenant: &TenantId) -> tokio_postgres::Client {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn wait_for_the_lock_counts_towards_the_deadline() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
     let hold = async |tenant: &TenantId| hold(&url, tenant).await;
     wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
 }
@@ -91,7 +91,7 @@ async fn wait_for_the_lock_counts_towards_the_deadline() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn clock_read_before_the_lock_fails_the_case() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
     let read = format!("state.clock := \"{}\".clock_2(clock_timestamp());", schema(&url));
     change_commits(&url, &read, "state.clock := waited;");
     change_commits(&url, "layout bigint;", "layout bigint; waited bigint;");
@@ -108,7 +108,7 @@ async fn clock_read_before_the_lock_fails_the_case() {
 #[tokio::test]
 async fn serialization_failures_and_deadlocks_are_tried_again() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
+    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
     let world = TestTenant::open(store, tenant("acme"));
     let (author, session) = (world.author("ada").await, world.convened("aurora").await);
     for code in ["40001", "40P01"] {
@@ -142,7 +142,7 @@ fn fail(url: &str, calls: u32, code: &str) {
 async fn changes_by_any_process_name_their_tenants_once() {
     let url = SERVER.url();
     let (one, other) =
-        (PostgresStore::connect(&url).await.unwrap(), PostgresStore::connect(&url).await.unwrap());
+        (PostgresStore::create(&url).await.unwrap(), PostgresStore::create(&url).await.unwrap());
     for store in [&one, &other] {
         assert_eq!(changed(store).await, None);
         assert_eq!(changed(store).await, Some(Vec::new()));
@@ -169,8 +169,8 @@ fn tenant(id: &str) -> TenantId {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn tenant_that_is_being_restored_takes_commits_and_then_is_not_restored_into() {
     let url = SERVER.url();
-    let restoring = PostgresStore::connect(&url).await.unwrap();
-    let served = PostgresStore::connect(&format!("{url}&pool=4&statement_timeout=5")).await;
+    let restoring = PostgresStore::create(&url).await.unwrap();
+    let served = PostgresStore::create(&format!("{url}&pool=4&statement_timeout=5")).await;
     let served = Arc::new(served.unwrap());
     TestTenant::open(Arc::new(restoring.clone()), tenant("from")).convened("aurora").await;
     let mut restores = Vec::new();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use swarm_core::domain::SessionState::{Aggregated, Collecting, Published, Scheduled};
 use swarm_core::domain::{
-    Attribution, Session, SessionDraft, SessionId, SessionState, SessionSummary, SubjectId,
-    Timestamp,
+    Attribution, Note, Session, SessionDraft, SessionId, SessionState, SessionSummary, SubjectId,
+    Timestamp, Voided,
 };
 use swarm_core::store::{Aggregation, Saved, SessionList, SessionQuery, SummaryQuery, Tenants};
 use tokio::task::yield_now;
@@ -222,6 +222,16 @@ pub async fn session_saved_again_is_listed_as_published_once(tenants: Arc<dyn Te
     moved.session.published_at = Some(Timestamp::EPOCH.plus_millis(3));
     expect_eq!(tenant.save_session(&moved).await, Saved::Stale);
     expect_eq!(found(&tenant, 9).await, [1, 2]);
+    // Only sessions that count are listed; the record keeps when they were published.
+    let voided = Some(Voided { at: Timestamp::EPOCH, note: Note::parse("void").unwrap() });
+    tenant.amend(SessionId(1), |session| session.voided = voided.clone()).await;
+    expect_eq!(found(&tenant, 9).await, [2]);
+    let practice = SessionDraft { practice: true, ..session_draft("subject") };
+    let practice = tenant.convene(&practice).await;
+    publish(&tenant, practice.id, Timestamp::EPOCH).await;
+    expect_eq!(found(&tenant, 9).await, [2]);
+    let kept = tenant.session(SessionId(1)).await.unwrap().record.published_at;
+    expect_eq!(kept, Some(Timestamp::EPOCH.plus_millis(2)));
 }
 
 /// Publishes a session at this time.

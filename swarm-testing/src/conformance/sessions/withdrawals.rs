@@ -106,5 +106,5 @@ pub async fn session_is_withdrawn_or_filed_in(tenants: Arc<dyn Tenants>) {
 }
 
 async fn withdrawal(tenant: &TestTenant, id: SessionId) -> SessionChange {
-    withdraw(&tenant.session(id).await.unwrap(), &Attribution::SCHEDULE)
+    withdraw(&tenant.session(id).await.unwrap(), &Attribution::SCHEDULE).unwrap()
 }

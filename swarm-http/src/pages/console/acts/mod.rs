@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 44] = [
+pub(crate) static ALL: [&Act; 46] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -177,7 +177,9 @@ pub(crate) static ALL: [&Act; 44] = [
     &EXCUSE,
     &UNEXCUSE,
     &PUBLISH_BRIEF,
+    &REPLACE_BRIEF,
     &WITHDRAW,
+    &VOID,
     &RETRY_MESSAGE,
     &CANCEL_MESSAGE,
     &ACCEPT_CLOCK,

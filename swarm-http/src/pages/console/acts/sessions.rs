@@ -26,7 +26,8 @@ fn state(sent: &FormData, state: &str) -> Json {
 fn convened(_: &[String], sent: &FormData) -> Json {
     let body = Body::noted(sent).texts(&["date", "subjectId", "state"]).time("windowClosesAt");
     let body = body.value("quorum").lines("buckets");
-    let body = if sent.has("blind") { body.flag("blind") } else { body };
+    let given = ["blind", "practice", "finish"].into_iter().filter(|name| sent.has(name));
+    let body = given.fold(body, Body::flag);
     match sent.text("rosterKind") {
         "listed" => body.set("roster", listed(sent)).json(),
         _ => body.json(),
@@ -69,6 +70,8 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     "quorum",
     "buckets",
     "blind",
+    "practice",
+    "finish",
     "rosterKind",
     "roster",
 ]);
@@ -85,10 +88,14 @@ pub(in crate::pages::console) static OPEN: Act = Act::post(
 pub(in crate::pages::console) static CLOSE: Act = Act::post(
     "/operate/sessions/{id}/close",
     STATE_ROUTE,
-    |_, sent| state(sent, "window_closed"),
+    |_, sent| {
+        let body = Body::noted(sent).set("state", Json::from("window_closed"));
+        body.set("endWindow", Json::Bool(true)).json()
+    },
     Session,
     ("Close", "The session is closed"),
 )
+.confirmed(Confirmation::Because("deadline-earlier"))
 .with_fields(&["note"]);
 
 pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
@@ -174,6 +181,30 @@ pub(in crate::pages::console) static PUBLISH_BRIEF: Act = Act::post(
     ("Publish the brief", "The brief is published"),
 )
 .with_fields(&["note", "system", "user"]);
+
+pub(in crate::pages::console) static REPLACE_BRIEF: Act = Act::post(
+    "/operate/sessions/{id}/replace-brief",
+    "/api/swarm/admin/sessions/{id}/brief",
+    |_, sent| {
+        let prompt = Body::of(sent).texts(&["system", "user"]).json();
+        let body = Body::noted(sent).set("replaces", Json::Bool(true));
+        if prompt == Json::from([]) { body.json() } else { body.set("prompt", prompt).json() }
+    },
+    Session,
+    ("Replace the brief", "The brief is replaced"),
+)
+.with_fields(&["note", "system", "user"]);
+
+pub(in crate::pages::console) static VOID: Act = Act::post(
+    "/operate/sessions/{id}/void",
+    "/api/swarm/admin/sessions/{id}/void",
+    // The note is required here, and is missing where it is empty.
+    |_, sent| Body::of(sent).text("note").json(),
+    Session,
+    ("Void the session", "The session is void"),
+)
+.confirmed(Confirmation::Because("irreversible"))
+.with_fields(&["note"]);
 
 pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     "/operate/sessions/{id}/withdraw",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use swarm_core::domain::{Session, SubjectId, Timestamp};
+use swarm_core::domain::{Session, SessionState, SubjectId, Timestamp};
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Refusal};
 
@@ -15,6 +15,7 @@ use super::super::layout::{Page, anchor};
 use crate::pages::Markup;
 use crate::pages::lists::subject_title;
 use crate::pages::people::member_name;
+use crate::pages::stage_text;
 use crate::response::ApiError;
 
 /// The most subjects to choose from; beyond it the id is typed.
@@ -93,8 +94,20 @@ async fn fields(
     let blind = [("", "Shown as they are filed"), ("on", "Sealed until the window is over")];
     let blind = blind
         .map(|(value, label)| (value.to_owned(), label.to_owned(), value.is_empty() != is_blind));
-    let states =
-        ["collecting", "scheduled"].map(|it| (it.to_owned(), it.to_owned(), it == "collecting"));
+    let states = [SessionState::Collecting, SessionState::Scheduled].map(|state| {
+        let word = stage_text::state_word(state).to_owned();
+        (state.as_str().to_owned(), word, state == SessionState::Collecting)
+    });
+    let is_finished = last.is_some_and(|last| last.finish);
+    let finish = [("", "By operators"), ("on", "By the server, once the window has closed")];
+    let finish = finish.map(|(value, label)| {
+        (value.to_owned(), label.to_owned(), value.is_empty() != is_finished)
+    });
+    let is_practice = last.is_some_and(|last| last.practice);
+    let practice = [("", "Yes"), ("on", "No: for practice")];
+    let practice = practice.map(|(value, label)| {
+        (value.to_owned(), label.to_owned(), value.is_empty() != is_practice)
+    });
     Ok(vec![
         Field::day("date", "Day, UTC").required().with_value(now.day().to_string()),
         Field::time("windowClosesAt", "Deadline, UTC")
@@ -108,6 +121,10 @@ async fn fields(
             .with_hint("How many members it needs. Empty: none."),
         Field::choice("blind", "Takes", blind.to_vec())
             .with_hint("Of a blind session nobody sees a stance before the window is over."),
+        Field::choice("finish", "Aggregated and published", finish.to_vec()),
+        Field::choice("practice", "It counts", practice.to_vec()).with_hint(
+            "A practice session has no roster and no quorum, is open to every active member, and counts for nothing.",
+        ),
         Field::lines("buckets", "Buckets", 3)
             .with_value(buckets.join("\n"))
             .with_hint("One a line, for a session of bucket weights. Empty: none."),

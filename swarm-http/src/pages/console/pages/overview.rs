@@ -39,6 +39,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     }
     applications(context, &mut page).await?;
     sessions(context, &mut page).await?;
+    schedule(context, &mut page).await?;
     let mut failed = tenant.messages_in(MailState::Failed, SHOWN).await?;
     failed.extend(tenant.messages_in(MailState::Undeliverable, SHOWN).await?);
     page.heading("Mail that was not delivered");
@@ -97,6 +98,8 @@ async fn sessions(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiEr
         let room = (SHOWN + 1).saturating_sub(sessions.len());
         sessions.extend(tenant.summaries(list, room, None).await?.sessions);
     }
+    // It waits for nothing.
+    sessions.retain(|session| session.voided.is_none());
     let has_more = sessions.len() > SHOWN;
     sessions.truncate(SHOWN);
     let subjects = Subjects::find(tenant, sessions.iter().map(|it| &it.subject_id)).await?;
@@ -128,6 +131,33 @@ async fn sessions(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiEr
     if context.may(&super::super::acts::CONVENE) {
         page.text(Markup("<a href=\"/operate/convene\">Convene a session</a>".to_owned()));
     }
+    Ok(())
+}
+
+/// The windows of the schedule that come next, and those that get no session; nothing without a schedule.
+async fn schedule(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError> {
+    let schedule = &context.request.served.config().schedule;
+    let windows = context.request.tenant().schedule_status(schedule).await?;
+    if windows.is_empty() {
+        return Ok(());
+    }
+    page.heading("Schedule");
+    let rows = windows.iter().map(|window| {
+        let local = match window.timezone {
+            "UTC" => String::new(),
+            zone => format!("{} {zone}", window.local),
+        };
+        vec![
+            quoted(window.subject_id.as_str()),
+            two_lines(&context.times.time(window.at), &Markup::text(&local)),
+            match &window.skipped {
+                Some(why) => quoted(&format!("will be skipped: {why}")),
+                None => Markup::text("convenes by itself"),
+            },
+        ]
+    });
+    let (label, head) = ("Schedule", vec!["Subject", "Opens", "What happens"]);
+    page.table(Table { label, head, rows: rows.collect(), empty: "" });
     Ok(())
 }
 

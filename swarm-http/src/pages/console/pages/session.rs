@@ -7,7 +7,7 @@ use swarm_core::rules;
 
 use super::super::acts::{
     AGGREGATE, CLEAR_DEADLINE, CLOSE, EXCUSE, FREEZE_ROSTER, MOVE_DEADLINE, OPEN, PUBLISH,
-    PUBLISH_BRIEF, SET_QUORUM, UNEXCUSE, WITHDRAW,
+    PUBLISH_BRIEF, REPLACE_BRIEF, SET_QUORUM, UNEXCUSE, VOID, WITHDRAW,
 };
 use super::super::body::typed_time;
 use super::super::context::ConsoleContext;
@@ -45,7 +45,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     };
     page.blocks.push(Block::Record(vec![
         ("Session", anchor(&public, &format!("{} (public page)", session.id))),
-        ("State", Markup::text(&session.state.as_str().replace('_', " "))),
+        ("State", Markup::text(&state_text(&session))),
         ("Deadline", stage_text::deadline(&session.summary(), context.times)),
         ("Filed", Markup::text(&takes.len().to_string())),
         ("Has not filed", missing),
@@ -58,16 +58,30 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     if is_open {
         roster_forms(context, &session, &people, &mut page).await?;
     }
-    if is_open && brief.is_none() {
+    if is_open && (brief.is_none() || takes.is_empty()) {
         let fields = vec![
             Field::lines("system", "System prompt", 3),
             Field::lines("user", "User prompt", 3)
                 .with_hint("Both, or neither: then the brief has the prompts of the service."),
             Field::note(),
         ];
-        page.forms("Brief", [context.form(&PUBLISH_BRIEF, &[context.part(0)], fields)]);
+        let form = match brief {
+            None => context.form(&PUBLISH_BRIEF, &[context.part(0)], fields),
+            Some(_) => {
+                let form = context.form(&REPLACE_BRIEF, &[context.part(0)], fields);
+                form.map(|form| with_lead(form, "While no take is on file. It keeps its number."))
+            }
+        };
+        page.forms("Brief", [form]);
     }
-    if takes.is_empty() {
+    if !is_open && session.counts() {
+        let note = Field { label: "Why".to_owned(), ..Field::note() }.required();
+        let form = context.form(&VOID, &[context.part(0)], vec![note]);
+        let lead =
+            "It counts for nothing from then on, and its page says so first. This is not undone.";
+        page.forms("Void", [form.map(|form| with_lead(form, lead))]);
+    }
+    if takes.is_empty() && session.voided.is_none() {
         let form = context.form(&WITHDRAW, &[context.part(0)], vec![Field::note()]);
         let lead = "It is as if it had never been convened; its number is not used again.";
         page.forms("Withdraw", [form.map(|form| with_lead(form, lead))]);
@@ -88,6 +102,16 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     Ok(page)
 }
 
+/// The state, and whether the session counts.
+fn state_text(session: &Session) -> String {
+    let state = stage_text::state_word(session.state);
+    let finished = if session.finish { ", finished by the server" } else { "" };
+    match stage_text::mark(&session.summary()) {
+        Some(mark) => format!("{state}, {mark}{finished}"),
+        None => format!("{state}{finished}"),
+    }
+}
+
 fn with_lead(form: FormView, lead: &str) -> FormView {
     FormView { lead: Some(Markup::text(lead)), ..form }
 }
@@ -98,6 +122,7 @@ fn steps(context: &ConsoleContext, session: &Session, page: &mut Page) {
         SessionState::Scheduled => &[&OPEN, &CLOSE, &AGGREGATE],
         SessionState::Collecting => &[&CLOSE, &AGGREGATE],
         SessionState::WindowClosed => &[&AGGREGATE, &OPEN],
+        SessionState::Aggregated if session.voided.is_some() => &[],
         SessionState::Aggregated => &[&PUBLISH],
         SessionState::Published => &[],
     };
@@ -108,10 +133,10 @@ fn steps(context: &ConsoleContext, session: &Session, page: &mut Page) {
 }
 
 fn deadline(context: &ConsoleContext, session: &Session, page: &mut Page) {
-    if rules::may_move_deadline(session) {
+    if rules::may_move_deadline(session) && session.voided.is_none() {
         deadline_forms(context, session, page);
     }
-    if session.state < SessionState::Aggregated {
+    if session.state < SessionState::Aggregated && !session.practice {
         let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
         let quorum =
             Field::number("quorum", "Members needed").with_value(quorum).with_hint("Empty: none.");
@@ -144,6 +169,9 @@ async fn roster_forms(
     page: &mut Page,
 ) -> Result<(), ApiError> {
     let part = [context.part(0)];
+    if session.practice {
+        return Ok(());
+    }
     let Some(roster) = &session.roster else {
         let field = convene::members(context, &HashMap::new(), true).await?;
         let form = context.form(&FREEZE_ROSTER, &part, vec![field, Field::note()]);

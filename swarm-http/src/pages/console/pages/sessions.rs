@@ -40,8 +40,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         ));
     }
     let any = ("".to_owned(), "any state".to_owned(), state.is_none());
-    let options =
-        STATES.map(|it| (it.as_str().to_owned(), it.as_str().replace('_', " "), state == Some(it)));
+    let options = STATES.map(|it| {
+        (it.as_str().to_owned(), stage_text::state_word(it).to_owned(), state == Some(it))
+    });
     let options = [any].into_iter().chain(options).collect();
     let choice = Field::choice("state", "State", options);
     page.form(Some(ConsoleContext::search_form("/operate/sessions", "Show", vec![choice])));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use swarm_core::json::Json;
 
-use super::operator::{Operator, read_json};
+use super::operator::{IRREVERSIBLE, Operator, read_json};
 use crate::command::{cell, now, parse_time, text_of};
 use crate::failure::CommandError;
 
@@ -44,8 +44,8 @@ enum SessionVerb {
         /// Its id
         id: u64,
     },
-    /// Close the window of a session
-    #[command(after_help = "Example: swarm admin session close 12 --note 'venue is down'")]
+    /// End the window of a session: its deadline becomes now
+    #[command(after_help = "Example: swarm admin session close 12 --note 'venue is down' --yes")]
     Close {
         /// Its id
         id: u64,
@@ -59,6 +59,14 @@ enum SessionVerb {
     /// Publish an aggregated session
     #[command(after_help = "Example: swarm admin session publish 12")]
     Publish {
+        /// Its id
+        id: u64,
+    },
+    /// Void an aggregated session: it counts for nothing from then on
+    #[command(
+        after_help = "Example: swarm admin session void 12 --note 'the brief had the prices of another day' --yes"
+    )]
+    Void {
         /// Its id
         id: u64,
     },
@@ -96,7 +104,7 @@ enum SessionVerb {
         #[arg(long)]
         undo: bool,
     },
-    /// Publish the brief of a session, once
+    /// Publish the brief of a session, once, or replace it while no take is on file
     #[command(after_help = "Example: swarm admin session brief 12 --prompt prompt.json")]
     Brief {
         /// Its id
@@ -104,6 +112,9 @@ enum SessionVerb {
         /// JSON with system and user; - is standard input
         #[arg(long, value_name = "FILE")]
         prompt: Option<PathBuf>,
+        /// Replace the brief that it has
+        #[arg(long)]
+        replace: bool,
     },
 }
 
@@ -133,6 +144,12 @@ struct ConveneOptions {
     /// Seal takes until the session is opened, after its deadline or by its aggregation
     #[arg(long)]
     blind: bool,
+    /// For practice: open to every active member, without roster and quorum, and counted nowhere
+    #[arg(long, conflicts_with_all = ["roster", "quorum"])]
+    practice: bool,
+    /// Let the server aggregate it once its window has closed, and publish it
+    #[arg(long)]
+    finish: bool,
 }
 
 /// The states of a session.
@@ -154,7 +171,7 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
         }
         SessionVerb::Convene(options) => convene(&change, options),
         SessionVerb::Open { id } => change.state(id, "collecting", "close"),
-        SessionVerb::Close { id } => change.state(id, "window_closed", "aggregate"),
+        SessionVerb::Close { id } => close(&change, id),
         SessionVerb::Aggregate { id } => {
             let body = change.body([("state", Json::from("aggregated"))]);
             let path = format!("/api/swarm/admin/sessions/{id}/state");
@@ -162,6 +179,14 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
             change.state(id, "aggregated", "publish")
         }
         SessionVerb::Publish { id } => change.state(id, "published", "show"),
+        SessionVerb::Void { id } => {
+            if change.note.is_none() {
+                return Err(CommandError::Usage("void wants --note: why".to_owned()));
+            }
+            let (path, body) = (format!("/api/swarm/admin/sessions/{id}/void"), change.body([]));
+            operator.heed(&format!("session {id}"), ("POST", &path), &body, IRREVERSIBLE)?;
+            change.send(id, "/void", [], "is void")
+        }
         SessionVerb::Withdraw { id } => change.send(id, "/withdraw", [], "is withdrawn"),
         SessionVerb::Deadline { id, time } => move_deadline(&change, id, &time),
         SessionVerb::Roster { id, members } => {
@@ -180,9 +205,10 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
             let body = [("memberId", Json::Text(member.id)), ("excused", Json::Bool(!undo))];
             change.send(id, "/roster/excuse", body, &done)
         }
-        SessionVerb::Brief { id, prompt } => {
+        SessionVerb::Brief { id, prompt, replace } => {
             let prompt = prompt.as_deref().map(read_json).transpose()?.unwrap_or(Json::Null);
-            change.send(id, "/brief", [("prompt", prompt)], "has its brief")
+            let replaces = if replace { Json::Bool(true) } else { Json::Null };
+            change.send(id, "/brief", [("prompt", prompt), ("replaces", replaces)], "has its brief")
         }
     }
 }
@@ -221,7 +247,7 @@ impl Change<'_> {
 fn list(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
     let is_in = |session: &Json| state.is_none_or(|state| text_of(session, "state") == state);
     let answer = operator.pages_by("before", "/api/swarm/sessions", "sessions", is_in)?;
-    operator.output.rows(&answer, "sessions", &COLUMNS)
+    operator.output.sessions(&answer, &COLUMNS)
 }
 
 fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandError> {
@@ -240,9 +266,11 @@ fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandEr
     if !options.buckets.is_empty() {
         body.push(("buckets", options.buckets.into_iter().map(Json::Text).collect()));
     }
-    if options.blind {
-        body.push(("blind", Json::Bool(true)));
-    }
+    let flags =
+        [("blind", options.blind), ("practice", options.practice), ("finish", options.finish)];
+    body.extend(
+        flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, Json::Bool(true))),
+    );
     body.extend(change.note.clone().map(|note| ("note", Json::Text(note))));
     let body: Json = body.into_iter().collect();
     let answer = operator.change("POST", "/api/swarm/admin/sessions", &body)?;
@@ -253,6 +281,16 @@ fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandEr
     let name = if id.is_empty() { "a session".to_owned() } else { format!("session {id}") };
     operator.done(&format!("{name} is convened"));
     operator.next(&format!("session brief {id}"));
+    Ok(())
+}
+
+fn close(change: &Change<'_>, id: u64) -> Result<(), CommandError> {
+    let ended = [("state", Json::from("window_closed")), ("endWindow", Json::Bool(true))];
+    let path = format!("/api/swarm/admin/sessions/{id}/state");
+    let body = change.body(ended.clone());
+    change.operator.heed(&format!("session {id}"), ("POST", &path), &body, ASKED)?;
+    change.send(id, "/state", ended, "is closed")?;
+    change.operator.next(&format!("session aggregate {id}"));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use swarm_core::json::Json;
 
 use super::operator::{Member, Operator};
-use crate::command::cell;
+use crate::command::{cell, in_both_times, session_state};
 use crate::console;
 use crate::failure::CommandError;
 
@@ -35,7 +35,9 @@ fn text(status: &Json) -> String {
             text if text.is_empty() => text,
             text => format!("  will be skipped: {text}"),
         };
-        format!("  {}  {}{skipped}", cell(row, "at"), cell(row, "subjectId"))
+        let [at, local, zone] = ["at", "local", "timezone"].map(|name| cell(row, name));
+        let at = in_both_times(at, &local, &zone);
+        format!("  {at}  {}{skipped}", cell(row, "subjectId"))
     }));
     let committee = field(status, "committee");
     if committee != Json::Null {
@@ -73,8 +75,9 @@ fn text(status: &Json) -> String {
 }
 
 fn session(row: &Json) -> String {
-    let [id, subject, state, closes, filed, expected] =
-        ["id", "subjectId", "state", "windowClosesAt", "filed", "expected"].map(|it| cell(row, it));
+    let [id, subject, closes, filed, expected] =
+        ["id", "subjectId", "windowClosesAt", "filed", "expected"].map(|it| cell(row, it));
+    let state = session_state(row);
     let closes = if closes.is_empty() { "no deadline".to_owned() } else { closes };
     let filed = if expected.is_empty() { filed } else { format!("{filed} of {expected}") };
     let next = field(row, "next");

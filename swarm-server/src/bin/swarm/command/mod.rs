@@ -7,11 +7,12 @@ mod shell;
 mod times;
 
 pub(crate) use output::{
-    Output, cell, confirm, note, print_json, printable_line, read_input, shown, text_of,
+    Output, cell, confirm, note, print_json, printable_line, read_input, session_state, shown,
+    text_of,
 };
 pub(crate) use private_files::{
     check_name, configuration_folder, create_private, read_private, replace_private,
 };
 pub(crate) use progress::Progress;
 pub(crate) use shell::{flag, shell_word};
-pub(crate) use times::{now, parse_time};
+pub(crate) use times::{in_both_times, now, parse_time};

@@ -10,6 +10,21 @@ use swarm_core::json::{self, Json, printable_json};
 use crate::console;
 use crate::failure::CommandError;
 
+/// The state of a session for people: `scheduled` is called announced, since takes are accepted already; with why
+/// the session counts for nothing, if it does.
+pub(crate) fn session_state(session: &Json) -> String {
+    let state = match text_of(session, "state") {
+        state if state == "scheduled" => "announced".to_owned(),
+        state => state,
+    };
+    let is_given = |name: &str| !cell(session, name).is_empty();
+    match (is_given("voided"), is_given("practice")) {
+        (true, _) => format!("{state}, void"),
+        (false, true) => format!("{state}, practice"),
+        (false, false) => state,
+    }
+}
+
 /// The output format of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
@@ -50,6 +65,27 @@ impl Output {
             };
             print_rows(&rows, columns)
         })
+    }
+
+    /// Prints the sessions of an answer as [`rows`](Self::rows) does, with the words for people of their states.
+    ///
+    /// # Errors
+    /// [`CommandError::Refused`] when standard output cannot be written.
+    pub(crate) fn sessions(self, answer: &Json, columns: &[&str]) -> Result<(), CommandError> {
+        if self.json {
+            return print_json(answer);
+        }
+        let rows = match answer.clone().into_object().take("sessions") {
+            Some(Json::List(rows)) => rows,
+            _ => Vec::new(),
+        };
+        let for_people = |row: Json| {
+            let state = session_state(&row);
+            let mut row = row.into_object();
+            row.set("state", Json::Text(state));
+            Json::Object(row)
+        };
+        print_rows(&rows.into_iter().map(for_people).collect::<Vec<_>>(), columns)
     }
 
     /// Prints several answers: a line of JSON each, or a table.

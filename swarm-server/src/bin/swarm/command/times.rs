@@ -1,5 +1,6 @@
 //! Times as people type them.
 
+use std::fmt::Display;
 use std::time::SystemTime;
 
 use swarm_core::Timestamp;
@@ -31,6 +32,14 @@ pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, Comman
         return Ok(if today <= now { today.plus_millis(DAY_MILLIS) } else { today });
     }
     Timestamp::parse("time", text).map_err(|_| wrong(text))
+}
+
+/// Returns a time in UTC and, unless that is the same, in a time zone.
+pub(crate) fn in_both_times(time: impl Display, local: &str, zone: &str) -> String {
+    match zone {
+        "UTC" => time.to_string(),
+        zone => format!("{time} = {local} {zone}"),
+    }
 }
 
 fn wrong(text: &str) -> CommandError {

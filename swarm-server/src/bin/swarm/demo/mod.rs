@@ -95,16 +95,22 @@ fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<()
         }
     }
     sessions::pending(&desk)?;
+    let practice = sessions::practice(&desk)?;
     let sealed = sessions::sealed(&desk)?;
     let takes = sessions::open(&desk)?;
     sessions::applications(&desk)?;
     desk.clock.resume();
     let key = desk.members.first().map_or_else(String::new, Author::public_key);
-    print(&desk, takes, [sealed, opened.ok_or("no blind session")?], &key);
+    print(&desk, takes, [sealed, opened.ok_or("no blind session")?, practice], &key);
     Ok(())
 }
 
-fn print(desk: &Desk, [first, amended]: [TakeId; 2], [sealed, opened]: [SessionId; 2], key: &str) {
+fn print(
+    desk: &Desk,
+    [first, amended]: [TakeId; 2],
+    [sealed, opened, practice]: [SessionId; 3],
+    key: &str,
+) {
     let Desk { server, admin_token, .. } = desk;
     console::say(&format!(
         "
@@ -115,6 +121,7 @@ Sample data: some weeks of sessions, {} members. Open:
   http://{server}/swarm/takes/{first}   the first revision of it
   http://{server}/swarm/sessions/{sealed}   a blind session, its takes sealed
   http://{server}/swarm/sessions/{opened}   one whose takes were opened
+  http://{server}/swarm/sessions/{practice}   a practice session: it counts for nothing
   http://{server}/api/swarm/open-session   the open session, as JSON
 
 Verify the take with its author's own key:

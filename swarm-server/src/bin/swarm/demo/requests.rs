@@ -40,6 +40,22 @@ pub(super) fn convene(desk: &Desk, session: &Session<'_>) -> Result<SessionId, F
     Ok(SessionId(id))
 }
 
+/// Convenes a session for practice, on a subject of its own.
+pub(super) fn convene_practice(
+    desk: &Desk,
+    date: Day,
+    deadline: Timestamp,
+) -> Result<SessionId, Failure> {
+    const SUBJECT: &str = "practice";
+    operate(desk, "/subjects", &PlainSubject { id: SUBJECT, name: "Practice" })?;
+    let session =
+        Practice { date, subject_id: SUBJECT, window_closes_at: deadline, practice: true };
+    let mut answer = operate(desk, "/sessions", &session)?;
+    let session = answer.take("session").ok_or("the answer has no session")?;
+    let id = session.into_object().whole_if_any("id")?.ok_or("the session has no id")?;
+    Ok(SessionId(id))
+}
+
 /// A session that expects all members but one.
 pub(super) fn session(
     desk: &Desk,
@@ -193,4 +209,19 @@ struct Position<'a> {
     chain: &'a str,
     value_usd: f64,
     pct: f64,
+}
+
+#[derive(Serialize)]
+struct PlainSubject {
+    id: &'static str,
+    name: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Practice {
+    date: Day,
+    subject_id: &'static str,
+    window_closes_at: Timestamp,
+    practice: bool,
 }

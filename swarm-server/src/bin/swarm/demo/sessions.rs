@@ -7,7 +7,8 @@ use swarm_core::{SessionId, TakeId};
 use super::author::{Author, Opinion};
 use super::desk::Desk;
 use super::requests::{
-    Deadline, Session, convene, excused, finish, has_buckets, operate, session, snapshot, subject,
+    Deadline, Session, convene, convene_practice, excused, finish, has_buckets, operate, session,
+    snapshot, subject,
 };
 use super::words::{
     ANALYSTS, APPLICANTS, BUCKETS, DAYS, FOUNDERS, JOINED, LONG, MEMOS, STANCES, THEMES, Theme,
@@ -146,6 +147,25 @@ pub(super) fn sealed(desk: &Desk) -> Result<SessionId, Failure> {
     desk.at(245);
     let author = desk.members.first().ok_or("no members")?;
     author.file(&desk.client, &opinion(author, theme, 0, 0, date, 1))?;
+    Ok(id)
+}
+
+/// Convenes a session for practice, which stays open for a week, and lets a member file in it. Returns its id.
+pub(super) fn practice(desk: &Desk) -> Result<SessionId, Failure> {
+    let convened = desk.at(306);
+    let deadline = convened.plus_millis(7 * DAY * 60_000);
+    let id = convene_practice(desk, desk.end.day(), deadline)?;
+    desk.at(303);
+    let author = desk.members.last().ok_or("no members")?;
+    let take = Opinion {
+        date: desk.end.day(),
+        subject: "practice",
+        stance: "neutral",
+        confidence: 0.5,
+        body: "A first take, to see that everything works.".to_owned(),
+        weights: Vec::new(),
+    };
+    author.file(&desk.client, &take)?;
     Ok(id)
 }
 

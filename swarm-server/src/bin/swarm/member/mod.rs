@@ -49,7 +49,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
         Verb::Claim => claim(&profile, &client, &command),
         Verb::Sessions { limit } => {
             let sessions = client.get(&format!("/api/swarm/sessions?limit={limit}"))?;
-            output.rows(&sessions, "sessions", &SESSION_COLUMNS)
+            output.sessions(&sessions, &SESSION_COLUMNS)
         }
         Verb::Brief { session } => brief(&client, session),
         Verb::Submit(options) => submit::run(&profile, &client, output, &options),

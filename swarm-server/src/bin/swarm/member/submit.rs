@@ -28,11 +28,18 @@ pub(super) fn run(
     let session = session(client, options.session)?;
     let take = sign_take(client.service(), &key, &member, &session, &fields(options)?)?;
     if options.dry_run {
+        if options.session.is_some() {
+            check_newest(client, &session)?;
+        }
         return preflight(client, output, &token, &take);
     }
     let path = profile.pending();
     let mut text = signed_text(&take);
-    if let Some(kept) = read_private(&path)? {
+    let kept = read_private(&path)?;
+    if options.session.is_some() && kept.is_none() {
+        check_newest(client, &session)?;
+    }
+    if let Some(kept) = kept {
         if content(&kept)? != content(&text)? {
             return Err(CommandError::Refused(format!(
                 "{}: another take was sent and not answered; repeat its submit, or remove the file",
@@ -198,6 +205,20 @@ fn preflight(
     }
     output.rows(&answer, "findings", &["status", "error", "detail"])?;
     Err(CommandError::Refused("dry run, nothing was filed; the take would be refused".to_owned()))
+}
+
+/// Checks that a take would land in this session: takes go to the newest one of their day and subject.
+fn check_newest(client: &Client, session: &Session) -> Result<(), CommandError> {
+    let Session { id, date, subject_id, .. } = session;
+    let (newest, _) = client.session_on(*date, subject_id)?;
+    if newest.id == *id {
+        return Ok(());
+    }
+    Err(CommandError::Refused(format!(
+        "nothing was sent: session {id} is not the newest of {date} and {}; a take would land in session {}",
+        printable(subject_id.as_str()),
+        newest.id
+    )))
 }
 
 /// The session with this id, else the newest session that collects takes.

@@ -1,0 +1,88 @@
+//! How connections are opened: by an address, or by the program itself.
+
+use std::fmt;
+use std::pin::Pin;
+
+use async_trait::async_trait;
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_postgres::{Client, Config, Connection, Error, Socket};
+
+/// Opens connections to a database: how a program brings its own servers, TLS and passwords. The pool calls it when it needs
+/// another connection.
+///
+/// A connection may begin with settings of its own, such as a role. It must not be in a transaction, and its
+/// `search_path` does not matter.
+#[async_trait]
+pub trait Connect: Send + Sync {
+    /// Opens a connection. It may take as long as the statement timeout of the pool.
+    ///
+    /// # Errors
+    /// The error of the client, by which a call is tried again or not.
+    async fn connect(&self) -> Result<Opened, Error>;
+
+    /// Names the servers in errors and logs, without secrets.
+    fn servers(&self) -> String;
+}
+
+/// An open connection, and what drives it.
+pub struct Opened {
+    pub(crate) client: Client,
+    pub(crate) driver: Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>,
+}
+
+impl Opened {
+    /// A connection as `tokio_postgres` opens it. The pool drives it in a task on the runtime of the call.
+    pub fn new<S>(client: Client, connection: Connection<Socket, S>) -> Self
+    where
+        S: TlsStream + Unpin + Send + 'static,
+    {
+        Self { client, driver: Box::pin(connection) }
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").finish_non_exhaustive()
+    }
+}
+
+/// Connections by a configuration of `tokio_postgres`, with a TLS connector of the program's choice, or
+/// [`NoTls`](tokio_postgres::NoTls).
+pub struct ConfigConnect<T> {
+    config: Config,
+    tls: T,
+}
+
+impl<T> ConfigConnect<T> {
+    /// Connects by this configuration.
+    pub fn new(config: Config, tls: T) -> Self {
+        Self { config, tls }
+    }
+}
+
+impl<T> fmt::Debug for ConfigConnect<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The client leaves the password out.
+        f.debug_struct("ConfigConnect").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<T> Connect for ConfigConnect<T>
+where
+    T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+    T::Stream: TlsStream + Unpin + Send + 'static,
+    T::TlsConnect: Send,
+    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+{
+    async fn connect(&self) -> Result<Opened, Error> {
+        let (client, connection) = self.config.connect(self.tls.clone()).await?;
+        Ok(Opened::new(client, connection))
+    }
+
+    fn servers(&self) -> String {
+        let hosts: Vec<_> =
+            self.config.get_hosts().iter().map(|host| format!("{host:?}")).collect();
+        hosts.join(", ")
+    }
+}
