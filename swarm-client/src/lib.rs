@@ -49,7 +49,7 @@ struct Readme;
 
 pub use answers::{
     ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, PublicTake, SealedTake,
-    SessionPage,
+    SessionPage, WithheldTake,
 };
 #[cfg(feature = "tls")]
 pub use authorities::{Authorities, InvalidAuthorities};

@@ -1,7 +1,7 @@
 //! The rules of erasure: which personal data of a member is removed permanently (API.md, 7.8).
 
 use super::log::{self, Act};
-use super::membership::{change, may_be_read, public};
+use super::membership::{applicant_changed, may_be_read, public};
 use super::{MemberChange, MessageChange, Refusal, Versioned};
 use crate::domain::{
     Actor, Contact, Lens, Mail, MailState, Member, MemberAct, MemberState, Memo, Message, Name,
@@ -43,7 +43,7 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
     // A member that was never public has no entries in the log, so its erasure adds none.
     Ok(Some(match may_be_read(record) {
         true => public(member, erased, MemberAct::Erased, Some(by)),
-        false => change(member, erased),
+        false => applicant_changed(member, erased, "application.erased", by),
     }))
 }
 

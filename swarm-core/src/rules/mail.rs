@@ -2,8 +2,8 @@
 
 use super::{Refusal, Versioned};
 use crate::domain::{
-    Contact, Links, Mail, MailState, Member, MemberId, Message, NoticeDraft, Session, SessionId,
-    SessionState, Timestamp, Version,
+    Actor, Contact, Links, Mail, MailState, Member, MemberId, Message, NoticeDraft, OperatorAct,
+    Session, SessionId, SessionState, Timestamp, Version,
 };
 
 /// The duration of the lease for one attempt, in milliseconds: two minutes. Afterwards another
@@ -114,12 +114,14 @@ pub struct MessageChange {
     pub expected: Version,
     /// What webhooks are told of it.
     pub notice: Option<NoticeDraft>,
+    /// The act of the operator who makes the change, if any. It has no entry in the log.
+    pub operator_act: Option<OperatorAct>,
 }
 
 impl MessageChange {
-    /// The change of a message that was judged at this version, of which no webhook is told.
+    /// The change of a message that was judged at this version, by no operator, of which no webhook is told.
     pub fn new(message: Message, expected: Version) -> Self {
-        Self { message, expected, notice: None }
+        Self { message, expected, notice: None, operator_act: None }
     }
 }
 
@@ -200,20 +202,26 @@ pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> Messa
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent, or was erased.
-pub fn retry(message: &Versioned<Message>, now: Timestamp) -> Result<MessageChange, Refusal> {
+pub fn retry(
+    message: &Versioned<Message>,
+    now: Timestamp,
+    by: &Actor,
+) -> Result<MessageChange, Refusal> {
     let record = unsent(message)?;
     let queued = Message { state: MailState::Queued, attempts: 0, due_at: now, ..record };
-    Ok(MessageChange::new(queued, message.version))
+    let operator_act = OperatorAct::new(by, "message.retried", message.record.id);
+    Ok(MessageChange { operator_act, ..MessageChange::new(queued, message.version) })
 }
 
 /// Cancels an unsent message.
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent.
-pub fn cancel(message: &Versioned<Message>) -> Result<MessageChange, Refusal> {
+pub fn cancel(message: &Versioned<Message>, by: &Actor) -> Result<MessageChange, Refusal> {
     let last_error = Some("cancelled by an operator".to_owned());
     let cancelled = Message { state: MailState::Cancelled, last_error, ..unsent(message)? };
-    Ok(MessageChange::new(cancelled, message.version))
+    let operator_act = OperatorAct::new(by, "message.cancelled", message.record.id);
+    Ok(MessageChange { operator_act, ..MessageChange::new(cancelled, message.version) })
 }
 
 fn unsent(message: &Versioned<Message>) -> Result<Message, Refusal> {

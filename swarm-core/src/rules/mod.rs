@@ -30,6 +30,7 @@ mod submission;
 mod take_schema;
 mod warnings;
 mod webhooks;
+mod withholding;
 
 pub use aggregate::{Position, aggregate, score};
 pub use analysis::{
@@ -93,3 +94,4 @@ pub use webhooks::{
     notice_delivery, retry_delivery, schedule_skipped, settle_delivery, store_condition,
     test_delivery,
 };
+pub use withholding::{TakeMark, TakeMarks, erase_texts, restore, withhold};

@@ -156,6 +156,15 @@ pub enum Refusal {
     /// The session has sealed takes, and the change could depend on what they say.
     #[error("takes are sealed")]
     TakesSealed,
+    /// The texts of the take are withheld already.
+    #[error("take is withheld")]
+    TakeWithheld,
+    /// The texts of the take are not withheld.
+    #[error("take is not withheld")]
+    TakeNotWithheld,
+    /// The texts of the take were erased, so they cannot be restored.
+    #[error("texts are erased")]
+    TextsErased,
     /// Nothing is wrong with the store or the key, so there is nothing to accept.
     #[error("nothing to accept")]
     NothingToAccept,
@@ -218,6 +227,9 @@ impl Refusal {
                 | Self::FiledLater
                 | Self::TakesOnFile
                 | Self::TakesSealed
+                | Self::TakeWithheld
+                | Self::TakeNotWithheld
+                | Self::TextsErased
                 | Self::NothingToAccept
                 | Self::RosterFrozen
                 | Self::NoRoster

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, SessionId, SessionState,
+    Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, SessionId,
+    SessionState,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
 use crate::store::{self, MessageQuery, Queued, Saved, StoreError, TakeQuery, Versioned};
@@ -77,10 +78,10 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
-    pub async fn retry_message(&self, id: MessageId) -> Result<Arc<Message>, Error> {
+    pub async fn retry_message(&self, id: MessageId, by: &Actor) -> Result<Arc<Message>, Error> {
         until_committed("retry message", || async {
             let message = self.load_message(id).await?;
-            self.saved_message(rules::retry(&message, self.store.now().await?)?).await
+            self.saved_message(rules::retry(&message, self.store.now().await?, by)?).await
         })
         .await
     }
@@ -89,9 +90,9 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
-    pub async fn cancel_message(&self, id: MessageId) -> Result<Arc<Message>, Error> {
+    pub async fn cancel_message(&self, id: MessageId, by: &Actor) -> Result<Arc<Message>, Error> {
         until_committed("cancel message", || async {
-            self.saved_message(rules::cancel(&self.load_message(id).await?)?).await
+            self.saved_message(rules::cancel(&self.load_message(id).await?, by)?).await
         })
         .await
     }

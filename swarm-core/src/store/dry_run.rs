@@ -12,10 +12,12 @@ use super::{
     CommitteeStore, Convocation, Countable, CountedDocuments, DeliveryChange, DeliveryQuery,
     Document, DocumentDraft, DocumentGuard, Documents, Interceptor, Log, MemberChange, MemberQuery,
     MemberSaved, Members, MessageChange, MessageQuery, Outbox, Put, Queued, QueuedMail, ReadOnly,
-    Result, Saved, SessionChange, Sessions, Store, TakeQuery, WebhookChange, Webhooks, async_trait,
+    Result, Saved, SessionChange, Sessions, Store, TakeMarks, TakeQuery, Takes, WebhookChange,
+    Webhooks, async_trait,
 };
 use crate::domain::{
-    Delivery, DeliveryId, MemberId, MemberState, MessageId, Seq, Session, SessionId, Version,
+    Delivery, DeliveryId, MemberId, MemberState, MessageId, Seq, Session, SessionId, Timestamp,
+    Version,
 };
 use crate::rules::Refusal;
 
@@ -181,6 +183,14 @@ impl Interceptor for DryRun {
             }
             Arc::new(change.session)
         }))
+    }
+
+    async fn mark_takes(&self, _: &dyn Takes, marks: &TakeMarks) -> Result<Option<Timestamp>> {
+        let stored = self.store.session(marks.session.id).await?.map(|it| it.version);
+        Ok(match is_at(stored, marks.expected) {
+            true => Some(self.store.now().await?),
+            false => None,
+        })
     }
 
     async fn put_document(

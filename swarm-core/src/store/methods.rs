@@ -63,6 +63,7 @@ macro_rules! port_methods {
             take_context(id: $crate::domain::TakeId) -> Option<$crate::store::TakeContext>;
             session_takes(query: &$crate::store::TakeQuery) -> Option<$crate::store::SessionTakes>;
             member_takes(query: &$crate::store::MemberTakeQuery) -> Vec<$crate::store::MemberTake>;
+            mark_takes(marks: &$crate::store::TakeMarks) -> Option<$crate::domain::Timestamp>;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Documents $($rest:ident)*) => {
@@ -99,6 +100,12 @@ macro_rules! port_methods {
             seen_log() -> $crate::store::LogPosition;
             may_commit() -> ();
             acts_on(session: $crate::domain::SessionId) -> Vec<$crate::domain::LogRow>;
+            operator_acts(query: &$crate::store::ActQuery) -> Vec<$crate::domain::RecordedAct>;
+            record_act(
+                act: &$crate::domain::OperatorAct,
+                of_strangers: Option<($crate::domain::Day, u32)>
+            ) -> $crate::store::Saved;
+            forget_acts(before: $crate::domain::Timestamp) -> ();
             mark_went_back(log: u64, size: $crate::domain::Seq) -> ();
             tree() -> Option<$crate::store::Versioned<$crate::store::TreeState>>;
             save_tree(change: &$crate::store::TreeChange) -> $crate::store::Saved;

@@ -57,7 +57,9 @@ pub use error::{StoreError, StoreErrorKind};
 pub use group_commit::{BatchCommit, GroupCommit};
 pub use interceptor::{Intercepted, Interceptor};
 pub use layout::other_layout;
-pub use log::{CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit, time_of_read};
+pub use log::{
+    ActQuery, CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit, time_of_read,
+};
 pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox, Queued};
 pub use read_only::ReadOnly;
@@ -82,7 +84,7 @@ pub use crate::rules::{
     Act, Aggregation, Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation,
     CountedDocuments, DeliveryChange, DocumentCount, DocumentQuota, Filing, MemberBasis,
     MemberChange, MemberRemoval, MessageChange, ProvenChallenge, QueuedMail, SessionChange,
-    Versioned, WebhookChange,
+    TakeMark, TakeMarks, Versioned, WebhookChange,
 };
 
 /// The result of every method of the port.

@@ -5,10 +5,10 @@ use super::{
     CommitteeFiled, CommitteeFiling, CommitteeMemberChange, Convocation, DeliveryChange,
     DocumentDraft, Documents, Filed, Filing, Interceptor, Log, MemberChange, MemberRemoval,
     MemberSaved, Members, MessageChange, Outbox, Put, Queued, QueuedMail, Result, Saved,
-    SessionChange, Sessions, StoreError, StoreErrorKind, Takes, TreeChange, WebhookChange,
-    Webhooks, async_trait,
+    SessionChange, Sessions, StoreError, StoreErrorKind, TakeMarks, Takes, TreeChange,
+    WebhookChange, Webhooks, async_trait,
 };
-use crate::domain::{Challenge, Delivery, NoticeDraft, Session, Timestamp};
+use crate::domain::{Challenge, Day, Delivery, NoticeDraft, OperatorAct, Session, Timestamp};
 use std::sync::Arc;
 
 /// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on, for example to inspect a restored
@@ -40,12 +40,15 @@ refuse! {
     Sessions::save_session(&SessionChange) -> Saved;
     Sessions::aggregate(&Aggregation) -> Aggregated;
     Takes::file(&Filing) -> Filed;
+    Takes::mark_takes(&TakeMarks) -> Option<Timestamp>;
     Documents::put_document(Collection, &DocumentDraft) -> Put;
     Outbox::save_message(&MessageChange) -> Saved;
     Outbox::queue_message(&QueuedMail) -> Queued;
     Log::accept_clock(&Act) -> ();
     Log::accept_store(&Act) -> ();
     Log::accept_key(&Act) -> ();
+    Log::record_act(&OperatorAct, Option<(Day, u32)>) -> Saved;
+    Log::forget_acts(Timestamp) -> ();
     Log::save_tree(&TreeChange) -> Saved;
     Webhooks::save_webhook(&WebhookChange) -> Option<Vec<Delivery>>;
     Webhooks::save_notice(&NoticeDraft) -> Saved;
@@ -95,6 +98,7 @@ mod tests {
             "seen_log",
             "may_commit",
             "acts_on",
+            "operator_acts",
             "mark_went_back",
             "tree",
             "tiles",

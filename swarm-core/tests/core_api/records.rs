@@ -28,6 +28,7 @@ fn take_record_round_trips() {
     ));
     read_back(&Take {
         salt: None,
+        withheld: None,
         id: TakeId(9_007_199_254_740_992),
         session_id: SessionId(7),
         session_version: 0,

@@ -117,11 +117,12 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Admin), "/api/swarm/admin/erase", erase)
                 .with(Work::Long)
                 .about(
-                    "Erase name, contact, lens and memos of a member that is not active, for good",
+                    "Erase name, contact, lens and memos of a member that is not active, for good; with \
+                     texts, also the write-ups and memo addresses of its takes",
                 )
-                .body("MemberName")
+                .body("Erasure")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, Problem::TakesSealed]),
             post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
@@ -238,7 +239,7 @@ pub(crate) async fn update(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn reject(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
-    let state = request.tenant().reject(&id).await?;
+    let state = request.tenant().reject(&id, request.by()?).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
@@ -255,10 +256,13 @@ pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn erase(mut request: RequestContext) -> Reply {
-    let id = named(&mut request)?;
-    let state = request.tenant().erase(&id, request.by()?).await?;
+    let (id, texts) = request.operator_fields(|fields| {
+        let id = MemberId::parse(fields.text("memberId")?)?;
+        Ok((id, fields.bool_if_any("texts")?.unwrap_or(false)))
+    })?;
+    let state = request.tenant().erase(&id, texts, request.by()?).await?;
     let answer = Answer::from(wire::members::reviewed(&id, state));
-    Ok(answer.with_cautions(vec![rules::erasure()]))
+    Ok(answer.with_cautions(vec![rules::erasure(texts)]))
 }
 
 /// The member that an operator's request names.
@@ -300,13 +304,13 @@ fn member_state(text: &str) -> Result<MemberState, Refusal> {
 
 pub(crate) async fn retry_message(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().retry_message(request.message_id()?).await?;
+    let message = request.tenant().retry_message(request.message_id()?, request.by()?).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 
 pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().cancel_message(request.message_id()?).await?;
+    let message = request.tenant().cancel_message(request.message_id()?, request.by()?).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 

@@ -152,6 +152,7 @@ fn sessions(operator: &Operator<'_>) {
     assert_eq!((&session["filed"], &session["missing"]), (&json!(1), &json!([])));
     assert_eq!((&status["ready"], &status["applications"]), (&json!(true), &json!(0)));
 
+    assert!(operator.run("acts --limit 500").contains("\tmember.activated\t"));
     operator.change("session deadline 1 +1h --yes");
     user.admin("session close 1").fails(2, "--yes");
     operator.change("session close 1 --yes");
@@ -198,6 +199,8 @@ fn sessions(operator: &Operator<'_>) {
     assert!(operator.run("session show 7").contains("prices.example"));
     assert_eq!(json_of(&operator.run("ranking --min 2 --json"))["sessions"], 0, "nobody filed");
     operator.change("memo retract 1");
+    operator.change("take withhold 1 --note client");
+    operator.change("take restore 1");
     assert!(operator.run("outbox list").contains("zoe@test.example"));
     operator.change("outbox retry 1");
     operator.change("outbox cancel 1");
@@ -233,7 +236,7 @@ fn leaving(operator: &Operator<'_>) {
     operator.user.admin("erase zoë --yes").fails(1, "member is approved");
     operator.change("deactivate zoë");
     operator.user.admin("erase zoë").fails(2, "--yes");
-    operator.change("erase zoë --yes");
+    operator.change("erase zoë --texts --yes");
     operator.user.admin("activate zoë").fails(1, "no member");
     assert!(operator.run("applications --state inactive").contains("erased"));
 }

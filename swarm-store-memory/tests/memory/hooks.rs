@@ -39,7 +39,7 @@ async fn observer_sees_exactly_the_commits() {
     let member = apply(&tenant).await;
     tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
     tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
-    assert!(tenant.reject(&member).await.is_err(), "it is active");
+    assert!(tenant.reject(&member, &Actor::OPERATOR).await.is_err(), "it is active");
     assert_eq!(
         *told.lock().unwrap(),
         ["acme: subjects s", "acme: session 1", "acme: member applied", "acme: member approved"]

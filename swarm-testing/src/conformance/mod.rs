@@ -26,6 +26,7 @@ mod exact_deadline;
 mod held_commits;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod sessions;
 mod takes;
@@ -203,6 +204,11 @@ macro_rules! conformance_cases {
                 refused_write_does_not_affect_others
                 concurrent_submissions_get_consecutive_revisions
                 replay_returns_the_original_take
+                take_marks_round_trip
+                take_marks_count_for_aggregations
+                take_marks_at_another_version_are_stale
+                erased_texts_are_gone
+                take_marks_are_isolated_by_tenant
             }
             documents {
                 collections_are_initially_empty
@@ -271,6 +277,12 @@ macro_rules! conformance_cases {
                 tiles_of_logs_are_independent
                 tree_is_isolated_by_tenant
                 went_back_log_refuses_commits
+            }
+            operator_acts {
+                operator_acts_are_recorded_with_their_commits
+                operator_acts_are_found_by_operator_and_time
+                operator_acts_of_strangers_are_bounded
+                operator_acts_are_isolated_by_tenant
             }
             counts {
                 records_are_counted_by_latest_state

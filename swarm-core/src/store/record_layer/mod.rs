@@ -10,6 +10,7 @@ mod documents;
 mod holds;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod rows;
 mod session_row;
@@ -33,7 +34,7 @@ use super::{
     ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
     Result, SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_read,
 };
-use crate::domain::{TenantId, Timestamp, parse_hex};
+use crate::domain::{OperatorAct, TenantId, Timestamp, parse_hex};
 use crate::proof::hex;
 
 use holds::Holds;
@@ -187,6 +188,9 @@ impl<B: Backend> TenantRecords<B> {
     async fn commit(&self, op: &'static str, change: Change) -> Result<Made> {
         let kind = change.kind;
         let seen = head_of(&self.seen.position());
+        let mut writes = change.writes;
+        writes.extend(operator_acts::of_entries(&change.entries));
+        writes.extend(change.operator_act.as_ref().map(operator_acts::unlogged));
         let transaction = Transaction {
             id: change.id.unwrap_or_else(new_id),
             kind,
@@ -194,7 +198,7 @@ impl<B: Backend> TenantRecords<B> {
             repetition: change.repetition,
             checks: change.checks,
             sequences: change.sequences,
-            writes: change.writes,
+            writes,
             entries: change.entries,
             erases: change.erases,
         };
@@ -244,6 +248,8 @@ struct Change {
     erases: bool,
     /// Whether this process reports the tenant as changed although the kind is one that no feed announces.
     wakes: bool,
+    /// The act of an operator, if the log does not have it.
+    operator_act: Option<OperatorAct>,
 }
 
 impl Change {
@@ -258,6 +264,7 @@ impl Change {
             entries: Vec::new(),
             erases: false,
             wakes: false,
+            operator_act: None,
         }
     }
 }

@@ -29,14 +29,15 @@ impl<B: Backend> Outbox for TenantRecords<B> {
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
-        let MessageChange { message, expected, notice } = change;
+        let MessageChange { message, expected, notice, operator_act } = change;
         let key = vec![message.id.0.into()];
         let checks =
             vec![Check::Version { table: &messages::TABLE, key, expected: Some(*expected) }];
         let columns =
             columns(message, message.id.0.into(), message.queued_at.into(), message.due_at.into());
         let writes = vec![Write::Put { table: &messages::TABLE, columns, body: body(message) }];
-        let mut commit = Change { checks, writes, ..Change::default() };
+        let operator_act = operator_act.clone();
+        let mut commit = Change { checks, writes, operator_act, ..Change::default() };
         commit.note(notice.as_ref());
         self.save("save message", commit).await
     }

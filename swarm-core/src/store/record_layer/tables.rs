@@ -62,6 +62,7 @@ pub const TABLES: &[&Table] = &[
     &committee_days::TABLE,
     &committee_briefs::TABLE,
     &committee_takes::TABLE,
+    &operator_acts::TABLE,
     &trees::TABLE,
     &tiles::TABLE,
     &webhooks::TABLE,
@@ -172,7 +173,7 @@ table! {
 }
 
 table! {
-    /// Takes. Only `current` ever changes.
+    /// Takes. Only `current` and the mark of an operator ever change, and texts are erased.
     takes, key 1;
     columns {
         ID "id" Integer,
@@ -184,10 +185,14 @@ table! {
         FILED_AT "filed_at" Time,
         // 1, or null once a later revision supersedes it.
         CURRENT "current" Integer,
+        // When and why an operator withheld its texts.
+        WITHHELD_AT "withheld_at" Time,
+        WITHHELD_NOTE "withheld_note" Text,
     }
     // The signature is followed by the version of the session, and that of a sealed take also by the salt of its
-    // seal, each after a dot. The payload is the signed text.
-    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", }
+    // seal, each after a dot. The payload is the signed text. Of texts that were erased there are the digest and, after a
+    // space, the seal.
+    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", REMOVED "removed", }
     indexes {
         BY_SESSION "takes_by_session" [SESSION ID],
         BY_NONCE "takes_by_nonce" [MEMBER NONCE] unique,
@@ -277,6 +282,28 @@ table! {
         BY_MEMBER "committee_takes_by_member" [MEMBER DATE ID],
         BY_SUBJECT "committee_takes_by_subject" [MEMBER DATE SUBJECT ID],
         BY_ATTEMPT "committee_takes_by_attempt" [MEMBER DATE ATTEMPT] unique,
+    }
+}
+
+table! {
+    /// What operators did.
+    operator_acts, key 1, transient;
+    columns {
+        // Random.
+        ID "id" Bytes,
+        AT "at" Time,
+        BY "by" Text,
+        ACT "act" Text,
+        TARGET "target" Text,
+        NOTE "note" Text,
+        // The day, for acts that strangers cause: so many of them are kept of a day.
+        STRANGER_DAY "stranger_day" Text,
+    }
+    parts {}
+    indexes {
+        BY_TIME "operator_acts_by_time" [AT ID],
+        BY_ACTOR "operator_acts_by_actor" [BY AT ID],
+        BY_STRANGER_DAY "operator_acts_by_stranger_day" [STRANGER_DAY ID],
     }
 }
 

@@ -8,17 +8,19 @@ mod fields;
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use self::fields::{
-    contact, contact_if_any, hash, hash_if_any, key_if_any, number, object, object_if_any, present,
-    revision, text, time, time_if_any, whole, whole_if_any,
+    contact, contact_if_any, digest_if_any, hash, hash_if_any, key_if_any, number, object,
+    object_if_any, present, revision, text, time, time_if_any, whole, whole_if_any,
 };
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Figures, Invalid, Lens, Mail,
-    MailState, Member, MemberId, MemberState, Message, MessageId, Name, NoticeId, Outcome,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Digest, Figures, Invalid, Lens, Mail,
+    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Note, NoticeId, Outcome,
     Participation, Question, Quorum, Quote, Roster, STANCES, Salt, Seq, Session, SessionId,
     SessionState, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
-    Voided, Webhook,
+    TextDigests, Voided, Webhook, Withheld,
 };
 
 pub use fields::public_key;
@@ -149,9 +151,17 @@ pub(super) fn read_bucket(name: Json) -> Result<Bucket, Invalid> {
     }
 }
 
+/// With the digest of the snapshot as it was written, if write-ups were withheld since.
 impl Record for Snapshot {
     fn to_text(&self) -> String {
-        json::write(self)
+        #[derive(Serialize)]
+        struct Kept<'a> {
+            #[serde(flatten)]
+            snapshot: &'a Snapshot,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            digest: Option<Digest>,
+        }
+        json::write(&Kept { snapshot: self, digest: self.original })
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
@@ -159,6 +169,7 @@ impl Record for Snapshot {
             figures: read_figures(fields)?,
             weights: fields.list_if_any("weights", weight)?,
             quotes: present("quotes", fields.list_if_any("quotes", quote)?)?,
+            original: digest_if_any(fields, "digest")?,
         })
     }
 }
@@ -220,17 +231,22 @@ fn quote(entry: Json) -> Result<Quote, Invalid> {
         revision: revision(&mut fields)?,
         stance: Stance::parse(fields.text("stance")?)?,
         confidence: Confidence::parse(fields.number("confidence")?)?,
-        body: Body::parse(fields.text("body")?)?,
+        body: match fields.bool_if_any("withheld")? {
+            Some(true) => None,
+            _ => Some(Body::parse(fields.text("body")?)?),
+        },
     })
 }
 
-/// The public record, which does not have the version of the session: reading it leaves that 0.
+/// The public record, with texts that are withheld, or with their digest if they were erased. It does not have the
+/// version of the session: reading it leaves that 0.
 impl Record for Take {
     fn to_text(&self) -> String {
-        json::write(self)
+        self.kept_text()
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let has_texts = fields.has("body");
         let payload = TakeDraft::read(fields)?;
         let signature = Signature::parse(fields.text("signature")?)?;
         Ok(Self {
@@ -242,8 +258,22 @@ impl Record for Take {
             signed: Arc::new(Signed { payload, signature }),
             public_key: present("publicKey", key_if_any(fields)?)?,
             salt: fields.text_if_any("salt")?.map(Salt::parse).transpose()?,
+            withheld: match object_if_any(fields, "withheld") {
+                Some(mut mark) => Some(Withheld {
+                    at: time(&mut mark, "at")?,
+                    note: Note::parse(mark.text("note")?)?,
+                    removed: (!has_texts).then(|| removed(fields)).transpose()?,
+                }),
+                None => None,
+            },
         })
     }
+}
+
+/// Reads the digests of texts that the record does not have.
+fn removed(fields: &mut Object) -> Result<TextDigests, Invalid> {
+    let digest = present("digest", digest_if_any(fields, "digest")?)?;
+    Ok(TextDigests { digest, seal: digest_if_any(fields, "sealed")? })
 }
 
 /// What the log has of a take besides its payload and its key.

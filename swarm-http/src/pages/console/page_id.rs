@@ -6,6 +6,7 @@ pub(crate) enum PageId {
     Overview,
     Sessions,
     Session,
+    Take,
     Convene,
     Applications,
     Members,
@@ -17,15 +18,17 @@ pub(crate) enum PageId {
     Outbox,
     Webhooks,
     Acts,
+    AllActs,
     Store,
 }
 
 impl PageId {
     /// All pages.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Overview,
         Self::Sessions,
         Self::Session,
+        Self::Take,
         Self::Convene,
         Self::Applications,
         Self::Members,
@@ -37,6 +40,7 @@ impl PageId {
         Self::Outbox,
         Self::Webhooks,
         Self::Acts,
+        Self::AllActs,
         Self::Store,
     ];
 
@@ -59,6 +63,7 @@ impl PageId {
             Self::Overview => "/operate",
             Self::Sessions => "/operate/sessions",
             Self::Session => "/operate/sessions/{id}",
+            Self::Take => "/operate/takes/{id}",
             Self::Convene => "/operate/convene",
             Self::Applications => "/operate/applications",
             Self::Members => "/operate/members",
@@ -70,6 +75,7 @@ impl PageId {
             Self::Outbox => "/operate/outbox",
             Self::Webhooks => "/operate/webhooks",
             Self::Acts => "/operate/acts",
+            Self::AllActs => "/operate/acts/all",
             Self::Store => "/operate/store",
         }
     }
@@ -79,6 +85,7 @@ impl PageId {
             Self::Overview => "Waiting",
             Self::Sessions => "Sessions",
             Self::Session => "Session",
+            Self::Take => "Take",
             Self::Convene => "Convene",
             Self::Applications => "Applications",
             Self::Members => "Members",
@@ -90,6 +97,7 @@ impl PageId {
             Self::Outbox => "Outbox",
             Self::Webhooks => "Webhooks",
             Self::Acts => "Acts",
+            Self::AllActs => "All acts",
             Self::Store => "Store",
         }
     }
@@ -97,9 +105,10 @@ impl PageId {
     /// The section of the page.
     pub(super) fn section(self) -> Self {
         match self {
-            Self::Session | Self::Convene => Self::Sessions,
+            Self::Session | Self::Take | Self::Convene => Self::Sessions,
             Self::Member => Self::Members,
             Self::Subject => Self::Subjects,
+            Self::AllActs => Self::Acts,
             Self::Store => Self::Overview,
             other => other,
         }

@@ -148,9 +148,22 @@ impl OpenSite {
                 // Those that are new are told what is committed from now on.
                 let site = Arc::clone(&self.site);
                 tokio::spawn(async move { begin_webhooks(&site).await });
+                self.record_reload();
             }
             Err(error) => tracing::error!(%error, "tenants not reloaded"),
         }
+    }
+
+    /// Records the reload with the acts of operators of each tenant.
+    fn record_reload(&self) {
+        let tenants = self.site.tenants();
+        tokio::spawn(async move {
+            for served in tenants {
+                if let Err(error) = served.tenant().record_reload().await {
+                    tracing::warn!(tenant = %served.config().id, %error, "reload not recorded");
+                }
+            }
+        });
     }
 
     fn replace_tenants(&self, file: &Path) -> Result<usize, Failure> {

@@ -30,10 +30,11 @@ fn send(client: &Client, request: &Request, token: &str) -> Answer {
 }
 
 /// What each role may do, as API.md, 13.2 says it: by what a change is about.
-const OF_OPERATORS: [&str; 8] = [
+const OF_OPERATORS: [&str; 9] = [
     "/api/swarm/admin/subjects",
     "/api/swarm/admin/sessions",
     "/api/swarm/admin/memos",
+    "/api/swarm/admin/takes",
     "/api/swarm/admin/regime",
     "/api/swarm/admin/signals",
     "/api/ic/admin/day",

@@ -22,6 +22,7 @@ mod filing;
 mod log;
 mod members;
 mod openings;
+mod operator_acts;
 mod saving;
 mod sessions;
 mod simulation;
@@ -118,6 +119,7 @@ mod caught {
             LogPositionOfAnyTenant     => log_is_isolated_by_tenant;
             CountOfAllTenants          => records_are_counted_by_latest_state;
             ActsOfAllTenants           => log_is_isolated_by_tenant;
+            MarkedInAllTenants         => take_marks_are_isolated_by_tenant;
         }
         saving {
             MemberAtAnyVersion         => member_change_at_another_version_is_stale
@@ -261,6 +263,10 @@ mod caught {
             NoncesInAnyCase            => odd_nonces_are_distinct;
             NewerSessionUncheckedForLong => no_take_is_filed_after_a_newer_session;
             RevisionTwiceInARace       => concurrent_submissions_get_consecutive_revisions;
+            MarkForgotten              => take_marks_round_trip;
+            MarkOfTheSessionForgotten  => take_marks_count_for_aggregations;
+            MarkedAtAnyVersion         => take_marks_at_another_version_are_stale;
+            TextsKept                  => erased_texts_are_gone;
         }
         documents {
             DocumentInvented           => collections_are_initially_empty;
@@ -295,6 +301,16 @@ mod caught {
             ActsOnTheFirstSession      => acts_are_found_by_session;
             RowForEachAttempt          => refused_write_appends_no_row
                 repeated_attempt_appends_one_row;
+        }
+        operator_acts {
+            ActsOfChangesForgotten     => operator_acts_are_recorded_with_their_commits;
+            ActsOfTheRefused           => operator_acts_are_recorded_with_their_commits;
+            ActsOfAnybody              => operator_acts_are_found_by_operator_and_time;
+            ActsOfAnyTime              => operator_acts_are_found_by_operator_and_time;
+            ActsNeverForgotten         => operator_acts_are_found_by_operator_and_time;
+            OperatorActsOfTheMachine   => operator_acts_are_found_by_operator_and_time;
+            StrangersUnbounded         => operator_acts_of_strangers_are_bounded;
+            ActsForgottenInAllTenants  => operator_acts_are_isolated_by_tenant;
         }
         tree {
             TreeInvented               => tree_is_initially_absent;

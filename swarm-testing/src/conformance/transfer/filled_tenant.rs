@@ -11,9 +11,10 @@ use crate::{
 };
 use swarm_core::Take;
 use swarm_core::domain::{
-    Attribution, Day, MailState, Member, MemberState, Message, Session, SessionDraft,
+    Actor, Attribution, Day, MailState, Member, MemberState, Message, Note, Session, SessionDraft,
 };
 use swarm_core::proof::ApiKey;
+use swarm_core::rules;
 use swarm_core::rules::Reminder;
 use swarm_core::store::{
     Aggregation, Collection, DocumentDraft, MemberChange, MemberSaved, MessageChange, Put, Queued,
@@ -43,6 +44,7 @@ impl FilledTenant {
         let author = tenant.author("author").await;
         let other = tenant.author("other author").await;
         blind_sessions(&tenant, &author).await;
+        marked_takes(&tenant).await;
         let session = tenant.convened("filled").await;
         tenant.filed(&author, &session, "1").await;
         tenant.filed(&other, &session, "1").await;
@@ -69,6 +71,41 @@ async fn blind_sessions(tenant: &TestTenant, author: &Author) {
         if subject == "opened" {
             let aggregation = Aggregation { session: session.id, by: Attribution::SCHEDULE };
             tenant.aggregate(&aggregation).await.unwrap();
+        }
+    }
+}
+
+/// Takes whose texts are withheld, restored and erased, in a blind and in another session.
+async fn marked_takes(tenant: &TestTenant) {
+    let by = Attribution::from(Actor::OPERATOR);
+    for blind in [false, true] {
+        let draft = SessionDraft { blind, ..session_draft("marked") };
+        let session = tenant.convene(&draft).await;
+        let authors = ["withheld", "restored", "erased"];
+        for name in authors {
+            let author = Author::named(&format!("{name} {blind}"));
+            tenant.create(&author.member()).await;
+            tenant.filed(&author, &session, "said").await;
+        }
+        let aggregation = Aggregation { session: session.id, by: by.clone() };
+        tenant.aggregate(&aggregation).await.unwrap();
+        for (name, take) in authors.iter().zip(tenant.takes(session.id).await) {
+            let note = Note::parse(*name).unwrap();
+            let session = tenant.session(session.id).await.unwrap();
+            let withheld = rules::withhold(&session, &take, note, &by).unwrap();
+            ensure!(tenant.mark_takes(&withheld).await.is_some(), "withheld", withheld);
+            let session = tenant.session(session.record.id).await.unwrap();
+            let take = tenant.take(take.id).await.unwrap().take;
+            let marks = match *name {
+                "restored" => rules::restore(&session, &take, &by).unwrap(),
+                "erased" => {
+                    let member = tenant.stored(&take.draft().member_id).await;
+                    let member = (member.record.id.clone(), member.version);
+                    rules::erase_texts(&session, &[take], member, &by).unwrap().unwrap()
+                }
+                _ => continue,
+            };
+            ensure!(tenant.mark_takes(&marks).await.is_some(), "marked", marks);
         }
     }
 }

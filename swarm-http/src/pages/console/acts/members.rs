@@ -100,11 +100,15 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
 pub(in crate::pages::console) static ERASE: Act = Act::post(
     "/operate/members/{id}/erase",
     "/api/swarm/admin/erase",
-    member,
+    |parts, sent| {
+        let id = parts.first().map_or("", String::as_str);
+        Body::of(sent).set("memberId", Json::from(id)).flag("texts").json()
+    },
     Member,
     ("Erase the member", "Erased"),
 )
-.confirmed(Confirmation::Always);
+.confirmed(Confirmation::Always)
+.with_fields(&["texts"]);
 
 pub(in crate::pages::console) static RETRY_MESSAGE: Act = Act::post(
     "/operate/outbox/retry",

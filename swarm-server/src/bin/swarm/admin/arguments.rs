@@ -140,6 +140,9 @@ pub(super) enum Verb {
     Erase {
         /// An id or a name
         member: String,
+        /// Also the write-ups and memo addresses of its takes; their stances stay and count
+        #[arg(long)]
+        texts: bool,
     },
     /// Subjects
     #[command(after_help = "Example: swarm admin subject put aurora.json")]
@@ -175,11 +178,33 @@ pub(super) enum Verb {
         /// JSON; - is standard input
         file: PathBuf,
     },
+    /// Takes
+    #[command(after_help = "Example: swarm admin take withhold 7 --note 'it names a client'")]
+    Take {
+        #[command(subcommand)]
+        verb: TakeVerb,
+    },
     /// Memos
     #[command(after_help = "Example: swarm admin memo retract 7")]
     Memo {
         #[command(subcommand)]
         verb: MemoVerb,
+    },
+    /// What operators did in the last 400 days, the latest first
+    #[command(after_help = "Example: swarm admin acts --by ada --since 2026-08-01T00:00:00Z")]
+    Acts {
+        /// The name of an operator's token
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        /// From this time on
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        /// Before this time
+        #[arg(long, value_name = "TIME")]
+        before: Option<String>,
+        /// The most acts
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
     },
     /// Mail to members
     #[command(after_help = "Example: swarm admin outbox list")]
@@ -261,6 +286,28 @@ pub(super) enum SubjectVerb {
     Show {
         /// Its id
         id: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum TakeVerb {
+    /// Withhold write-up and memo address of a take from the public; its stance stays and counts
+    #[command(after_help = "Example: swarm admin take withhold 7 --note 'it names a client'")]
+    Withhold {
+        /// Its id
+        id: u64,
+        /// Why, in the public log: at most 500 characters
+        #[arg(long, value_name = "TEXT")]
+        note: String,
+    },
+    /// Show write-up and memo address of a take again
+    #[command(after_help = "Example: swarm admin take restore 7")]
+    Restore {
+        /// Its id
+        id: u64,
+        /// A note of the log, at most 500 characters
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
     },
 }
 
