@@ -85,9 +85,9 @@ pub use response::ResponseBody;
 pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
-    AdminTokens, DuplicateOperator, DuplicateTenant, Host, HostTable, Operator, Operators,
-    PublicOrigin, Role, ServedTenant, Services, TenantConfig, TenantDirectory, TenantRequest,
-    WitnessConfig,
+    AdminTokens, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable, Operator,
+    Operators, PublicOrigin, Role, ServedTenant, Services, TenantConfig, TenantDirectory,
+    TenantRequest, WitnessConfig,
 };
 
 /// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,

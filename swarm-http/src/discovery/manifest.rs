@@ -103,8 +103,11 @@ fn limits() -> Limits {
     }
 }
 
-/// `/robots.txt`: everything but the operators' routes may be indexed.
-pub(crate) async fn robots(_: RequestContext) -> Reply {
-    let text = "User-agent: *\nDisallow: /api/swarm/admin/\nDisallow: /api/ic/admin/\nAllow: /\n";
+/// `/robots.txt`: everything but the operators' routes may be indexed, or nothing.
+pub(crate) async fn robots(request: RequestContext) -> Reply {
+    let text = match request.served.config().noindex {
+        true => "User-agent: *\nDisallow: /\n",
+        false => "User-agent: *\nDisallow: /api/swarm/admin/\nDisallow: /api/ic/admin/\nAllow: /\n",
+    };
     Ok(Answer::new(StatusCode::OK, "text/plain; charset=utf-8", text.to_owned()))
 }

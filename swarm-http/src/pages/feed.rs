@@ -120,7 +120,10 @@ fn of_session(
     times: TimeFormatter,
 ) -> Entry {
     let path = links::session(session.id);
-    let title = format!("{}, {}", subjects.name(&session.subject_id), session.date);
+    let subject = subjects.name(&session.subject_id);
+    let result = session.figures.as_ref().map(ResultView::headline);
+    let result = result.map(|result| format!(": {result}")).unwrap_or_default();
+    let title = format!("{subject}, {}{result}", session.date);
     let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);
     let voided = session.voided.as_ref().map(|voided| voided.at);
     let updated = voided.or(session.published_at).or(aggregated).unwrap_or(session.convened_at);

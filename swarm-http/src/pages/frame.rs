@@ -8,7 +8,7 @@ use super::markup::{clipped, printable};
 use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::response::Answer;
-use crate::tenants::ServedTenant;
+use crate::tenants::{FooterLink, ServedTenant};
 
 /// The content security policy: no scripts, no embedded content; styles and images only from this origin,
 /// forms only to it.
@@ -36,6 +36,8 @@ pub(crate) struct SiteContext {
     pub(crate) committee: bool,
     /// Whether the log is signed, so that there are proofs and bundles.
     pub(crate) is_signed: bool,
+    /// The links at the foot of every page.
+    pub(crate) footer: Vec<FooterLink>,
 }
 
 impl SiteContext {
@@ -55,6 +57,7 @@ impl SiteContext {
             origin,
             committee: served.committee().is_some(),
             is_signed: served.signed_log().is_some(),
+            footer: config.footer.clone(),
         }
     }
 }

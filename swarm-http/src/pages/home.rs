@@ -11,7 +11,7 @@ use swarm_core::rules::{self, Movement, PublicTake, Stage};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
 
-use super::charts::{signed, strip};
+use super::charts::{shown, signed, strip};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of, no_result_texts};
 use super::markup::Markup;
@@ -242,7 +242,8 @@ fn change(
     times: TimeFormatter,
 ) -> Change {
     let score = movement.score.map(|(from, to)| {
-        let [before, after, by] = [from, to, to - from].map(signed);
+        // The difference of the figures shown: readers subtract them.
+        let [before, after, by] = [from, to, shown(to) - shown(from)].map(signed);
         if before == after {
             format!("{after}, unchanged")
         } else {

@@ -33,6 +33,15 @@ impl ResultView {
         })
     }
 
+    /// `−0.44 cautious`, `quorum missed`, `no consensus`
+    pub(super) fn headline(figures: &Figures) -> String {
+        match &figures.consensus {
+            None => "no consensus".to_owned(),
+            Some(_) if quorum_missed(figures).is_some() => "quorum missed".to_owned(),
+            Some(consensus) => format!("{} {}", signed(consensus.score), consensus.stance),
+        }
+    }
+
     /// `−0.44, cautious, 9 of 11 agree`
     pub(super) fn words(figures: &Figures) -> Option<String> {
         let consensus = figures.consensus.as_ref()?;

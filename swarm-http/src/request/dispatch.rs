@@ -260,7 +260,8 @@ where
     let served = served.ok_or_else(|| unknown_host(&origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
     let (attempts, tenant) = (&site.token_attempts, Arc::clone(&served));
-    let tenant = &tenant.config().id;
+    let config = tenant.config();
+    let (tenant, is_unlisted) = (&config.id, config.noindex);
     let attempt = credential::attempt(attempts, route.access, &head.headers, tenant)?;
     let request = (served, origin, parts, head);
     let answer = answer_route(site, (route, handler), request, options, body).await;
@@ -268,7 +269,7 @@ where
     if let Some(attempt) = attempt {
         credential::end_attempt(attempt, &answer);
     }
-    Ok(answer)
+    Ok(if is_unlisted { answer.unlisted() } else { answer })
 }
 
 /// Answers a request whose tenant, route and handler are found.

@@ -34,8 +34,11 @@ const OF_CONSOLE: [(HeaderName, HeaderValue); 2] = [
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
     ),
-    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex, nofollow")),
+    (ROBOTS, NO_INDEX),
 ];
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+const NO_INDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow");
 
 /// A complete answer.
 #[derive(Clone)]
@@ -151,6 +154,12 @@ impl Answer {
                 self.headers.entry(name).or_insert(value);
             }
         }
+        self
+    }
+
+    /// Tells crawlers to keep the answer out of their index.
+    pub(crate) fn unlisted(mut self) -> Self {
+        self.headers.insert(ROBOTS, NO_INDEX);
         self
     }
 

@@ -40,6 +40,10 @@ pub struct TenantConfig {
     pub schedule: Schedule,
     /// The committee's settings, if the site has committees.
     pub committee: CommitteeSettings,
+    /// Whether search engines are kept out, by `/robots.txt` and a header.
+    pub noindex: bool,
+    /// Links at the foot of every page, such as an imprint; none by default.
+    pub footer: Vec<FooterLink>,
 }
 
 impl TenantConfig {
@@ -59,6 +63,8 @@ impl TenantConfig {
             retention_days: None,
             schedule: Schedule::default(),
             committee: CommitteeSettings::default(),
+            noindex: false,
+            footer: Vec::new(),
         }
     }
 
@@ -78,6 +84,40 @@ impl std::fmt::Debug for TenantConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { id, hosts, .. } = self;
         f.debug_struct("TenantConfig").field("id", id).field("hosts", hosts).finish_non_exhaustive()
+    }
+}
+
+/// A link at the foot of every page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FooterLink {
+    text: String,
+    url: String,
+}
+
+impl FooterLink {
+    /// The most links of a tenant.
+    pub const MAX: usize = 6;
+
+    /// A link with this text, 1 to 60 characters on a line, to an address that begins with `https://`, `http://` or
+    /// `mailto:`. `None` for any other.
+    pub fn new(text: &str, url: &str) -> Option<Self> {
+        let is_line = (1..=60).contains(&text.chars().count()) && !text.contains(char::is_control);
+        let schemes = ["https://", "http://", "mailto:"];
+        let goes = schemes
+            .iter()
+            .any(|scheme| url.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()));
+        let is_address = url.len() <= 2_000 && url.bytes().all(|byte| byte.is_ascii_graphic());
+        (is_line && goes && is_address).then(|| Self { text: text.to_owned(), url: url.to_owned() })
+    }
+
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the address.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use swarm_core::TenantId;
 
-pub use config::{Services, TenantConfig, WitnessConfig};
+pub use config::{FooterLink, Services, TenantConfig, WitnessConfig};
 pub use host::{Host, PublicOrigin};
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};

@@ -59,6 +59,12 @@ fn result_is_shown_with_score_and_split_and_set_apart_without_quorum() {
     }
     let list = html(&client, "/swarm/sessions");
     assert!(list.contains("quorum missed: 3 of 9") && list.contains("<strong>+0.67</strong>"));
+    let feed = client.get("/feed.xml").expect(200).text;
+    for title in
+        [format!("aurora, {DAY}: +0.67 constructive"), format!("borealis, {DAY}: quorum missed")]
+    {
+        assert!(feed.contains(&format!("<title>{title}</title>")), "{feed}");
+    }
     let member = html(&client, &format!("/swarm/members/{}", grace.id));
     assert!(member.contains("against the consensus in 1 of 1"), "{member}");
 }

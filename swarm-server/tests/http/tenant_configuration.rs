@@ -32,7 +32,8 @@ pub fn tenant(id: &str, lines: &str) -> String {
 fn everything() -> String {
     let lines = "name = \"Acme desk\"\nabout = \"Analysts on lending markets.\"\n\
                  public_origin = \"https://acme.example\"\n\
-                 mail_from = \"Acme <desk@acme.example>\"\nretention_days = 90\n\
+                 mail_from = \"Acme <desk@acme.example>\"\nretention_days = 90\nnoindex = true\n\
+                 footer = [{ text = \"Imprint <1>\", url = \"https://acme.example/imprint?a&b\" }]\n\
                  [tenants.quotas]\npending_applications = 5\nmemos_per_day = 0\n\
                  [[tenants.schedule]]\nsubjects = [\"lending\", \"perps\"]\ndays = [\"fri\", \"mon\"]\n\
                  opens = \"14:00\"\ncloses_after = \"5h\"\nroster = \"active\"\nquorum = 5\n\
@@ -70,6 +71,8 @@ fn check_prints_the_effective_configuration() {
         "acme: mail from: Acme <desk@acme.example>",
         "pending_applications: 5, applications_per_address: 1000, pending_days: 30, memos_per_day: 0",
         "acme: retention: applications that came to nothing, 90 days",
+        "acme: noindex: search engines are kept out",
+        "acme: footer: \"Imprint <1>\" to https://acme.example/imprint?a&b",
         "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 5h; roster: active members; \
          quorum 5; buckets \"hold\", \"add\"; brief, aggregate",
         "acme: schedule: \"lending\", daily, 22:00 America/New_York until 01:00; not on 2026-12-25; blind\n",
@@ -123,6 +126,12 @@ fn invalid_tenant_settings_are_named() {
         (with("[tenants.quotas]\nmemos_per_day = -1"), "memos_per_day"),
         (with("name = \"\""), "name"),
         (with("retention_days = 0"), "retention_days"),
+        (
+            with("footer = [{ text = \"Imprint\", url = \"javascript:alert(1)\" }]"),
+            "footer: \"Imprint\"",
+        ),
+        (with("footer = [{ text = \"\", url = \"https://a.example\" }]"), "footer: \"\""),
+        (with(&format!("footer = [{}]", LINK.repeat(7))), "footer: must be at most 6"),
         (with("about = \"one\\ntwo\""), "about"),
         (with("mail_from = \"nobody\""), "mail_from"),
         (with("public_origin = \"https://user@acme.example\""), "public_origin"),
@@ -214,6 +223,33 @@ fn sighup_reloads_the_tenants() {
     assert!(status.success() && log.contains("colour"), "{log}");
     // The first change removed a key prefix.
     assert_eq!(log.matches("key_prefix changed").count(), 1, "{log}");
+}
+
+/// A table of a footer, and a comma.
+const LINK: &str = "{ text = \"About\", url = \"https://a.example\" },";
+
+/// Whoever runs a desk may have to name an imprint on each page, and to stay out of search engines.
+#[test]
+fn footer_is_on_every_page_and_noindex_in_every_answer() {
+    let file = configuration("footer.toml", &everything());
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    let (acme, bolt) = (program.client.at("acme.example"), program.client.at("bolt.example"));
+    let html = [("accept", "text/html")];
+    let imprint = "<a href=\"https://acme.example/imprint?a&#38;b\">Imprint &#60;1&#62;</a>";
+    let pages =
+        ["/", "/swarm/sessions", "/swarm/members", "/swarm/log", "/docs", "/swarm/takes/77"];
+    for page in pages {
+        let answer = acme.send("GET", page, &html, b"");
+        assert!(answer.text.contains(imprint), "{page}: {}", answer.text);
+        assert!(!bolt.send("GET", page, &html, b"").text.contains("imprint"), "{page}");
+    }
+    for path in pages.into_iter().chain(["/api/swarm/subjects", "/robots.txt", "/feed.xml"]) {
+        let robots = acme.send("GET", path, &html, b"").header("x-robots-tag").map(str::to_owned);
+        assert_eq!(robots.as_deref(), Some("noindex, nofollow"), "{path}");
+        assert_eq!(bolt.send("GET", path, &html, b"").header("x-robots-tag"), None, "{path}");
+    }
+    assert_eq!(acme.get("/robots.txt").text, "User-agent: *\nDisallow: /\n");
+    assert!(bolt.get("/robots.txt").text.contains("Allow: /\n"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ mod subject;
 mod svg;
 
 pub(crate) use bars::{Shares, shares_of};
-pub(crate) use field::{Dot, signed, stance_field};
+pub(crate) use field::{Dot, shown, signed, stance_field};
 pub(crate) use member::{Point, member_line};
 pub(crate) use strip::{Counts, strip};
 pub(crate) use subject::{Legend, Score, Value, subject_lines};

@@ -55,6 +55,10 @@ pub(crate) struct TenantTable {
     pub(crate) mail_from: Option<String>,
     pub(crate) retention_days: Option<u32>,
     #[serde(default)]
+    pub(crate) noindex: bool,
+    #[serde(default)]
+    pub(crate) footer: Vec<FooterTable>,
+    #[serde(default)]
     pub(crate) witnesses: Vec<WitnessTable>,
     #[serde(default)]
     pub(crate) quotas: QuotasTable,
@@ -71,6 +75,14 @@ pub(crate) struct AdminTokenTable {
     pub(crate) name: String,
     pub(crate) hash: String,
     pub(crate) role: Option<String>,
+}
+
+/// One of a tenant's links at the foot of its pages, not yet checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FooterTable {
+    pub(crate) text: String,
+    pub(crate) url: String,
 }
 
 /// One of a tenant's `witnesses`, not yet checked.

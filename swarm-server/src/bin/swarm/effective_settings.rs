@@ -98,6 +98,12 @@ pub(crate) fn tenant_lines(
     if let Some(days) = tenant.retention_days {
         lines.push(format!("retention: applications that came to nothing, {days} days"));
     }
+    if tenant.noindex {
+        lines.push("noindex: search engines are kept out".to_owned());
+    }
+    for link in &tenant.footer {
+        lines.push(format!("footer: {:?} to {}", link.text(), link.url()));
+    }
     lines.extend(tenant.schedule.entries().iter().flat_map(|entry| entry_lines(entry, now)));
     if let Some(folder) = &table.committee.export_to {
         lines.push(format!("export: briefs to {}", folder.display()));

@@ -7,9 +7,11 @@ use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
 use swarm_core::store::Transfer;
 use swarm_core::{CommitteeSettings, TenantId};
-use swarm_http::{AdminTokens, Host, Operator, PublicOrigin, Role, TenantConfig};
+use swarm_http::{AdminTokens, FooterLink, Host, Operator, PublicOrigin, Role, TenantConfig};
 
-use crate::config::{AdminTokenTable, CommitteeTable, Config, QuotasTable, TenantTable};
+use crate::config::{
+    AdminTokenTable, CommitteeTable, Config, FooterTable, QuotasTable, TenantTable,
+};
 use crate::failure::with_causes;
 use crate::mail::checked_sender;
 use crate::schedule::schedule;
@@ -67,6 +69,8 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
         return Err(bad("retention_days", "must be at least 1").into());
     }
     tenant.retention_days = table.retention_days;
+    tenant.noindex = table.noindex;
+    tenant.footer = footer(&table.footer).map_err(|fault| bad("footer", &fault))?;
     tenant.schedule = schedule(&table.schedule).map_err(|(key, fault)| bad(&key, &fault))?;
     tenant.committee = committee(&table.committee)
         .map_err(|invalid| bad(&format!("committee.{}", invalid.field), &invalid.rule))?;
@@ -101,6 +105,20 @@ fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)>
             .map_err(|_| bad("a name has one role and at most two hashes, none of them twice"))?;
     }
     Ok(operators)
+}
+
+fn footer(tables: &[FooterTable]) -> Result<Vec<FooterLink>, String> {
+    if tables.len() > FooterLink::MAX {
+        return Err(format!("must be at most {} links", FooterLink::MAX));
+    }
+    let link = |table: &FooterTable| {
+        FooterLink::new(&table.text, &table.url).ok_or_else(|| {
+            let rule =
+                "must be a text of 1 to 60 characters and an address with https, http or mailto";
+            format!("{:?}: {rule}", table.text)
+        })
+    };
+    tables.iter().map(link).collect()
 }
 
 /// The text, if it is one line of `min` to `max` characters.

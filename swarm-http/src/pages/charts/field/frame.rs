@@ -38,6 +38,19 @@ pub(crate) fn signed(figure: f64) -> String {
     format!("{sign}{:.2}", figure.abs())
 }
 
+/// The figure that [`signed`] shows.
+pub(crate) fn shown(figure: f64) -> f64 {
+    format!("{figure:.2}").parse().unwrap_or(figure)
+}
+
+#[cfg(test)]
+#[test]
+fn differences_of_shown_figures_are_those_that_readers_compute() {
+    let (from, to) = (0.3551, 0.7046);
+    assert_eq!([from, to].map(signed), ["+0.36", "+0.70"]);
+    assert_eq!(signed(shown(to) - shown(from)), "+0.34");
+}
+
 /// The members of one stance, highest confidence first.
 pub(super) fn of_place(dots: &[Dot], at: usize) -> Vec<&Dot> {
     let mut members: Vec<_> = dots.iter().filter(|dot| place(dot.rank) == at).collect();

@@ -16,7 +16,7 @@ use crate::pages::markup::Markup;
 
 use frame::{MAX_NAMED, consensus_text};
 
-pub(crate) use frame::{Dot, signed};
+pub(crate) use frame::{Dot, shown, signed};
 
 /// Draws the field. The consensus, −2 to 2, is a mark on the axis.
 pub(crate) fn stance_field(dots: &[Dot], consensus: Option<f64>) -> Markup {
