@@ -15,6 +15,7 @@ use swarm_core::store::{
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::access::Access;
 use crate::changes::LastCommits;
 use crate::commits::{self, CommitScript, Values};
 use crate::connect::Connect;
@@ -22,7 +23,7 @@ use crate::connector::Connector;
 use crate::database::Database;
 use crate::failure::{Failure, Outcome};
 use crate::health;
-use crate::options::{Access, Options};
+use crate::options::Options;
 use crate::pool::Pool;
 use crate::reads::reading;
 use crate::settings::Settings;

@@ -8,9 +8,9 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
 use tokio_postgres::{Config, Error, NoTls};
 
+use crate::access::Access;
 use crate::connect::{Connect, Opened};
 use crate::failure::{Outcome, takes_no_writes};
-use crate::options::Access;
 use crate::settings::{Server, Settings};
 
 #[cfg(feature = "tls")]

@@ -3,8 +3,8 @@
 use swarm_core::store::{Readiness, Result};
 use tokio_postgres::Row;
 
+use crate::access::Access;
 use crate::failure::{Failure, NO_WRITES, Outcome};
-use crate::options::Access;
 use crate::pool::Pool;
 use crate::schema::Schema;
 

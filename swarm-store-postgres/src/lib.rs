@@ -22,6 +22,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod access;
 mod backend;
 mod changes;
 mod commits;

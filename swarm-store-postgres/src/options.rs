@@ -4,16 +4,9 @@ use std::time::Duration;
 
 use swarm_core::store::Result;
 
+use crate::access::Access;
 use crate::failure::{Failure, Outcome};
 use crate::schema::Schema;
-
-/// What a database is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    ReadWrite,
-    /// Reads alone, so that a server that takes no writes will do.
-    ReadOnly,
-}
 
 /// How a store uses its database.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::access::Access;
 use crate::failure::{Failure, LAYOUT, NO_WRITES, Outcome};
-use crate::options::Access;
 use crate::sql::{self, Declared};
 
 /// The number in a schema whose layout is not created yet.

@@ -203,8 +203,16 @@ impl SessionDraft {
             finish: fields.bool_if_any("finish")?.unwrap_or(false),
             question: Question::read(fields)?,
         };
-        check_practice(draft.practice, draft.roster.is_some(), draft.quorum)?;
+        draft.check_practice()?;
         Ok(draft)
+    }
+
+    /// Checks that a practice session has no roster and no quorum.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the one that it has.
+    pub(crate) fn check_practice(&self) -> Result<(), Invalid> {
+        check_practice(self.practice, self.roster.is_some(), self.quorum)
     }
 
     /// Returns the convened session, with the id and the time that the commit assigned.

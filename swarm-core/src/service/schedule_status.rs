@@ -71,7 +71,10 @@ impl Tenant {
             Some(outlook) => outlook.clone(),
             None => self.outlook(window).await?,
         };
-        outlooks.insert(window.subject_id, outlook.clone());
+        // Whether a practice session can be convened also depends on its day.
+        if !window.entry.practice {
+            outlooks.insert(window.subject_id, outlook.clone());
+        }
         let ScheduleEntry { timezone, .. } = window.entry;
         Ok(ScheduleStatus {
             subject_id: window.subject_id.clone(),

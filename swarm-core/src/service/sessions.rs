@@ -101,14 +101,15 @@ impl Tenant {
     pub(super) async fn check_draft(&self, draft: &SessionDraft) -> Result<(), Error> {
         self.subject(&draft.subject_id).await?;
         self.check_roster(draft.roster.as_ref(), "roster").await?;
+        draft.check_practice().map_err(Refusal::InvalidRequest)?;
         if draft.practice {
-            self.check_practice(draft).await?;
+            self.check_diverts_no_take(draft).await?;
         }
         Ok(())
     }
 
     /// Takes go to the newest session of a day and subject: a practice session must not divert them from one that counts.
-    async fn check_practice(&self, draft: &SessionDraft) -> Result<(), Error> {
+    async fn check_diverts_no_take(&self, draft: &SessionDraft) -> Result<(), Error> {
         let on = Some((draft.date, draft.subject_id.clone()));
         let on = SessionQuery { on, limit: 1, without_snapshots: true, ..SessionQuery::default() };
         let now = self.store.now().await?;
@@ -368,7 +369,8 @@ impl Tenant {
         Ok(SessionPage { next_before: page.next_before, sessions })
     }
 
-    /// Returns summaries of the `limit` sessions that were published last, the latest first.
+    /// Returns summaries of the `limit` sessions that were published last, of those that [count](Session::counts), the
+    /// latest first.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -25,8 +25,8 @@ pub trait Sessions: Send + Sync {
     /// rosters and snapshots that summaries omit: they may be long.
     async fn session_summaries(&self, query: &SummaryQuery) -> Result<Vec<Arc<SessionSummary>>>;
 
-    /// Summaries of the `limit` most recently published sessions, latest first; those published at the same
-    /// time by id in descending order. The time of publication is written once and never changes.
+    /// Summaries of the `limit` most recently published sessions that [count](Session::counts), latest first; those
+    /// published at the same time by id in descending order. The time of publication is written once and never changes.
     async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>>;
 
     /// Commits a new session with the next id, the time by the store's clock, version 1, and

@@ -309,7 +309,7 @@ impl Cell {
 }
 
 /// A text in quotes. An apostrophe comes before one that a spreadsheet would take for a formula.
-fn csv_text(text: &str) -> String {
+pub(crate) fn csv_text(text: &str) -> String {
     let guard = if may_be_formula(text) { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }

@@ -7,6 +7,8 @@ mod console;
 mod discovery;
 mod documents;
 mod info;
+#[cfg(feature = "pages")]
+mod list_files;
 mod log;
 mod members;
 mod operations;

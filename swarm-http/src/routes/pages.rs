@@ -2,10 +2,10 @@
 
 use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound};
 
-use super::{committee, documents, log, members, scores, sessions, takes};
+use super::{committee, documents, list_files, log, members, scores, sessions, takes};
 use crate::pages::{self, page, with_error_pages};
 use crate::request::RequestContext;
-use crate::request::route::{AsyncHandler, Route, Section, Work, read};
+use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
 
 /// The pages of interface A.
 pub(super) fn routes() -> Vec<Route> {
@@ -96,6 +96,14 @@ pub(super) fn routes() -> Vec<Route> {
         file("/swarm/subjects/{id}/deadlines.ics", pages::calendar::subject, &["text/calendar"])
             .about("The deadlines of the open sessions on a subject, as a calendar")
             .part("SubjectId"),
+        list("/swarm/takes.csv", list_files::takes_csv, CSV, takes::TAKE_LIST),
+        list("/swarm/takes.ndjson", list_files::takes_ndjson, NDJSON, takes::TAKE_LIST),
+        list("/swarm/members.csv", list_files::members_csv, CSV, MEMBER_LIST),
+        list("/swarm/members.ndjson", list_files::members_ndjson, NDJSON, MEMBER_LIST),
+        list("/swarm/sessions.csv", list_files::sessions_csv, CSV, SESSION_LIST),
+        list("/swarm/sessions.ndjson", list_files::sessions_ndjson, NDJSON, SESSION_LIST),
+        list("/swarm/log.csv", list_files::log_csv, CSV, LOG_LIST),
+        list("/swarm/log.ndjson", list_files::log_ndjson, NDJSON, LOG_LIST),
         read("/swarm/style.css", pages::style)
             .about("The style sheet of the pages")
             .answers(200, &["text/css"]),
@@ -103,6 +111,50 @@ pub(super) fn routes() -> Vec<Route> {
             .about("The icon of the pages")
             .answers(200, &["image/svg+xml"]),
     ])
+}
+
+const CSV: &[&str] = &["text/csv"];
+const NDJSON: &[&str] = &["application/x-ndjson"];
+
+const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
+
+const SESSION_LIST: &[Parameter] = &[
+    ("limit", "PageLimit"),
+    ("before", "Id"),
+    ("subject", "SubjectId"),
+    ("state", "SessionState"),
+    ("from", "Day"),
+    ("to", "Day"),
+    ("view", "SessionView"),
+];
+
+const LOG_LIST: &[Parameter] = &[
+    ("after", "Seq"),
+    ("limit", "LogLimit"),
+    ("kind", "EntryKinds"),
+    ("session", "Id"),
+    ("member", "MemberId"),
+    ("subject", "SubjectId"),
+];
+
+const COMMITTEE_LIST: &[Parameter] = &[("before", "Day"), ("limit", "PageLimit")];
+
+/// A page of a list of the API as a file.
+fn list(
+    path: &'static str,
+    handler: impl AsyncHandler<RequestContext>,
+    kinds: &'static [&'static str],
+    query: &'static [Parameter],
+) -> Route {
+    let about = match kinds {
+        ["text/csv"] => "A page of this list as CSV; Link names the next one",
+        _ => "A page of this list, a line of JSON for each row; Link names the next one",
+    };
+    read(path, with_error_pages(handler))
+        .with(Work::Long)
+        .about(about)
+        .query(query)
+        .answers(200, kinds)
 }
 
 /// A file that a page links to.
@@ -117,6 +169,8 @@ fn file(
 /// The pages of interface B.
 pub(super) fn of_committee() -> Vec<Route> {
     Section::Pages.rows(vec![
+        list("/swarm/committee.csv", list_files::committee_csv, CSV, COMMITTEE_LIST),
+        list("/swarm/committee.ndjson", list_files::committee_ndjson, NDJSON, COMMITTEE_LIST),
         page("/swarm/committee", "CommitteeSessions", committee::sessions, pages::committee::list)
             .about("The committee's sessions")
             .query(&[("before", "Day"), ("limit", "PageLimit")]),

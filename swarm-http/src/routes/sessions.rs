@@ -27,8 +27,8 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Sessions.rows(vec![
             cached("/api/swarm/open-session", open)
                 .about(
-                    "The newest session in state collecting, or null. Poll every few minutes, \
-                     with If-None-Match",
+                    "The newest session in state collecting, or null; one for practice only where no other is. \
+                     Poll every few minutes, with If-None-Match",
                 )
                 .answers(200, &["OpenSession"]),
             read("/api/swarm/open-sessions", accepting)

@@ -12,6 +12,7 @@ on_every_store! {
     takes_are_filtered,
     memos_are_listed_and_filtered,
     sealed_takes_are_listed_without_content,
+    lists_are_files_too,
 }
 
 const JSON: [(&str, &str); 1] = [("accept", "application/json")];
@@ -274,4 +275,46 @@ fn members_and_subjects_are_found_by_text() {
         assert_eq!(subjects("?q=lights&limit=1"), ["aurora"]);
         assert_eq!(subjects("?q=lights&after=aurora"), ["borealis"]);
     }
+}
+
+/// With the filters of the lists, in pages, and with nothing that a spreadsheet takes for a formula.
+fn lists_are_files_too(backend: &Backend) {
+    let (fixture, author) = Fixture::on(backend).filled();
+    let client = &fixture.client;
+    client.convene("2026-11-22", "gold");
+    let take = json!({ "date": "2026-11-22", "subjectId": "gold", "body": "=cmd()",
+        "weights": [{ "bucket": "+a", "weight": 0.25 }, { "bucket": "b", "weight": 2 }] });
+    client.submit(&author, author.draft_of(take)).expect(201);
+    fixture.sign_log();
+    let rows = |path: &str, field: &str| read(client, path)[field].as_array().unwrap().clone();
+    for (file, list, field) in [
+        ("/swarm/takes", "/api/swarm/takes", "takes"),
+        ("/swarm/members", "/api/swarm/members", "members"),
+        ("/swarm/sessions", "/api/swarm/sessions", "sessions"),
+        ("/swarm/log", "/api/swarm/log", "entries"),
+        ("/swarm/committee", "/api/ic/sessions", "sessions"),
+    ] {
+        let answer = client.get(&format!("{file}.ndjson")).expect(200);
+        assert_eq!(answer.header("content-type"), Some("application/x-ndjson"));
+        let lines: Vec<Value> =
+            answer.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines, rows(list, field), "{file}");
+        let csv = client.get(&format!("{file}.csv")).expect(200);
+        assert!(csv.header("content-type").unwrap().starts_with("text/csv"), "{csv:?}");
+        assert!(csv.header("content-disposition").unwrap().starts_with("attachment"), "{csv:?}");
+        // A header, and each row.
+        assert!(csv.text.split("\r\n").count() >= lines.len() + 2, "{file}: {}", csv.text);
+    }
+    let csv = client.get("/swarm/takes.csv?subject=gold").expect(200).text;
+    let (header, row) = csv.split_once("\r\n").unwrap();
+    assert!(header.contains("\"weights.+a\",\"weights.b\""), "{csv}");
+    assert!(row.contains("\"'=cmd()\"") && row.contains(",0.25,2,"), "{csv}");
+    assert_eq!(row.matches("\r\n").count(), 1, "the take on gold alone: {csv}");
+    let first = client.get("/swarm/takes.ndjson?limit=1").expect(200);
+    let next = first.header("link").unwrap().to_owned();
+    let next = next.trim_start_matches('<').split('>').next().unwrap();
+    assert!(next.starts_with("/swarm/takes.ndjson?"), "{next}");
+    let second = client.get(next).expect(200).text;
+    assert_eq!((first.text + &second).lines().count(), rows("/api/swarm/takes", "takes").len());
+    client.get("/swarm/takes.csv?limit=0").expect(400);
 }

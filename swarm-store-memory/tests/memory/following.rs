@@ -1,5 +1,5 @@
 //! A program that follows the log, and keeps its cursor with what it made of the entries.
-#![allow(clippy::unwrap_used, reason = "a test panics")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test panics")]
 
 use std::sync::Arc;
 

@@ -21,9 +21,10 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-store-postgres/src",
         &[
-            "failure script sql",
+            "access connect failure script sql",
             "schema values",
-            "commits reads settings",
+            "commits options reads",
+            "settings",
             "compiled tls",
             "connector",
             "pool",
