@@ -192,14 +192,7 @@ impl Fixture {
         let store = store.open(&id);
         for author in authors {
             let member = author.member();
-            let joins = MemberChange {
-                member,
-                expected: None,
-                proven: None,
-                mail: None,
-                quota: None,
-                act: None,
-            };
+            let joins = MemberChange::creation(member);
             assert_eq!(store.save_member(&joins).await.expect("it answers"), MemberSaved::Saved);
         }
         for session in 0..SESSIONS {

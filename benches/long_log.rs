@@ -91,5 +91,6 @@ fn take(id: u64, authors: &[Author], examples: &[Signed<TakeDraft>]) -> Take {
         signed: Arc::new(Signed { payload, signature: example.signature.clone() }),
         public_key: author.key.clone(),
         salt: None,
+        withheld: None,
     }
 }

@@ -255,7 +255,7 @@ def inexact(record, written, also=()):
 class Take:
     """A take that was read by the rules; `fields` are those that are signed, in their order."""
 
-    def __init__(self, record):
+    def __init__(self, record, logged_digests=None):
         confidence = abs(number(record, "confidence")) if number(record, "confidence") == 0 else number(record, "confidence")
         if not 0 <= confidence <= 1:
             raise Invalid("confidence is not from 0 to 1")
@@ -279,8 +279,20 @@ class Take:
         if self.salt is not None:
             base64_bytes(self.salt, 32)
         self.superseded_by = record.get("supersededBy")
+        mark = inner(record, "withheld")
+        self.withheld = None if record.get("withheld") is None else {
+            "at": instant_text(instant(mark, "at")), "note": string(mark, "note", 0, 500)}
+        self.has_texts = self.withheld is None or "body" in record
+        if not self.has_texts:
+            # What the log has in place of the texts.
+            self.logged_digest = (logged_digests or {}).get(self.id, sha256_text(b""))
+            self.logged_seal = optional(string, record, "sealed")
+            if self.logged_seal is not None and not exact_digest(self.logged_seal):
+                raise Invalid("sealed is no digest")
+            del self.fields["body"], self.fields["memoUrl"]
         written = {
             "id": self.id, "sessionId": self.session_id, "revision": self.revision, **self.fields,
+            **({} if self.withheld is None else {"withheld": self.withheld}),
             "signature": self.signature, "publicKey": self.key, "filedAt": instant_text(self.filed_at),
             **({} if self.salt is None else {"sealed": self.seal(), "salt": self.salt}),
         }
@@ -289,8 +301,13 @@ class Take:
     def canonical(self):
         return write(self.fields).encode("utf-8")
 
+    def digest(self):
+        return sha256_text(self.canonical()) if self.has_texts else self.logged_digest
+
     def seal(self):
         """The seal of a take that was filed in a blind session before that was opened (API.md, 5.8)."""
+        if not self.has_texts:
+            return self.logged_seal
         if self.salt is None:
             return None
         try:
@@ -301,7 +318,7 @@ class Take:
 
     def opening(self):
         """The fields of the entry that opens it."""
-        return {"id": self.id, "salt": self.salt, "digest": sha256_text(self.canonical()), "signature": self.signature}
+        return {"id": self.id, "salt": self.salt, "digest": self.digest(), "signature": self.signature}
 
     @property
     def rank(self):
@@ -369,7 +386,9 @@ def read_snapshot(record, _name):
         if not 0 <= number(row, "confidence") or confidence > 1 or revision < 1:
             raise Invalid("a quote is none")
         return {"takeId": whole(row, "takeId"), "memberId": string(row, "memberId", 1, 100), "revision": revision,
-                "stance": string(row, "stance", 1, 100), "confidence": confidence, "body": string(row, "body", 0, 10_000)}
+                "stance": string(row, "stance", 1, 100), "confidence": confidence,
+                **({"body": None, "withheld": True} if optional(boolean, row, "withheld")
+                   else {"body": string(row, "body", 0, 10_000)})}
 
     def weight(row):
         return {"bucket": string(row, "bucket", 1, 100), "weight": number(row, "weight")}
@@ -412,6 +431,7 @@ class Session:
         self.quorum, self.buckets = optional(whole, record, "quorum", 2**32 - 1), optional(read_buckets, record, "buckets")
         self.roster, self.snapshot = optional(read_roster, record, "roster"), optional(read_snapshot, record, "snapshot")
         self.aggregated_at = instant(self.snapshot, "aggregatedAt") if self.snapshot else None
+        self.original = None  # the digest of the snapshot as it was written, if write-ups were withheld since
         time = lambda millis: None if millis is None else instant_text(millis)
         self.head = {"id": self.id, "date": self.date, "subjectId": self.subject, "state": self.state,
                      "windowClosesAt": time(self.closes_at), "convenedAt": time(self.convened_at), "quorum": self.quorum}
@@ -429,7 +449,7 @@ class Session:
         """The session as its entries have it (API.md, 11.2)."""
         of = lambda value: None if value is None else digest(value)
         return {**self.head, "bucketsDigest": of(self.buckets), "rosterDigest": of(self.roster), **self.tail,
-                "snapshotDigest": of(self.snapshot)}
+                "snapshotDigest": self.original or of(self.snapshot)}
 
 
 # ---- Entries of the log (API.md, 11.2) ----------------------------------------------------------
@@ -477,6 +497,7 @@ FIELDS = {  # in their order; those with a ? may be absent
              "signature?": exact_text(0, 2_000), "publicKey": exact_key},
     "opening": {"id": ID, "salt": lambda value: isinstance(value, str) and reads(lambda: bool(base64_bytes(value, 32))),
                 "digest": exact_digest, "signature": exact_text(0, 2_000)},
+    "take-mark": {"act": {"withheld", "restored"}.__contains__, "by": NAME, "note": nullable(exact_text(0, 500)), "id": ID},
     "session": {"version": ID, "act": ACTS.__contains__, "by": NAME, "note": nullable(exact_text(0, 500)),
                 "session": lambda value: fits(value, LOGGED), "takes?": ID, "memberId?": NAME,
                 "excused?": lambda value: isinstance(value, bool)},
@@ -775,7 +796,9 @@ def aggregate(session, takes):
         "consensus": consensus([(take.rank, take.fields["confidence"]) for take in counted if take.rank is not None]),
         "weights": mean_weights(session.buckets, [take.fields["weights"] for take in counted if "weights" in take.fields]),
         "quotes": [{"takeId": take.id, "memberId": take.member, "revision": take.revision,
-                    **{name: take.fields[name] for name in ("stance", "confidence", "body")}} for take in quotes],
+                    **{name: take.fields[name] for name in ("stance", "confidence")},
+                    **({"body": take.fields["body"]} if take.has_texts else {"body": None, "withheld": True})}
+                   for take in quotes],
     }
 
 
@@ -858,13 +881,15 @@ def verify(fields, key=None, members=None, policy=None, read_log=None):
     from the first on, as many as it is given."""
     bundle, report = Bundle(fields), Report()
     log = None if read_log is None else Log(bundle, read_log)
-    session, takes = check_records(bundle.session, bundle.takes, report)
+    session, takes = check_records(bundle.session, bundle.takes, logged_digests(bundle.entries), report)
     check_signatures(takes, report)
     check_members(bundle.members, takes, report)
     check_nonces(takes, report)
     entries, faults = read_entries(bundle.entries, report)
     places = check_entries(session, takes, entries, faults, report)
     acts = Acts(entry for entry in entries if session and entry.kind == "session" and entry.id == session.id)
+    if session:
+        complete_snapshot(session, acts)
     check_revisions(takes, places, acts, report)
     if session:
         filed = Filed(session, takes, places)
@@ -880,6 +905,7 @@ def verify(fields, key=None, members=None, policy=None, read_log=None):
         check_count(session, acts, entries, report)
         check_snapshot(session, takes, places, acts, report)
         check_outcome(session, acts, report)
+    check_withheld(takes, entries, report)
     check_keys(takes, places, members, log, report)
     check_checkpoint(bundle.checkpoint, entries, key, policy, report)
     if log:
@@ -931,7 +957,28 @@ class Filed:
         return self.latest[at - 1] if at else None
 
 
-def check_records(record, rows, report):
+def logged_digests(rows):
+    """The digests that the entries of a bundle have of takes. What cannot be read is reported elsewhere."""
+    digests = {}
+    for row in rows:
+        try:
+            entry = Entry(string(row, "entry"))
+        except Invalid:
+            continue
+        if entry.kind in ("take", "opening") and "digest" in entry.fields:
+            digests[int(entry.fields["id"].text)] = entry.fields["digest"]
+    return digests
+
+
+def complete_snapshot(session, acts):
+    """Gives the snapshot the digest that it had when it was written, if write-ups were withheld since."""
+    logged = next((act.session["snapshotDigest"] for act in acts if act.session["snapshotDigest"] is not None), None)
+    is_partial = session.snapshot is not None and any(quote["body"] is None for quote in session.snapshot["quotes"])
+    if is_partial and logged is not None and digest(session.snapshot) != logged:
+        session.original = logged
+
+
+def check_records(record, rows, digests, report):
     session, takes, faults, unknown = None, [], [], set()
     try:
         session = Session(record)
@@ -943,7 +990,7 @@ def check_records(record, rows, report):
         row = row if isinstance(row, dict) else {}
         name = shown(write(row.get("id")))
         try:
-            take = Take(row)
+            take = Take(row, digests)
         except Invalid as error:
             faults.append(f"take {name}: {shown(str(error))}")
             continue
@@ -963,15 +1010,20 @@ def check_records(record, rows, report):
 
 
 def check_signatures(takes, report):
-    faults = []
+    faults, withheld = [], [take for take in takes if not take.has_texts]
     for take in takes:
+        if not take.has_texts:
+            continue
         try:
             holds = is_signed(take.canonical(), base64_bytes(take.signature, 64), base64_bytes(take.key, 32))
         except Invalid:
             holds = False
         if not holds:
             faults.append(f"take {take.id}: the key {shown(take.key)} of {shown(take.member)} did not sign these fields")
-    report.conclude("signature", faults, f"{len(takes)} takes are signed by the key in them, to the byte")
+    report.conclude("signature", faults, f"{len(takes) - len(withheld)} takes are signed by the key in them, to the byte")
+    if withheld:
+        report.unproven("signature", f"that {len(withheld)} takes were signed by the key in them, as they read: the texts are "
+                                     "withheld, and the digest is that of the log")
 
 
 def check_members(rows, takes, report):
@@ -1029,7 +1081,7 @@ def check_entries(session, takes, entries, faults, report):
             faults.append(f"entries {places[take.id]} and {entry.seq} both record take {take.id}")
         places[take.id] = entry.seq
         content = {"sealed": take.seal()} if take.salt is not None else {
-            "digest": sha256_text(take.canonical()), "signature": take.signature}
+            "digest": take.digest(), "signature": take.signature}
         says = {"sessionId": take.session_id, "memberId": take.member, "revision": take.revision, **content,
                 "publicKey": take.key}
         faults += [f"entry {entry.seq} has another {name} than take {take.id}" for name in says
@@ -1342,6 +1394,9 @@ def check_snapshot(session, takes, places, acts, report):
     computed, given = aggregate(session, before), session.snapshot
     if write(computed) != write(given):
         faults.append("the rules compute another one: " + ", ".join(map(shown, differing(computed, given))))
+    if session.original:
+        quotes = sum(quote["body"] is None for quote in given["quotes"])
+        report.unproven("snapshot", f"its digest in entry {act.seq}: {quotes} quotes are withheld")
     members = computed["participation"]["members"]
     report.conclude("snapshot", faults, f"computed again from {len(before)} takes, of which those of {members} members count, "
                                         "and the same bit for bit")
@@ -1401,6 +1456,31 @@ def scores(value, quotes):
            f"always neutral {number_text(rounded((0.5 - y) ** 2))}")
     for loss, member, take, skill in sorted(rows, key=lambda row: (row[0], row[1].encode("utf-8"))):
         yield f"{shown(member)} lost {number_text(loss)} with take {take}, skill {number_text(skill)}"
+def check_withheld(takes, entries, report):
+    """Checks that each mark is that of the last entry about it, and reports the marks."""
+    own, faults, last, notable = {take.id for take in takes}, [], {}, []
+    for entry in entries:
+        ident = int(entry.fields["id"].text) if entry.kind == "take-mark" else None
+        if ident not in own:
+            continue
+        withholds = entry.act == "withheld"
+        if (ident in last and last[ident] is not None) == withholds:
+            faults.append(f"entry {entry.seq} {'withholds' if withholds else 'restores'} the texts of take {ident} again")
+        last[ident] = entry if withholds else None
+    for take in takes:
+        entry = last.get(take.id)
+        if take.withheld is None and entry is not None:
+            faults.append(f"take {take.id} is shown, and entry {entry.seq} withholds it")
+        elif take.withheld is not None and entry is None:
+            faults.append(f"take {take.id} is withheld, and no entry withholds it")
+        elif take.withheld is not None:
+            if take.withheld != {"at": entry.fields["at"], "note": entry.fields["note"] or ""}:
+                faults.append(f"take {take.id} has another mark than entry {entry.seq}")
+            notable.append(f"take {take.id} of {shown(take.member)}: body and memoUrl are withheld since "
+                           f"{take.withheld['at']}, note {shown(take.withheld['note'])}")
+    if faults or notable:
+        report.conclude("withheld", faults, f"{len(notable)} marks are as the log says")
+    report.notable("withheld", notable)
 
 
 def check_keys(takes, places, members, log, report):
@@ -1507,7 +1587,7 @@ class Log:
         if entry.kind == "take" and entry.session_id == self.session.id:
             concerns = True
             ids.add(entry.id)
-        elif entry.kind == "opening":
+        elif entry.kind in ("opening", "take-mark"):
             concerns = int(entry.fields["id"].text) in ids
         elif entry.kind == "session":
             concerns = entry.id == self.session.id

@@ -1,6 +1,6 @@
 //! Answers of the service that are not records of the core.
 
-use swarm_core::domain::{Digest, MemberState, Revision};
+use swarm_core::domain::{Confidence, Digest, MemberState, Revision, Stance};
 use swarm_core::json::{Json, Object};
 use swarm_core::store::records::{Record, Unreadable};
 use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
@@ -49,8 +49,34 @@ impl SessionPage {
 pub enum PublicTake {
     /// The complete take.
     Open(Box<Take>),
+    /// A take whose write-up and memo address an operator withheld (API.md, 7.10).
+    Withheld(Box<WithheldTake>),
     /// Only the fact that it was filed: its session is blind, and not opened yet (API.md, 5.8).
     Sealed(SealedTake),
+}
+
+/// The public view of a take whose texts are withheld.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WithheldTake {
+    /// The id.
+    pub id: TakeId,
+    /// The session it was filed in.
+    pub session_id: SessionId,
+    /// The author.
+    pub member_id: MemberId,
+    /// Its number among its member's takes in that session.
+    pub revision: Revision,
+    /// The time of the commit, by the service's clock.
+    pub filed_at: Timestamp,
+    /// The position taken.
+    pub stance: Stance,
+    /// The confidence of the member.
+    pub confidence: Confidence,
+    /// When the texts were withheld.
+    pub withheld_at: Timestamp,
+    /// Why.
+    pub note: String,
 }
 
 /// The public view of a sealed take.
@@ -72,11 +98,11 @@ pub struct SealedTake {
 }
 
 impl PublicTake {
-    /// The take, unless it is sealed.
+    /// The take, unless it is sealed or withheld.
     pub fn open(&self) -> Option<&Take> {
         match self {
             Self::Open(take) => Some(take),
-            Self::Sealed(_) => None,
+            Self::Withheld(_) | Self::Sealed(_) => None,
         }
     }
 
@@ -84,23 +110,42 @@ impl PublicTake {
     pub fn id(&self) -> TakeId {
         match self {
             Self::Open(take) => take.id,
+            Self::Withheld(take) => take.id,
             Self::Sealed(take) => take.id,
         }
     }
 
     pub(crate) fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        if fields.has("signature") {
+        let mark = fields.take("withheld").map(Json::into_object);
+        if fields.has("signature") && mark.is_none() {
             return Ok(Self::Open(Box::new(Take::read(fields)?)));
         }
         let mut whole = |field| fields.whole_if_any(field)?.ok_or_else(|| Invalid::missing(field));
         let (id, session, revision) = (whole("id")?, whole("sessionId")?, whole("revision")?);
         let revision = u8::try_from(revision).ok().and_then(Revision::new);
+        let (id, session_id) = (TakeId(id), SessionId(session));
+        let member_id = MemberId::parse(fields.text("memberId")?)?;
+        let revision = revision.ok_or_else(|| Invalid::new("revision", "must be from 1 to 5"))?;
+        let filed_at = Timestamp::parse("filedAt", &fields.text("filedAt")?)?;
+        if let Some(mut mark) = mark {
+            return Ok(Self::Withheld(Box::new(WithheldTake {
+                id,
+                session_id,
+                member_id,
+                revision,
+                filed_at,
+                stance: Stance::parse(fields.text("stance")?)?,
+                confidence: Confidence::parse(fields.number("confidence")?)?,
+                withheld_at: Timestamp::parse("at", &mark.text("at")?)?,
+                note: mark.text("note")?,
+            })));
+        }
         Ok(Self::Sealed(SealedTake {
-            id: TakeId(id),
-            session_id: SessionId(session),
-            member_id: MemberId::parse(fields.text("memberId")?)?,
-            revision: revision.ok_or_else(|| Invalid::new("revision", "must be from 1 to 5"))?,
-            filed_at: Timestamp::parse("filedAt", &fields.text("filedAt")?)?,
+            id,
+            session_id,
+            member_id,
+            revision,
+            filed_at,
             sealed: Digest::parse(fields.text("sealed")?)?,
         }))
     }

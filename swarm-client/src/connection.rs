@@ -75,6 +75,35 @@ impl Client {
         Self::configured(url, |config, scheme| trusting(config, scheme, authorities))
     }
 
+    /// A client that posts to exactly this URL, which may have a query, within this time.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] unless it has the scheme `http` or `https`, a host, and no user or fragment.
+    pub(crate) fn posting_to(url: &str, timeout: Duration) -> Result<Self, InvalidUrl> {
+        if url.contains(['#', '@']) {
+            return Err(InvalidUrl);
+        }
+        let bare = url.split('?').next().unwrap_or_default();
+        let configure = |config: AgentConfig, scheme: &str| {
+            // A receiver that has closed a connection in between must not fail a delivery.
+            let config = config.max_idle_connections(0).timeout_global(Some(timeout));
+            trusting_the_system(config, scheme)
+        };
+        Ok(Self { base: url.to_owned(), ..Self::configured(bare, configure)? })
+    }
+
+    /// Posts JSON to the URL once, with these headers. Returns the status of the answer.
+    pub(crate) fn post_json(&self, headers: &[(&str, &str)], body: &str) -> Result<u16, Error> {
+        let mut request = Request::builder().method("POST").uri(&self.base);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.header("content-type", "application/json");
+        let answered = self.agent.run(request.body(body).map_err(malformed)?);
+        let answered = answered.map_err(|error| Error::NoAnswer(error.to_string()))?;
+        Ok(answered.status().as_u16())
+    }
+
     /// A client whose connections `configure` configures, by the scheme of the URL.
     fn configured(
         url: &str,

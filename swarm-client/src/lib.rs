@@ -40,6 +40,7 @@ mod operating;
 mod reading;
 mod takes;
 mod verify;
+mod webhook;
 mod witness;
 
 #[cfg(doctest)]
@@ -48,7 +49,7 @@ struct Readme;
 
 pub use answers::{
     ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, PublicTake, SealedTake,
-    SessionPage,
+    SessionPage, WithheldTake,
 };
 #[cfg(feature = "tls")]
 pub use authorities::{Authorities, InvalidAuthorities};
@@ -60,4 +61,5 @@ pub use reading::path_segment;
 pub use swarm_core::json::printable;
 pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take, signed_text};
 pub use verify::{Verdict, verify};
+pub use webhook::{WebhookClient, is_loopback};
 pub use witness::WitnessClient;

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{Digest, PublicKey, Salt, Signed};
-use swarm_core::json::{self, Object, printable, printable_json};
+use swarm_core::json::{self, Json, Object, printable, printable_json};
 use swarm_core::{Submission, TakeDraft, TakeId, proof};
 
 /// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Whether the signature verifies and the record is consistent.
+    /// Whether the signature verifies and the record is consistent; also true where texts are withheld, so that the signature
+    /// cannot be verified.
     pub holds: bool,
+    /// Whether texts are withheld.
+    pub withheld: bool,
     /// The findings for people, one sentence each: who signed what, and what is not proven.
     pub sentences: Vec<String>,
 }
@@ -42,6 +45,8 @@ pub fn verify(
 ) -> Result<Verdict, swarm_core::Invalid> {
     let submission = Submission::read(&mut record.clone())?;
     let mut fields = record.clone();
+    let has_body = fields.has("body");
+    let mark = fields.take("withheld").filter(|_| !has_body).map(Json::into_object);
     let named = match (fields.text_if_any("publicKey")?, key) {
         (Some(named), _) => named,
         (None, Some(key)) => key.to_owned(),
@@ -55,6 +60,19 @@ pub fn verify(
         format!("asked for take {asked}, got take {}", printable_json(&got))
     } else if key.is_some_and(|key| key != named) {
         format!("the record names the key {}, not the one given", printable(&named))
+    } else if let Some(mut mark) = mark {
+        let (at, note) = (mark.text("at")?, mark.text("note")?);
+        let mut sentences = findings(submission.draft(), &named, key.is_some());
+        if let Some(first) = sentences.first_mut() {
+            *first = UNVERIFIED.to_owned();
+        }
+        let since = format!(
+            "notable: body and memoUrl are withheld since {}, note {}",
+            printable(&at),
+            printable(&note)
+        );
+        sentences.insert(0, since);
+        return Ok(Verdict { holds: true, withheld: true, sentences });
     } else if !is_signed(submission.signed(), &named) {
         format!("the key {} did not sign these fields", printable(&named))
     } else if seal != sealed {
@@ -64,9 +82,10 @@ pub fn verify(
         if let Some(seal) = seal {
             sentences.insert(1, format!("holds: the seal {seal} is of this take and its salt"));
         }
-        return Ok(Verdict { holds: true, sentences });
+        return Ok(Verdict { holds: true, withheld: false, sentences });
     };
-    Ok(Verdict { holds: false, sentences: vec![format!("does not hold: {fault}")] })
+    let sentences = vec![format!("does not hold: {fault}")];
+    Ok(Verdict { holds: false, withheld: false, sentences })
 }
 
 fn is_signed(take: &Arc<Signed<TakeDraft>>, key: &str) -> bool {
@@ -100,6 +119,8 @@ fn findings(take: &TakeDraft, key: &str, is_known: bool) -> Vec<String> {
     findings
 }
 
+const UNVERIFIED: &str = "unproven: that the key signed this: its texts are withheld. Its proof shows that the log has it, \
+                          and the digest that the log has of it";
 const GIVEN: &str = "given: the key is the one that you named";
 const UNPROVEN: &str = "unproven: that this is the member's key; it came with the take, and whoever makes one \
                         can make both. Name the member's key, from another source, with --key";

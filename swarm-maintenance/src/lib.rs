@@ -29,6 +29,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod acts;
 mod applications;
 mod briefs;
 mod clocks;
@@ -38,6 +39,7 @@ mod log;
 mod mail;
 mod sessions;
 mod tenant_tasks;
+mod webhooks;
 mod witnesses;
 
 use std::convert::Infallible;
@@ -47,14 +49,16 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
+pub use acts::ForgetActs;
 pub use applications::{EraseApplications, ExpireApplications};
 pub use briefs::GenerateBriefs;
 pub use clocks::ClockCheck;
 pub use directory::{Directory, MaintainedTenant, SingleTenant};
 pub use job::{Job, Next, PAUSE};
 pub use log::{CheckEntries, SignLog};
-pub use mail::{DeliverMail, LogQueuedMail};
+pub use mail::{DeliverMail, LogQueuedMail, RemindMembers, Reminding};
 pub use sessions::{CloseWindows, FollowSchedule};
+pub use webhooks::DeliverWebhooks;
 pub use witnesses::OfferCheckpoints;
 
 #[cfg(doc)]
@@ -80,20 +84,22 @@ pub struct Maintenance<D: Directory> {
 
 impl<D: Directory> Maintenance<D> {
     /// Signs logs and compares their entries with what was signed, closes windows, follows the schedule of sessions,
-    /// generates the briefs of committees, and removes and erases old applications. All but the work on logs pauses
+    /// generates the briefs of committees, removes and erases old applications, and removes old acts of operators. All but the work on logs pauses
     /// while the clocks of the store and of this server differ by more than an hour, which `clocks` records.
     ///
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
         let directory = Arc::clone(directory);
         let maintenance = Self { directory, jobs: Vec::new(), max_pause: PAUSE };
-        let [windows, sessions, briefs, applications, retention] = [clocks; 5].map(Arc::clone);
+        let [windows, sessions, briefs, applications, retention, acts] =
+            [clocks; 6].map(Arc::clone);
         maintenance
             .with(move || Scheduled::new(CloseWindows::default(), &windows))
             .with(move || Scheduled::new(FollowSchedule::default(), &sessions))
             .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
             .with(move || Scheduled::new(ExpireApplications::default(), &applications))
             .with(move || Scheduled::new(EraseApplications::default(), &retention))
+            .with(move || Scheduled::new(ForgetActs::default(), &acts))
             .with(SignLog::default)
             .with(CheckEntries::default)
     }

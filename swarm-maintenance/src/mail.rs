@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use swarm_core::Mailer;
 use swarm_core::domain::MessageId;
+use swarm_core::service::Reminded;
 
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next, report};
@@ -25,6 +26,43 @@ where
             }
             None => Next::Changed,
         }
+    }
+}
+
+/// When members are reminded, and what the mail links to.
+#[derive(Clone, Debug)]
+pub struct Reminding {
+    /// How long before the deadline, in milliseconds.
+    pub before_millis: i64,
+    /// The origin that the mail links to.
+    pub origin: String,
+}
+
+/// Reminds expected members that have not filed, as the function says for a tenant; none if it returns `None` (API.md, 7.5).
+#[derive(Debug)]
+pub struct RemindMembers<F> {
+    reminding: F,
+    known: Reminded,
+}
+
+impl<F> RemindMembers<F> {
+    /// A job for what the function returns.
+    pub fn new(reminding: F) -> Self {
+        Self { reminding, known: Reminded::default() }
+    }
+}
+
+#[async_trait]
+impl<T, F> Job<T> for RemindMembers<F>
+where
+    T: MaintainedTenant,
+    F: Fn(&T) -> Option<Reminding> + Send + 'static,
+{
+    async fn round(&mut self, served: &T) -> Next {
+        let Some(reminding) = (self.reminding)(served) else { return Next::Changed };
+        let Reminding { before_millis, origin } = &reminding;
+        let reminded = served.tenant().remind(*before_millis, origin, &mut self.known).await;
+        report(served, "reminders queued", reminded)
     }
 }
 

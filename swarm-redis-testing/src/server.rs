@@ -153,7 +153,7 @@ impl Server {
         assert!(shell.status().unwrap().success());
     }
 
-    /// The output of `redis-cli`.
+    /// The output of `redis-cli`. Bytes that are no text are replaced.
     pub fn cli(&self, command: &[&str]) -> String {
         cli(&[&["-p", &self.port.to_string()], command].concat())
     }
@@ -191,11 +191,11 @@ impl Drop for Server {
     }
 }
 
-/// The output of `redis-cli`.
+/// The output of `redis-cli`. Bytes that are no text are replaced.
 pub(crate) fn cli(arguments: &[&str]) -> String {
     let output = Command::new("redis-cli").args(arguments).output();
     let output = output.expect("redis-cli is not on the PATH: install redis (or valkey)");
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Waits until `done` returns true; `what` is the message when it does not. The limit, two minutes of sleeping, only

@@ -109,7 +109,7 @@ answers! {
 impl TestCommittee {
     /// Creates a member and returns its key.
     pub async fn seat(&self, name: &str) -> ApiKey {
-        self.service().create_member(&draft(name)).await.unwrap()
+        self.service().create_member(&draft(name), &Actor::OPERATOR).await.unwrap()
     }
 
     /// Writes a day; panics if it is stale.
@@ -238,7 +238,7 @@ pub fn key(text: &str) -> ApiKey {
 
 /// The change that creates a member.
 pub fn creation(member: &CommitteeMember) -> CommitteeMemberChange {
-    CommitteeMemberChange { member: member.clone(), expected: None }
+    CommitteeMemberChange { member: member.clone(), expected: None, operator_act: None }
 }
 
 /// A day with generated briefs and a deadline in the far future.

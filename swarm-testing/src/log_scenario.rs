@@ -189,7 +189,7 @@ async fn file(
 async fn committee_acts(tenant: &Tenant, committee: &CommitteeTenant, tick: &impl Fn()) {
     let now: Timestamp = tenant.now().await.unwrap();
     let (date, subject_id) = (now.day(), crate::subject("aurora"));
-    let key = committee.create_member(&committee_draft("grace")).await.unwrap();
+    let key = committee.create_member(&committee_draft("grace"), &Actor::OPERATOR).await.unwrap();
     let order = SubjectOrder { date, subject_id: subject_id.clone() };
     committee.set_subject(&order, &operator()).await.unwrap();
     tick();

@@ -159,6 +159,6 @@ pub fn quote(member: &str, body: &str) -> Quote {
         revision: Revision::CAP,
         stance: Stance::parse("bullish").unwrap(),
         confidence: Confidence::parse(0.5).unwrap(),
-        body: Body::parse(body).unwrap(),
+        body: Some(Body::parse(body).unwrap()),
     }
 }

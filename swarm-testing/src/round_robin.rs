@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use swarm_core::store::{
     Clock, Counts, Documents, Log, Members, Outbox, Readiness, Result, Sessions, Store, Takes,
-    Tenants, async_trait,
+    Tenants, Webhooks, async_trait,
 };
 use swarm_core::{TenantId, port_methods};
 
@@ -70,4 +70,4 @@ macro_rules! call_round_robin {
     )*};
 }
 
-port_methods!(call_round_robin: Clock Members Sessions Takes Documents Outbox Log Counts);
+port_methods!(call_round_robin: Clock Members Sessions Takes Documents Outbox Log Webhooks Counts);

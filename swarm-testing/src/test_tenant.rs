@@ -7,20 +7,22 @@ use super::records::{SALT, act_on, challenge, creation, session_draft};
 use super::{Author, Counter, race, unique};
 use crate::assertions::{expect_eq, fail};
 use swarm_core::domain::{
-    AttemptId, Attribution, Challenge, LogRow, MailState, Member, MemberId, MemberState, Message,
-    MessageId, Seq, Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Take, TakeId,
-    TakeOnFile, TenantId, Timestamp, TokenHash,
+    AttemptId, Attribution, Challenge, Day, Delivery, LogRow, MailState, Member, MemberId,
+    MemberState, Message, MessageId, Notice, NoticeDraft, NoticeId, OperatorAct, RecordedAct, Seq,
+    Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Take, TakeId, TakeOnFile,
+    TenantId, Timestamp, TokenHash,
 };
 use swarm_core::proof::tile::TileId;
 use swarm_core::rules::{Filing, Refusal, Rejection, Submission, convene, judge};
 use swarm_core::service::{Swarm, Tenant};
 use swarm_core::store::{
-    self, Act, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket, ChallengeOffer,
-    ChallengeSlot, Collection, Convocation, Countable, Document, DocumentDraft, DocumentPage,
-    DocumentQuery, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
-    MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put, Saved,
-    SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeQuery, Takes,
-    Tenants, TreeChange, TreeState, Versioned,
+    self, Act, ActQuery, Aggregated, Aggregation, Basis, BasisQuery, ChallengeBucket,
+    ChallengeOffer, ChallengeSlot, Collection, Convocation, Countable, DeliveryChange,
+    DeliveryQuery, Document, DocumentDraft, DocumentPage, DocumentQuery, Filed, LogPosition,
+    MemberBasis, MemberChange, MemberQuery, MemberRemoval, MemberSaved, MemberTake,
+    MemberTakeQuery, MessageChange, MessageQuery, Put, Queued, QueuedMail, Saved, SessionChange,
+    SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeMarks, TakeQuery, Takes,
+    Tenants, TreeChange, TreeState, Versioned, WebhookBasis, WebhookChange,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -132,6 +134,7 @@ answers! {
     take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
     member_takes(query: &MemberTakeQuery) -> Vec<MemberTake>;
+    mark_takes(marks: &TakeMarks) -> Option<Timestamp>;
     document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     document_page(collection: Collection, query: &DocumentQuery) -> DocumentPage;
@@ -142,9 +145,20 @@ answers! {
     log(after: Seq, limit: usize) -> Vec<LogRow>;
     log_position() -> LogPosition;
     acts_on(session: SessionId) -> Vec<LogRow>;
+    operator_acts(query: &ActQuery) -> Vec<RecordedAct>;
+    record_act(act: &OperatorAct, of_strangers: Option<(Day, u32)>) -> Saved;
+    forget_acts(before: Timestamp) -> ();
     tree() -> Option<Versioned<TreeState>>;
     save_tree(change: &TreeChange) -> Saved;
     tiles(log: u64, tiles: &[TileId]) -> Vec<Option<Vec<u8>>>;
+    queue_message(mail: &QueuedMail) -> Queued;
+    webhook(url: &str) -> WebhookBasis;
+    save_webhook(change: &WebhookChange) -> Option<Vec<Delivery>>;
+    notices(after: NoticeId, limit: usize) -> Vec<Notice>;
+    save_notice(notice: &NoticeDraft) -> Saved;
+    deliveries(query: &DeliveryQuery<'_>) -> Vec<Versioned<Delivery>>;
+    save_delivery(change: &DeliveryChange) -> Saved;
+    remove_webhook_records(before: Timestamp) -> ();
     count(what: Countable) -> u64;
 }
 

@@ -8,7 +8,7 @@ use super::records::BundledTake;
 use crate::domain::json::{Json, printable, write};
 use crate::domain::{
     Invalid, LogEntry, LogLine, MemberEntry, OpeningEntry, Operation, Seq, SessionEntry, SessionId,
-    TakeContent, TakeEntry, TakeId, Timestamp,
+    TakeContent, TakeEntry, TakeId, TakeMarkEntry, Timestamp,
 };
 use crate::proof::take_entry;
 use crate::proof::tree::TreeHash;
@@ -26,6 +26,7 @@ pub(super) struct BundledEntry {
 pub(super) enum Content {
     Take(TakeEntry),
     Opening(OpeningEntry),
+    TakeMark(TakeMarkEntry),
     Session(Box<SessionEntry>),
     Member(MemberEntry),
     /// An operator accepted a clock that ran back.
@@ -93,6 +94,9 @@ pub(super) struct Parsed {
     pub(super) content: Content,
 }
 
+/// The kinds of entries whose content decides something.
+const DECIDING_KINDS: [&str; 5] = ["take", "take-mark", "opening", "session", "member"];
+
 /// The kinds of entries of which an audit reads the beginning alone.
 const OTHER_KINDS: [&str; 8] = [
     "memo",
@@ -125,11 +129,12 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     let content = match line.map(|line| line.entry) {
         Ok(LogEntry::Take(entry)) => Content::Take(entry),
         Ok(LogEntry::Opening(entry)) => Content::Opening(entry),
+        Ok(LogEntry::TakeMark(entry)) => Content::TakeMark(entry),
         Ok(LogEntry::Session(entry)) => Content::Session(entry),
         Ok(LogEntry::Member(entry)) => Content::Member(entry),
         Ok(LogEntry::Operation(Operation::ClockAccepted { .. })) => Content::ClockAccepted,
         _ if OTHER_KINDS.contains(&&*kind) => Content::Other,
-        Err(error) if matches!(&*kind, "take" | "opening" | "session" | "member") => {
+        Err(error) if DECIDING_KINDS.contains(&&*kind) => {
             return Err(inexact(&error));
         }
         _ => Content::Unknown,

@@ -82,6 +82,7 @@ checks! {
     Takes = "takes", "As many takes precede the aggregation as its entry says.";
     Snapshot = "snapshot", "The snapshot has its digest, and is what the rules compute.";
     Outcome = "outcome", "An outcome was recorded once the session was over, and what each member lost by it.";
+    Withheld = "withheld", "Texts are withheld as the log says.";
     Inclusion = "inclusion", "Each entry is in the tree of the checkpoint.";
     Checkpoint = "checkpoint", "The checkpoint is signed by the log's key.";
     Consistency = "consistency", "The later checkpoint continues the earlier one.";

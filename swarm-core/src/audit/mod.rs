@@ -6,7 +6,7 @@
 //!
 //! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
 //! (what the log says of it), `history` (what operators did), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
-//! (the result), `outcome` (what was asked, and what came of it), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
+//! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
 //! judges by: [`aggregate`](crate::rules::aggregate()), [`may_move`](crate::rules::may_move) and
@@ -27,6 +27,7 @@ mod finding;
 mod history;
 mod key;
 mod keys;
+mod logged_digests;
 mod outcome;
 mod receipt;
 mod records;
@@ -37,6 +38,7 @@ mod snapshot;
 mod take;
 mod watch;
 mod whole_log;
+mod withheld;
 
 pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
 pub use checkpoint::{Comparison, audit_checkpoints};
@@ -72,7 +74,7 @@ pub struct Evidence<'a> {
 pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
     let Evidence { key, members, policy, log } = evidence;
     let mut report = Report::default();
-    let (session, takes) = records::read(bundle, &mut report);
+    let (mut session, takes) = records::read(bundle, &mut report);
     records::check_signatures(&takes, &mut report);
     records::check_members(bundle, &takes, &mut report);
     records::check_nonces(&takes, &mut report);
@@ -80,6 +82,9 @@ pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
     let id = session.as_ref().map(|session| session.id);
     let places = entries::check_takes(id, &takes, &entries, faults, &mut report);
     let acts = id.map(|id| history::acts(id, &entries)).unwrap_or_default();
+    if let Some(session) = &mut session {
+        withheld::complete_snapshot(session, &acts);
+    }
     let late = history::late_amendments(&takes, &places, &acts);
     records::check_revisions(&takes, late, &mut report);
     if let Some(session) = &session {
@@ -97,6 +102,7 @@ pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
         snapshot::check(session, &takes, &places, &acts, &mut report);
         outcome::check(session, &acts, &mut report);
     }
+    withheld::check(&takes, &entries, &mut report);
     keys::check(&takes, &places, *members, *log, &mut report);
     checkpoint::check(&bundle.checkpoint, &entries, *key, *policy, &mut report);
     match log {

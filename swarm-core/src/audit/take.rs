@@ -6,7 +6,9 @@ use std::ops::RangeInclusive;
 use super::checkpoint::check_note;
 use super::finding::{Check, Finding, Report};
 use super::key::LogKey;
+use super::logged_digests::complete;
 use super::records::exact;
+use super::withheld::told;
 use super::{CLOCK, IDENTITY};
 use crate::domain::json::{Object, printable};
 use crate::domain::{LogEntry, LogLine, PublicKey, Seq, Take, TakeEntry};
@@ -27,8 +29,10 @@ pub fn audit_take(
 ) -> Vec<Finding> {
     let (mut report, mut faults) = (Report::default(), Vec::new());
     let mut unknown = BTreeSet::new();
+    let mut take = take.clone();
+    complete(&mut take, proof.digest());
     let take: Option<Take> =
-        exact(take, &["supersededBy"], &mut unknown, &mut |fault| faults.push(fault));
+        exact(&take, &["supersededBy"], &mut unknown, &mut |fault| faults.push(fault));
     let Some(take) = take else {
         report.faults(Check::Record, faults);
         return report.into_findings();
@@ -63,6 +67,13 @@ fn check_author(take: &Take, member_key: Option<&PublicKey>, report: &mut Report
     let mut faults = Vec::new();
     if member_key.is_some_and(|named| named != key) {
         faults.push(format!("the take names the key {key}, not the one given"));
+    } else if let (Some(mark), false) = (&take.withheld, take.has_texts()) {
+        report.notable(Check::Withheld, vec![told(mark)]);
+        let digest = take.digest();
+        let text = format!(
+            "that {key} of {member} signed it: only the digest of its entry, {digest}, is known"
+        );
+        return report.unproven(Check::Signature, text);
     } else if verify(&take.signed, key).is_none() {
         faults.push(format!("the key {key} of {member} did not sign these fields"));
     }

@@ -118,6 +118,7 @@ impl WholeLog {
                 concerns
             }
             Content::Opening(opening) => self.takes.contains(&opening.id),
+            Content::TakeMark(mark) => self.takes.contains(&mark.id),
             Content::Session(act) => {
                 let session = act.session;
                 if session.id != self.session

@@ -69,6 +69,14 @@ counted!(
     MessageId
 );
 counted!(
+    /// The number of a delivery to a webhook: counts from 1 in each tenant.
+    DeliveryId
+);
+counted!(
+    /// The number of an event that is no entry of the log: counts from 1 in each tenant.
+    NoticeId
+);
+counted!(
     /// The id of a brief: counts from 1 in each tenant.
     BriefId
 );

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Contact, MessageId, Timestamp};
+use super::{Contact, MemberId, MessageId, Timestamp};
 
 /// A message to a member (API.md, 7.5).
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +66,10 @@ pub struct Message {
     pub id: MessageId,
     /// The mail to send.
     pub mail: Mail,
+    /// The member that it is for; none of a test.
+    pub member: Option<MemberId>,
+    /// What makes it unique, if it may be queued only once.
+    pub occasion: Option<String>,
     /// Its delivery state.
     pub state: MailState,
     /// The time of the commit, by the store's clock.
@@ -82,11 +86,14 @@ pub struct Message {
 }
 
 impl Mail {
-    /// Returns the queued message, with the id and the time that the commit assigned.
+    /// Returns the queued message, with the id and the time that the commit assigned. It is for no member, and may be queued
+    /// any number of times.
     pub fn queued(&self, id: MessageId, queued_at: Timestamp) -> Message {
         Message {
             id,
             mail: self.clone(),
+            member: None,
+            occasion: None,
             state: MailState::Queued,
             queued_at,
             sent_at: None,

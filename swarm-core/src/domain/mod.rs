@@ -19,6 +19,7 @@ mod mail;
 mod member;
 mod memo;
 mod names;
+mod operator_act;
 mod outcome;
 mod parsed;
 mod quotas;
@@ -33,6 +34,8 @@ mod take;
 mod text;
 mod time;
 mod time_zone;
+mod webhook;
+mod withheld;
 
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
@@ -41,8 +44,8 @@ pub use digest::{Digest, RunningDigest};
 pub use hex::hex;
 pub(crate) use hex::parse_hex;
 pub use id::{
-    AttemptId, BriefId, MemoId, MessageId, Revision, SessionId, SubjectSnapshotId, TakeId,
-    TenantId, Version,
+    AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,
+    SubjectSnapshotId, TakeId, TenantId, Version,
 };
 pub use invalid::Invalid;
 pub use key::{PublicKey, Signature, Signed};
@@ -51,7 +54,7 @@ pub use log::{
     Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, EndorsedKey, Excuse,
     LogBefore, LogEntry, LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry,
     MemberStatus, MemoAct, MemoEntry, OpeningEntry, Operation, Seq, SessionAct, SessionEntry,
-    TakeContent, TakeEntry,
+    TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
 };
 pub use mail::{Mail, MailState, Message};
 pub use member::{
@@ -59,6 +62,7 @@ pub use member::{
     MemberState, TokenClaim,
 };
 pub use memo::{Memo, MemoDraft};
+pub use operator_act::{OperatorAct, RecordedAct};
 pub use outcome::{
     Outcome, OutcomeDraft, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText,
     Resolution, Voided,
@@ -86,5 +90,10 @@ pub use text::{
 };
 pub use time::{Day, TimeOfDay, Timestamp};
 pub use time_zone::TimeZone;
+pub use webhook::{
+    Delivery, DeliveryDraft, DeliveryState, EventPattern, MAX_WEBHOOK_URL, Notice, NoticeDraft,
+    Webhook, WebhookSecret, WebhookSettings,
+};
+pub use withheld::{TextDigests, Withheld};
 
 pub(crate) use text::bounded;

@@ -1,8 +1,11 @@
 //! The snapshot of a session: the frozen result of its aggregation.
 
-use serde::Serialize;
+use std::collections::HashSet;
 
-use super::{Body, Bucket, Confidence, MemberId, Revision, Stance, TakeId, Timestamp};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::{Body, Bucket, Confidence, Digest, MemberId, Revision, Stance, TakeId, Timestamp};
 
 /// The result of aggregating a session (API.md, 6.5). Written once, never recomputed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,6 +18,43 @@ pub struct Snapshot {
     pub weights: Option<Vec<BucketWeight>>,
     /// The write-ups verbatim, one for each member.
     pub quotes: Vec<Quote>,
+    /// The digest of the snapshot as it was written, if write-ups were withheld since.
+    #[serde(skip)]
+    pub original: Option<Digest>,
+}
+
+impl Snapshot {
+    /// Returns the digest of the snapshot as it was written.
+    pub fn digest(&self) -> Digest {
+        self.original.unwrap_or_else(|| Digest::of_json(self))
+    }
+
+    /// Returns the snapshot without the write-ups of these takes.
+    #[must_use]
+    pub fn withholding(&self, takes: &HashSet<TakeId>) -> Self {
+        let is_quoted = |quote: &Quote| quote.body.is_some() && takes.contains(&quote.take_id);
+        if !self.quotes.iter().any(is_quoted) {
+            return self.clone();
+        }
+        let mut without = Self { original: Some(self.digest()), ..self.clone() };
+        for quote in without.quotes.iter_mut().filter(|quote| takes.contains(&quote.take_id)) {
+            quote.body = None;
+        }
+        without
+    }
+
+    /// Returns the snapshot with the write-up of a take that was withheld.
+    #[must_use]
+    pub fn restoring(&self, take: TakeId, body: &Body) -> Self {
+        let mut restored = self.clone();
+        for quote in restored.quotes.iter_mut().filter(|quote| quote.take_id == take) {
+            quote.body = Some(body.clone());
+        }
+        if restored.original == Some(Digest::of_json(&restored)) {
+            restored.original = None;
+        }
+        restored
+    }
 }
 
 /// The figures of a snapshot: all of it that does not grow with the number of takes.
@@ -91,8 +131,7 @@ pub struct BucketWeight {
 }
 
 /// One member's take, quoted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Quote {
     /// The take.
     pub take_id: TakeId,
@@ -104,6 +143,22 @@ pub struct Quote {
     pub stance: Stance,
     /// The confidence.
     pub confidence: Confidence,
-    /// Its write-up, verbatim.
-    pub body: Body,
+    /// Its write-up, verbatim; `None` if it is withheld.
+    pub body: Option<Body>,
+}
+
+impl Serialize for Quote {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut record = serializer.serialize_struct("Quote", 7)?;
+        record.serialize_field("takeId", &self.take_id)?;
+        record.serialize_field("memberId", &self.member_id)?;
+        record.serialize_field("revision", &self.revision)?;
+        record.serialize_field("stance", &self.stance)?;
+        record.serialize_field("confidence", &self.confidence)?;
+        record.serialize_field("body", &self.body)?;
+        if self.body.is_none() {
+            record.serialize_field("withheld", &true)?;
+        }
+        record.end()
+    }
 }

@@ -9,7 +9,7 @@ use super::distinct::are_distinct;
 use super::json::{Fields, Json, Object};
 use super::{
     Body, Bucket, Day, Digest, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, Salt,
-    SessionId, Signature, Signed, Stance, SubjectId, TakeId, Timestamp,
+    SessionId, Signature, Signed, Stance, SubjectId, TakeId, TextDigests, Timestamp, Withheld,
 };
 
 /// The signed fields of a take (API.md, 3.1). Serializing it gives the canonical payload: the order
@@ -219,6 +219,8 @@ pub struct Take {
     pub public_key: PublicKey,
     /// The salt of its seal, if it was filed in a blind session before that was opened.
     pub salt: Option<Salt>,
+    /// The mark of an operator who withheld its texts. Serializing a take with a mark omits them.
+    pub withheld: Option<Withheld>,
 }
 
 impl Take {
@@ -229,7 +231,61 @@ impl Take {
 
     /// Its seal, if it was filed in a blind session before that was opened (API.md, 5.8).
     pub fn seal(&self) -> Option<Digest> {
-        self.salt.map(|salt| salt.seal(&self.signed))
+        match self.removed() {
+            Some(removed) => removed.seal,
+            None => self.salt.map(|salt| salt.seal(&self.signed)),
+        }
+    }
+
+    /// Returns the digest of the canonical bytes that were signed.
+    pub fn digest(&self) -> Digest {
+        match self.removed() {
+            Some(removed) => removed.digest,
+            None => Digest::of_json(self.draft()),
+        }
+    }
+
+    /// Returns whether the record has the texts that were signed, so that its signature can be verified.
+    pub fn has_texts(&self) -> bool {
+        self.removed().is_none()
+    }
+
+    fn removed(&self) -> Option<&TextDigests> {
+        self.withheld.as_ref().and_then(|withheld| withheld.removed.as_ref())
+    }
+
+    /// Returns the take with this mark and without its texts, but with their digests.
+    #[must_use]
+    pub fn without_texts(&self, mark: &Withheld) -> Self {
+        let removed = Some(TextDigests { digest: self.digest(), seal: self.seal() });
+        let draft =
+            TakeDraft { body: Body::none(), memo_url: MemoUrl::none(), ..self.draft().clone() };
+        let signature = self.signed.signature.clone();
+        Self {
+            signed: Arc::new(Signed { payload: draft, signature }),
+            withheld: Some(Withheld { removed, ..mark.clone() }),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the take as readers are shown it: without texts that are withheld.
+    #[must_use]
+    pub fn shown(self: &Arc<Self>) -> Arc<Self> {
+        match &self.withheld {
+            Some(mark) if self.has_texts() => Arc::new(self.without_texts(mark)),
+            _ => Arc::clone(self),
+        }
+    }
+
+    /// The text that a store and a dump keep of the take: with texts that are withheld, unless they were erased.
+    pub(crate) fn kept_text(&self) -> String {
+        struct Kept<'a>(&'a Take);
+        impl Serialize for Kept<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                record(self.0, None, Form::Kept, serializer)
+            }
+        }
+        super::json::write(&Kept(self))
     }
 }
 
@@ -244,23 +300,37 @@ pub struct TakeOnFile<T = Arc<Take>> {
 
 impl Serialize for Take {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        record(self, None, serializer)
+        record(self, None, Form::Public, serializer)
     }
 }
 
 impl Serialize for TakeOnFile {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        record(&self.take, self.superseded_by, serializer)
+        record(&self.take, self.superseded_by, Form::Public, serializer)
     }
+}
+
+/// A form of the record of a take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The form for readers: without texts that are withheld.
+    Public,
+    /// The form for a store: with texts that are withheld, or with their digest if they were erased.
+    Kept,
 }
 
 fn record<S: Serializer>(
     take: &Take,
     superseded_by: Option<TakeId>,
+    form: Form,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let draft = take.draft();
-    let mut record = serializer.serialize_struct("Take", 18)?;
+    let has_texts = match form {
+        Form::Public => take.withheld.is_none(),
+        Form::Kept => take.has_texts(),
+    };
+    let mut record = serializer.serialize_struct("Take", 19)?;
     record.serialize_field("id", &take.id)?;
     record.serialize_field("sessionId", &take.session_id)?;
     record.serialize_field("revision", &take.revision)?;
@@ -270,16 +340,24 @@ fn record<S: Serializer>(
     record.serialize_field("nonce", &draft.nonce)?;
     record.serialize_field("stance", &draft.stance)?;
     record.serialize_field("confidence", &draft.confidence)?;
-    record.serialize_field("body", &draft.body)?;
-    record.serialize_field("memoUrl", &draft.memo_url)?;
+    if has_texts {
+        record.serialize_field("body", &draft.body)?;
+        record.serialize_field("memoUrl", &draft.memo_url)?;
+    }
+    if let Some(withheld) = &take.withheld {
+        record.serialize_field("withheld", withheld)?;
+    }
     if let Some(weights) = &draft.weights {
         record.serialize_field("weights", weights)?;
     }
     record.serialize_field("signature", &take.signed.signature)?;
     record.serialize_field("publicKey", &take.public_key)?;
     record.serialize_field("filedAt", &take.filed_at)?;
+    if let (Form::Kept, Some(removed)) = (form, take.removed()) {
+        record.serialize_field("digest", &removed.digest)?;
+    }
     if let Some(salt) = &take.salt {
-        record.serialize_field("sealed", &salt.seal(&take.signed))?;
+        record.serialize_field("sealed", &take.seal())?;
         record.serialize_field("salt", salt)?;
     }
     if let Some(next) = superseded_by {

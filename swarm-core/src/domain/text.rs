@@ -130,6 +130,27 @@ impl Contact {
     }
 }
 
+impl Body {
+    /// The empty write-up.
+    pub fn none() -> Self {
+        Self(String::new())
+    }
+}
+
+impl Note {
+    /// The empty remark.
+    pub fn none() -> Self {
+        Self(String::new())
+    }
+}
+
+impl MemoUrl {
+    /// No address.
+    pub fn none() -> Self {
+        Self(String::new())
+    }
+}
+
 impl Lens {
     /// The empty lens.
     pub fn none() -> Self {

@@ -1,6 +1,5 @@
 //! The log entry of a record.
 
-use super::canonical;
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
     CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, OpeningEntry, Take, TakeContent,
@@ -17,7 +16,7 @@ fn log_entry(logged: &Logged) -> LogEntry {
     match logged {
         Logged::Take(take) => LogEntry::Take(take_entry(take)),
         Logged::CommitteeTake(take) => committee_take_entry(take),
-        Logged::Entry(entry) => LogEntry::clone(entry),
+        Logged::TakeMark(_, entry) | Logged::Entry(entry) => LogEntry::clone(entry),
     }
 }
 
@@ -31,9 +30,10 @@ pub fn take_entry(take: &Take) -> TakeEntry {
         revision: take.revision,
         content: match take.seal() {
             Some(sealed) => TakeContent::Sealed { sealed },
-            None => {
-                TakeContent::Open { digest: digest(take), signature: take.signed.signature.clone() }
-            }
+            None => TakeContent::Open {
+                digest: take.digest(),
+                signature: take.signed.signature.clone(),
+            },
         },
         public_key: take.public_key.clone(),
     }
@@ -45,13 +45,9 @@ pub fn opening_entry(take: &Take) -> Option<OpeningEntry> {
     Some(OpeningEntry {
         id: take.id,
         salt: take.salt?,
-        digest: digest(take),
+        digest: take.digest(),
         signature: take.signed.signature.clone(),
     })
-}
-
-fn digest(take: &Take) -> Digest {
-    Digest::of(canonical(take.draft()).as_bytes())
 }
 
 fn committee_take_entry(take: &CommitteeTake) -> LogEntry {

@@ -20,6 +20,7 @@ mod log_line;
 mod sign;
 mod token;
 mod verify;
+mod webhook_signature;
 
 pub use crate::domain::hex;
 pub use api_key::ApiKey;
@@ -32,3 +33,4 @@ pub use log_line::{log_line, opening_entry, take_entry};
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};
 pub use verify::{Verified, verify};
+pub use webhook_signature::webhook_signature;

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::checkpoint::Checkpoint;
 use super::note::Note;
 use super::tree::{TreeHash, verify_inclusion};
-use crate::domain::Invalid;
+use crate::domain::{Digest, Invalid, Take};
 
 const FIRST_LINE: &str = "c2sp.org/tlog-proof@v1\n";
 
@@ -47,16 +47,31 @@ impl TlogProof {
         })
     }
 
-    /// Returns the proof with the version of the session under which a take was judged, which its record does not have,
-    /// as extra data.
-    pub fn with_session_version(self, version: u64) -> Self {
-        Self { extra: Some(version.to_string().into_bytes()), ..self }
+    /// Returns the proof of a take with what its public record does not have as extra data: the version of the session under
+    /// which it was judged, and the digest of the canonical bytes if its texts are withheld.
+    pub fn with_extra_of(self, take: &Take) -> Self {
+        let digest = take.withheld.as_ref().map(|_| format!(" {}", take.digest()));
+        let extra = format!("{}{}", take.session_version, digest.unwrap_or_default());
+        Self { extra: Some(extra.into_bytes()), ..self }
     }
 
     /// Returns the version of the session that the extra data says, if it says one.
     pub fn session_version(&self) -> Option<u64> {
-        let digits = std::str::from_utf8(self.extra.as_deref()?).ok()?;
+        let digits = self.extra_words()?.0;
         digits.parse().ok().filter(|version: &u64| version.to_string() == digits)
+    }
+
+    /// Returns the digest of canonical bytes that the extra data says, if it says one.
+    pub fn digest(&self) -> Option<Digest> {
+        Digest::parse(self.extra_words()?.1?).ok()
+    }
+
+    fn extra_words(&self) -> Option<(&str, Option<&str>)> {
+        let text = std::str::from_utf8(self.extra.as_deref()?).ok()?;
+        Some(match text.split_once(' ') {
+            Some((version, digest)) => (version, Some(digest)),
+            None => (text, None),
+        })
     }
 
     /// Returns whether the entry with this exact text has the proof's index in the checkpoint's

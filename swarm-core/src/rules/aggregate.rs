@@ -58,7 +58,8 @@ pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snap
         stances: stances(&takes),
         consensus: consensus(&takes),
     };
-    Snapshot { figures, weights: mean_weights(session, &takes), quotes: quotes(&takes) }
+    let (weights, quotes) = (mean_weights(session, &takes), quotes(&takes));
+    Snapshot { figures, weights, quotes, original: None }
 }
 
 /// The takes that count: the highest revision of each expected member.
@@ -192,7 +193,7 @@ fn quote(take: &Take) -> Quote {
         revision: take.revision,
         stance: draft.stance.clone(),
         confidence: draft.confidence,
-        body: draft.body.clone(),
+        body: take.has_texts().then(|| draft.body.clone()),
     }
 }
 

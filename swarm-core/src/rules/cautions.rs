@@ -29,8 +29,13 @@ impl Caution {
 }
 
 /// What the erasure of a member means.
-pub fn erasure() -> Caution {
-    Caution::irreversible("name, contact, lens and memos are gone for good; signed takes stay")
+pub fn erasure(texts: bool) -> Caution {
+    Caution::irreversible(match texts {
+        true => {
+            "name, contact, lens, memos and the texts of its takes are gone for good; stances, confidences and weights stay"
+        }
+        false => "name, contact, lens and memos are gone for good; signed takes stay",
+    })
 }
 
 /// What a new token or a new key of a member means, of either interface.

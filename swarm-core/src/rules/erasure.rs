@@ -1,7 +1,7 @@
 //! The rules of erasure: which personal data of a member is removed permanently (API.md, 7.8).
 
 use super::log::{self, Act};
-use super::membership::{change, may_be_read, public};
+use super::membership::{applicant_changed, may_be_read, public};
 use super::{MemberChange, MessageChange, Refusal, Versioned};
 use crate::domain::{
     Actor, Contact, Lens, Mail, MailState, Member, MemberAct, MemberState, Memo, Message, Name,
@@ -43,7 +43,7 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
     // A member that was never public has no entries in the log, so its erasure adds none.
     Ok(Some(match may_be_read(record) {
         true => public(member, erased, MemberAct::Erased, Some(by)),
-        false => change(member, erased),
+        false => applicant_changed(member, erased, "application.erased", by),
     }))
 }
 
@@ -70,7 +70,7 @@ pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
     let last_error = None;
     let mail = Mail { to, subject: text.clone(), body: text };
     let message_erased = Message { mail, state, last_error, ..record };
-    Some(MessageChange { message: message_erased, expected: message.version })
+    Some(MessageChange::new(message_erased, message.version))
 }
 
 /// Returns the log entry of the erasure of a memo: its retraction, unless it was retracted before.

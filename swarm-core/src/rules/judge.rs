@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{Basis, Refusal, Rejection, Submission, Versioned};
 use crate::domain::{
-    AttemptId, Day, Member, MemberId, Nonce, PublicKey, Revision, Salt, SessionId, SessionState,
-    SessionTerms, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
+    AttemptId, Day, Digest, Member, MemberId, Nonce, PublicKey, Revision, Salt, SessionId,
+    SessionState, SessionTerms, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
 };
-use crate::proof::{Verified, canonical, verify};
+use crate::proof::{Verified, verify};
 
 /// A checked take, and the guards under which it may be committed. Only [`judge`] constructs it, so
 /// a store cannot receive a take that was not checked.
@@ -70,6 +70,7 @@ impl Filing {
             signed: Arc::clone(self.take.signed()),
             public_key: self.take.key().clone(),
             salt: self.salt,
+            withheld: None,
         }
     }
 
@@ -100,14 +101,14 @@ pub fn judge(
 
 /// Attaches the stored take to a conflict, if the submission is a replay of it.
 pub(crate) fn rejection(reason: Refusal, basis: &Basis, submission: &Submission) -> Rejection {
-    let same = |take: &&Arc<Take>| is_same(&take.signed, &submission.signed);
+    let same = |take: &&Arc<Take>| is_same(take, &submission.signed);
     let spent = basis.spent.as_ref().filter(|_| reason.is_conflict()).filter(same);
     Rejection { reason, original: spent.map(|take| take.id) }
 }
 
-fn is_same(filed: &Signed<TakeDraft>, submitted: &Signed<TakeDraft>) -> bool {
-    filed.signature == submitted.signature
-        && canonical(&filed.payload) == canonical(&submitted.payload)
+fn is_same(filed: &Take, submitted: &Signed<TakeDraft>) -> bool {
+    filed.signed.signature == submitted.signature
+        && filed.digest() == Digest::of_json(&submitted.payload)
 }
 
 fn evaluate(

@@ -8,7 +8,7 @@ use crate::domain::{
     LogEntry, LoggedSession, Member, MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct,
     MemoDraft, MemoEntry, MemoId, Operation, Regime, Session, SessionAct, SessionDraft,
     SessionEntry, SessionId, Signal, Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId,
-    Timestamp,
+    TakeId, TakeMarkAct, TakeMarkEntry, Timestamp,
 };
 use crate::proof::note::VerifierKey;
 
@@ -175,6 +175,12 @@ pub fn memo_retracted(memo: &Memo, by: &Actor) -> Act {
     .into()
 }
 
+/// Returns the act: the texts of a take are withheld or restored.
+pub(super) fn take_marked(act: TakeMarkAct, id: TakeId, by: &Attribution) -> Act {
+    let Attribution { by, note } = by.clone();
+    LogEntry::TakeMark(TakeMarkEntry { act, by, note, id }).into()
+}
+
 /// Returns the act: a subject is created or replaced.
 pub fn subject_put(subject: &Subject, by: &Actor) -> Act {
     let (id, digest) = (subject.id.clone(), Digest::of_json(subject));
@@ -255,7 +261,7 @@ pub fn logged(session: &Session) -> LoggedSession {
         published_at: session.published_at,
         outcome: session.outcome.clone(),
         voided: session.voided.clone(),
-        snapshot_digest: session.snapshot.as_ref().map(Digest::of_json),
+        snapshot_digest: session.snapshot.as_ref().map(|snapshot| snapshot.digest()),
     }
 }
 

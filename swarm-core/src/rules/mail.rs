@@ -1,7 +1,10 @@
 //! Mails to members: their texts, and their delivery with attempts and retries, by one server at a time (API.md, 7.5).
 
 use super::{Refusal, Versioned};
-use crate::domain::{Links, Mail, MailState, Member, Message, Timestamp, Version};
+use crate::domain::{
+    Actor, Contact, Links, Mail, MailState, Member, MemberId, Message, NoticeDraft, OperatorAct,
+    Session, SessionId, SessionState, Timestamp, Version,
+};
 
 /// The duration of the lease for one attempt, in milliseconds: two minutes. Afterwards another
 /// server may try. So a message is sent at least once even if a server crashes.
@@ -22,6 +25,12 @@ const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
 pub trait MailText: Send + Sync {
     /// The mail that announces the first activation of `member`.
     fn approval(&self, member: &Member, links: &dyn Links) -> Mail;
+
+    /// The mail that reminds `member` of a session in which it has not filed.
+    fn reminder(&self, member: &Member, session: &Session, links: &dyn Links) -> Mail;
+
+    /// The mail that tests the delivery to this address.
+    fn test(&self, to: &Contact, links: &dyn Links) -> Mail;
 }
 
 /// The default texts.
@@ -31,7 +40,7 @@ pub struct StandardMailText;
 impl MailText for StandardMailText {
     fn approval(&self, member: &Member, links: &dyn Links) -> Mail {
         // A name may contain line breaks; in a mail it must stay on one line.
-        let name = member.name.as_str().replace(char::is_control, " ");
+        let name = line(member.name.as_str());
         let (id, origin) = (&member.id, links.origin());
         let (challenge, claim) = (links.challenge(), links.token_claim());
         Mail {
@@ -46,6 +55,54 @@ impl MailText for StandardMailText {
             ),
         }
     }
+
+    fn reminder(&self, member: &Member, session: &Session, links: &dyn Links) -> Mail {
+        let (name, subject) = (line(member.name.as_str()), line(session.subject_id.as_str()));
+        let (id, date, origin) = (session.id, session.date, links.origin());
+        let closes = match session.window_closes_at {
+            Some(deadline) => format!("The window closes at {deadline} (UTC).\n\n"),
+            None => String::new(),
+        };
+        Mail {
+            to: member.contact.clone(),
+            subject: format!("Your take on {subject} is not filed yet"),
+            body: format!(
+                "Hello {name},\n\n\
+                 you are expected in session {id} of {origin}, about {subject}, for {date}, and have not filed a take. \
+                 {closes}How to file is at {origin}/skill.md.\n"
+            ),
+        }
+    }
+
+    fn test(&self, to: &Contact, links: &dyn Links) -> Mail {
+        let origin = links.origin();
+        Mail {
+            to: to.clone(),
+            subject: "A test".to_owned(),
+            body: format!("An operator of {origin} tests whether its mail arrives here.\n"),
+        }
+    }
+}
+
+/// A text that members or operators wrote, on one line.
+fn line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// Returns when the members that have not filed in a session are reminded, so long before its deadline; `None` if nobody
+/// is.
+pub fn reminder_due(session: &Session, before_millis: i64) -> Option<Timestamp> {
+    let accepts = matches!(session.state, SessionState::Scheduled | SessionState::Collecting);
+    let deadline = session.window_closes_at.filter(|_| accepts && session.roster.is_some())?;
+    Some(deadline.plus_millis(-before_millis))
+}
+
+/// Returns whether a contact may be an e-mail address.
+pub fn is_address(contact: &Contact) -> bool {
+    let text = contact.as_str().trim();
+    let is_clean = !text.chars().any(|it| it.is_whitespace() || it.is_control());
+    let parts = text.rsplit_once('@');
+    is_clean && parts.is_some_and(|(user, domain)| !user.is_empty() && !domain.is_empty())
 }
 
 /// A change of a message.
@@ -55,6 +112,44 @@ pub struct MessageChange {
     pub message: Message,
     /// The version that was judged.
     pub expected: Version,
+    /// What webhooks are told of it.
+    pub notice: Option<NoticeDraft>,
+    /// The act of the operator who makes the change, if any. It has no entry in the log.
+    pub operator_act: Option<OperatorAct>,
+}
+
+impl MessageChange {
+    /// The change of a message that was judged at this version, by no operator, of which no webhook is told.
+    pub fn new(message: Message, expected: Version) -> Self {
+        Self { message, expected, notice: None, operator_act: None }
+    }
+}
+
+/// A message that no change of a member queues.
+#[derive(Clone, Debug)]
+pub struct QueuedMail {
+    /// The mail.
+    pub mail: Mail,
+    /// What it reminds a member of; `None` for a test.
+    pub reminder: Option<Reminder>,
+}
+
+/// What a mail reminds a member of. One is queued for each member and session, and none for a member that has filed.
+#[derive(Clone, Debug)]
+pub struct Reminder {
+    /// The member.
+    pub member: MemberId,
+    /// The session.
+    pub session: SessionId,
+    /// Guard: the version of the session that was judged.
+    pub expected: Version,
+}
+
+impl Reminder {
+    /// Returns what makes the message unique.
+    pub fn occasion(&self) -> String {
+        format!("reminder {} {}", self.session, self.member)
+    }
 }
 
 /// The outcome of an attempt.
@@ -72,13 +167,13 @@ pub enum Attempt {
 pub fn lease(message: &Versioned<Message>, now: Timestamp) -> Option<MessageChange> {
     let record = &message.record;
     let due = record.state == MailState::Queued && record.due_at <= now;
-    due.then(|| MessageChange {
-        message: Message {
+    due.then(|| {
+        let leased = Message {
             attempts: record.attempts.saturating_add(1),
             due_at: now.plus_millis(LEASE_MILLIS),
             ..Message::clone(record)
-        },
-        expected: message.version,
+        };
+        MessageChange::new(leased, message.version)
     })
 }
 
@@ -100,27 +195,33 @@ pub fn settle(leased: &MessageChange, attempt: Attempt, now: Timestamp) -> Messa
             Message { due_at, last_error: Some(error), ..message }
         }
     };
-    MessageChange { message: settled, expected: leased.expected.next() }
+    MessageChange::new(settled, leased.expected.next())
 }
 
 /// Queues an unsent message again, for its first attempt now.
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent, or was erased.
-pub fn retry(message: &Versioned<Message>, now: Timestamp) -> Result<MessageChange, Refusal> {
+pub fn retry(
+    message: &Versioned<Message>,
+    now: Timestamp,
+    by: &Actor,
+) -> Result<MessageChange, Refusal> {
     let record = unsent(message)?;
     let queued = Message { state: MailState::Queued, attempts: 0, due_at: now, ..record };
-    Ok(MessageChange { message: queued, expected: message.version })
+    let operator_act = OperatorAct::new(by, "message.retried", message.record.id);
+    Ok(MessageChange { operator_act, ..MessageChange::new(queued, message.version) })
 }
 
 /// Cancels an unsent message.
 ///
 /// # Errors
 /// [`Refusal::MessageIs`] when it is sent.
-pub fn cancel(message: &Versioned<Message>) -> Result<MessageChange, Refusal> {
+pub fn cancel(message: &Versioned<Message>, by: &Actor) -> Result<MessageChange, Refusal> {
     let last_error = Some("cancelled by an operator".to_owned());
     let cancelled = Message { state: MailState::Cancelled, last_error, ..unsent(message)? };
-    Ok(MessageChange { message: cancelled, expected: message.version })
+    let operator_act = OperatorAct::new(by, "message.cancelled", message.record.id);
+    Ok(MessageChange { operator_act, ..MessageChange::new(cancelled, message.version) })
 }
 
 fn unsent(message: &Versioned<Message>) -> Result<Message, Refusal> {
@@ -132,7 +233,7 @@ fn unsent(message: &Versioned<Message>) -> Result<Message, Refusal> {
 }
 
 /// The backoff after this number of attempts, in milliseconds.
-fn backoff(attempts: u32) -> i64 {
+pub(super) fn backoff(attempts: u32) -> i64 {
     let doubled = 2_i64.saturating_pow(attempts.saturating_sub(1));
     MIN_BACKOFF_MILLIS.saturating_mul(doubled).min(MAX_BACKOFF_MILLIS)
 }

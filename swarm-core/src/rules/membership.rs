@@ -7,7 +7,7 @@ use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
     Actor, Application, Enrolment, Mail, Member, MemberAct, MemberId, MemberPatch, MemberState,
-    PublicKey, Signed, Timestamp, TokenClaim, Version,
+    NoticeDraft, OperatorAct, PublicKey, Signed, Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -26,12 +26,25 @@ pub struct MemberChange {
     pub quota: Option<u32>,
     /// Its entry in the log, if the change is public.
     pub act: Option<Act>,
+    /// What webhooks are told of it, if it has no entry in the log.
+    pub notice: Option<NoticeDraft>,
+    /// The act of the operator who makes the change, if any. It has no entry in the log.
+    pub operator_act: Option<OperatorAct>,
 }
 
 impl MemberChange {
     /// The change that creates a member and nothing else: no mail, no entry in the log, no limit.
     pub fn creation(member: Member) -> Self {
-        Self { member, expected: None, proven: None, mail: None, quota: None, act: None }
+        Self {
+            member,
+            expected: None,
+            proven: None,
+            mail: None,
+            quota: None,
+            act: None,
+            notice: None,
+            operator_act: None,
+        }
     }
 
     /// Returns the key that the member holds after this change, if any: no other member may hold
@@ -176,7 +189,7 @@ pub fn update(
     // A member that was never public has no entries in the log, so its change adds none.
     Ok((updated != **record).then(|| match may_be_read(record) {
         true => public(member, updated, MemberAct::Updated, Some(by)),
-        false => change(member, updated),
+        false => applicant_changed(member, updated, "application.updated", by),
     }))
 }
 
@@ -184,13 +197,18 @@ pub fn update(
 ///
 /// # Errors
 /// [`Refusal::MemberIs`] when it is not in the state `applied`.
-pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange, Refusal> {
+pub fn reject(
+    member: &Versioned<Member>,
+    now: Timestamp,
+    by: &Actor,
+) -> Result<MemberChange, Refusal> {
     let record = &member.record;
     if record.state != MemberState::Applied {
         return Err(Refusal::MemberIs(record.state));
     }
     let state = MemberState::Rejected;
-    Ok(change(member, Member { state, reviewed_at: Some(now), ..Member::clone(record) }))
+    let rejected = Member { state, reviewed_at: Some(now), ..Member::clone(record) };
+    Ok(applicant_changed(member, rejected, "application.rejected", by))
 }
 
 /// Rejects an application with the key of a member that is being activated. The owner of the key
@@ -201,8 +219,9 @@ pub fn reject(member: &Versioned<Member>, now: Timestamp) -> Result<MemberChange
 pub fn reject_competing_application(
     holder: &Versioned<Member>,
     now: Timestamp,
+    by: &Actor,
 ) -> Result<MemberChange, Refusal> {
-    reject(holder, now).map_err(|_| Refusal::KeyRegistered(holder.record.id.clone()))
+    reject(holder, now, by).map_err(|_| Refusal::KeyRegistered(holder.record.id.clone()))
 }
 
 /// Returns whether an application has waited for review for more than `days`.
@@ -317,6 +336,17 @@ fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {
     member.public_key.as_ref().is_some_and(|key| verify(claim, key).is_some())
 }
 
+/// A change that an operator makes of a member that was never public.
+pub(super) fn applicant_changed(
+    judged: &Versioned<Member>,
+    member: Member,
+    act: &'static str,
+    by: &Actor,
+) -> MemberChange {
+    let operator_act = OperatorAct::new(by, act, &member.id);
+    MemberChange { operator_act, ..change(judged, member) }
+}
+
 pub(super) fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
     MemberChange {
         member,
@@ -325,6 +355,8 @@ pub(super) fn change(judged: &Versioned<Member>, member: Member) -> MemberChange
         mail: None,
         quota: None,
         act: None,
+        notice: None,
+        operator_act: None,
     }
 }
 

@@ -29,6 +29,8 @@ mod standing;
 mod submission;
 mod take_schema;
 mod warnings;
+mod webhooks;
+mod withholding;
 
 pub use aggregate::{Position, aggregate, score};
 pub use analysis::{
@@ -55,8 +57,8 @@ pub use log::{
     memo_shown, regime_put, signal_put, snapshot_added, store_accepted, subject_put,
 };
 pub use mail::{
-    Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MailText, MessageChange, StandardMailText, cancel,
-    lease, retry, settle,
+    Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MailText, MessageChange, QueuedMail, Reminder,
+    StandardMailText, cancel, is_address, lease, reminder_due, retry, settle,
 };
 pub use membership::{
     MemberChange, MemberRemoval, activate, admit, claim, deactivate, enrol, expire, has_expired,
@@ -85,3 +87,11 @@ pub use sessions::{
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};
 pub use warnings::{NamedMemo, Warning, warnings};
+pub use webhooks::{
+    CLOSING_EVENT, DeliveryChange, DeliveryFault, MAX_QUEUED_DELIVERIES, STORE_READY,
+    STORE_REFUSED, TEST_EVENT, WEBHOOK_RETENTION_MILLIS, WebhookChange, application_received,
+    closing_delivery, entry_delivery, is_past_delivery, lease_delivery, mail_undelivered,
+    notice_delivery, retry_delivery, schedule_skipped, settle_delivery, store_condition,
+    test_delivery,
+};
+pub use withholding::{TakeMark, TakeMarks, erase_texts, restore, withhold};

@@ -1,7 +1,8 @@
 //! What the public sees of a take (API.md, 5.8).
 //!
 //! Everything that shows takes to anyone but their authors gets them from [`public_take`]. For a sealed
-//! take it returns no content, so no public read can reveal any. [`is_shown_sealed`] says who is shown what is sealed.
+//! take it returns no content, so no public read can reveal any; of a take whose texts are withheld, not these texts.
+//! [`is_shown_sealed`] says who is shown what is sealed.
 
 use std::sync::Arc;
 
@@ -9,13 +10,13 @@ use serde::{Serialize, Serializer};
 
 use crate::domain::{
     Day, Digest, Member, MemberId, Revision, Session, SessionId, SubjectId, Take, TakeId,
-    TakeOnFile, Timestamp,
+    TakeOnFile, Timestamp, Withheld,
 };
 
 /// What the public sees of a take.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PublicTake {
-    /// The complete take.
+    /// The complete take; without its texts if they are withheld.
     Open(Arc<Take>),
     /// Only the fact that it was filed: its session is blind, and not opened yet.
     Sealed(Arc<SealedTake>),
@@ -58,7 +59,7 @@ pub fn public_take(session: &Session, take: &Arc<Take>) -> PublicTake {
             date: take.draft().date,
             subject_id: take.draft().subject_id.clone(),
         })),
-        None => PublicTake::Open(Arc::clone(take)),
+        None => PublicTake::opened(take),
     }
 }
 
@@ -71,6 +72,16 @@ pub fn is_shown_sealed(bearer: &Member, author: &MemberId, filed_at: Timestamp) 
 }
 
 impl PublicTake {
+    /// What is shown of a take that is not sealed.
+    pub(crate) fn opened(take: &Arc<Take>) -> Self {
+        Self::Open(take.shown())
+    }
+
+    /// The mark of a take whose texts are withheld.
+    pub fn withheld(&self) -> Option<&Withheld> {
+        self.open().and_then(|take| take.withheld.as_ref())
+    }
+
     /// The take, unless it is sealed.
     pub fn open(&self) -> Option<&Arc<Take>> {
         match self {

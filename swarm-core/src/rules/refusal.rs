@@ -156,6 +156,15 @@ pub enum Refusal {
     /// The session has sealed takes, and the change could depend on what they say.
     #[error("takes are sealed")]
     TakesSealed,
+    /// The texts of the take are withheld already.
+    #[error("take is withheld")]
+    TakeWithheld,
+    /// The texts of the take are not withheld.
+    #[error("take is not withheld")]
+    TakeNotWithheld,
+    /// The texts of the take were erased, so they cannot be restored.
+    #[error("texts are erased")]
+    TextsErased,
     /// Nothing is wrong with the store or the key, so there is nothing to accept.
     #[error("nothing to accept")]
     NothingToAccept,
@@ -218,6 +227,9 @@ impl Refusal {
                 | Self::FiledLater
                 | Self::TakesOnFile
                 | Self::TakesSealed
+                | Self::TakeWithheld
+                | Self::TakeNotWithheld
+                | Self::TextsErased
                 | Self::NothingToAccept
                 | Self::RosterFrozen
                 | Self::NoRoster
@@ -233,6 +245,8 @@ impl Refusal {
 pub enum Resource {
     Application,
     Brief,
+    /// A delivery to a webhook.
+    Delivery,
     Member,
     Memo,
     Message,
@@ -241,6 +255,7 @@ pub enum Resource {
     Session,
     Subject,
     Take,
+    Webhook,
 }
 
 impl std::fmt::Display for Resource {
@@ -251,6 +266,8 @@ impl std::fmt::Display for Resource {
             Self::Member => "member",
             Self::Memo => "memo",
             Self::Message => "message",
+            Self::Webhook => "webhook",
+            Self::Delivery => "delivery",
             Self::RosterMember => "member on the roster",
             Self::Session => "session",
             Self::Subject => "subject",

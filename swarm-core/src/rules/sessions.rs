@@ -196,7 +196,10 @@ impl Aggregation {
         if session.record.is_sealed() && is_ahead && !takes.is_empty() {
             return Err(Refusal::TakesSealed);
         }
-        let snapshot = Some(Arc::new(aggregate(&session.record, takes, now)));
+        let withheld = takes.iter().filter(|take| take.withheld.is_some());
+        let withheld = withheld.map(|take| take.id).collect();
+        let snapshot = aggregate(&session.record, takes, now).withholding(&withheld);
+        let snapshot = Some(Arc::new(snapshot));
         let aggregated = Session { state, snapshot, ..Session::clone(&session.record) };
         let aggregated = after_act(aggregated);
         let act = log::aggregated(&aggregated, takes.len(), &self.by);

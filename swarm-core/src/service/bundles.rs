@@ -8,7 +8,7 @@ use super::{Error, Tenant, log_rows};
 use crate::audit::{ProvenEntry, SessionBundle};
 use crate::domain::{
     LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionId, Take, TakeId,
-    TakeOnFile,
+    TakeMarkAct, TakeOnFile,
 };
 use crate::proof::log_line;
 use crate::rules::{Refusal, logged};
@@ -42,7 +42,8 @@ impl Tenant {
             // Session and takes were read at one position; an act after it shows here. Where there is no
             // new act, the store disagrees with its log: verifying the bundle reports that.
             let last = acts.last().map(|act| act.seq);
-            if !leads_to(&acts, &session) && last_read.replace(last) != Some(last) {
+            let is_current = leads_to(&acts, &session) && lead_to_marks(&acts, &takes);
+            if !is_current && last_read.replace(last) != Some(last) {
                 continue;
             }
             let rows = self.rows_of(acts, &takes).await?;
@@ -156,10 +157,28 @@ fn accepts_clock(row: &LogRow) -> bool {
     matches!(**entry, LogEntry::Operation(Operation::ClockAccepted { .. }))
 }
 
-/// Whether the last act is the one that made this record.
+/// Whether the last act on the session is the one that made this record. The marks of its takes change none of it.
 fn leads_to(acts: &[LogRow], session: &Session) -> bool {
-    let Some(Logged::Entry(entry)) = acts.last().map(|row| &row.logged) else { return false };
+    let entry = acts.iter().rev().find_map(|row| match &row.logged {
+        Logged::Entry(entry) => Some(entry),
+        _ => None,
+    });
+    let Some(entry) = entry else { return false };
     matches!(&**entry, LogEntry::Session(act) if act.session == logged(session))
+}
+
+/// Whether the last acts on the texts of these takes are those that made their marks.
+fn lead_to_marks(acts: &[LogRow], takes: &[Arc<Take>]) -> bool {
+    let mut withheld: HashMap<TakeId, bool> = HashMap::new();
+    for row in acts {
+        if let Logged::TakeMark(_, entry) = &row.logged
+            && let LogEntry::TakeMark(mark) = &**entry
+        {
+            withheld.insert(mark.id, mark.act == TakeMarkAct::Withheld);
+        }
+    }
+    let is_withheld = |take: &Take| withheld.get(&take.id).copied().unwrap_or_default();
+    takes.iter().all(|take| take.withheld.is_some() == is_withheld(take))
 }
 
 /// Takes with the ids of those that superseded them.
@@ -170,7 +189,7 @@ fn on_file(takes: &[Arc<Take>]) -> Vec<TakeOnFile> {
         .rev()
         .map(|take| TakeOnFile {
             superseded_by: next.insert(&take.draft().member_id, take.id),
-            take: Arc::clone(take),
+            take: take.shown(),
         })
         .collect();
     on_file.reverse();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::schedule_status::ScheduleStatus;
-use super::{Error, Tenant};
+use super::{Error, Tenant, WebhookStatus};
 use crate::domain::{
     Day, MailState, MemberId, MemberState, Schedule, Session, SessionId, SessionState, SubjectId,
     Timestamp,
@@ -31,6 +31,8 @@ pub struct DeskStatus {
     pub sessions: Vec<SessionStatus>,
     /// The mail.
     pub mail: MailStatus,
+    /// The webhooks.
+    pub webhooks: Vec<WebhookStatus>,
     /// The windows of the schedule that come next, and those that are open without a session.
     pub schedule: Vec<ScheduleStatus>,
 }
@@ -103,6 +105,7 @@ impl Tenant {
                 undeliverable: self.count(Countable::Messages(MailState::Undeliverable)).await?,
                 oldest: self.queued(None).await?.first().map(|message| message.queued_at),
             },
+            webhooks: self.webhook_status().await?,
             schedule: self.schedule_status(schedule).await?,
         })
     }

@@ -11,7 +11,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::{Error, Followed, Tenant, log_rows};
-use crate::domain::{Invalid, LogEntry, Logged, Member, MemberId, Seq, Session, SessionId, Take};
+use crate::domain::{
+    Invalid, LogEntry, Logged, Member, MemberId, Seq, Session, SessionId, Take, TakeId,
+};
 use crate::rules::PublicTake;
 use crate::store::LogPosition;
 
@@ -153,18 +155,18 @@ impl<'a> RecordReader<'a> {
                 self.session(act.session.id).await?.map(FollowedRecord::Session)
             }
             LogEntry::Member(act) => self.member(&act.id).await?.map(FollowedRecord::Member),
-            LogEntry::Opening(opening) => {
-                let found = self.tenant.store.take(opening.id).await?;
-                match found {
-                    Some(found) => {
-                        Some(FollowedRecord::Take(self.tenant.public_take(found.take).await?))
-                    }
-                    None => None,
-                }
-            }
+            LogEntry::Opening(opening) => self.take(opening.id).await?.map(FollowedRecord::Take),
+            LogEntry::TakeMark(mark) => self.take(mark.id).await?.map(FollowedRecord::Take),
             _ => None,
         };
         Ok(record.unwrap_or(FollowedRecord::Other))
+    }
+
+    async fn take(&self, id: TakeId) -> Result<Option<PublicTake>, Error> {
+        match self.tenant.store.take(id).await? {
+            Some(found) => Ok(Some(self.tenant.public_take(found.take).await?)),
+            None => Ok(None),
+        }
     }
 
     async fn session(&mut self, id: SessionId) -> Result<Option<Arc<Session>>, Error> {

@@ -85,7 +85,7 @@ impl Tenant {
         &self,
         rows: impl Iterator<Item = &LogRow>,
     ) -> Result<Vec<Followed>, Error> {
-        let mut opened = HashMap::new();
+        let (mut opened, mut marked) = (HashMap::new(), HashMap::new());
         let mut all = Vec::new();
         for row in rows {
             let line = log_line(row);
@@ -95,7 +95,12 @@ impl Tenant {
                 // The entries that open the other takes of the session follow.
                 opened = self.authors(opening.id).await?;
             }
-            all.push(about(line, &row.logged, &opened));
+            if let LogEntry::TakeMark(mark) = &line.entry
+                && let Some(found) = self.store.take(mark.id).await?
+            {
+                marked.insert(mark.id, About::of(&found.take));
+            }
+            all.push(about(line, &row.logged, (&opened, &marked)));
         }
         Ok(all)
     }
@@ -128,9 +133,13 @@ impl About {
     }
 }
 
-fn about(line: LogLine, logged: &Logged, opened: &HashMap<TakeId, About>) -> Followed {
+/// Takes, and what each is about.
+type Takes = HashMap<TakeId, About>;
+
+fn about(line: LogLine, logged: &Logged, (opened, marked): (&Takes, &Takes)) -> Followed {
     let about = match (logged, &line.entry) {
         (Logged::Take(take), _) => About::of(take),
+        (_, LogEntry::TakeMark(mark)) => marked.get(&mark.id).cloned().unwrap_or_default(),
         (_, LogEntry::Opening(opening)) => opened.get(&opening.id).cloned().unwrap_or_default(),
         (_, LogEntry::Session(act)) => About {
             session: Some(act.session.id),

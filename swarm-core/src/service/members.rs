@@ -79,7 +79,8 @@ impl Tenant {
         until_committed("apply", || async {
             let now = self.store.now().await?;
             let change = rules::admit(&application, self.entropy.bytes()?, now)?;
-            let change = MemberChange { quota: Some(quota), ..change };
+            let notice = self.noted(|| Some(rules::application_received(&change.member)));
+            let change = MemberChange { quota: Some(quota), notice, ..change };
             match self.commit_member(&change).await? {
                 MemberSaved::Saved => Ok(Some(change.member.id)),
                 MemberSaved::Stale => Ok(None),
@@ -259,7 +260,7 @@ impl Tenant {
             let now = self.store.now().await?;
             let known = self.store.member(&enrolment.id).await?.member;
             let change = rules::enrol(enrolment, known.as_ref(), now, by)?;
-            self.save_holder(change, now).await
+            self.save_holder(change, now, by).await
         })
         .await
     }
@@ -287,7 +288,7 @@ impl Tenant {
             let Some(change) = rules::activate(&member, approval, now, by)? else {
                 return Ok(Some(member.record.state));
             };
-            Ok(self.save_holder(change, now).await?.map(|member| member.state))
+            Ok(self.save_holder(change, now, by).await?.map(|member| member.state))
         })
         .await
     }
@@ -298,13 +299,14 @@ impl Tenant {
         &self,
         change: MemberChange,
         now: Timestamp,
+        by: &Actor,
     ) -> Result<Option<Arc<Member>>, Error> {
         match self.commit_member(&change).await? {
             MemberSaved::Saved => Ok(Some(Arc::new(change.member))),
             MemberSaved::Stale | MemberSaved::Full => Ok(None),
             MemberSaved::KeyHeld(holder) => {
                 let holder = self.load_member(&holder).await?;
-                let rejection = rules::reject_competing_application(&holder, now)?;
+                let rejection = rules::reject_competing_application(&holder, now, by)?;
                 // Ignore whether this was committed: the next attempt loads the result.
                 let _ = self.commit_member(&rejection).await?;
                 Ok(None)
@@ -316,8 +318,8 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state does not allow it.
-    pub async fn reject(&self, id: &MemberId) -> Result<MemberState, Error> {
-        self.review(id, |member, now| rules::reject(member, now).map(Some)).await
+    pub async fn reject(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
+        self.review(id, |member, now| rules::reject(member, now, by).map(Some)).await
     }
 
     /// Changes what operators keep about a member, in any state, and returns its state.
@@ -475,15 +477,24 @@ impl Tenant {
 /// Erasure of personal data, and the retention of applications (API.md, 7.8).
 impl Tenant {
     /// Permanently erases name, contact, lens and memos of a member that is not active, and the messages to it.
-    /// Returns its state. Its takes stay. A second call erases what an interrupted first call left, and changes
+    /// Returns its state. Its takes stay; with `texts`, their write-ups and memo addresses are withheld and erased. A second call erases what an interrupted first call left, and changes
     /// nothing otherwise.
     ///
     /// # Errors
     /// [`Refusal::NotFound`];
     /// [`Refusal::MemberIs`] when it is active.
-    pub async fn erase(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
+    /// [`Refusal::TakesSealed`] with `texts`, when a take is in a session that is blind and not opened yet.
+    pub async fn erase(
+        &self,
+        id: &MemberId,
+        texts: bool,
+        by: &Actor,
+    ) -> Result<MemberState, Error> {
         let member = self.load_member(id).await?;
         rules::erase(&member, by)?;
+        if texts {
+            self.erase_takes(&member, by).await?;
+        }
         // Erase the record last: the messages are found by its contact.
         if !member.record.is_erased() {
             self.erase_messages(&member.record).await?;

@@ -16,6 +16,7 @@ mod log_rows;
 mod members;
 mod numbered;
 mod observer;
+mod operator_acts;
 mod outbox;
 mod retries;
 mod round;
@@ -27,6 +28,7 @@ pub mod signed_log;
 mod standings;
 mod take_list;
 mod takes;
+mod webhooks;
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +36,7 @@ use std::sync::Arc;
 use self::basis_cache::{BasisCache, SharedFacts};
 use self::entropy::Zeros;
 use self::observer::TenantObserver;
-use crate::domain::{Quotas, TenantId, Timestamp};
+use crate::domain::{Quotas, TenantId, Timestamp, WebhookSettings};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{self, Countable, Readiness, Store, Tenants};
 
@@ -50,7 +52,8 @@ pub use following::{Followed, LogFilter};
 pub use log::{LogEnd, LogPage, LogQuery, PageEntry};
 pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
-pub use outbox::{Mailer, OutboxPage};
+pub use operator_acts::ActPage;
+pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
 pub use schedule_status::{NEXT_RUNS, ScheduleStatus};
@@ -59,6 +62,9 @@ pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakeP
 pub use standings::{MemberStandings, StandingInSession};
 pub use take_list::TakeListPage;
 pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
+pub use webhooks::{
+    DeliveryPage, StoreCondition, WebhookRequest, WebhookRound, WebhookSender, WebhookStatus,
+};
 
 /// All tenants, served by one store.
 #[derive(Clone)]
@@ -111,6 +117,7 @@ impl Swarm {
             mail_text: Arc::clone(&self.mail_text),
             quotas: Quotas::default(),
             retention_days: None,
+            webhooks: Arc::default(),
             observer: TenantObserver::new(id, self.observer.as_ref()),
             cache: BasisCache::new(id, self.facts.as_ref()),
         }
@@ -139,6 +146,7 @@ pub struct Tenant {
     mail_text: Arc<dyn MailText>,
     quotas: Quotas,
     retention_days: Option<u32>,
+    webhooks: Arc<[WebhookSettings]>,
     observer: TenantObserver,
     cache: BasisCache,
 }
@@ -155,6 +163,12 @@ impl Tenant {
     #[must_use]
     pub fn with_application_retention(self, retention_days: Option<u32>) -> Self {
         Self { retention_days, ..self }
+    }
+
+    /// Sets the webhooks. Only with one that wants them are events kept that are no entries of the log.
+    #[must_use]
+    pub fn with_webhooks(self, webhooks: Arc<[WebhookSettings]>) -> Self {
+        Self { webhooks, ..self }
     }
 
     /// Returns the time by the store's clock.

@@ -1,14 +1,18 @@
 //! Delivery of queued messages.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
-use crate::domain::{Mail, MailState, Message, MessageId};
-use crate::rules::{self, Attempt, MessageChange, Refusal, Resource};
-use crate::store::{self, MessageQuery, Saved, Versioned};
+use crate::domain::{
+    Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, SessionId,
+    SessionState,
+};
+use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
+use crate::store::{self, MessageQuery, Queued, Saved, StoreError, TakeQuery, Versioned};
 
 /// Sends mail.
 #[async_trait]
@@ -21,6 +25,10 @@ pub trait Mailer: Send + Sync {
 /// The queued messages.
 const QUEUED: MessageQuery =
     MessageQuery { state: Some(MailState::Queued), after: None, limit: usize::MAX };
+
+/// The reminders that are known to be queued, of sessions whose windows are open.
+#[derive(Clone, Debug, Default)]
+pub struct Reminded(HashSet<(SessionId, MemberId)>);
 
 /// A page of messages.
 #[derive(Clone, Debug)]
@@ -70,10 +78,10 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
-    pub async fn retry_message(&self, id: MessageId) -> Result<Arc<Message>, Error> {
+    pub async fn retry_message(&self, id: MessageId, by: &Actor) -> Result<Arc<Message>, Error> {
         until_committed("retry message", || async {
             let message = self.load_message(id).await?;
-            self.saved_message(rules::retry(&message, self.store.now().await?)?).await
+            self.saved_message(rules::retry(&message, self.store.now().await?, by)?).await
         })
         .await
     }
@@ -82,9 +90,9 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
-    pub async fn cancel_message(&self, id: MessageId) -> Result<Arc<Message>, Error> {
+    pub async fn cancel_message(&self, id: MessageId, by: &Actor) -> Result<Arc<Message>, Error> {
         until_committed("cancel message", || async {
-            self.saved_message(rules::cancel(&self.load_message(id).await?)?).await
+            self.saved_message(rules::cancel(&self.load_message(id).await?, by)?).await
         })
         .await
     }
@@ -136,12 +144,105 @@ impl Tenant {
             round.done += usize::from(attempt == Attempt::Sent);
             let now = self.store.now().await?;
             let settled = rules::settle(&leased, attempt, now);
+            let notice = self.noted(|| rules::mail_undelivered(&settled.message));
+            let settled = MessageChange { notice, ..settled };
             // Stale: the lease expired, and another server has the message now.
             let (Saved::Saved | Saved::Stale) = self.save_message(&settled).await?;
             let waits = settled.message.state == MailState::Queued;
             round.wait_for(waits.then_some(settled.message.due_at), now);
         }
         Ok(round)
+    }
+
+    /// Queues a reminder for each expected member of an open session that has an e-mail address and has not filed, so long
+    /// before the deadline (API.md, 7.5). `known` is kept from one round to the next. Any number of servers may call this at
+    /// any time: a member gets one reminder of a session. The mails contain addresses from `links`.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn remind(
+        &self,
+        before_millis: i64,
+        links: &(impl Links + Sync + ?Sized),
+        known: &mut Reminded,
+    ) -> Result<Round, Error> {
+        let (now, mut round) = (self.store.now().await?, Round::default());
+        let mut open = HashSet::new();
+        for state in [SessionState::Scheduled, SessionState::Collecting] {
+            for session in self.in_state(state).await? {
+                let Some(due) = rules::reminder_due(&session, before_millis) else { continue };
+                if session.window_closes_at.is_none_or(|deadline| now > deadline) {
+                    continue;
+                }
+                if now < due {
+                    round.wait_for(Some(due), now);
+                    continue;
+                }
+                open.insert(session.id);
+                round.done += self.remind_members(session.id, &links, known).await?;
+            }
+        }
+        known.0.retain(|(session, _)| open.contains(session));
+        Ok(round)
+    }
+
+    /// Returns how many reminders were queued.
+    async fn remind_members(
+        &self,
+        id: SessionId,
+        links: &(dyn Links + Sync),
+        known: &mut Reminded,
+    ) -> Result<usize, Error> {
+        let Some(session) = self.store.session(id).await? else { return Ok(0) };
+        let found = self.store.session_takes(&TakeQuery::latest(id)).await?;
+        let takes = found.map(|found| found.takes).unwrap_or_default();
+        let filed: HashSet<_> = takes.iter().map(|take| &take.draft().member_id).collect();
+        let missing = rules::missing(&session.record, |member| filed.contains(member));
+        let mut queued = 0;
+        for member_id in missing {
+            let key = (id, member_id.clone());
+            if known.0.contains(&key) {
+                continue;
+            }
+            let Some(member) = self.store.member(member_id).await?.member else { continue };
+            if !member.record.state.is_active() || !rules::is_address(&member.record.contact) {
+                continue;
+            }
+            let mail = self.mail_text.reminder(&member.record, &session.record, links);
+            let (member, expected) = (member_id.clone(), session.version);
+            let reminder = Some(Reminder { member, session: id, expected });
+            match self.store.queue_message(&QueuedMail { mail, reminder }).await? {
+                Queued::Queued(..) => queued += 1,
+                Queued::Before => {}
+                Queued::Stale => continue,
+            }
+            known.0.insert(key);
+        }
+        Ok(queued)
+    }
+
+    /// Queues a message that tests the delivery to this address, and returns it.
+    ///
+    /// # Errors
+    /// [`Refusal::InvalidRequest`] unless it is an e-mail address.
+    pub async fn test_mail(
+        &self,
+        to: &Contact,
+        links: &(impl Links + Sync + ?Sized),
+    ) -> Result<Arc<Message>, Error> {
+        if !rules::is_address(to) {
+            let invalid = Invalid::new("address", "must be an e-mail address");
+            return Err(Refusal::InvalidRequest(invalid).into());
+        }
+        let mail = self.mail_text.test(to, &links);
+        let queued = QueuedMail { mail: mail.clone(), reminder: None };
+        match self.store.queue_message(&queued).await? {
+            Queued::Queued(id, at) => Ok(Arc::new(mail.queued(id, at))),
+            // A test has no guard.
+            Queued::Before | Queued::Stale => {
+                Err(StoreError::contended("test mail", "a test has no guard").into())
+            }
+        }
     }
 
     async fn save_message(&self, change: &MessageChange) -> store::Result<Saved> {

@@ -54,6 +54,8 @@ pub struct ConvenedWindows {
     log: u64,
     /// By the name of the window.
     windows: BTreeMap<String, ConvenedWindow>,
+    /// Those of whose skipping webhooks were told.
+    skipped: BTreeSet<String>,
 }
 
 /// An open window for which a session was convened.
@@ -84,7 +86,13 @@ impl Tenant {
         // Those without a session first: then even a server that is killed early in each round makes progress.
         for window in missing.into_iter().chain(convened) {
             match self.attend(window, known, &mut did).await {
-                Err(Error::Refused(refusal)) => did.skipped.push((window.name(), refusal)),
+                Err(Error::Refused(refusal)) => {
+                    if known.skipped.insert(window.name()) {
+                        let notice = rules::schedule_skipped(window, &refusal.to_string());
+                        self.note(notice).await?;
+                    }
+                    did.skipped.push((window.name(), refusal));
+                }
                 attended => attended?,
             }
         }
@@ -107,6 +115,7 @@ impl Tenant {
         }
         let names: BTreeSet<_> = open.iter().map(ScheduledWindow::name).collect();
         known.windows.retain(|name, _| names.contains(name));
+        known.skipped.retain(|name| names.contains(name));
         let missing = || open.iter().filter(|window| !known.windows.contains_key(&window.name()));
         let Some(first) = missing().map(|window| window.opens).min() else { return Ok(()) };
         // Names begin with the time of opening.
@@ -225,7 +234,7 @@ impl Tenant {
         Ok(())
     }
 
-    async fn in_state(&self, state: SessionState) -> Result<Vec<Arc<Session>>, Error> {
+    pub(super) async fn in_state(&self, state: SessionState) -> Result<Vec<Arc<Session>>, Error> {
         let (state, limit, without_snapshots) = (Some(state), MAX_SESSIONS, true);
         let query = SessionQuery { state, limit, without_snapshots, ..SessionQuery::default() };
         Ok(self.store.sessions(&query).await?)

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, Day, Invalid, MemberId, MemberState, OutcomeDraft, Roster, Session, SessionDraft,
-    SessionId, SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId, Timestamp,
+    Attribution, Day, Invalid, MemberId, MemberState, OutcomeDraft, Quote, Roster, Session,
+    SessionDraft, SessionId, SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId,
+    Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
 use crate::store::{
@@ -818,8 +819,8 @@ fn length(session: &Session) -> usize {
     let roster = session.roster.iter().map(|roster| OTHER * roster.entries().len());
     let snapshot = session.snapshot.as_deref();
     let quotes = snapshot.into_iter().flat_map(|snapshot| &snapshot.quotes);
-    let quotes =
-        quotes.map(|quote| QUOTE + quote.stance.as_str().len() + quote.body.as_str().len());
+    let text = |quote: &Quote| quote.body.as_ref().map_or(0, |body| body.as_str().len());
+    let quotes = quotes.map(|quote| QUOTE + quote.stance.as_str().len() + text(quote));
     let weights = snapshot.and_then(|snapshot| snapshot.weights.as_deref()).unwrap_or_default();
     let weights = weights.iter().map(|entry| OTHER + entry.bucket.as_str().len());
     names.chain(roster).chain(quotes).chain(weights).sum()

@@ -8,8 +8,9 @@ use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
 use super::{Commit, Entropy, Error, MAX_ACCEPTING, NoEntropy, SubmitError, Tenant, log_rows};
 use crate::domain::{
-    AttemptId, LogEntry, LogLine, Logged, MemberId, Salt, Seq, Session, SessionId, SessionState,
-    SessionSummary, Take, TakeDraft, TakeId, TakeOnFile, TokenHash,
+    Actor, AttemptId, Attribution, LogEntry, LogLine, Logged, Member, MemberId, Note, Salt, Seq,
+    Session, SessionId, SessionState, SessionSummary, Take, TakeDraft, TakeId, TakeOnFile,
+    Timestamp, TokenHash,
 };
 use crate::rules::{
     self, Counting, Draft, NamedMemo, Preflight, PublicTake, Refusal, Rejection, Resource,
@@ -17,7 +18,7 @@ use crate::rules::{
 };
 use crate::store::{
     Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery,
-    StoreError, TakeContext,
+    StoreError, TakeContext, TakeMarks, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -314,7 +315,7 @@ impl Tenant {
         let TakeOnFile { take, superseded_by } = self.take_on_file(id).await?;
         let (bearer, author) = (self.store.bearer(token).await?, &take.draft().member_id);
         if bearer.is_some_and(|bearer| rules::is_shown_sealed(&bearer, author, take.filed_at)) {
-            return Ok(TakeOnFile { take: PublicTake::Open(take), superseded_by });
+            return Ok(TakeOnFile { take: PublicTake::opened(&take), superseded_by });
         }
         self.take(id).await
     }
@@ -336,7 +337,7 @@ impl Tenant {
         }
         let shown = |take: Arc<Take>| match sessions.get(&take.session_id) {
             Some(session) => public_take(session, &take),
-            None => PublicTake::Open(take),
+            None => PublicTake::opened(&take),
         };
         Ok(takes.into_iter().map(shown).collect())
     }
@@ -430,6 +431,114 @@ impl Tenant {
     }
 }
 
+/// The texts of takes, which operators withhold, restore and erase (API.md, 7.10).
+impl Tenant {
+    /// Withholds write-up and memo address of a take from the public, and returns the take as it is shown then. Its stance,
+    /// confidence and weights stay, and count.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::TakeWithheld`]; [`Refusal::TakesSealed`].
+    pub async fn withhold_take(
+        &self,
+        id: TakeId,
+        note: &Note,
+        by: &Actor,
+    ) -> Result<TakeOnFile<PublicTake>, Error> {
+        let by = Attribution::from(by.clone());
+        self.mark_take(id, |session, take| rules::withhold(session, take, note.clone(), &by)).await
+    }
+
+    /// Shows write-up and memo address of a take again, and returns the take.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::TakeNotWithheld`]; [`Refusal::TextsErased`].
+    pub async fn restore_take(
+        &self,
+        id: TakeId,
+        by: &Attribution,
+    ) -> Result<TakeOnFile<PublicTake>, Error> {
+        self.mark_take(id, |session, take| rules::restore(session, take, by)).await
+    }
+
+    async fn mark_take(
+        &self,
+        id: TakeId,
+        judge: impl Fn(&Versioned<Session>, &Arc<Take>) -> Result<TakeMarks, Refusal> + Send + Sync,
+    ) -> Result<TakeOnFile<PublicTake>, Error> {
+        until_committed("mark take", || async {
+            let session = self.take_on_file(id).await?.take.session_id;
+            // The session is read before the mark that it guards.
+            let session = self.load(session).await?;
+            let found = self.take_on_file(id).await?;
+            let marks = judge(&session, &found.take)?;
+            let Some(at) = self.marked(&marks).await? else { return Ok(None) };
+            let superseded_by = found.superseded_by;
+            let take = marks.marked(at).next().map(|take| PublicTake::opened(&Arc::new(take)));
+            Ok(take.map(|take| TakeOnFile { take, superseded_by }))
+        })
+        .await
+    }
+
+    async fn marked(&self, marks: &TakeMarks) -> Result<Option<Timestamp>, Error> {
+        let at = self.store.mark_takes(marks).await?;
+        if at.is_some() {
+            self.observer.notify(Commit::Session(&marks.session));
+        }
+        Ok(at)
+    }
+
+    /// Erases the texts of all takes of a member that is not active, and returns their number.
+    ///
+    /// # Errors
+    /// [`Refusal::TakesSealed`], with nothing erased, when a take is in a session that is blind and not opened yet.
+    pub(super) async fn erase_takes(
+        &self,
+        member: &Versioned<Member>,
+        by: &Actor,
+    ) -> Result<usize, Error> {
+        let (by, author) =
+            (Attribution::from(by.clone()), (member.record.id.clone(), member.version));
+        let sessions = self.filed_sessions(&member.record.id).await?;
+        for (session, _) in &sessions {
+            if self.without_snapshot(*session).await?.is_sealed() {
+                return Err(Refusal::TakesSealed.into());
+            }
+        }
+        let mut erased = 0;
+        for (session, latest) in sessions {
+            erased += until_committed("erase texts", || async {
+                if self.load_member(&author.0).await?.version != author.1 {
+                    return Err(Refusal::MemberIs(member.record.state).into());
+                }
+                let session = self.load(session).await?;
+                let context = self.store.take_context(latest).await?;
+                let takes = context.map(|context| context.revisions).unwrap_or_default();
+                match rules::erase_texts(&session, &takes, author.clone(), &by)? {
+                    Some(marks) => Ok(self.marked(&marks).await?.map(|_| marks.takes.len())),
+                    None => Ok(Some(0)),
+                }
+            })
+            .await?;
+        }
+        Ok(erased)
+    }
+
+    /// The sessions in which a member filed, each with its latest take.
+    async fn filed_sessions(&self, member: &MemberId) -> Result<Vec<(SessionId, TakeId)>, Error> {
+        const BATCH: usize = 100;
+        let mut query = MemberTakeQuery { member: member.clone(), before: None, limit: BATCH };
+        let mut sessions = Vec::new();
+        loop {
+            let filed = self.store.member_takes(&query).await?;
+            sessions.extend(filed.iter().map(|filed| (filed.session.id, filed.take.id)));
+            query.before = filed.last().map(|last| last.session.id);
+            if filed.len() < BATCH {
+                return Ok(sessions);
+            }
+        }
+    }
+}
+
 /// The takes of a member, session by session.
 impl Tenant {
     /// Returns the latest take of a member in each of up to `limit` sessions that it filed in, those with the
@@ -472,14 +581,14 @@ impl Tenant {
         // A session with a snapshot is open.
         let take = match take.salt.is_some() && session.figures.is_none() {
             true => self.public_take(take).await?,
-            false => PublicTake::Open(take),
+            false => PublicTake::opened(&take),
         };
         Ok(TakeInSession { take, session, counting })
     }
 
     async fn counting_by_quotes(&self, take: &Arc<Take>) -> Result<Option<Counting>, Error> {
         let session = self.session_record(take.session_id).await?;
-        let take = PublicTake::Open(Arc::clone(take));
+        let take = PublicTake::opened(take);
         Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(&take, snapshot)))
     }
 

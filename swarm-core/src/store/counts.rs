@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::domain::{MailState, MemberState, SessionState};
+use crate::domain::{DeliveryState, MailState, MemberState, SessionState};
 
 /// Records of one kind in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Countable {
     Sessions(SessionState),
     /// Messages.
     Messages(MailState),
+    /// Deliveries to webhooks.
+    Deliveries(DeliveryState),
 }
 
 /// Counts of records. No guard depends on them, so a count may be slightly out of date.

@@ -9,12 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::interceptor::intercepted;
 use super::{
     Act, Aggregated, Aggregation, Collection, Committee, CommitteeDayChange, CommitteeMemberChange,
-    CommitteeStore, Convocation, Countable, CountedDocuments, Document, DocumentDraft,
-    DocumentGuard, Documents, Interceptor, Log, MemberChange, MemberQuery, MemberSaved, Members,
-    MessageChange, MessageQuery, Outbox, Put, ReadOnly, Result, Saved, SessionChange, Sessions,
-    Store, TakeQuery, async_trait,
+    CommitteeStore, Convocation, Countable, CountedDocuments, DeliveryChange, DeliveryQuery,
+    Document, DocumentDraft, DocumentGuard, Documents, Interceptor, Log, MemberChange, MemberQuery,
+    MemberSaved, Members, MessageChange, MessageQuery, Outbox, Put, Queued, QueuedMail, ReadOnly,
+    Result, Saved, SessionChange, Sessions, Store, TakeMarks, TakeQuery, Takes, WebhookChange,
+    Webhooks, async_trait,
 };
-use crate::domain::{MemberId, MemberState, MessageId, Seq, Session, SessionId, Version};
+use crate::domain::{
+    Delivery, DeliveryId, MemberId, MemberState, MessageId, Seq, Session, SessionId, Timestamp,
+    Version,
+};
 use crate::rules::Refusal;
 
 /// A tenant's records for a dry run. An id that a commit would assign is 0.
@@ -181,6 +185,14 @@ impl Interceptor for DryRun {
         }))
     }
 
+    async fn mark_takes(&self, _: &dyn Takes, marks: &TakeMarks) -> Result<Option<Timestamp>> {
+        let stored = self.store.session(marks.session.id).await?.map(|it| it.version);
+        Ok(match is_at(stored, marks.expected) {
+            true => Some(self.store.now().await?),
+            false => None,
+        })
+    }
+
     async fn put_document(
         &self,
         _: &dyn Documents,
@@ -215,6 +227,32 @@ impl Interceptor for DryRun {
         let found = self.store.messages(&MessageQuery { state: None, after, limit: 1 }).await?;
         let stored = found.iter().find(|message| message.record.id == id);
         Ok(saved(is_at(stored.map(|message| message.version), change.expected)))
+    }
+
+    async fn queue_message(&self, _: &dyn Outbox, _: &QueuedMail) -> Result<Queued> {
+        Ok(Queued::Queued(MessageId(0), self.store.now().await?))
+    }
+
+    async fn save_webhook(
+        &self,
+        _: &dyn Webhooks,
+        change: &WebhookChange,
+    ) -> Result<Option<Vec<Delivery>>> {
+        let stored = self.store.webhook(&change.webhook.url).await?.webhook;
+        if stored.map(|webhook| webhook.version) != change.expected {
+            return Ok(None);
+        }
+        let now = self.store.now().await?;
+        let queued = change.deliveries.iter().map(|draft| draft.queued(DeliveryId(0), now));
+        Ok(Some(queued.collect()))
+    }
+
+    async fn save_delivery(&self, _: &dyn Webhooks, change: &DeliveryChange) -> Result<Saved> {
+        let before = Some(DeliveryId(change.delivery.id.0.saturating_add(1)));
+        let query = DeliveryQuery::Newest { state: None, before, limit: 1 };
+        let found = self.store.deliveries(&query).await?;
+        let stored = found.iter().find(|delivery| delivery.record.id == change.delivery.id);
+        Ok(saved(is_at(stored.map(|delivery| delivery.version), change.expected)))
     }
 
     async fn mark_went_back(&self, _: &dyn Log, _: u64, _: Seq) -> Result<()> {

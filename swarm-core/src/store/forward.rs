@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::methods::port_methods;
 use super::{
     Clock, Committee, CommitteeStore, CommitteeTenants, Counts, Documents, Log, Members, Outbox,
-    Readiness, Result, Sessions, Store, Takes, Tenants, async_trait,
+    Readiness, Result, Sessions, Store, Takes, Tenants, Webhooks, async_trait,
 };
 use crate::domain::TenantId;
 
@@ -26,7 +26,7 @@ macro_rules! forward {
 }
 
 port_methods!(
-    forward: Clock Members Sessions Takes Documents Outbox Log Counts Committee
+    forward: Clock Members Sessions Takes Documents Outbox Log Webhooks Counts Committee
 );
 
 macro_rules! forward_tenants {

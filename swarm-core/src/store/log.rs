@@ -5,7 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Act, LogPosition, Result, Saved, StoreError, Versioned};
-use crate::domain::{LogRow, Seq, SessionId, Timestamp, Version};
+use crate::domain::{
+    Actor, Day, LogRow, OperatorAct, RecordedAct, Seq, SessionId, Timestamp, Version,
+};
 use crate::proof::tile::TileId;
 
 /// The part of the port that keeps the log. Rows are appended by the commits that they describe:
@@ -48,8 +50,28 @@ pub trait Log: Send + Sync {
     /// The position that this process has seen, from which commits must continue.
     async fn seen_log(&self) -> Result<LogPosition>;
 
+    /// Returns the error of a commit now, if it would be refused: because the clock is too far behind the log, or because the
+    /// log went back.
+    async fn may_commit(&self) -> Result<()>;
+
     /// The acts on a session, without its takes, oldest first.
+    /// The acts on a session and on the texts of its takes, without the takes, oldest first.
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>>;
+
+    /// The acts of operators that match, the latest first. To ensure correctness, they include those of all commits whose
+    /// entries [an operator made](OperatorAct::of_entry), and the acts that came with changes.
+    async fn operator_acts(&self, query: &ActQuery) -> Result<Vec<RecordedAct>>;
+
+    /// Records an act that no change comes with, whatever log and clock are. Of acts with `of_strangers`, returns
+    /// [`Saved::Stale`] when so many of that day are recorded.
+    async fn record_act(
+        &self,
+        act: &OperatorAct,
+        of_strangers: Option<(Day, u32)>,
+    ) -> Result<Saved>;
+
+    /// Removes the acts from before this time.
+    async fn forget_acts(&self, before: Timestamp) -> Result<()>;
 
     /// Blocks the commits of this process until [`accept_store`](Self::accept_store), as if the log had gone back.
     /// Called when a log with this number and size was signed that the stored log does not continue. Has no effect
@@ -68,6 +90,19 @@ pub trait Log: Send + Sync {
     /// The stored tiles of the log with this number, in the order of `tiles`; `None` for those that are
     /// not stored. A tile that a saved state refers to never becomes shorter.
     async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>>;
+}
+
+/// A filter for acts of operators. All of its conditions hold together.
+#[derive(Clone, Debug, Default)]
+pub struct ActQuery {
+    /// Only those of this operator.
+    pub by: Option<Actor>,
+    /// Only those at this time, or later.
+    pub since: Option<Timestamp>,
+    /// Only those before this time.
+    pub before: Option<Timestamp>,
+    /// The maximum number of results.
+    pub limit: usize,
 }
 
 /// The maximum lag of a store's clock behind the last entry, in milliseconds: one hour (API.md,

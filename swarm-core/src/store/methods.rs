@@ -14,7 +14,7 @@
 /// ```
 ///
 /// The parts of a [`Store`](crate::store::Store) are `Clock Members Sessions Takes Documents Outbox
-/// Log Counts`; those of a [`CommitteeStore`](crate::store::CommitteeStore) `Clock Documents
+/// Log Webhooks Counts`; those of a [`CommitteeStore`](crate::store::CommitteeStore) `Clock Documents
 /// Committee Log`. Every method is `async`, takes `&self`, and answers in a
 /// [`Result`](crate::store::Result).
 #[macro_export]
@@ -63,6 +63,7 @@ macro_rules! port_methods {
             take_context(id: $crate::domain::TakeId) -> Option<$crate::store::TakeContext>;
             session_takes(query: &$crate::store::TakeQuery) -> Option<$crate::store::SessionTakes>;
             member_takes(query: &$crate::store::MemberTakeQuery) -> Vec<$crate::store::MemberTake>;
+            mark_takes(marks: &$crate::store::TakeMarks) -> Option<$crate::domain::Timestamp>;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Documents $($rest:ident)*) => {
@@ -86,6 +87,7 @@ macro_rules! port_methods {
             messages(query: &$crate::store::MessageQuery)
                 -> Vec<$crate::store::Versioned<$crate::domain::Message>>;
             save_message(change: &$crate::store::MessageChange) -> $crate::store::Saved;
+            queue_message(mail: &$crate::store::QueuedMail) -> $crate::store::Queued;
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Log $($rest:ident)*) => {
@@ -96,11 +98,31 @@ macro_rules! port_methods {
             log(after: $crate::domain::Seq, limit: usize) -> Vec<$crate::domain::LogRow>;
             log_position() -> $crate::store::LogPosition;
             seen_log() -> $crate::store::LogPosition;
+            may_commit() -> ();
             acts_on(session: $crate::domain::SessionId) -> Vec<$crate::domain::LogRow>;
+            operator_acts(query: &$crate::store::ActQuery) -> Vec<$crate::domain::RecordedAct>;
+            record_act(
+                act: &$crate::domain::OperatorAct,
+                of_strangers: Option<($crate::domain::Day, u32)>
+            ) -> $crate::store::Saved;
+            forget_acts(before: $crate::domain::Timestamp) -> ();
             mark_went_back(log: u64, size: $crate::domain::Seq) -> ();
             tree() -> Option<$crate::store::Versioned<$crate::store::TreeState>>;
             save_tree(change: &$crate::store::TreeChange) -> $crate::store::Saved;
             tiles(log: u64, tiles: &[$crate::proof::tile::TileId]) -> Vec<Option<Vec<u8>>>;
+        }] $($rest)* }
+    };
+    (@ $callback:ident [$($listed:tt)*] Webhooks $($rest:ident)*) => {
+        $crate::port_methods! { @ $callback [$($listed)* Webhooks {
+            webhook(url: &str) -> $crate::store::WebhookBasis;
+            save_webhook(change: &$crate::store::WebhookChange)
+                -> Option<Vec<$crate::domain::Delivery>>;
+            notices(after: $crate::domain::NoticeId, limit: usize) -> Vec<$crate::domain::Notice>;
+            save_notice(notice: &$crate::domain::NoticeDraft) -> $crate::store::Saved;
+            deliveries(query: &$crate::store::DeliveryQuery<'_>)
+                -> Vec<$crate::store::Versioned<$crate::domain::Delivery>>;
+            save_delivery(change: &$crate::store::DeliveryChange) -> $crate::store::Saved;
+            remove_webhook_records(before: $crate::domain::Timestamp) -> ();
         }] $($rest)* }
     };
     (@ $callback:ident [$($listed:tt)*] Counts $($rest:ident)*) => {

@@ -34,6 +34,7 @@ mod seen;
 mod sessions;
 mod takes;
 mod transfer;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -56,9 +57,11 @@ pub use error::{StoreError, StoreErrorKind};
 pub use group_commit::{BatchCommit, GroupCommit};
 pub use interceptor::{Intercepted, Interceptor};
 pub use layout::other_layout;
-pub use log::{CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit, time_of_read};
+pub use log::{
+    ActQuery, CLOCK_TOLERANCE_MILLIS, Log, TreeChange, TreeState, time_of_commit, time_of_read,
+};
 pub use members::{MemberQuery, MemberSaved, Members};
-pub use outbox::{MessageQuery, Outbox};
+pub use outbox::{MessageQuery, Outbox, Queued};
 pub use read_only::ReadOnly;
 pub use record_layer::{Records, TABLES};
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
@@ -71,14 +74,17 @@ pub use transfer::{
     Dump, Restore, Restored, Stored, StoredDocument, TenantHead, Transfer, restored_attempt,
 };
 
+pub use webhooks::{DeliveryQuery, WebhookBasis, Webhooks};
+
 // The facts that a store loads for the rules, and the changes that it commits.
 pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };
 pub use crate::rules::{
     Act, Aggregation, Basis, ChallengeBucket, ChallengeOffer, ChallengeSlot, Convocation,
-    CountedDocuments, DocumentCount, DocumentQuota, Filing, MemberBasis, MemberChange,
-    MemberRemoval, MessageChange, ProvenChallenge, SessionChange, Versioned,
+    CountedDocuments, DeliveryChange, DocumentCount, DocumentQuota, Filing, MemberBasis,
+    MemberChange, MemberRemoval, MessageChange, ProvenChallenge, QueuedMail, SessionChange,
+    TakeMark, TakeMarks, Versioned, WebhookChange,
 };
 
 /// The result of every method of the port.
@@ -106,9 +112,15 @@ pub struct Readiness {
 }
 
 /// One tenant's records.
-pub trait Store: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Counts {}
+pub trait Store:
+    Clock + Members + Sessions + Takes + Documents + Outbox + Log + Webhooks + Counts
+{
+}
 
-impl<T> Store for T where T: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Counts {}
+impl<T> Store for T where
+    T: Clock + Members + Sessions + Takes + Documents + Outbox + Log + Webhooks + Counts
+{
+}
 
 /// The clock of the store, the only clock that counts. A commit that uses it reads it once, inside
 /// its critical section and before it writes anything. So the time that a commit waits for a lock

@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 
 use super::{Result, Saved};
-use crate::domain::{MailState, Message, MessageId};
-use crate::rules::{MessageChange, Versioned};
+use crate::domain::{MailState, Message, MessageId, Timestamp};
+use crate::rules::{MessageChange, QueuedMail, Versioned};
 
 /// The messages to members. A message is created by the change of a member, with
-/// [`MemberChange::mail`](crate::rules::MemberChange::mail).
+/// [`MemberChange::mail`](crate::rules::MemberChange::mail), or by [`queue_message`](Self::queue_message).
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// The messages that match, by id. A store should use an index and not scan the others.
@@ -16,6 +16,21 @@ pub trait Outbox: Send + Sync {
     /// Writes a message, atomically. Returns [`Saved::Stale`] unless the stored version is
     /// `change.expected`.
     async fn save_message(&self, change: &MessageChange) -> Result<Saved>;
+
+    /// Queues a message, atomically. The guards of a reminder are those that [`Queued`] names.
+    async fn queue_message(&self, mail: &QueuedMail) -> Result<Queued>;
+}
+
+/// The outcome of [`Outbox::queue_message`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Queued {
+    /// It is queued, with this id, at this time.
+    Queued(MessageId, Timestamp),
+    /// There is a message with the same [occasion](crate::rules::Reminder::occasion).
+    Before,
+    /// The session has another version, or the member has a take in it.
+    Stale,
 }
 
 /// A filter for messages.

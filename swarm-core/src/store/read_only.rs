@@ -2,12 +2,13 @@
 
 use super::{
     Act, Aggregated, Aggregation, ChallengeOffer, Collection, Committee, CommitteeDayChange,
-    CommitteeFiled, CommitteeFiling, CommitteeMemberChange, Convocation, DocumentDraft, Documents,
-    Filed, Filing, Interceptor, Log, MemberChange, MemberRemoval, MemberSaved, Members,
-    MessageChange, Outbox, Put, Result, Saved, SessionChange, Sessions, StoreError, StoreErrorKind,
-    Takes, TreeChange, async_trait,
+    CommitteeFiled, CommitteeFiling, CommitteeMemberChange, Convocation, DeliveryChange,
+    DocumentDraft, Documents, Filed, Filing, Interceptor, Log, MemberChange, MemberRemoval,
+    MemberSaved, Members, MessageChange, Outbox, Put, Queued, QueuedMail, Result, Saved,
+    SessionChange, Sessions, StoreError, StoreErrorKind, TakeMarks, Takes, TreeChange,
+    WebhookChange, Webhooks, async_trait,
 };
-use crate::domain::{Challenge, Session};
+use crate::domain::{Challenge, Day, Delivery, NoticeDraft, OperatorAct, Session, Timestamp};
 use std::sync::Arc;
 
 /// Refuses every commit with [`StoreErrorKind::ReadOnly`] and passes reads on, for example to inspect a restored
@@ -39,12 +40,20 @@ refuse! {
     Sessions::save_session(&SessionChange) -> Saved;
     Sessions::aggregate(&Aggregation) -> Aggregated;
     Takes::file(&Filing) -> Filed;
+    Takes::mark_takes(&TakeMarks) -> Option<Timestamp>;
     Documents::put_document(Collection, &DocumentDraft) -> Put;
     Outbox::save_message(&MessageChange) -> Saved;
+    Outbox::queue_message(&QueuedMail) -> Queued;
     Log::accept_clock(&Act) -> ();
     Log::accept_store(&Act) -> ();
     Log::accept_key(&Act) -> ();
+    Log::record_act(&OperatorAct, Option<(Day, u32)>) -> Saved;
+    Log::forget_acts(Timestamp) -> ();
     Log::save_tree(&TreeChange) -> Saved;
+    Webhooks::save_webhook(&WebhookChange) -> Option<Vec<Delivery>>;
+    Webhooks::save_notice(&NoticeDraft) -> Saved;
+    Webhooks::save_delivery(&DeliveryChange) -> Saved;
+    Webhooks::remove_webhook_records(Timestamp) -> ();
     Committee::save_committee_member(&CommitteeMemberChange) -> Saved;
     Committee::save_committee_day(&CommitteeDayChange) -> Saved;
     Committee::file_committee(&CommitteeFiling) -> CommitteeFiled;
@@ -81,10 +90,15 @@ mod tests {
             "documents",
             "document_page",
             "messages",
+            "webhook",
+            "notices",
+            "deliveries",
             "log",
             "log_position",
             "seen_log",
+            "may_commit",
             "acts_on",
+            "operator_acts",
             "mark_went_back",
             "tree",
             "tiles",
@@ -97,7 +111,7 @@ mod tests {
             "committee_basis",
             "committee_takes",
         ];
-        for method in crate::port_methods!(names: Clock Members Sessions Takes Documents Outbox Log Counts Committee)
+        for method in crate::port_methods!(names: Clock Members Sessions Takes Documents Outbox Log Webhooks Counts Committee)
         {
             assert!(READS.contains(&method) != REFUSED.contains(&method), "{method}");
         }

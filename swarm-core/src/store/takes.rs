@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use super::{Result, Versioned};
 use crate::domain::{
     Day, MemberId, Nonce, Session, SessionId, SessionSummary, SubjectId, Take, TakeId, TakeOnFile,
-    TokenHash,
+    Timestamp, TokenHash,
 };
-use crate::rules::{Basis, Filing};
+use crate::rules::{Basis, Filing, TakeMarks};
 
 /// Takes.
 #[async_trait]
@@ -53,6 +53,16 @@ pub trait Takes: Send + Sync {
     /// The latest take of a member in each session that it filed in, the session with the highest id first;
     /// all at one position of the log. A store should use an index.
     async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>>;
+
+    /// Changes the marks of takes, and the snapshot of their session, atomically. Returns the time of the commit; `None`,
+    /// with nothing written, unless the session has the version `marks.expected`, and the author that of `marks.author`.
+    ///
+    /// To ensure correctness:
+    /// - the takes become [`TakeMarks::marked`] of that time, and the version of the session changes, so that no aggregation
+    ///   misses a mark;
+    /// - a text that is [erased](crate::rules::TakeMark::Erased) stays readable nowhere in the store;
+    /// - `marks.acts` are appended to the log, in order, and [`Log::acts_on`](super::Log::acts_on) of the session has them.
+    async fn mark_takes(&self, marks: &TakeMarks) -> Result<Option<Timestamp>>;
 }
 
 /// A filter for takes of one member.

@@ -1,11 +1,11 @@
-//! The response with the state of a desk, for operators (API.md, 7.9).
+//! The responses with the state of a desk, and with what its operators did (API.md, 7.9 and 7.11).
 
 use serde::Serialize;
 
 use super::Answer;
 use crate::domain::committee::CommitteeMemberId;
-use crate::domain::{Day, Seq, Timestamp};
-use crate::service::{DayFiling, DeskStatus};
+use crate::domain::{Day, RecordedAct, Seq, Timestamp};
+use crate::service::{ActPage, DayFiling, DeskStatus};
 
 /// What a front end knows besides the [`DeskStatus`].
 #[derive(Clone, Debug)]
@@ -29,6 +29,18 @@ pub struct LogStatus {
     pub signed: Option<Seq>,
     /// The same, of the last checkpoint that a witness cosigned.
     pub witnessed: Option<Seq>,
+}
+
+/// Returns the response with acts of operators.
+pub fn operator_acts(page: &ActPage) -> Answer {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Acts<'a> {
+        acts: &'a [RecordedAct],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_before: Option<Timestamp>,
+    }
+    Answer::ok(&Acts { acts: &page.acts, next_before: page.next_before })
 }
 
 /// Returns the response with the state of a desk.

@@ -28,6 +28,7 @@ pub mod scores;
 pub mod sessions;
 pub mod takes;
 pub mod warning;
+pub mod webhooks;
 
 mod answer;
 mod error;

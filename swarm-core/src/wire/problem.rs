@@ -110,6 +110,7 @@ problems! {
     FiledLater = 409 "filed-later" Operators, "Choose a deadline that is not before the filedAt of any take on file.";
     TakesOnFile = 409 "takes-on-file" Operators, "A session with takes is not withdrawn, and keeps its question and its brief: close it, move its deadline, or void it once it is aggregated.";
     TakesSealed = 409 "takes-sealed" Operators, "Sealed takes are on file, and nothing may depend on what they say: wait until the session is opened. Its deadline can be moved later.";
+    TakeState = 409 "take-state" Operators, "Reload the take: its texts are withheld, shown or erased already.";
     NothingToAccept = 409 "nothing-to-accept" Operators, "Nothing is wrong with it, and an acceptance stands in the log for ever: send force: true if it is wanted all the same.";
     RosterFrozen = 409 "roster-frozen" Operators, "The roster of a session can be set only once.";
     BriefPublished = 409 "brief-published" Operators, "The session has its brief: send replaces: true to replace it while no take is on file.";
@@ -177,6 +178,9 @@ impl From<&Refusal> for Problem {
             Refusal::FiledLater => Self::FiledLater,
             Refusal::TakesOnFile => Self::TakesOnFile,
             Refusal::TakesSealed => Self::TakesSealed,
+            Refusal::TakeWithheld | Refusal::TakeNotWithheld | Refusal::TextsErased => {
+                Self::TakeState
+            }
             Refusal::NothingToAccept => Self::NothingToAccept,
             Refusal::RosterFrozen => Self::RosterFrozen,
             Refusal::BriefPublished => Self::BriefPublished,

@@ -19,6 +19,15 @@ pub fn filed(take: &Take) -> Answer {
     Answer::done(201, &Receipt { recommendation_id: take.id, verified: true })
 }
 
+/// Returns the response with a take whose texts are withheld or restored: `{ok, status, take}`.
+pub fn marked(take: &TakeOnFile<PublicTake>) -> Answer {
+    #[derive(Serialize)]
+    struct Marked<'a> {
+        take: &'a TakeOnFile<PublicTake>,
+    }
+    Answer::done(200, &Marked { take })
+}
+
 /// Returns the response with a page of the list of takes: `{takes, nextBefore?}`.
 pub fn list(page: &TakeListPage) -> Answer {
     #[derive(Serialize)]

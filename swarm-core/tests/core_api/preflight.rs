@@ -97,6 +97,7 @@ fn basis(facts: &Against) -> Basis {
     let ada = Author::named("ada");
     let spent = Take {
         salt: None,
+        withheld: None,
         id: TakeId(3),
         session_id: SessionId(1),
         session_version: 1,

@@ -28,6 +28,7 @@ fn take_record_round_trips() {
     ));
     read_back(&Take {
         salt: None,
+        withheld: None,
         id: TakeId(9_007_199_254_740_992),
         session_id: SessionId(7),
         session_version: 0,
@@ -99,6 +100,9 @@ fn message_record_round_trips() {
     let mail = Mail { to: Contact::parse("ada@example.org").unwrap(), subject, body };
     let queued = mail.queued(MessageId(1), Timestamp::EPOCH);
     read_back(&queued);
+    let member = Some(MemberId::parse("ada").unwrap());
+    let occasion = Some("reminder 7 ada".to_owned());
+    read_back(&Message { member, occasion, ..queued.clone() });
     let (state, last_error) = (MailState::Failed, Some("why".to_owned()));
     read_back(&Message { state, last_error, attempts: 10, sent_at: Some(queued.due_at), ..queued });
 }

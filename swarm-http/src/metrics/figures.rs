@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
-use swarm_core::domain::{MailState, MemberState, SessionState};
+use swarm_core::domain::{DeliveryState, MailState, MemberState, SessionState};
 use swarm_core::store::Countable;
 use swarm_core::{Error, TenantId};
 use swarm_maintenance::{Job, Next};
@@ -19,12 +20,17 @@ use crate::tenants::ServedTenant;
 /// Maximum number of tenants with figures of their own, which bounds the number of series.
 const MAX_LABELLED: usize = 100;
 
+/// The longest time between two counts of the deliveries to webhooks.
+const DELIVERIES_INTERVAL: Duration = Duration::from_secs(15);
+
 /// The counts of one tenant.
 #[derive(Debug)]
 pub(crate) struct Figures {
     pub(crate) open_sessions: u64,
     pub(crate) pending_applications: u64,
     pub(crate) messages: Vec<(MailState, u64)>,
+    pub(crate) deliveries: Vec<(DeliveryState, u64)>,
+    pub(crate) failing_webhooks: u64,
     /// Windows of the schedule that get no session as things stand.
     pub(crate) skipped_windows: u64,
     pub(crate) log_size: u64,
@@ -83,8 +89,14 @@ impl Collector for AllFigures {
             self.sum(|it| it.pending_applications),
         )?;
         gauge("log_size", "Log entries", self.sum(|it| it.log_size))?;
+        gauge(
+            "failing_webhooks",
+            "Webhooks whose last delivery failed",
+            self.sum(|it| it.failing_webhooks),
+        )?;
         let help = "Windows of the schedule, open or among the next three of their entry, that get no session as things stand";
         gauge("schedule_skipped", help, self.sum(|it| it.skipped_windows))?;
+        self.encode_deliveries(&mut encoder)?;
         self.encode_outbox(&mut encoder)
     }
 }
@@ -138,6 +150,21 @@ impl Collector for FiguresByTenant {
 }
 
 impl AllFigures {
+    fn encode_deliveries(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Deliveries to webhooks, of the last seven days";
+        let mut family =
+            encoder.encode_descriptor("webhook_deliveries", help, None, MetricType::Gauge)?;
+        for state in DeliveryState::ALL {
+            let in_state = |figures: &Figures| {
+                let of_state = figures.deliveries.iter().filter(|(it, _)| *it == state);
+                of_state.map(|(_, count)| count).sum()
+            };
+            let gauge = ConstGauge::new(self.sum(in_state));
+            gauge.encode(family.encode_family(&[("state", state.as_str())])?)?;
+        }
+        Ok(())
+    }
+
     fn encode_outbox(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let help = "Messages to members";
         let mut family = encoder.encode_descriptor("outbox", help, None, MetricType::Gauge)?;
@@ -169,7 +196,11 @@ impl Job<ServedTenant> for CountRecords {
         // Not logged here: the job that closes windows logs the same store failure.
         let Ok(figures) = figures(served).await else { return Next::Soon };
         self.0.set(&served.config().id, figures);
-        Next::Changed
+        match served.tenant().webhooks() {
+            [] => Next::Changed,
+            // No feed announces deliveries.
+            _ => Next::In(DELIVERIES_INTERVAL),
+        }
     }
 }
 
@@ -179,9 +210,20 @@ async fn figures(served: &ServedTenant) -> Result<Figures, Error> {
     for state in MailState::ALL {
         messages.push((state, tenant.count(Countable::Messages(state)).await?));
     }
+    let mut deliveries = Vec::new();
+    let mut failing_webhooks = 0;
+    if !tenant.webhooks().is_empty() {
+        for state in DeliveryState::ALL {
+            deliveries.push((state, tenant.count(Countable::Deliveries(state)).await?));
+        }
+        let status = tenant.webhook_status().await?;
+        failing_webhooks = status.iter().map(|webhook| u64::from(webhook.failing)).sum();
+    }
     let windows = tenant.schedule_status(&served.config().schedule).await?;
     let skipped_windows = windows.iter().filter(|window| window.skipped.is_some()).count();
     Ok(Figures {
+        deliveries,
+        failing_webhooks,
         open_sessions: tenant.count(Countable::Sessions(SessionState::Collecting)).await?,
         pending_applications: tenant.count(Countable::Members(MemberState::Applied)).await?,
         messages,

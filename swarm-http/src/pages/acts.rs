@@ -2,7 +2,7 @@
 
 use swarm_core::domain::{
     Actor, Day, DayAct, LogEntry, LogLine, LoggedSession, MemberAct, MemoAct, MemoId, Name, Note,
-    Operation, SessionAct, SessionEntry, SessionState,
+    Operation, SessionAct, SessionEntry, SessionState, TakeMarkAct, TakeMarkEntry,
 };
 use swarm_core::service::PageEntry;
 use swarm_core::{Error, MemberId, Tenant, Timestamp};
@@ -32,6 +32,10 @@ pub(super) fn describe(
         LogEntry::Opening(opening) => {
             let link = anchor(&links::take(opening.id), &format!("take {}", opening.id));
             (format!("{link} opened"), None, None)
+        }
+        LogEntry::TakeMark(mark) => {
+            let link = anchor(&links::take(mark.id), &format!("take {}", mark.id));
+            (format!("{link}: {}", mark_act(mark)), Some(&mark.by), mark.note.as_ref())
         }
         LogEntry::Session(entry) => {
             let id = entry.session.id;
@@ -133,6 +137,19 @@ pub(super) fn act(
     times: TimeFormatter,
 ) -> String {
     session_act(entry, before, people, times) + &attribution(Some(&entry.by), entry.note.as_ref())
+}
+
+/// An act on the texts of a take of the session, in words.
+pub(super) fn take_mark(mark: &TakeMarkEntry) -> String {
+    let what = format!("take {}: {}", mark.id, mark_act(mark));
+    what + &attribution(Some(&mark.by), mark.note.as_ref())
+}
+
+fn mark_act(mark: &TakeMarkEntry) -> &'static str {
+    match mark.act {
+        TakeMarkAct::Withheld => "texts withheld",
+        TakeMarkAct::Restored => "texts restored",
+    }
 }
 
 /// The terms of a session that an operator can change.

@@ -178,7 +178,10 @@ fn of_takes<'a>(
             updated: date(take.filed_at),
             authors: vec![person(&who)],
             links: vec![link("alternate", site, &links::take(take.id))],
-            summary: Some(Text::plain(first_words(draft.body.as_str(), MAX_EXCERPT))),
+            summary: Some(Text::plain(match &take.withheld {
+                Some(mark) => super::lists::withheld_text(mark),
+                None => first_words(draft.body.as_str(), MAX_EXCERPT),
+            })),
             ..Entry::default()
         })
     })

@@ -91,7 +91,10 @@ async fn session(request: RequestContext, format: Format) -> Reply {
                 }
                 None => Cell::Empty,
             },
-            draft.map_or(Cell::Empty, |draft| Cell::Text(draft.body.as_str().to_owned())),
+            match draft.filter(|_| take.withheld().is_none()) {
+                Some(draft) => Cell::Text(draft.body.as_str().to_owned()),
+                None => Cell::Empty,
+            },
         ]
     };
     const COLUMNS: [&str; 9] = [

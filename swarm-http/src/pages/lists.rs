@@ -3,13 +3,15 @@
 use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
-use swarm_core::domain::{Memo, Quote, SessionSummary, Snapshot, Stances, Subject, SubjectId};
+use swarm_core::domain::{
+    Memo, Quote, SessionSummary, Snapshot, Stances, Subject, SubjectId, Withheld,
+};
 use swarm_core::rules::{Counting, PublicTake, counting};
 use swarm_core::{Error, MemberId, Refusal, SessionId, Take, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
-use super::markup::{Markup, named};
+use super::markup::{Markup, escape, named};
 use super::people::{People, Person};
 use super::result::ResultView;
 use super::time_text::TimeFormatter;
@@ -23,6 +25,11 @@ const MAX_EXCERPT: usize = 700;
 
 /// The seal of a take, in place of its content (API.md, 5.8).
 pub(super) const SEALED: &str = "Sealed until the session is opened.";
+
+/// What stands in place of texts that an operator withheld (API.md, 7.10).
+pub(super) fn withheld_text(mark: &Withheld) -> String {
+    format!("Withheld by an operator: {}", mark.note)
+}
 
 /// The names of subjects, by id.
 #[derive(Default)]
@@ -161,7 +168,10 @@ pub(super) struct TakeView {
 
 impl TakeView {
     pub(super) fn new(take: &PublicTake, people: &People, times: TimeFormatter) -> Self {
-        let (body, cut) = match take.open() {
+        let (body, cut) = match take.open().map(|take| &**take) {
+            Some(Take { withheld: Some(mark), .. }) => {
+                (Markup(format!("<p class=\"quiet\">{}</p>", escape(&withheld_text(mark)))), false)
+            }
             Some(take) => excerpt(take.draft().body.as_str(), MAX_EXCERPT, HeadingLevel::H3),
             None => (Markup(format!("<p class=\"quiet\">{SEALED}</p>")), false),
         };

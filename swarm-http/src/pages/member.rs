@@ -15,7 +15,7 @@ use swarm_core::{Member, SessionId, Take};
 use super::charts::{Point, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{
-    Subjects, memo_title, no_result_text, number_param, part_title, uncounted_text,
+    Subjects, memo_title, no_result_text, number_param, part_title, uncounted_text, withheld_text,
 };
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, clipped};
@@ -283,7 +283,10 @@ fn line(filed: &OpenTake, subjects: &Subjects, times: TimeFormatter) -> Line {
         session: links::session(filed.session.id),
         take: links::take(filed.take.id),
         subject: subjects.link(&filed.session.subject_id),
-        words: first_words(draft.body.as_str(), MAX_EXCERPT),
+        words: match &filed.take.withheld {
+            Some(mark) => withheld_text(mark),
+            None => first_words(draft.body.as_str(), MAX_EXCERPT),
+        },
         remark: no_result_text(&filed.session).or(filed.counting.and_then(uncounted_text)),
         stance: stance::stance(&draft.stance, draft.confidence),
     }

@@ -9,7 +9,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::Json;
 use swarm_core::rules::{PublicTake, resolve};
-use swarm_core::{Error, MemberId, Session, TakeId, Timestamp};
+use swarm_core::{Error, MemberId, Session, TakeId};
 
 use super::acts::{self, Terms};
 use super::charts::{Shares, shares_of, stance_field};
@@ -201,7 +201,7 @@ async fn people(
         let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
         ids.extend(quotes.map(|quote| quote.member_id.clone()));
     }
-    ids.extend(session_entries(entries).filter_map(|(_, entry)| excused_member(entry)).take(NAMED));
+    ids.extend(session_entries(entries).filter_map(excused_member).take(NAMED));
     if let Some((missing, excused)) = listed {
         ids.extend(missing.iter().take(NAMED).map(|id| (*id).clone()));
         ids.extend(excused.iter().take(NAMED).map(|id| (*id).clone()));
@@ -276,22 +276,29 @@ fn shares(snapshot: &Snapshot) -> Option<Shares> {
     Some(shares_of(&named, |share| format!("{:.1} %", share * 100.0), "Mean shares of the buckets"))
 }
 
-/// The acts of operators and of the schedule on the session.
+/// The acts of operators and of the schedule on the session and its takes.
 fn acts(entries: &[LogLine], people: &People, times: TimeFormatter) -> Vec<Act> {
     let mut before = None;
     let mut acts = Vec::with_capacity(entries.len());
-    for (at, entry) in session_entries(entries) {
-        let what = acts::act(entry, before.as_ref(), people, times);
-        acts.push(Act { when: times.time(at), what });
-        before = Some(Terms::of(&entry.session));
+    for line in entries {
+        let what = match &line.entry {
+            LogEntry::Session(entry) => {
+                let what = acts::act(entry, before.as_ref(), people, times);
+                before = Some(Terms::of(&entry.session));
+                what
+            }
+            LogEntry::TakeMark(mark) => acts::take_mark(mark),
+            _ => continue,
+        };
+        acts.push(Act { when: times.time(line.at), what });
     }
     acts
 }
 
-/// The acts on a session, with their times.
-fn session_entries(entries: &[LogLine]) -> impl Iterator<Item = (Timestamp, &SessionEntry)> {
+/// The acts on a session.
+fn session_entries(entries: &[LogLine]) -> impl Iterator<Item = &SessionEntry> {
     entries.iter().filter_map(|line| match &line.entry {
-        LogEntry::Session(entry) => Some((line.at, &**entry)),
+        LogEntry::Session(entry) => Some(&**entry),
         _ => None,
     })
 }

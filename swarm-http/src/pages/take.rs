@@ -52,6 +52,8 @@ struct TakePage<'a> {
     canonical: Markup,
     /// Commands that verify the signature with OpenSSL; `None` where the canonical text cannot be shown.
     openssl: Option<Markup>,
+    /// The mark of texts that are withheld, in words, and since when.
+    withheld: Option<(String, Markup)>,
     /// Whether the page shows the canonical text without replacing any character.
     is_whole: bool,
 }
@@ -138,6 +140,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let draft = take.draft();
     let signed = canonical(draft);
     let title = format!("Take {}: {} on {}, {}", take.id, who.name, subject.1, draft.stance);
+    let description = match &take.withheld {
+        Some(mark) => lists::withheld_text(mark),
+        None => first_words(draft.body.as_str(), 200),
+    };
     let page = TakePage {
         id: take.id.to_string(),
         stance: stance::stance(&draft.stance, draft.confidence),
@@ -151,6 +157,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         weights: draft.weights.as_ref().map(weights),
         changes: before
             .and_then(PublicTake::open)
+            // The text of one of them is not known.
+            .filter(|before| before.withheld.is_none() && take.withheld.is_none())
             .map(|before| Differences::between(before.draft(), draft))
             .filter(|changes| !changes.is_empty()),
         revisions: rows,
@@ -159,14 +167,19 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         command: command(&site, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
-        openssl: is_allowed(&signed).then(|| exact(&openssl(take, &signed))),
+        openssl: (is_allowed(&signed) && take.withheld.is_none())
+            .then(|| exact(&openssl(take, &signed))),
+        withheld: take
+            .withheld
+            .as_ref()
+            .map(|mark| (lists::withheld_text(mark), times.time(mark.at))),
         is_whole: is_allowed(&signed),
         canonical: exact(&signed),
         frame: Frame::new(site, title, links::take(take.id))
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)
             .called(&format!("Take {}", take.id))
-            .with_description(&first_words(draft.body.as_str(), 200))
+            .with_description(&description)
             .pictured(take.session_id)
             .article(),
         draft,

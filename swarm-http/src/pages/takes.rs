@@ -9,7 +9,7 @@ use swarm_core::rules::{PublicTake, TakeFilter};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
-use super::lists::{Subjects, TakeView, no_result_texts, number_param, part_title};
+use super::lists::{Subjects, TakeView, no_result_texts, number_param, part_title, withheld_text};
 use super::markdown::first_words;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
@@ -54,7 +54,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         let view = TakeView::in_list(take, &subjects, &people, times);
         let view = view.remarked(remarks.get(&take.session_id()));
         let Some(take) = take.open() else { return view };
-        let words = first_words(take.draft().body.as_str(), MAX_WORDS);
+        let words = match &take.withheld {
+            Some(mark) => withheld_text(mark),
+            None => first_words(take.draft().body.as_str(), MAX_WORDS),
+        };
         TakeView { body: Markup(format!("<p>{}</p>", escape(&words))), ..view }
     };
     let find = find

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use swarm_core::domain::{
-    Actor, Attribution, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId, TakeId,
-    TokenHash,
+    Actor, Attribution, DeliveryId, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId,
+    TakeId, TokenHash,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::ApiKey;
@@ -235,6 +235,10 @@ impl RequestContext {
 
     pub(crate) fn message_id(&self) -> Result<MessageId, ApiError> {
         self.part(0, Resource::Message, |text| number(text).map(MessageId))
+    }
+
+    pub(crate) fn delivery_id(&self) -> Result<DeliveryId, ApiError> {
+        self.part(0, Resource::Delivery, |text| number(text).map(DeliveryId))
     }
 
     pub(crate) fn member_id(&self, thing: Resource) -> Result<MemberId, ApiError> {

@@ -188,14 +188,14 @@ pub(crate) async fn members(request: RequestContext) -> Reply {
 
 pub(crate) async fn create_member(mut request: RequestContext) -> Reply {
     let draft = request.committee_operator_fields(CommitteeMemberDraft::read)?;
-    let key = request.committee()?.create_member(&draft).await?;
+    let key = request.committee()?.create_member(&draft, request.by()?).await?;
     Ok(wire::committee::member_created(&draft.id, &key).into())
 }
 
 pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     request.committee_operator_fields(|_| Ok(()))?;
-    let key = request.committee()?.rotate_member_key(&id).await?;
+    let key = request.committee()?.rotate_member_key(&id, request.by()?).await?;
     let answer = Answer::from(wire::committee::key_rotated(&id, &key));
     Ok(answer.with_cautions(vec![rules::replaced_credential()]))
 }
@@ -203,7 +203,7 @@ pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
 pub(crate) async fn update_member(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     let patch = request.committee_operator_fields(CommitteeMemberPatch::read)?;
-    let member = request.committee()?.update_member(&id, &patch).await?;
+    let member = request.committee()?.update_member(&id, &patch, request.by()?).await?;
     Ok(wire::committee::member_updated(&member).into())
 }
 
@@ -216,7 +216,7 @@ pub(crate) async fn filing(request: RequestContext) -> Reply {
 pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
     let id = member_id(&request)?;
     let status = request.committee_operator_fields(CommitteeStatus::read)?;
-    request.committee()?.set_member_status(&id, status).await?;
+    request.committee()?.set_member_status(&id, status, request.by()?).await?;
     Ok(wire::committee::written().into())
 }
 

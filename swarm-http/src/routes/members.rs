@@ -1,14 +1,15 @@
 //! Applications, members and their tokens.
 
 use swarm_core::domain::{
-    Application, KeyReplacementRequest, MemberPatch, MemberState, MessageId, PublicKey, TokenClaim,
+    Application, Contact, KeyReplacementRequest, MemberPatch, MemberState, MessageId, PublicKey,
+    TokenClaim,
 };
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
     InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NoKey, NotFound, QuotaReached,
     UnknownToken,
 };
-use swarm_core::{MemberId, Refusal, Resource, rules, wire};
+use swarm_core::{Invalid, MemberId, Refusal, Resource, rules, wire};
 use tokio::time::Instant;
 
 use crate::fairness::Client;
@@ -116,11 +117,12 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Admin), "/api/swarm/admin/erase", erase)
                 .with(Work::Long)
                 .about(
-                    "Erase name, contact, lens and memos of a member that is not active, for good",
+                    "Erase name, contact, lens and memos of a member that is not active, for good; with \
+                     texts, also the write-ups and memo addresses of its takes",
                 )
-                .body("MemberName")
+                .body("Erasure")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, Problem::TakesSealed]),
             post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
@@ -144,6 +146,12 @@ pub(super) fn routes() -> Vec<Route> {
                 .no_fields()
                 .answers(200, &["MessageChanged"])
                 .refuses(&[InvalidRequest, NotFound, MessageState]),
+            post(Operator(Role::Admin), "/api/swarm/admin/mail/test", test_mail)
+                .about("Queue a message that tests the delivery to an address")
+                .body("MailAddress")
+                .answers(200, &["MessageChanged"])
+                .mints("message.id")
+                .refuses(&[InvalidRequest]),
         ]),
     ]
     .into_iter()
@@ -231,7 +239,7 @@ pub(crate) async fn update(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn reject(mut request: RequestContext) -> Reply {
     let id = named(&mut request)?;
-    let state = request.tenant().reject(&id).await?;
+    let state = request.tenant().reject(&id, request.by()?).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
@@ -248,10 +256,13 @@ pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn erase(mut request: RequestContext) -> Reply {
-    let id = named(&mut request)?;
-    let state = request.tenant().erase(&id, request.by()?).await?;
+    let (id, texts) = request.operator_fields(|fields| {
+        let id = MemberId::parse(fields.text("memberId")?)?;
+        Ok((id, fields.bool_if_any("texts")?.unwrap_or(false)))
+    })?;
+    let state = request.tenant().erase(&id, texts, request.by()?).await?;
     let answer = Answer::from(wire::members::reviewed(&id, state));
-    Ok(answer.with_cautions(vec![rules::erasure()]))
+    Ok(answer.with_cautions(vec![rules::erasure(texts)]))
 }
 
 /// The member that an operator's request names.
@@ -293,13 +304,25 @@ fn member_state(text: &str) -> Result<MemberState, Refusal> {
 
 pub(crate) async fn retry_message(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().retry_message(request.message_id()?).await?;
+    let message = request.tenant().retry_message(request.message_id()?, request.by()?).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 
 pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().cancel_message(request.message_id()?).await?;
+    let message = request.tenant().cancel_message(request.message_id()?, request.by()?).await?;
+    Ok(wire::members::message_changed(&message).into())
+}
+
+pub(crate) async fn test_mail(mut request: RequestContext) -> Reply {
+    let to = request.operator_fields(|fields| {
+        let to = Contact::parse(fields.text("address")?)?;
+        if rules::is_address(&to) {
+            return Ok(to);
+        }
+        Err(Invalid::new("address", "must be an e-mail address"))
+    })?;
+    let message = request.tenant().test_mail(&to, &request.public_origin()).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 

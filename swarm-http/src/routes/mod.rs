@@ -19,6 +19,7 @@ mod proofs;
 mod scores;
 mod sessions;
 mod takes;
+mod webhooks;
 
 #[cfg(feature = "pages")]
 use std::sync::LazyLock;
@@ -39,6 +40,7 @@ pub(crate) fn api() -> Vec<Route> {
         takes::routes,
         log::routes,
         operations::of_tenant,
+        webhooks::routes,
         proofs::routes,
     ];
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()

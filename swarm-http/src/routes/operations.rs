@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde::Serialize;
-use swarm_core::domain::Seq;
+use swarm_core::domain::{Actor, Seq};
 use swarm_core::service::signed_log::SignedCheckpoint;
 use swarm_core::service::with_causes;
-use swarm_core::store::Readiness;
+use swarm_core::store::{ActQuery, Readiness};
 use swarm_core::wire::Problem::Unavailable;
 use swarm_core::wire::desk::{LogStatus, ServerStatus};
-use swarm_core::{Refusal, Resource, wire};
+use swarm_core::{Refusal, Resource, Timestamp, wire};
 
 use crate::Site;
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
+use crate::request::parameters::{MAX_PAGE, Page};
 use crate::request::route::{Route, Section, Work, read_as, server};
 use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;
@@ -47,6 +48,16 @@ pub(super) fn of_tenant() -> Vec<Route> {
             .with(Work::Long)
             .about("What waits for an operator, and how the server is")
             .answers(200, &["DeskStatus"]),
+        read_as(Operator(Role::Reader), "/api/swarm/admin/acts", acts)
+            .with(Work::Long)
+            .about("What operators did in the last 400 days, the latest first")
+            .query(&[
+                ("by", "OperatorName"),
+                ("since", "Moment"),
+                ("before", "Moment"),
+                ("limit", "PageLimit"),
+            ])
+            .answers(200, &["OperatorActs"]),
     ])
 }
 
@@ -80,6 +91,18 @@ pub(crate) async fn public_metrics(site: Arc<Site>) -> Reply {
 fn openmetrics(text: String) -> Answer {
     const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Answer::new(StatusCode::OK, OPENMETRICS, text)
+}
+
+/// What operators did.
+pub(crate) async fn acts(request: RequestContext) -> Reply {
+    let by = request.filter_of("by", |name| Actor::operator(&name))?;
+    let since = request.filter_of("since", |time| Timestamp::parse("since", &time))?;
+    let Page { limit, position: before } =
+        request.page(MAX_PAGE, "before", |time| Timestamp::parse("before", time).ok())?;
+    let query = ActQuery { by, since, before, limit };
+    let page = request.tenant().operator_acts(&query).await?;
+    let next = page.next_before;
+    Ok(request.linked(wire::desk::operator_acts(&page), "before", next))
 }
 
 /// What waits for an operator, and how the server is.

@@ -1,25 +1,26 @@
 //! Routes of takes: help with signing, filing, reading.
 
-use swarm_core::domain::{SubjectId, TakeDraft};
+use swarm_core::domain::{Note, SubjectId, TakeDraft};
 use swarm_core::json::Document;
 use swarm_core::rules::TakeFilter;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
-    InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound, NotOnRoster, TokenMismatch,
-    UnknownToken, WindowClosed,
+    InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
+    NotOnRoster, TakeState, TakesSealed, TokenMismatch, UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{MemberId, Refusal, SessionId, Submission, TakeId};
+use swarm_core::{Invalid, MemberId, Refusal, SessionId, Submission, TakeId};
 
 use crate::budget::SMALL;
 use crate::discovery::diagnosis;
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::body::MAX_VALUES;
-use crate::request::credential::Access::{Member, Public};
+use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, post, read};
 use crate::response::{Answer, ApiError, Reply, ok};
+use crate::tenants::Role;
 
 /// The query parameters of the list of takes.
 pub(super) const TAKE_LIST: &[Parameter] = &[
@@ -35,7 +36,7 @@ pub(super) const TAKE_LIST: &[Parameter] = &[
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
-    Section::Takes.rows(vec![
+    let mut routes = Section::Takes.rows(vec![
         post(Public, "/api/swarm/signing-payload", signing_payload)
             .about("The canonical text of a take, for signing")
             .body("TakeDraft")
@@ -87,7 +88,23 @@ pub(super) fn routes() -> Vec<Route> {
             .part("Id")
             .answers(200, &["PublicTake"])
             .refuses(&[NotFound]),
-    ])
+    ]);
+    routes.extend(Section::Operating.rows(vec![
+        post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/withhold", withhold)
+            .about("Withhold the write-up and the memo address of a take from the public")
+            .part("Id")
+            .body("Withholding")
+            .answers(200, &["TakeMarked"])
+            .refuses(&[InvalidRequest, NotFound, TakesSealed, TakeState]),
+        post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/restore", restore)
+            .about("Show the write-up and the memo address of a take again")
+            .part("Id")
+            .body("Noted")
+            .optional_body()
+            .answers(200, &["TakeMarked"])
+            .refuses(&[InvalidRequest, NotFound, TakeState]),
+    ]));
+    routes
 }
 
 pub(crate) async fn submit(request: RequestContext) -> Reply {
@@ -165,4 +182,23 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
         Some(token) => Ok(ok(&tenant.take_for(token, id).await?)?.private()),
         None => ok(&tenant.take(id).await?),
     }
+}
+
+pub(crate) async fn withhold(mut request: RequestContext) -> Reply {
+    let note = request.operator_fields(|fields| {
+        let note = Note::parse(fields.text("note")?)?;
+        match note.as_str().is_empty() {
+            true => Err(Invalid::new("note", "must have 1 to 500 characters")),
+            false => Ok(note),
+        }
+    })?;
+    let (id, by) = (request.take_id()?, request.by()?);
+    let take = request.tenant().withhold_take(id, &note, by).await?;
+    Ok(wire::takes::marked(&take).into())
+}
+
+pub(crate) async fn restore(mut request: RequestContext) -> Reply {
+    let ((), by) = request.attributed_fields(|_| Ok(()))?;
+    let take = request.tenant().restore_take(request.take_id()?, &by).await?;
+    Ok(wire::takes::marked(&take).into())
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use swarm_core::domain::{Quotas, Schedule};
+use swarm_core::domain::{Quotas, Schedule, WebhookSettings};
 use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::ChangeFeed;
@@ -30,6 +30,10 @@ pub struct TenantConfig {
     pub mail_from: Option<String>,
     /// The witnesses that the log's checkpoints are offered to; none by default.
     pub witnesses: Vec<WitnessConfig>,
+    /// The webhooks; none by default.
+    pub webhooks: Arc<[WebhookSettings]>,
+    /// How long before a deadline expected members are reminded that have not filed, in milliseconds; `None`: never.
+    pub remind_millis: Option<i64>,
     /// Who may operate the tenant.
     pub operators: Arc<dyn Operators>,
     /// The quotas: how much the tenant accepts.
@@ -58,6 +62,8 @@ impl TenantConfig {
             public_origin: None,
             mail_from: None,
             witnesses: Vec::new(),
+            webhooks: Arc::default(),
+            remind_millis: None,
             operators: Arc::new(operators),
             quotas: Quotas::default(),
             retention_days: None,
@@ -71,6 +77,14 @@ impl TenantConfig {
     /// The host in the name of the tenant's log: the host of the public origin, without its port (API.md, 11.5).
     pub fn log_host(&self) -> &str {
         self.public_origin.as_ref().map_or("localhost", PublicOrigin::host)
+    }
+
+    /// The origin for links in mail that no request causes: the public origin, or `https` on the first host.
+    pub fn origin_without_request(&self) -> String {
+        match (&self.public_origin, self.hosts.first()) {
+            (Some(origin), _) => origin.to_string(),
+            (None, host) => format!("https://{}", host.map_or("localhost", String::as_str)),
+        }
     }
 
     /// Sets the hosts.

@@ -125,6 +125,22 @@ impl Backend {
         Self { redis: Some(Arc::new(redis)), ..Self::opened(clock, open(), open) }
     }
 
+    /// What the store keeps outside of this process: the files of SQLite, the values of all keys of Redis.
+    pub fn kept(&self) -> Vec<u8> {
+        if let Some(folder) = &self.folder {
+            let files = std::fs::read_dir(folder.path()).unwrap();
+            return files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
+        }
+        let Some(redis) = &self.redis else { return Vec::new() };
+        let value = |key: &str| match redis.cli(&["TYPE", key]).trim() {
+            "hash" => redis.cli(&["HGETALL", key]),
+            "list" => redis.cli(&["LRANGE", key, "0", "-1"]),
+            "zset" => redis.cli(&["ZRANGE", key, "0", "-1"]),
+            _ => redis.cli(&["GET", key]),
+        };
+        redis.cli(&["KEYS", "*"]).lines().map(value).collect::<String>().into_bytes()
+    }
+
     /// One tenant on every host.
     pub fn serve(&self) -> Server {
         Server::on(Arc::clone(&self.store))

@@ -242,7 +242,7 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
         revision: Revision::FIRST,
         stance: Stance::parse("neutral").unwrap(),
         confidence: Confidence::parse(1.0).unwrap(),
-        body: Body::parse(body).unwrap(),
+        body: Some(Body::parse(body).unwrap()),
     });
     let figures = Figures {
         aggregated_at: Timestamp::EPOCH,
@@ -251,7 +251,7 @@ fn quote(port: &dyn Store, id: u64, bytes: usize) {
         stances: Stances::default(),
         consensus: None,
     };
-    let snapshot = Snapshot { figures, weights: None, quotes: quotes.collect() };
+    let snapshot = Snapshot { figures, weights: None, quotes: quotes.collect(), original: None };
     let stored = now(port.session(SessionId(id))).unwrap().unwrap();
     let (state, snapshot) = (SessionState::Aggregated, Some(Arc::new(snapshot)));
     let session = Session { state, snapshot, ..Session::clone(&stored.record) };

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::{ADMIN, Author};
-use crate::program::{Program, swarm};
+use crate::program::{Program, configuration, swarm};
+use crate::tenant_configuration;
 
 /// A user at a machine: a home folder, and the service.
 pub struct User {
@@ -94,6 +95,19 @@ impl Ended {
 /// A server in memory, and a user with the file of a subject.
 pub fn desk() -> (Program, User) {
     let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    (program, user)
+}
+
+/// The same with one tenant of a file, which has these lines.
+pub fn desk_with(lines: &str) -> (Program, User) {
+    let hash = tenant_configuration::hash(ADMIN);
+    let head = "[[tenants]]\nid = \"desk\"\nhosts = [\"127.0.0.1\"]\n";
+    let text = format!("{head}admin_token_hash = \"{hash}\"\n{lines}\n");
+    let file = configuration("desk-week.toml", &text);
+    let arguments = ["serve", "--store=memory", "--config", file.to_str().unwrap()];
+    let program = Program::start(&arguments, &[]);
     let user = User::of(&program);
     user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
     (program, user)

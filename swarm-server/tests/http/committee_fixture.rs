@@ -29,7 +29,7 @@ pub fn insert_member(port: &dyn CommitteeStore, id: &str, key: &str) {
     let (status, key) = (CommitteeStatus::Active, ApiKeyHash::of(key.as_bytes()));
     let member =
         CommitteeMember { id, name, lens, voice, status, created_at: Timestamp::EPOCH, key };
-    let change = CommitteeMemberChange { member, expected: None };
+    let change = CommitteeMemberChange { member, expected: None, operator_act: None };
     assert_eq!(now(port.save_committee_member(&change)).unwrap(), Saved::Saved);
 }
 

@@ -52,8 +52,8 @@ impl Desk {
     }
 
     /// Fills an empty fixture: with the records of [`Fixture::filled`], members for the acts on members, a message of
-    /// mail, the sessions 2 (no takes, no roster, no brief), 3 (a roster), 4 (to be withdrawn), 5 (aggregated) and 6 (with an
-    /// outcome), and an approved member.
+    /// mail, the take 2, which is withheld, the sessions 2 (no takes, no roster, no brief), 3 (a roster), 4 (to be withdrawn),
+    /// 5 (aggregated) and 6 (with an outcome), and an approved member.
     pub fn of(fixture: Fixture) -> Self {
         let (fixture, author) = fixture.filled();
         let client = &fixture.client;
@@ -72,6 +72,12 @@ impl Desk {
         listed["roster"] = json!([{ "memberId": "m" }]);
         client.operate("/sessions", &listed).expect(201);
         client.operate("/sessions", &session).expect(201);
+        let webhook = json!({ "url": "https://hooks.test.example/swarm" });
+        client.operate("/webhooks/test", &webhook).expect(200);
+        let other = fixture.author_named("of take 2".parse().unwrap());
+        client.submit(&other, other.draft("2026-11-21", "aurora")).expect(201);
+        let note = json!({ "note": "It names a client." });
+        client.operate("/takes/2/withhold", &note).expect(200);
         let other = json!({ "date": "2026-11-19", "subjectId": "aurora" });
         client.operate("/sessions", &other).expect(201);
         client.operate("/sessions/5/state", &json!({ "state": "aggregated" })).expect(200);
@@ -132,6 +138,8 @@ impl Request {
             _ => "1",
         };
         let path = route.path.replace("/sessions/1", &format!("/sessions/{session}"));
+        // The take 2 is withheld.
+        let path = path.replace("/takes/1/restore", "/takes/2/restore");
         Self { route, path, body: body(route) }
     }
 }

@@ -6,14 +6,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::commands::{User, desk};
+use crate::commands::{User, desk_with};
 use crate::program::Program;
 use crate::routes;
+use crate::webhooks::Receiver;
 
 /// Runs commands of an operator, and remembers their verbs.
 struct Operator<'a> {
     program: &'a Program,
     user: &'a User,
+    /// The URL of its webhook.
+    receiver: &'a str,
     verbs: RefCell<BTreeSet<String>>,
 }
 
@@ -55,9 +58,15 @@ impl Operator<'_> {
 
 #[test]
 fn week_of_a_desk_through_commands_alone() {
-    let (program, user) = desk();
+    let receiver = Receiver::start();
+    let (program, user) = desk_with(&receiver.table("events = [\"mail.*\"]"));
     let other = User::of(&program);
-    let operator = Operator { program: &program, user: &user, verbs: RefCell::default() };
+    let operator = Operator {
+        program: &program,
+        user: &user,
+        receiver: &receiver.url,
+        verbs: RefCell::default(),
+    };
     subjects(&operator);
     members(&operator, &other);
     sessions(&operator);
@@ -143,6 +152,7 @@ fn sessions(operator: &Operator<'_>) {
     assert_eq!((&session["filed"], &session["missing"]), (&json!(1), &json!([])));
     assert_eq!((&status["ready"], &status["applications"]), (&json!(true), &json!(0)));
 
+    assert!(operator.run("acts --limit 500").contains("\tmember.activated\t"));
     operator.change("session deadline 1 +1h --yes");
     user.admin("session close 1").fails(2, "--yes");
     operator.change("session close 1 --yes");
@@ -189,9 +199,15 @@ fn sessions(operator: &Operator<'_>) {
     assert!(operator.run("session show 7").contains("prices.example"));
     assert_eq!(json_of(&operator.run("ranking --min 2 --json"))["sessions"], 0, "nobody filed");
     operator.change("memo retract 1");
+    operator.change("take withhold 1 --note client");
+    operator.change("take restore 1");
     assert!(operator.run("outbox list").contains("zoe@test.example"));
     operator.change("outbox retry 1");
     operator.change("outbox cancel 1");
+    operator.change("mail test ada@acme.example");
+    operator.change(&format!("webhook test {}", operator.receiver));
+    operator.change("webhook retry 1");
+    assert!(operator.run("webhook list").contains("webhook.test"));
     operator.change("accept clock --yes");
 }
 
@@ -220,7 +236,7 @@ fn leaving(operator: &Operator<'_>) {
     operator.user.admin("erase zoë --yes").fails(1, "member is approved");
     operator.change("deactivate zoë");
     operator.user.admin("erase zoë").fails(2, "--yes");
-    operator.change("erase zoë --yes");
+    operator.change("erase zoë --texts --yes");
     operator.user.admin("activate zoë").fails(1, "no member");
     assert!(operator.run("applications --state inactive").contains("erased"));
 }

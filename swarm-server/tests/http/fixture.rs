@@ -128,8 +128,7 @@ impl Fixture {
         let mut member = Member::clone(&stored.record);
         change(&mut member);
         let expected = Some(stored.version);
-        let write =
-            MemberChange { member, expected, proven: None, mail: None, quota: None, act: None };
+        let write = MemberChange { expected, ..MemberChange::creation(member) };
         assert_eq!(now(self.port().save_member(&write)).unwrap(), MemberSaved::Saved);
     }
 
@@ -225,8 +224,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
 }
 
 pub fn insert_member(port: &dyn Store, member: Member) {
-    let change =
-        MemberChange { member, expected: None, proven: None, mail: None, quota: None, act: None };
+    let change = MemberChange::creation(member);
     assert_eq!(now(port.save_member(&change)).unwrap(), MemberSaved::Saved);
 }
 

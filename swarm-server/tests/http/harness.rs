@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::domain::{
-    AdminTokenHash, Application, Contact, Lens, Name, Signed, TakeDraft, TokenClaim,
+    AdminTokenHash, Application, Contact, EventPattern, Lens, Name, Signed, TakeDraft, TokenClaim,
+    WebhookSecret, WebhookSettings,
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::log_key::ServerSecret;
@@ -122,6 +123,13 @@ pub fn tenant(id: &str, admin_token: &str, hosts: &[&str]) -> TenantConfig {
     let operators = AdminTokens::single(AdminTokenHash::of(admin_token.as_bytes()));
     let mut tenant =
         TenantConfig::new(TenantId::parse(id).unwrap(), operators).on_hosts(hosts.to_vec());
+    // Nothing is delivered to it, and it is told of no commit.
+    tenant.webhooks = Arc::new([WebhookSettings {
+        url: "https://hooks.test.example/swarm".to_owned(),
+        secret: WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap(),
+        events: vec![EventPattern::parse("session.closing").unwrap()],
+        closing: None,
+    }]);
     tenant.quotas.memos_per_day = u32::MAX;
     tenant.quotas.committee_submissions_per_day = u32::MAX;
     tenant

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use swarm_core::store::{
     Clock, Committee, CommitteeStore, Counts, Documents, Log, Members, Outbox, Readiness, Result,
-    Sessions, Store, Takes, async_trait,
+    Sessions, Store, Takes, Webhooks, async_trait,
 };
 use swarm_core::{CommitteeTenants, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
@@ -84,5 +84,5 @@ macro_rules! observed {
 }
 
 swarm_core::port_methods!(
-    observed: Clock Members Sessions Takes Documents Outbox Log Counts Committee
+    observed: Clock Members Sessions Takes Documents Outbox Log Webhooks Counts Committee
 );

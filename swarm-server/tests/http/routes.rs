@@ -140,7 +140,12 @@ impl Samples<'_> {
         match name {
             "id" if follows("members") || follows("apply") => self.member,
             "id" if follows("subjects") => "aurora",
-            "id" if ["sessions", "takes", "memos", "outbox"].into_iter().any(follows) => "1",
+            "id" if ["sessions", "takes", "memos", "outbox", "webhooks"]
+                .into_iter()
+                .any(follows) =>
+            {
+                "1"
+            }
             "date" => "2026-11-21",
             "subject" => "aurora",
             "file" => "m.json",

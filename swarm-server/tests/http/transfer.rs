@@ -42,6 +42,11 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
+        Self::of(|_, _| ())
+    }
+
+    /// A desk that `change` has changed.
+    fn of(change: impl FnOnce(&Client, &Author)) -> Self {
         let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
         let client = program.client.clone();
         client.convene(DATE, "aurora");
@@ -49,6 +54,7 @@ impl Desk {
         for _ in 0..2 {
             client.submit(&author, author.draft(DATE, "aurora")).expect(201);
         }
+        change(&client, &author);
         let (reads, folder) = (reads(&client), Arc::clone(&program.folder));
         let (status, _) = program.stop("TERM");
         assert!(status.success());
@@ -176,6 +182,89 @@ fn copies_between_stores_dump_the_same() {
     }
     for store in &stores[1..] {
         desk.is_served(store);
+    }
+}
+
+/// A dump is a backup, so it has texts that can be restored; it has none that were erased.
+#[test]
+fn dump_has_withheld_texts_and_no_erased_ones() {
+    const TEXT: &str = "marigoldtext";
+    let said_and = |change: &dyn Fn(&Client, &Author)| {
+        Desk::of(|client, author| {
+            let said = serde_json::json!({ "date": DATE, "subjectId": "aurora", "body": TEXT });
+            client.submit(author, author.draft_of(said)).expect(201);
+            let body = serde_json::json!({ "state": "aggregated" });
+            client.operate("/sessions/1/state", &body).expect(200);
+            let note = serde_json::json!({ "note": "it names a client" });
+            client.operate("/takes/3/withhold", &note).expect(200);
+            change(client, author);
+        })
+    };
+    let erase = |client: &Client, author: &Author| {
+        let member = serde_json::json!({ "memberId": author.id.as_str() });
+        client.operate("/deactivate", &member).expect(200);
+        let erasure = serde_json::json!({ "memberId": author.id.as_str(), "texts": true });
+        client.operate("/erase", &erasure).expect(200);
+    };
+    for (desk, is_erased) in [(said_and(&|_, _| ()), false), (said_and(&erase), true)] {
+        let dump = desk.dump("swarm.db");
+        assert_eq!(dump.contains(TEXT), !is_erased);
+        let bytes = fs::read(desk.path("swarm.db")).unwrap();
+        let is_kept = bytes.windows(TEXT.len()).any(|window| window == TEXT.as_bytes());
+        assert_eq!(is_kept, !is_erased);
+        fs::write(desk.path("swarm.dump"), &dump).unwrap();
+        desk.succeeds(&["restore", "--store", "sqlite:other.db", "swarm.dump"]);
+        assert_eq!(desk.dump("other.db"), dump);
+        let _ = fs::remove_file(desk.path("swarm.key.checkpoints"));
+        let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+        let served = ["serve", "--store=sqlite:other.db"];
+        let program = Program::start_in(Arc::clone(&desk.folder), &served, &environment);
+        let client = &program.client;
+        assert_eq!(reads(client), desk.reads);
+        let restored = client.operate("/takes/3/restore", &serde_json::json!({}));
+        match is_erased {
+            true => restored.refused(409, "texts are erased"),
+            false => {
+                assert_eq!(restored.expect(200).json()["take"]["body"], TEXT);
+                let session = client.get("/api/swarm/sessions/1").expect(200).json();
+                assert_eq!(session["session"]["snapshot"]["quotes"][0]["body"], TEXT);
+            }
+        }
+        let (status, _) = program.stop("TERM");
+        assert!(status.success());
+        let tampered = |from: &str, to: &str, why: &str| {
+            let tampered = resealed(&dump.replace(from, to));
+            assert_ne!(tampered, dump, "{from}");
+            fs::write(desk.path("tampered.dump"), tampered).unwrap();
+            desk.fails(&["restore", "--check", "tampered.dump"], 1, why);
+        };
+        tampered(
+            "\"note\":\"it names a client\"},\"",
+            "\"note\":\"it does not\"},\"",
+            "the mark of take 3 is not that of its last entry",
+        );
+        let flipped = |field: &str| {
+            let (_, rest) = dump.split_once(&format!("{field}\":\"sha256:")).unwrap();
+            let digest = &rest[..64];
+            tampered(
+                &format!("{field}\":\"sha256:{digest}\"}}\n"),
+                &format!("{field}\":\"sha256:{}\"}}\n", digest.chars().rev().collect::<String>()),
+                "the entry disagrees with session 1",
+            );
+        };
+        flipped(",\"snapshotDigest");
+        tampered("\"sessionId\":1}\n", "\"sessionId\":2}\n", "session 2 has no take 3");
+        if is_erased {
+            let (_, take) = dump.split_once("\"publicKey\":\"").unwrap();
+            assert!(take.contains(",\"digest\":\"sha256:"));
+            let (_, digest) = dump.rsplit_once(",\"digest\":\"sha256:").unwrap();
+            let digest = &digest[..64];
+            let other = digest.chars().rev().collect::<String>();
+            // In the record alone, not in the entry.
+            let from = format!(",\"digest\":\"sha256:{digest}\"}}}}\n");
+            let to = format!(",\"digest\":\"sha256:{other}\"}}}}\n");
+            tampered(&from, &to, "the entry is not that of the take beside it");
+        }
     }
 }
 

@@ -22,8 +22,8 @@ const ORIGIN: &str = "https://acme.example";
 async fn committee_over_several_days() {
     let fixture = Fixture::at("2026-11-21T22:44:59.999Z").await;
     let desk = fixture.desk();
-    let ada = desk.create_member(&draft("ada")).await.unwrap();
-    let grace = desk.create_member(&draft("grace")).await.unwrap();
+    let ada = desk.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
+    let grace = desk.create_member(&draft("grace"), &Actor::OPERATOR).await.unwrap();
     assert_eq!(fixture.refusal(&ada, "early").await, CommitteeRefusal::NoBrief);
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
     assert_eq!(refused(desk.brief(&id("ada")).await), CommitteeRefusal::NotFound(Resource::Brief));
@@ -81,7 +81,7 @@ async fn committee_over_several_days() {
 async fn briefs_quote_last_three_sessions() {
     let fixture = Fixture::at("2026-02-25T22:45:00Z").await;
     let desk = fixture.desk();
-    desk.create_member(&draft("ada")).await.unwrap();
+    desk.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
     for date in ["2026-02-25", "2026-02-26", "2026-02-27", "2026-02-28", "2026-03-01"] {
         fixture.set(&format!("{date}T22:45:00Z"));
         let order = format!(r#"{{"date":"{date}","subject_id":"aurora"}}"#);
@@ -109,8 +109,8 @@ async fn briefs_quote_last_three_sessions() {
 async fn inactive_members_and_rotated_keys_are_refused() {
     let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
     let desk = fixture.desk();
-    let old = desk.create_member(&draft("ada")).await.unwrap();
-    let again = desk.create_member(&draft("ada")).await;
+    let old = desk.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
+    let again = desk.create_member(&draft("ada"), &Actor::OPERATOR).await;
     assert_eq!(refused(again), CommitteeRefusal::MemberExists(id("ada")));
     desk.generate_if_due().await.unwrap().unwrap();
 
@@ -122,17 +122,18 @@ async fn inactive_members_and_rotated_keys_are_refused() {
     let upper = ApiKey::parse(&format!("ic_ada_{}", old.reveal()[7..].to_uppercase())).unwrap();
     assert_eq!(fixture.refusal(&upper, "x").await, CommitteeRefusal::InvalidKey);
 
-    let new = desk.rotate_member_key(&id("ada")).await.unwrap();
+    let new = desk.rotate_member_key(&id("ada"), &Actor::OPERATOR).await.unwrap();
     assert_eq!(fixture.refusal(&old, "x").await, CommitteeRefusal::InvalidKey);
-    desk.set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
+    desk.set_member_status(&id("ada"), CommitteeStatus::Inactive, &Actor::OPERATOR).await.unwrap();
     assert_eq!(fixture.refusal(&new, "x").await, CommitteeRefusal::NotActive);
     assert_eq!(
         desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap().briefs,
         0
     );
-    desk.set_member_status(&id("ada"), CommitteeStatus::Active).await.unwrap();
+    desk.set_member_status(&id("ada"), CommitteeStatus::Active, &Actor::OPERATOR).await.unwrap();
     desk.submit(&new, &posted("x")).await.unwrap();
-    let nobody = desk.set_member_status(&id("nobody"), CommitteeStatus::Active).await;
+    let nobody =
+        desk.set_member_status(&id("nobody"), CommitteeStatus::Active, &Actor::OPERATOR).await;
     assert_eq!(refused(nobody), CommitteeRefusal::NotFound(Resource::Member));
     let members = write(&desk.members().await.unwrap());
     assert!(!members.contains("key") && !members.contains("sha256"), "{members}");
@@ -142,7 +143,7 @@ async fn inactive_members_and_rotated_keys_are_refused() {
 async fn regeneration_replaces_briefs_keeps_submissions() {
     let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
     let desk = fixture.desk();
-    let ada = desk.create_member(&draft("ada")).await.unwrap();
+    let ada = desk.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
     let order = r#"{"subject_id":"aurora","deadline_utc":"2026-11-22T01:30:00+01:00"}"#;
     let order = GenerationOrder::read(&mut object(order)).unwrap();
     let made = desk.generate(&order, &Actor::SCHEDULE).await.unwrap();
@@ -153,7 +154,7 @@ async fn regeneration_replaces_briefs_keeps_submissions() {
     desk.submit(&ada, &posted("kept")).await.unwrap();
 
     // A member that comes later may submit at once, and has a brief from the next generation on.
-    let grace = desk.create_member(&draft("grace")).await.unwrap();
+    let grace = desk.create_member(&draft("grace"), &Actor::OPERATOR).await.unwrap();
     assert_eq!(
         refused(desk.brief(&id("grace")).await),
         CommitteeRefusal::NotFound(Resource::Brief)
@@ -190,10 +191,10 @@ async fn regeneration_replaces_briefs_keeps_submissions() {
 async fn schedule_regenerates_early_briefs() {
     let fixture = Fixture::at("2026-11-21T08:00:00Z").await;
     let desk = fixture.desk();
-    desk.create_member(&draft("ada")).await.unwrap();
+    desk.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
     let order = GenerationOrder::read(&mut object(r#"{"subject_id":"corona"}"#)).unwrap();
     desk.generate(&order, &Actor::SCHEDULE).await.unwrap();
-    desk.create_member(&draft("grace")).await.unwrap();
+    desk.create_member(&draft("grace"), &Actor::OPERATOR).await.unwrap();
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
     fixture.set("2026-11-21T22:45:00Z");
     let made = desk.generate_if_due().await.unwrap().unwrap();
@@ -208,7 +209,7 @@ async fn generation_without_subjects_is_refused() {
         Committees::new(store, SystemEntropy).tenant(&tenant(), CommitteeSettings::default());
     // A tenant without members has no committee.
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
-    desk.create_member(&draft("ada")).await.unwrap();
+    desk.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
     assert_eq!(refused(desk.generate_if_due().await), CommitteeRefusal::NoSubject);
     assert_eq!(lines(&desk).await, []);
 }
@@ -220,7 +221,7 @@ async fn committee_settings_per_tenant() {
     let prefix = KeyPrefix::parse("desk").unwrap();
     let settings = CommitteeSettings::new(prefix, time("06:00"), time("07:30")).unwrap();
     let early = fixture.committees.tenant(&tenant(), settings);
-    let key = early.create_member(&draft("ada")).await.unwrap();
+    let key = early.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
     assert!(key.reveal().starts_with("desk_ada_"));
     let made = early.generate_if_due().await.unwrap().unwrap();
     assert_eq!(made.deadline, moment("2026-11-21T07:30:00Z"));
@@ -233,7 +234,7 @@ async fn committee_settings_per_tenant() {
 async fn concurrent_servers_generate_once() {
     for round in 0..50 {
         let fixture = Fixture::at("2026-11-21T22:45:00Z").await;
-        fixture.desk().create_member(&draft("ada")).await.unwrap();
+        fixture.desk().create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
         let run = |_| {
             let desk = fixture.desk();
             async move { desk.generate_if_due().await.unwrap() }

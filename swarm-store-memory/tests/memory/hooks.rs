@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
     Actor, Application, Attribution, Contact, Lens, Links, Mail, Member, MemberState, Name,
-    SessionDraft, Subject,
+    Session, SessionDraft, Subject,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
@@ -39,7 +39,7 @@ async fn observer_sees_exactly_the_commits() {
     let member = apply(&tenant).await;
     tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
     tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
-    assert!(tenant.reject(&member).await.is_err(), "it is active");
+    assert!(tenant.reject(&member, &Actor::OPERATOR).await.is_err(), "it is active");
     assert_eq!(
         *told.lock().unwrap(),
         ["acme: subjects s", "acme: session 1", "acme: member applied", "acme: member approved"]
@@ -64,6 +64,15 @@ impl MailText for Terse {
         let (origin, challenge, claim) = (links.origin(), links.challenge(), links.token_claim());
         let body = format!("{origin}: {challenge}, then {claim}");
         Mail { to: member.contact.clone(), subject: "Welcome".to_owned(), body }
+    }
+
+    fn reminder(&self, member: &Member, session: &Session, links: &dyn Links) -> Mail {
+        let body = format!("{}: session {}", links.origin(), session.id);
+        Mail { to: member.contact.clone(), subject: "Reminder".to_owned(), body }
+    }
+
+    fn test(&self, to: &Contact, links: &dyn Links) -> Mail {
+        Mail { to: to.clone(), subject: "Test".to_owned(), body: links.origin() }
     }
 }
 

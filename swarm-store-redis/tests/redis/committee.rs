@@ -65,7 +65,8 @@ async fn commits_take_effect_once_when_their_answer_is_lost() {
         status: CommitteeStatus::Inactive,
         ..CommitteeMember::clone(&grace.record)
     };
-    let change = CommitteeMemberChange { member, expected: Some(grace.version) };
+    let change =
+        CommitteeMemberChange { member, expected: Some(grace.version), operator_act: None };
     proxy.drop_next(0, 1);
     assert_eq!(lossy.save_committee_member(&change).await.unwrap(), Saved::Saved);
     let on_file = direct.committee_members().await.unwrap().pop().unwrap();

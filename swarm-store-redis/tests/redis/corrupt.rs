@@ -86,7 +86,7 @@ async fn write_over_corrupt_message_changes_nothing() {
         fixture.store.messages(&MessageQuery::ALL).await.unwrap().pop().unwrap();
     fixture.corrupt(field_of_number("messages", 1));
     let before = fixture.dump();
-    let change = MessageChange { message: Message::clone(&record), expected: version };
+    let change = MessageChange::new(Message::clone(&record), version);
     assert!(fixture.store.save_message(&change).await.is_err());
     assert_eq!(fixture.dump(), before);
 }

@@ -179,7 +179,7 @@ async fn commits_take_effect_once_when_their_answer_is_lost() {
     let Versioned { version, record } = messages[0].clone();
     let message = Message { state: MailState::Sent, ..Message::clone(&record) };
     proxy.drop_next(0, 1);
-    let saved = lossy.save_message(&MessageChange { message, expected: version }).await;
+    let saved = lossy.save_message(&MessageChange::new(message, version)).await;
     assert_eq!(saved.unwrap(), Saved::Saved);
 
     proxy.drop_next(0, 1);

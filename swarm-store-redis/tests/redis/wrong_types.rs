@@ -176,7 +176,7 @@ async fn commits(Tenant { world, committee, .. }: &Tenant) -> Vec<Commit> {
         Commit::ConvocationOnce(convene(&session_draft("other"), &Attribution::SCHEDULE)),
         Commit::Document(document()),
         Commit::Document(replaced),
-        Commit::Message(MessageChange { message: sent, expected: message.version }),
+        Commit::Message(MessageChange::new(sent, message.version)),
         Commit::CommitteeTake(committee.judged(&key, today, "2").await),
         Commit::CommitteeDay(again),
         Commit::CommitteeMember(seat),

@@ -25,7 +25,7 @@ pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
     one.amend(closed.id, |session| session.state = SessionState::WindowClosed).await;
     let first = one.messages(None, None).await.swap_remove(0);
     let message = Message { state: MailState::Sent, ..Message::clone(&first.record) };
-    let sent = MessageChange { message, expected: first.version };
+    let sent = MessageChange::new(message, first.version);
     expect_eq!(one.save_message(&sent).await, Saved::Saved);
 
     for (what, here, there) in [

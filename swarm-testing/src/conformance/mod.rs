@@ -26,12 +26,14 @@ mod exact_deadline;
 mod held_commits;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod sessions;
 mod takes;
 mod tenants;
 mod transfer;
 mod tree;
+mod webhooks;
 
 /// Generates a test for each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
@@ -202,6 +204,11 @@ macro_rules! conformance_cases {
                 refused_write_does_not_affect_others
                 concurrent_submissions_get_consecutive_revisions
                 replay_returns_the_original_take
+                take_marks_round_trip
+                take_marks_count_for_aggregations
+                take_marks_at_another_version_are_stale
+                erased_texts_are_gone
+                take_marks_are_isolated_by_tenant
             }
             documents {
                 collections_are_initially_empty
@@ -234,6 +241,20 @@ macro_rules! conformance_cases {
                 messages_are_found_after_any_id
                 message_pages_are_complete
                 concurrent_leases_of_a_message_commit_once
+                reminder_is_queued_once
+                reminder_is_guarded_by_its_session_and_by_takes
+            }
+            webhooks {
+                webhook_and_its_deliveries_are_saved_together
+                webhook_change_at_another_version_is_stale
+                concurrent_webhook_changes_commit_once
+                deliveries_are_found_by_due_time_and_newest_first
+                saved_delivery_round_trips
+                webhook_is_failing_until_a_newer_delivery
+                notice_is_kept_once
+                notice_is_kept_by_the_commit_that_has_it
+                old_webhook_records_are_removed
+                webhooks_are_isolated_by_tenant
             }
             log {
                 log_is_initially_empty
@@ -256,6 +277,12 @@ macro_rules! conformance_cases {
                 tiles_of_logs_are_independent
                 tree_is_isolated_by_tenant
                 went_back_log_refuses_commits
+            }
+            operator_acts {
+                operator_acts_are_recorded_with_their_commits
+                operator_acts_are_found_by_operator_and_time
+                operator_acts_of_strangers_are_bounded
+                operator_acts_are_isolated_by_tenant
             }
             counts {
                 records_are_counted_by_latest_state

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, TestTenant, applicant, count, creation, id, key, mail, race, seed};
 use swarm_core::domain::{Mail, MailState, Member, Message, MessageId, Timestamp};
+use swarm_core::rules::Reminder;
 use swarm_core::store::{
-    MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Saved, Tenants,
-    Versioned,
+    MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Queued, QueuedMail,
+    Saved, Tenants, Versioned,
 };
 
 pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
@@ -32,7 +33,9 @@ pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
             "a time by the store\'s clock, during the call",
             queued.record.queued_at
         );
-        expect_eq!(*queued.record, mail.queued(MessageId(place), queued.record.queued_at));
+        let member = Some(id(&format!("member {subject}")));
+        let expected = mail.queued(MessageId(place), queued.record.queued_at);
+        expect_eq!(*queued.record, Message { member, ..expected });
     }
 }
 
@@ -67,7 +70,7 @@ pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
     let sent = Message { state: MailState::Sent, sent_at: Some(at(2)), ..failed.clone() };
     let mut expected = queued.version;
     for message in [leased, failed, sent] {
-        let change = MessageChange { message: message.clone(), expected };
+        let change = MessageChange::new(message.clone(), expected);
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
         expected = expected.next();
         let written = Versioned { version: expected, record: Arc::new(message) };
@@ -85,7 +88,7 @@ pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
         (unknown, queued.version),
         (Message { id: MessageId(0), ..message }, queued.version),
     ] {
-        let change = MessageChange { message, expected };
+        let change = MessageChange::new(message, expected);
         expect_eq!(tenant.save_message(&change).await, Saved::Stale);
     }
     expect_eq!(tenant.messages(None, None).await, [queued]);
@@ -97,7 +100,7 @@ pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
     for (number, state) in states.into_iter().cycle().take(12).enumerate() {
         let queued = queued(&tenant, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange::new(message, queued.version);
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     for (first, state) in (1..).zip(states) {
@@ -113,7 +116,7 @@ pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
         let queued = queued(&tenant, &format!("member {number}")).await;
         let state = if number % 3 == 0 { MailState::Sent } else { MailState::Queued };
         let message = Message { state, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange::new(message, queued.version);
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     for after in [0, 1, 2, 9, 10, 11, 12, 13, u64::MAX] {
@@ -138,7 +141,7 @@ pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
     for (number, state) in (1..=10).zip(MailState::ALL.into_iter().cycle()) {
         let queued = queued(&tenant, &format!("member {number}")).await;
         let message = Message { state, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange::new(message, queued.version);
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
     let (mut ids, mut after) = (Vec::new(), None);
@@ -161,10 +164,62 @@ pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants
     let lease = |racer: u32| {
         let message = Message { attempts: racer, ..Message::clone(&queued.record) };
         let (tenant, expected) = (tenant.clone(), queued.version);
-        async move { tenant.save_message(&MessageChange { message, expected }).await }
+        async move { tenant.save_message(&MessageChange::new(message, expected)).await }
     };
     let outcomes = race((0..32).map(lease)).await;
     expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
+}
+
+pub async fn reminder_is_queued_once(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("aurora").await;
+    let expected = tenant.session(session.id).await.unwrap().version;
+    let remind = |racer: u32| {
+        // The text differs, as that of another server may.
+        let mail = mail(&format!("reminder {racer}"));
+        let reminder = Some(Reminder { member: id("ada"), session: session.id, expected });
+        let tenant = tenant.clone();
+        async move { tenant.queue_message(&QueuedMail { mail, reminder }).await }
+    };
+    let outcomes = race((0..16).map(remind)).await;
+    expect_eq!(count(&outcomes, &Queued::Before), 15);
+    let reminder = |name: &str| Reminder { member: id(name), session: session.id, expected };
+    let grace = QueuedMail { mail: mail("to grace"), reminder: Some(reminder("grace")) };
+    let _ = tenant.queue_message(&grace).await;
+    let test = QueuedMail { mail: mail("test"), reminder: None };
+    let tests = [tenant.queue_message(&test).await, tenant.queue_message(&test).await];
+    let queued = tenant.messages(None, None).await;
+    let of =
+        |message: &Versioned<Message>| Queued::Queued(message.record.id, message.record.queued_at);
+    expect_eq!(count(&outcomes, &of(&queued[0])), 1);
+    expect_eq!(tests, [of(&queued[2]), of(&queued[3])]);
+    let members: Vec<_> = queued.iter().map(|message| message.record.member.clone()).collect();
+    expect_eq!(members, [Some(id("ada")), Some(id("grace")), None, None]);
+    let occasions: Vec<_> = queued.iter().map(|message| message.record.occasion.clone()).collect();
+    let occasion = |name: &str| Some(reminder(name).occasion());
+    expect_eq!(occasions, [occasion("ada"), occasion("grace"), None, None]);
+    // It stays the only one once it is sent.
+    let message = Message { state: MailState::Sent, ..Message::clone(&queued[1].record) };
+    let sent = MessageChange::new(message, queued[1].version);
+    expect_eq!(tenant.save_message(&sent).await, Saved::Saved);
+    expect_eq!(tenant.queue_message(&grace).await, Queued::Before);
+}
+
+pub async fn reminder_is_guarded_by_its_session_and_by_takes(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("aurora").await;
+    let author = tenant.author("ada").await;
+    tenant.filed(&author, &session, "nonce").await;
+    let reminder = |name: &str, expected| QueuedMail {
+        mail: mail("reminder"),
+        reminder: Some(Reminder { member: id(name), session: session.id, expected }),
+    };
+    let version = tenant.session(session.id).await.unwrap().version;
+    let filed = reminder(author.member().id.as_str(), version);
+    expect_eq!(tenant.queue_message(&filed).await, Queued::Stale);
+    let other = reminder("grace", version.next());
+    expect_eq!(tenant.queue_message(&other).await, Queued::Stale);
+    expect_eq!(tenant.messages(None, None).await, []);
 }
 
 /// Creates a member with a message, and returns the message.

@@ -109,6 +109,8 @@ pub async fn went_back_log_refuses_commits(tenants: Arc<dyn Tenants>) {
     let refused = tenant.store().convene(&convocation).await;
     let kind = refused.as_ref().map_err(|error| error.kind());
     ensure!(matches!(kind, Err(StoreErrorKind::WentBack)), "that the store went back", refused);
+    let may_commit = tenant.store().may_commit().await.map_err(|error| error.kind());
+    expect_eq!(may_commit, Err(StoreErrorKind::WentBack));
     expect_eq!(tenants.ready().await.is_err(), true, "the store is not ready");
     expect_eq!(tenant.log_size().await, Seq(1), "nothing is committed");
     let clock = tenant.store().accept_clock(&act("accepted")).await.map_err(|error| error.kind());
@@ -118,6 +120,7 @@ pub async fn went_back_log_refuses_commits(tenants: Arc<dyn Tenants>) {
     tenant.accept_store(&accepted).await;
     expect_eq!(tenant.log_position().await.log, 4, "more than the number marked");
     expect_eq!(tenants.ready().await.is_ok(), true, "once the store was accepted");
+    expect_eq!(tenant.store().may_commit().await.is_ok(), true, "once the store was accepted");
     tenant.store().mark_went_back(3, Seq(9)).await.unwrap();
     tenant.convened("later").await;
     expect_eq!(tenant.log_size().await, Seq(3));

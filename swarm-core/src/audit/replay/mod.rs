@@ -113,8 +113,9 @@ impl Replay {
 }
 
 /// The kinds whose exact text this version writes.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "take",
+    "take-mark",
     "opening",
     "session",
     "member",

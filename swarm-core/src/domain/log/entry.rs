@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry};
+use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry, TakeMarkEntry};
 use super::{Actor, Seq};
 use crate::domain::json::write;
 use crate::domain::{
@@ -53,6 +53,8 @@ pub enum LogEntry {
     Session(Box<SessionEntry>),
     /// A member was changed.
     Member(MemberEntry),
+    /// The texts of a take were withheld or restored.
+    TakeMark(TakeMarkEntry),
     /// A memo was published or retracted.
     Memo(MemoEntry),
     /// A subject was created or replaced.
@@ -106,8 +108,9 @@ pub enum LogEntry {
 
 impl LogEntry {
     /// The names of all kinds.
-    pub const KINDS: [&str; 12] = [
+    pub const KINDS: [&str; 13] = [
         "take",
+        "take-mark",
         "opening",
         "session",
         "member",
@@ -125,6 +128,7 @@ impl LogEntry {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Take(_) => "take",
+            Self::TakeMark(_) => "take-mark",
             Self::Opening(_) => "opening",
             Self::Session(_) => "session",
             Self::Member(_) => "member",
@@ -145,6 +149,7 @@ impl LogEntry {
         let act = match self {
             Self::Take(_) | Self::CommitteeTake(_) => return format!("{kind}.filed"),
             Self::Session(entry) => write(&entry.act),
+            Self::TakeMark(entry) => write(&entry.act),
             Self::Member(entry) => write(&entry.act),
             Self::Memo(entry) => write(&entry.act),
             Self::CommitteeDay(entry) => write(&entry.act),

@@ -17,7 +17,9 @@ pub use entry::{
     CommitteeDayEntry, DayAct, EndorsedKey, Excuse, LogBefore, LogEntry, LogLine, LoggedSession,
     MemberAct, MemberEntry, MemberStatus, MemoAct, MemoEntry, Operation, SessionAct, SessionEntry,
 };
-pub use take_entry::{CommitteeTakeEntry, OpeningEntry, TakeContent, TakeEntry};
+pub use take_entry::{
+    CommitteeTakeEntry, OpeningEntry, TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
+};
 
 /// The number of an entry in a tenant's log; consecutive from 1.
 #[derive(
@@ -136,7 +138,7 @@ impl LogRow {
         match &self.logged {
             Logged::Take(take) => take.session_id == session,
             Logged::CommitteeTake(_) => false,
-            Logged::Entry(_) => true,
+            Logged::TakeMark(..) | Logged::Entry(_) => true,
         }
     }
 }
@@ -148,6 +150,8 @@ pub enum Logged {
     Take(Arc<Take>),
     /// A submission to the committee, kept as a reference too.
     CommitteeTake(Arc<CommitteeTake>),
+    /// An act on the texts of a take: the entry, with the session of the take.
+    TakeMark(SessionId, Arc<LogEntry>),
     /// Any other commit: the entry itself.
     Entry(Arc<LogEntry>),
 }

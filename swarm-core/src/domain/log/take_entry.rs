@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Actor;
 use crate::domain::committee::CommitteeMemberId;
 use crate::domain::{
-    Day, Digest, MemberId, PublicKey, Revision, Salt, SessionId, Signature, SubjectId, TakeId,
+    Day, Digest, MemberId, Note, PublicKey, Revision, Salt, SessionId, Signature, SubjectId, TakeId,
 };
 
 /// A take that was filed.
@@ -81,6 +82,29 @@ pub struct OpeningEntry {
     pub digest: Digest,
     /// The signature.
     pub signature: Signature,
+}
+
+/// An act on the texts of a take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TakeMarkEntry {
+    /// What was done.
+    pub act: TakeMarkAct,
+    /// The operator who did it.
+    pub by: Actor,
+    /// Why.
+    pub note: Option<Note>,
+    /// The take.
+    pub id: TakeId,
+}
+
+/// What was done to the texts of a take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TakeMarkAct {
+    /// They were withheld from the public.
+    Withheld,
+    /// They are shown again.
+    Restored,
 }
 
 /// A submission to the committee that was filed.

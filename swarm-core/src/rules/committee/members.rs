@@ -3,7 +3,7 @@
 use crate::domain::committee::{
     CommitteeMember, CommitteeMemberDraft, CommitteeMemberPatch, CommitteeStatus, KeyPrefix,
 };
-use crate::domain::{Timestamp, Version};
+use crate::domain::{Actor, OperatorAct, Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
 
@@ -14,6 +14,8 @@ pub struct CommitteeMemberChange {
     pub member: CommitteeMember,
     /// Guard: the version that was judged; `None`: the member must not exist.
     pub expected: Option<Version>,
+    /// The act of the operator who makes the change, if any. It has no entry in the log.
+    pub operator_act: Option<OperatorAct>,
 }
 
 /// Creates an active member, with a key made from `random`.
@@ -22,6 +24,7 @@ pub fn create_member(
     prefix: &KeyPrefix,
     random: [u8; 16],
     now: Timestamp,
+    by: &Actor,
 ) -> (CommitteeMemberChange, ApiKey) {
     let key = ApiKey::mint(prefix, &draft.id, random);
     let member = CommitteeMember {
@@ -33,7 +36,8 @@ pub fn create_member(
         created_at: now,
         key: key.hash(),
     };
-    (CommitteeMemberChange { member, expected: None }, key)
+    let operator_act = OperatorAct::new(by, "committee-member.created", &member.id);
+    (CommitteeMemberChange { member, expected: None, operator_act }, key)
 }
 
 /// Replaces the key of a member, of either status, by one made from `random`.
@@ -41,10 +45,11 @@ pub fn rotate_member_key(
     member: &Versioned<CommitteeMember>,
     prefix: &KeyPrefix,
     random: [u8; 16],
+    by: &Actor,
 ) -> (CommitteeMemberChange, ApiKey) {
     let key = ApiKey::mint(prefix, &member.record.id, random);
     let rotated = CommitteeMember { key: key.hash(), ..CommitteeMember::clone(&member.record) };
-    (CommitteeMemberChange { member: rotated, expected: Some(member.version) }, key)
+    (changed(member, rotated, "committee-member.key-rotated", by), key)
 }
 
 /// Returns whether a member may read its briefs. A member that becomes inactive loses them at once.
@@ -56,15 +61,21 @@ pub fn has_briefs(member: &CommitteeMember) -> bool {
 pub fn set_status(
     member: &Versioned<CommitteeMember>,
     status: CommitteeStatus,
+    by: &Actor,
 ) -> CommitteeMemberChange {
     let member_now = CommitteeMember { status, ..CommitteeMember::clone(&member.record) };
-    CommitteeMemberChange { member: member_now, expected: Some(member.version) }
+    let act = match status {
+        CommitteeStatus::Active => "committee-member.activated",
+        CommitteeStatus::Inactive => "committee-member.deactivated",
+    };
+    changed(member, member_now, act, by)
 }
 
 /// Changes what is known of a member.
 pub fn update_member(
     member: &Versioned<CommitteeMember>,
     patch: &CommitteeMemberPatch,
+    by: &Actor,
 ) -> CommitteeMemberChange {
     let CommitteeMemberPatch { name, lens, voice } = patch.clone();
     let before = CommitteeMember::clone(&member.record);
@@ -74,5 +85,15 @@ pub fn update_member(
         voice: voice.unwrap_or_else(|| before.voice.clone()),
         ..before
     };
-    CommitteeMemberChange { member: member_now, expected: Some(member.version) }
+    changed(member, member_now, "committee-member.updated", by)
+}
+
+fn changed(
+    judged: &Versioned<CommitteeMember>,
+    member: CommitteeMember,
+    act: &'static str,
+    by: &Actor,
+) -> CommitteeMemberChange {
+    let operator_act = OperatorAct::new(by, act, &member.id);
+    CommitteeMemberChange { member, expected: Some(judged.version), operator_act }
 }

@@ -146,9 +146,11 @@ impl CommitteeTenant {
     pub async fn create_member(
         &self,
         draft: &CommitteeMemberDraft,
+        by: &Actor,
     ) -> Result<ApiKey, CommitteeError> {
         let (random, now) = (self.entropy.bytes()?, self.store.now().await?);
-        let (change, key) = rules::create_member(draft, self.settings.key_prefix(), random, now);
+        let prefix = self.settings.key_prefix();
+        let (change, key) = rules::create_member(draft, prefix, random, now, by);
         match self.save_member(&change).await? {
             Saved::Saved => Ok(key),
             Saved::Stale => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
@@ -162,11 +164,12 @@ impl CommitteeTenant {
     pub async fn rotate_member_key(
         &self,
         id: &CommitteeMemberId,
+        by: &Actor,
     ) -> Result<ApiKey, CommitteeError> {
         until_committed("rotate committee key", || async {
             let (random, member) = (self.entropy.bytes()?, self.load_member(id).await?);
             let (change, key) =
-                rules::rotate_member_key(&member, self.settings.key_prefix(), random);
+                rules::rotate_member_key(&member, self.settings.key_prefix(), random, by);
             Ok(self.save_member(&change).await?.committed(key))
         })
         .await
@@ -180,9 +183,10 @@ impl CommitteeTenant {
         &self,
         id: &CommitteeMemberId,
         status: CommitteeStatus,
+        by: &Actor,
     ) -> Result<(), CommitteeError> {
         until_committed("set committee status", || async {
-            let change = rules::set_status(&self.load_member(id).await?, status);
+            let change = rules::set_status(&self.load_member(id).await?, status, by);
             Ok(self.save_member(&change).await?.committed(()))
         })
         .await
@@ -196,9 +200,10 @@ impl CommitteeTenant {
         &self,
         id: &CommitteeMemberId,
         patch: &CommitteeMemberPatch,
+        by: &Actor,
     ) -> Result<Arc<CommitteeMember>, CommitteeError> {
         until_committed("update committee member", || async {
-            let change = rules::update_member(&self.load_member(id).await?, patch);
+            let change = rules::update_member(&self.load_member(id).await?, patch, by);
             let member = Arc::new(change.member.clone());
             Ok(self.save_member(&change).await?.committed(member))
         })

@@ -72,6 +72,10 @@ pub(super) enum Kind {
     MissingSession,
     /// A sealed take of a session, by its place among them.
     Sealed,
+    /// The session of a take.
+    TakeSession,
+    /// The mark of a take, and what the log says of it.
+    Mark,
 }
 
 /// The facts of the current tenant, in an index.

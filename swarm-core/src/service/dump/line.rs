@@ -8,7 +8,7 @@ use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, Co
 use crate::domain::json::{self, ErrorPosition, Json, Object};
 use crate::domain::{
     Day, Digest, Invalid, LogEntry, LogLine, LogRow, Logged, Member, Message, MessageId, PublicKey,
-    Seq, Session, SessionId, Signature, Take, TenantId, Timestamp,
+    Seq, Session, SessionId, Signature, Snapshot, Take, TenantId, Timestamp,
 };
 use crate::proof::{DumpSignature, log_line};
 use crate::store::records::{Record, Unreadable};
@@ -122,7 +122,7 @@ impl Line {
                 Stored::Log(row) => match row.logged {
                     Logged::Take(_) => &["log", "take"],
                     Logged::CommitteeTake(_) => &["log", "committeeTake"],
-                    Logged::Entry(_) => &["log"],
+                    Logged::TakeMark(..) | Logged::Entry(_) => &["log"],
                 },
             },
         }
@@ -201,7 +201,11 @@ fn record_text(record: &Stored, log: Option<&LogLine>) -> String {
         Stored::Message(message) => of("message", message.to_text()),
         Stored::Document(document) => of("document", json::write(&document_json(document))),
         Stored::Session(session) => {
-            format!("{{\"session\":{},\"version\":{}}}", session.to_text(), session.version)
+            let digest = session.snapshot.as_ref().and_then(|snapshot| snapshot.original);
+            let digest = digest.map(|digest| format!(",\"snapshotDigest\":\"{digest}\""));
+            let (text, version) = (session.to_text(), session.version);
+            let digest = digest.unwrap_or_default();
+            format!("{{\"session\":{text},\"version\":{version}{digest}}}")
         }
         Stored::CommitteeMember(member) => of("committeeMember", member.to_text()),
         Stored::CommitteeDay(day) => of("committeeDay", day.to_text()),
@@ -214,6 +218,9 @@ fn record_text(record: &Stored, log: Option<&LogLine>) -> String {
                 Logged::Take(take) => format!("{{\"log\":{line},\"take\":{}}}", take.to_text()),
                 Logged::CommitteeTake(take) => {
                     format!("{{\"log\":{line},\"committeeTake\":{}}}", take.to_text())
+                }
+                Logged::TakeMark(session, _) => {
+                    format!("{{\"log\":{line},\"sessionId\":{session}}}")
                 }
                 Logged::Entry(_) => of("log", line),
             }
@@ -248,7 +255,13 @@ fn read(mut fields: Object) -> Result<Line, String> {
         "document" => Stored::Document(read_document(&mut inner).map_err(text)?),
         "session" => {
             let version = whole(&mut fields, "version").map_err(text)?;
-            let session = Session::read(&mut inner).map_err(|error| error.to_string())?;
+            let mut session = Session::read(&mut inner).map_err(|error| error.to_string())?;
+            if let Some(digest) = fields.text_if_any("snapshotDigest").map_err(text)? {
+                let original = Some(Digest::parse(digest).map_err(text)?);
+                let snapshot = session.snapshot.as_deref().cloned();
+                session.snapshot =
+                    snapshot.map(|snapshot| Arc::new(Snapshot { original, ..snapshot }));
+            }
             Stored::Session(Arc::new(Session { version, ..session }))
         }
         "committeeMember" => Stored::CommitteeMember(record::<CommitteeMember>(&mut inner)?),
@@ -321,6 +334,9 @@ fn log(entry: Object, mut fields: Object) -> Result<Line, String> {
         Logged::Take(Arc::new(Take { session_version, ..take }))
     } else if let Some(take) = fields.take("committeeTake") {
         Logged::CommitteeTake(record::<CommitteeTake>(&mut take.into_object())?)
+    } else if matches!(line.entry, LogEntry::TakeMark(_)) {
+        let session = SessionId(whole(&mut fields, "sessionId").map_err(text)?);
+        Logged::TakeMark(session, Arc::new(line.entry.clone()))
     } else {
         Logged::Entry(Arc::new(line.entry.clone()))
     };

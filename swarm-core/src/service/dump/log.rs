@@ -10,8 +10,8 @@ use super::{Checked, Fault, check};
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
     Digest, LogEntry, LogLine, LogRow, Logged, LoggedSession, Member, MemberEntry, MemberStatus,
-    OpeningEntry, Operation, PublicKey, Revision, Seq, Session, SessionAct, SessionEntry,
-    SessionId, Take, TakeId, Timestamp,
+    Note, OpeningEntry, Operation, PublicKey, Revision, Seq, Session, SessionAct, SessionEntry,
+    SessionId, Take, TakeId, TakeMarkAct, Timestamp,
 };
 use crate::proof::{canonical, log_line, opening_entry, verify_signature};
 use crate::rules::logged;
@@ -61,6 +61,26 @@ struct SessionFacts {
     recorded: Recorded<NumberedSession>,
     /// The number of its sealed takes that no act has opened yet.
     sealed: u64,
+}
+
+/// When and why texts were withheld.
+type Mark = (Timestamp, Note);
+
+/// The mark of a take, and what the last entry says of it.
+#[derive(Serialize, Deserialize)]
+struct MarkFacts {
+    take: TakeId,
+    /// The line of the take, or of its last entry.
+    line: u64,
+    record: Option<Mark>,
+    entry: Option<Mark>,
+}
+
+impl MarkFacts {
+    fn fault(&self) -> Option<Fault> {
+        let what = format!("the mark of take {} is not that of its last entry", self.take);
+        (self.record != self.entry).then_some(Fault { line: self.line, what })
+    }
 }
 
 impl<T: PartialEq> Recorded<T> {
@@ -151,8 +171,9 @@ impl LogChecks {
         self.at = Some(row.at);
         self.expect_opening(&row.logged, facts)?;
         match &row.logged {
-            Logged::Take(take) => self.take(take, row, facts),
+            Logged::Take(take) => self.take(take, row, line, facts),
             Logged::CommitteeTake(take) => submission(take, row.at, facts),
+            Logged::TakeMark(session, entry) => take_mark(*session, entry, (row.at, line), facts),
             Logged::Entry(entry) => self.entry(entry, line, facts),
         }?;
         check(log_line(row) == *text, || "the entry is not that of the take beside it".to_owned())
@@ -178,6 +199,7 @@ impl LogChecks {
         };
         facts.each(Kind::Session, |session: SessionFacts| found(session.fault()))?;
         facts.each(Kind::Member, |member: Recorded<LoggedMember>| found(member.fault()))?;
+        facts.each(Kind::Mark, |mark: MarkFacts| found(mark.fault()))?;
         facts.each(Kind::Document, |document: Recorded<Digest>| found(document.fault()))?;
         facts.each(Kind::MissingSession, |missing: Option<(u64, String)>| {
             found(missing.map(|(line, what)| Fault { line, what }));
@@ -185,7 +207,13 @@ impl LogChecks {
         Ok(first)
     }
 
-    fn take(&mut self, take: &Arc<Take>, row: &LogRow, facts: &mut Facts) -> Checked<()> {
+    fn take(
+        &mut self,
+        take: &Arc<Take>,
+        row: &LogRow,
+        line: u64,
+        facts: &mut Facts,
+    ) -> Checked<()> {
         let (id, draft) = (take.id, take.draft());
         let next = TakeId(self.last_take.0.saturating_add(1));
         check(id == next, || format!("take {id} follows take {}", self.last_take))?;
@@ -201,7 +229,9 @@ impl LogChecks {
         })?;
         check(take.filed_at == row.at, || "filedAt is not the time of the entry".to_owned())?;
         let text = canonical(draft);
-        let is_valid = verify_signature(text.as_bytes(), &take.signed.signature, &take.public_key);
+        // Of texts that were erased, only the digest is known, which the entry has too.
+        let is_valid = !take.has_texts()
+            || verify_signature(text.as_bytes(), &take.signed.signature, &take.public_key);
         check(is_valid, || format!("the signature of take {id} does not hold"))?;
         let in_force = member.entry.map(|((_, key), _)| key);
         check(in_force.is_none_or(|key| key == Some(take.public_key.to_string())), || {
@@ -231,6 +261,12 @@ impl LogChecks {
             session.sealed += 1;
             facts.set(Kind::Session, &[&in_session], &session)?;
         }
+        facts.set(Kind::TakeSession, &[&id.to_string()], &take.session_id)?;
+        if let Some(withheld) = &take.withheld {
+            let record = Some((withheld.at, withheld.note.clone()));
+            let mark = MarkFacts { take: id, line, record, entry: None };
+            facts.set(Kind::Mark, &[&id.to_string()], &mark)?;
+        }
         let is_new = facts.add(Kind::Nonce, &[author, draft.nonce.as_str()])?;
         check(is_new, || format!("the nonce of take {id} was used before by the same member"))
     }
@@ -238,6 +274,7 @@ impl LogChecks {
     fn entry(&mut self, entry: &LogEntry, line: u64, facts: &mut Facts) -> Checked<()> {
         match entry {
             LogEntry::Take(_) => Err("the entry of a take without the take".to_owned()),
+            LogEntry::TakeMark(_) => Err("the mark of a take without its session".to_owned()),
             LogEntry::CommitteeTake(_) => {
                 Err("the entry of a submission without the submission".to_owned())
             }
@@ -273,7 +310,7 @@ impl LogChecks {
                 LogEntry::Opening(opening) => Some(Digest::of_json(opening)),
                 _ => None,
             },
-            Logged::Take(_) | Logged::CommitteeTake(_) => None,
+            Logged::Take(_) | Logged::CommitteeTake(_) | Logged::TakeMark(..) => None,
         };
         check(found == Some(expected), || {
             format!("the entry that opens take {take} must come here")
@@ -318,6 +355,28 @@ impl Opening {
         let sealed = facts.get(Kind::Sealed, &place)?;
         sealed.ok_or_else(|| format!("the index has no sealed take of session {}", self.session))
     }
+}
+
+fn take_mark(
+    session: SessionId,
+    entry: &LogEntry,
+    (at, line): (Timestamp, u64),
+    facts: &mut Facts,
+) -> Checked<()> {
+    let LogEntry::TakeMark(entry) = entry else {
+        return Err("the entry is not that of a mark".to_owned());
+    };
+    let name = entry.id.to_string();
+    let of: Option<SessionId> = facts.get(Kind::TakeSession, &[&name])?;
+    check(of == Some(session), || format!("session {session} has no take {name} before this"))?;
+    let known: Option<MarkFacts> = facts.get(Kind::Mark, &[&name])?;
+    let known = known.unwrap_or(MarkFacts { take: entry.id, line, record: None, entry: None });
+    let mark = match (entry.act, &known.entry) {
+        (TakeMarkAct::Withheld, None) => Some((at, entry.note.clone().unwrap_or_else(Note::none))),
+        (TakeMarkAct::Restored, Some(_)) => None,
+        _ => return Err(format!("take {name} is {:?} already", entry.act)),
+    };
+    facts.set(Kind::Mark, &[&name], &MarkFacts { line, entry: mark, ..known })
 }
 
 fn member_entry(entry: &MemberEntry, line: u64, facts: &mut Facts) -> Checked<()> {

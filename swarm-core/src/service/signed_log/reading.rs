@@ -118,8 +118,7 @@ impl SignedLog {
         Ok(Some(texts).filter(|texts| texts.len() == width))
     }
 
-    /// Returns the proof that the entry of a take is in the log, with the version of the session under which it was
-    /// judged as extra data; `None` until a checkpoint has it.
+    /// Returns the proof that the entry of a take is in the log, with what its record does not have as extra data; `None` until a checkpoint has it.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -131,7 +130,7 @@ impl SignedLog {
             return Ok(None);
         };
         let proof = self.proof(seq).await?;
-        Ok(proof.map(|proof| proof.with_session_version(logged.session_version)))
+        Ok(proof.map(|proof| proof.with_extra_of(logged)))
     }
 
     /// Returns the number of the entry of a take that was filed, probably just now; `None` if there is none.

@@ -43,12 +43,14 @@ impl<B: Backend> Committee for TenantRecords<B> {
     }
 
     async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
-        let CommitteeMemberChange { member, expected } = change;
+        let CommitteeMemberChange { member, expected, operator_act } = change;
         let (table, key) = (&committee_members::TABLE, vec![member.id.as_str().into()]);
         let checks = vec![Check::Version { table, key, expected: *expected }];
         let columns = member_columns(member).into_iter().map(Term::Value).collect();
         let writes = vec![Write::Put { table, columns, body: whole(member.clone()) }];
-        self.save("save committee member", Change { checks, writes, ..Change::default() }).await
+        let operator_act = operator_act.clone();
+        let change = Change { checks, writes, operator_act, ..Change::default() };
+        self.save("save committee member", change).await
     }
 
     async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::TenantRecords;
-use super::tables::{members, messages, sessions};
+use super::tables::{deliveries, members, messages, sessions};
 use crate::store::backend::{Backend, Query, Range};
 use crate::store::{Countable, Counts, Result};
 
@@ -14,6 +14,9 @@ impl<B: Backend> Counts for TenantRecords<B> {
             Countable::Members(state) => (&members::TABLE, members::BY_STATE, state.as_str()),
             Countable::Sessions(state) => (&sessions::TABLE, sessions::BY_STATE, state.as_str()),
             Countable::Messages(state) => (&messages::TABLE, messages::BY_STATE, state.as_str()),
+            Countable::Deliveries(state) => {
+                (&deliveries::TABLE, deliveries::BY_STATE, state.as_str())
+            }
         };
         let range = Range::index(table, index, vec![state.into()]);
         Ok(self.read("count", vec![Query::Count(range)]).await?.number())

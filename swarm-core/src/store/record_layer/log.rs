@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use super::rows::{Outcome, number};
 use super::tables::{committee_takes, takes, tiles, trees};
 use super::{Change, TenantRecords, acts, committee, takes as take_rows};
-use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
+use crate::domain::{
+    Day, LogEntry, LogRow, Logged, OperatorAct, RecordedAct, Seq, SessionId, Timestamp,
+};
 use crate::proof::opening_entry;
 use crate::proof::tile::TileId;
 use crate::rules::Versioned;
@@ -17,7 +19,9 @@ use crate::store::backend::{
     Write,
 };
 use crate::store::records::Unreadable;
-use crate::store::{Act, Log, LogPosition, Result, Saved, TreeChange, TreeState};
+use crate::store::{
+    Act, ActQuery, Log, LogPosition, Result, Saved, TreeChange, TreeState, time_of_commit,
+};
 
 #[async_trait]
 impl<B: Backend> Log for TenantRecords<B> {
@@ -45,9 +49,30 @@ impl<B: Backend> Log for TenantRecords<B> {
         Ok(self.seen.position())
     }
 
+    async fn may_commit(&self) -> Result<()> {
+        let reading = self.facts("may commit", Vec::new()).await?;
+        time_of_commit(reading.clock, reading.head.at).map(drop)
+    }
+
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
         let topic = Value::from(session.0).integer();
         self.entries("acts", Entries { topic, after: Seq(0), limit: usize::MAX }).await
+    }
+
+    async fn operator_acts(&self, query: &ActQuery) -> Result<Vec<RecordedAct>> {
+        self.found_acts(query).await
+    }
+
+    async fn record_act(
+        &self,
+        act: &OperatorAct,
+        of_strangers: Option<(Day, u32)>,
+    ) -> Result<Saved> {
+        self.recorded(act, of_strangers).await
+    }
+
+    async fn forget_acts(&self, before: Timestamp) -> Result<()> {
+        self.forgotten(before).await
     }
 
     async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
@@ -126,9 +151,19 @@ fn tree(row: &Row) -> Outcome<Versioned<TreeState>> {
 pub(super) fn read(entry: &Entry) -> Outcome<LogRow> {
     let logged = match &entry.reference {
         Some(reference) => referring(entry, reference)?,
-        None => Logged::Entry(entry.body.value(|| acts::read(entry))?),
+        None => unreferring(entry)?,
     };
     Ok(LogRow { seq: entry.seq, at: entry.at, logged })
+}
+
+fn unreferring(entry: &Entry) -> Outcome<Logged> {
+    let act = entry.body.value(|| acts::read(entry))?;
+    if !matches!(*act, LogEntry::TakeMark(_)) {
+        return Ok(Logged::Entry(act));
+    }
+    let session = entry.topic.and_then(|topic| u64::try_from(topic).ok());
+    let session = session.ok_or_else(|| Unreadable::new("the mark of a take has no session"))?;
+    Ok(Logged::TakeMark(SessionId(session), act))
 }
 
 fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {

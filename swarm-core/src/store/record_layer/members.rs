@@ -69,7 +69,8 @@ impl<B: Backend> Members for TenantRecords<B> {
 
     async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         const OP: &str = "save member";
-        let MemberChange { member, expected, proven, mail, quota, act } = change;
+        let MemberChange { member, expected, proven, mail, quota, act, notice, operator_act } =
+            change;
         let id = &member.id;
         let mut guards = vec![(
             Check::Version { table: &members::TABLE, key: key(id), expected: *expected },
@@ -102,8 +103,10 @@ impl<B: Backend> Members for TenantRecords<B> {
         commit.writes.push(put(member));
         if let Some(mail) = mail {
             commit.sequences.push(MESSAGES);
-            commit.writes.push(outbox::queue(mail, 0));
+            commit.writes.push(outbox::queue(mail, id, 0));
         }
+        commit.note(notice.as_ref());
+        commit.operator_act = operator_act.clone();
         commit.entries.extend(act.as_ref().map(|act| super::acts::entry(act, None)));
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();
         match self.commit(OP, Change { checks, ..commit }).await? {

@@ -10,6 +10,7 @@ mod documents;
 mod holds;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod rows;
 mod session_row;
@@ -17,6 +18,7 @@ mod sessions;
 mod tables;
 mod takes;
 mod transfer;
+mod webhooks;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -29,10 +31,10 @@ use super::backend::{
     Repetition, Transaction, Write,
 };
 use super::{
-    ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, LogPosition, Readiness, Result,
-    SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_commit, time_of_read,
+    ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
+    Result, SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_read,
 };
-use crate::domain::{TenantId, Timestamp, parse_hex};
+use crate::domain::{OperatorAct, TenantId, Timestamp, parse_hex};
 use crate::proof::hex;
 
 use holds::Holds;
@@ -102,10 +104,7 @@ impl<B: Backend> Tenants for Records<B> {
         if self.damage.is_found() {
             readiness.warnings.push("a stored record is garbled: the log says which".to_owned());
         }
-        let may_commit = |tenant| async move {
-            let reading = self.tenant(&tenant).facts("ready", Vec::new()).await?;
-            time_of_commit(reading.clock, reading.head.at).map(drop)
-        };
+        let may_commit = |tenant| async move { self.tenant(&tenant).may_commit().await };
         self.seen.check(may_commit).await?;
         Ok(readiness)
     }
@@ -189,6 +188,9 @@ impl<B: Backend> TenantRecords<B> {
     async fn commit(&self, op: &'static str, change: Change) -> Result<Made> {
         let kind = change.kind;
         let seen = head_of(&self.seen.position());
+        let mut writes = change.writes;
+        writes.extend(operator_acts::of_entries(&change.entries));
+        writes.extend(change.operator_act.as_ref().map(operator_acts::unlogged));
         let transaction = Transaction {
             id: change.id.unwrap_or_else(new_id),
             kind,
@@ -196,11 +198,11 @@ impl<B: Backend> TenantRecords<B> {
             repetition: change.repetition,
             checks: change.checks,
             sequences: change.sequences,
-            writes: change.writes,
+            writes,
             entries: change.entries,
             erases: change.erases,
         };
-        let changing = (kind != Kind::Aside).then(|| self.seen.changing());
+        let changing = (kind != Kind::Aside || change.wakes).then(|| self.seen.changing());
         let outcome = self.backend.commit(&self.tenant, op, transaction).await;
         drop(changing);
         let Outcome { head, decision } = match self.seen.note(outcome) {
@@ -244,6 +246,10 @@ struct Change {
     writes: Vec<Write>,
     entries: Vec<Append>,
     erases: bool,
+    /// Whether this process reports the tenant as changed although the kind is one that no feed announces.
+    wakes: bool,
+    /// The act of an operator, if the log does not have it.
+    operator_act: Option<OperatorAct>,
 }
 
 impl Change {
@@ -257,6 +263,8 @@ impl Change {
             writes: Vec::new(),
             entries: Vec::new(),
             erases: false,
+            wakes: false,
+            operator_act: None,
         }
     }
 }

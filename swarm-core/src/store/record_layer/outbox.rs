@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use async_trait::async_trait;
 
-use super::rows::{Outcome, integer, part, small, text, time, time_if_any};
-use super::tables::messages;
-use super::{Change, TenantRecords};
-use crate::domain::{Contact, Invalid, Mail, MailState, Message, MessageId, Timestamp};
-use crate::rules::Versioned;
-use crate::store::backend::{Backend, Body, Check, Parts, Query, Range, Row, Term, Write};
-use crate::store::{MessageChange, MessageQuery, Outbox, Result, Saved};
+use super::rows::{Outcome, integer, part, small, text, text_if_any, time, time_if_any};
+use super::tables::{MESSAGES, messages, sessions, takes};
+use super::{Change, Made, TenantRecords};
+use crate::domain::{Contact, Invalid, Mail, MailState, MemberId, Message, MessageId, Timestamp};
+use crate::rules::{QueuedMail, Versioned};
+use crate::store::backend::{Backend, Body, Check, Parts, Query, Range, Row, Term, Value, Write};
+use crate::store::{MessageChange, MessageQuery, Outbox, Queued, Result, Saved};
 
 #[async_trait]
 impl<B: Backend> Outbox for TenantRecords<B> {
@@ -29,22 +29,65 @@ impl<B: Backend> Outbox for TenantRecords<B> {
     }
 
     async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
-        let MessageChange { message, expected } = change;
+        let MessageChange { message, expected, notice, operator_act } = change;
         let key = vec![message.id.0.into()];
         let checks =
             vec![Check::Version { table: &messages::TABLE, key, expected: Some(*expected) }];
         let columns =
             columns(message, message.id.0.into(), message.queued_at.into(), message.due_at.into());
         let writes = vec![Write::Put { table: &messages::TABLE, columns, body: body(message) }];
-        self.save("save message", Change { checks, writes, ..Change::default() }).await
+        let operator_act = operator_act.clone();
+        let mut commit = Change { checks, writes, operator_act, ..Change::default() };
+        commit.note(notice.as_ref());
+        self.save("save message", commit).await
+    }
+
+    async fn queue_message(&self, mail: &QueuedMail) -> Result<Queued> {
+        let QueuedMail { mail, reminder } = mail;
+        let mut checks = Vec::new();
+        let mut message = mail.queued(MessageId(0), Timestamp::EPOCH);
+        if let Some(reminder) = reminder {
+            let session = Term::from(reminder.session.0);
+            let member = Term::from(reminder.member.as_str());
+            let occasion = reminder.occasion();
+            let table = &sessions::TABLE;
+            let expected = Some(reminder.expected);
+            checks.push(Check::Version { table, key: vec![session.clone()], expected });
+            let filed = vec![member, session];
+            let same = vec![occasion.as_str().into()];
+            for range in [
+                Range::index(&takes::TABLE, takes::BY_REVISION, filed),
+                Range::index(&messages::TABLE, messages::BY_OCCASION, same),
+            ] {
+                checks.push(Check::None { range, except: Vec::new() });
+            }
+            message.member = Some(reminder.member.clone());
+            message.occasion = Some(occasion);
+        }
+        let (sequences, writes) = (vec![MESSAGES], vec![insert(&message, 0)]);
+        let change = Change { checks, sequences, writes, ..Change::default() };
+        // The last check of a reminder is that of its occasion.
+        let last = change.checks.len().checked_sub(1);
+        Ok(match self.commit("queue message", change).await? {
+            Made::Now(assigned) => {
+                let id = assigned.numbers.first().copied().unwrap_or(0);
+                Queued::Queued(MessageId(id), assigned.at)
+            }
+            Made::Unmet(check, _) if Some(check) == last => Queued::Before,
+            Made::Before(_) | Made::Unmet(..) => Queued::Stale,
+        })
     }
 }
 
-/// Queues a mail, with the number of this sequence as its id.
-pub(super) fn queue(mail: &Mail, sequence: usize) -> Write {
-    let message = mail.queued(MessageId(0), Timestamp::EPOCH);
-    let columns = columns(&message, Term::Assigned(sequence), Term::Now, Term::Now);
-    Write::Insert { table: &messages::TABLE, columns, body: body(&message) }
+/// Queues a mail to a member, with the number of this sequence as its id.
+pub(super) fn queue(mail: &Mail, member: &MemberId, sequence: usize) -> Write {
+    let queued = mail.queued(MessageId(0), Timestamp::EPOCH);
+    insert(&Message { member: Some(member.clone()), ..queued }, sequence)
+}
+
+fn insert(message: &Message, sequence: usize) -> Write {
+    let columns = columns(message, Term::Assigned(sequence), Term::Now, Term::Now);
+    Write::Insert { table: &messages::TABLE, columns, body: body(message) }
 }
 
 pub(super) fn columns(message: &Message, id: Term, queued_at: Term, due_at: Term) -> Vec<Term> {
@@ -55,6 +98,8 @@ pub(super) fn columns(message: &Message, id: Term, queued_at: Term, due_at: Term
         message.sent_at.into(),
         due_at,
         u64::from(message.attempts).into(),
+        Value::from(message.member.as_ref().map(MemberId::as_str)).into(),
+        Value::from(message.occasion.as_deref()).into(),
     ]
 }
 
@@ -93,6 +138,8 @@ pub(super) fn read(row: &Row) -> Outcome<Message> {
     Ok(Message {
         id: MessageId(integer(row, messages::ID)?.unsigned_abs()),
         mail,
+        member: text_if_any(row, messages::MEMBER).map(MemberId::parse).transpose()?,
+        occasion: text_if_any(row, messages::OCCASION).map(str::to_owned),
         state: state.ok_or_else(|| Invalid::new("state", "must be the name of a state"))?,
         queued_at: time(row, messages::QUEUED_AT)?,
         sent_at: time_if_any(row, messages::SENT_AT)?,

@@ -128,6 +128,10 @@ pub(super) fn text(row: &Row, column: usize) -> Outcome<&str> {
     text.ok_or_else(|| Unreadable::new("a column has no text"))
 }
 
+pub(super) fn text_if_any(row: &Row, column: usize) -> Option<&str> {
+    row.columns.get(column).and_then(Value::text)
+}
+
 /// A part that the record must have.
 pub(super) fn part(row: &Row, part: usize) -> Outcome<std::borrow::Cow<'_, str>> {
     row.body.part(part).ok_or_else(|| Unreadable::new("a part is missing"))

@@ -62,8 +62,12 @@ pub const TABLES: &[&Table] = &[
     &committee_days::TABLE,
     &committee_briefs::TABLE,
     &committee_takes::TABLE,
+    &operator_acts::TABLE,
     &trees::TABLE,
     &tiles::TABLE,
+    &webhooks::TABLE,
+    &notices::TABLE,
+    &deliveries::TABLE,
 ];
 
 table! {
@@ -121,9 +125,16 @@ table! {
         SENT_AT "sent_at" Time,
         DUE_AT "due_at" Time,
         ATTEMPTS "attempts" Integer,
+        // The member that it is for.
+        MEMBER "member" Text,
+        // Of a message that is queued once: what makes it unique.
+        OCCASION "occasion" Text,
     }
     parts { RECIPIENT "recipient", SUBJECT "subject", TEXT "body", LAST_ERROR "last_error", }
-    indexes { BY_STATE "messages_by_state" [STATE ID], }
+    indexes {
+        BY_STATE "messages_by_state" [STATE ID],
+        BY_OCCASION "messages_by_occasion" [OCCASION] unique,
+    }
 }
 
 table! {
@@ -162,7 +173,7 @@ table! {
 }
 
 table! {
-    /// Takes. Only `current` ever changes.
+    /// Takes. Only `current` and the mark of an operator ever change, and texts are erased.
     takes, key 1;
     columns {
         ID "id" Integer,
@@ -174,10 +185,14 @@ table! {
         FILED_AT "filed_at" Time,
         // 1, or null once a later revision supersedes it.
         CURRENT "current" Integer,
+        // When and why an operator withheld its texts.
+        WITHHELD_AT "withheld_at" Time,
+        WITHHELD_NOTE "withheld_note" Text,
     }
     // The signature is followed by the version of the session, and that of a sealed take also by the salt of its
-    // seal, each after a dot. The payload is the signed text.
-    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", }
+    // seal, each after a dot. The payload is the signed text. Of texts that were erased there are the digest and, after a
+    // space, the seal.
+    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", REMOVED "removed", }
     indexes {
         BY_SESSION "takes_by_session" [SESSION ID],
         BY_NONCE "takes_by_nonce" [MEMBER NONCE] unique,
@@ -271,6 +286,28 @@ table! {
 }
 
 table! {
+    /// What operators did.
+    operator_acts, key 1, transient;
+    columns {
+        // Random.
+        ID "id" Bytes,
+        AT "at" Time,
+        BY "by" Text,
+        ACT "act" Text,
+        TARGET "target" Text,
+        NOTE "note" Text,
+        // The day, for acts that strangers cause: so many of them are kept of a day.
+        STRANGER_DAY "stranger_day" Text,
+    }
+    parts {}
+    indexes {
+        BY_TIME "operator_acts_by_time" [AT ID],
+        BY_ACTOR "operator_acts_by_actor" [BY AT ID],
+        BY_STRANGER_DAY "operator_acts_by_stranger_day" [STRANGER_DAY ID],
+    }
+}
+
+table! {
     /// The state of the tree over the log: at most one record, with the key 1.
     trees, key 1, transient;
     columns {
@@ -295,12 +332,67 @@ table! {
     indexes {}
 }
 
+table! {
+    /// How far each webhook has got.
+    webhooks, key 1, transient;
+    columns { URL "url" Text, }
+    parts { RECORD "record", }
+    indexes {}
+}
+
+table! {
+    /// Events for webhooks that are no entries of the log.
+    notices, key 1, transient;
+    columns {
+        ID "id" Integer,
+        NOTED_AT "noted_at" Time,
+        EVENT "event" Text,
+        // What makes it unique among those of its event.
+        NAME "name" Text,
+    }
+    parts { DATA "data", }
+    indexes {
+        BY_NAME "notices_by_name" [EVENT NAME] unique,
+        BY_TIME "notices_by_time" [NOTED_AT ID],
+    }
+}
+
+table! {
+    /// Deliveries to webhooks.
+    deliveries, key 1, transient;
+    columns {
+        ID "id" Integer,
+        URL "url" Text,
+        STATE "state" Text,
+        QUEUED_AT "queued_at" Time,
+        DELIVERED_AT "delivered_at" Time,
+        DUE_AT "due_at" Time,
+        ATTEMPTS "attempts" Integer,
+        // The same as `due_at` while it is queued, else null.
+        NEXT_AT "next_at" Time,
+        // 1 if its last attempt failed, else null.
+        FAILED "failed" Integer,
+    }
+    parts { EVENT_ID "event_id", EVENT "event", LAST_ERROR "last_error", BODY "body", }
+    indexes {
+        BY_STATE "deliveries_by_state" [STATE ID],
+        BY_URL "deliveries_by_url" [URL STATE ID],
+        BY_NEXT "deliveries_by_next" [URL NEXT_AT ID],
+        BY_FAILURE "deliveries_by_failure" [URL FAILED ID],
+        BY_TIME "deliveries_by_time" [QUEUED_AT ID],
+    }
+}
+
 /// The sequence of the ids of takes.
 pub(super) const TAKES: &str = "takes";
 /// The sequence of the ids of sessions.
 pub(super) const SESSIONS: &str = "sessions";
 /// The sequence of the ids of messages.
 pub(super) const MESSAGES: &str = "messages";
+/// The sequence of the ids of notices.
+pub(super) const NOTICES: &str = "notices";
+/// The sequence of the ids of deliveries.
+pub(super) const DELIVERIES: &str = "deliveries";
 /// The sequence of the ids of submissions to the committee.
 pub(super) const COMMITTEE_TAKES: &str = "committee_takes";
 /// The sum of the sizes of all documents in collections that have a limited size.

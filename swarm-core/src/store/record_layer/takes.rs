@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::rows::{Outcome, integer, number, part, small, time};
+use super::rows::{Outcome, integer, number, part, small, text, time, time_if_any};
 use super::tables::{TAKES, members, sessions, takes};
 use super::{Answers, Change, Made, TenantRecords, unexpected};
 use crate::domain::json::Json;
 use crate::domain::{
-    AttemptId, Revision, SessionId, Signed, Take, TakeDraft, TakeId, TakeOnFile, Timestamp,
+    AttemptId, Digest, Note, Revision, SessionId, Signed, Take, TakeDraft, TakeId, TakeOnFile,
+    TextDigests, Timestamp, Withheld,
 };
 use crate::proof::canonical;
 use crate::store::backend::{
@@ -20,7 +21,7 @@ use crate::store::backend::{
 use crate::store::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
 use crate::store::{
     Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
-    TakeContext, TakeQuery, Takes, time_of_read,
+    TakeContext, TakeMark, TakeMarks, TakeQuery, Takes, time_of_read,
 };
 
 #[async_trait]
@@ -194,6 +195,81 @@ impl<B: Backend> Takes for TenantRecords<B> {
         };
         filed.into_iter().filter_map(take).collect::<Outcome<_>>().map_err(found.corrupt())
     }
+
+    async fn mark_takes(&self, marks: &TakeMarks) -> Result<Option<Timestamp>> {
+        const OP: &str = "mark takes";
+        let TakeMarks { session, expected, author, takes: marked, acts } = marks;
+        let mut checks = vec![Check::Version {
+            table: &sessions::TABLE,
+            key: vec![session.id.0.into()],
+            expected: Some(*expected),
+        }];
+        checks.extend(author.as_ref().map(|(id, version)| Check::Version {
+            table: &members::TABLE,
+            key: super::members::key(id),
+            expected: Some(*version),
+        }));
+        let mut change = Change { checks, ..Change::default() };
+        change.writes.push(super::session_row::replacement(session.clone()));
+        for (take, mark) in marked {
+            match mark {
+                TakeMark::Withheld(note) => {
+                    change.writes.extend(set_mark(take.id, Term::Now, note.as_str().into()));
+                }
+                TakeMark::Restored => {
+                    let none = || Value::Null.into();
+                    change.writes.extend(set_mark(take.id, none(), none()));
+                }
+                TakeMark::Erased(note) => {
+                    change.erases = true;
+                    change.writes.extend(self.erasure(OP, take, note).await?);
+                }
+            }
+        }
+        change.entries.extend(acts.iter().map(|act| super::acts::entry_on(act, session.id)));
+        Ok(match self.commit(OP, change).await? {
+            Made::Now(assigned) => Some(assigned.at),
+            Made::Before(_) | Made::Unmet(..) => None,
+        })
+    }
+}
+
+impl<B: Backend> TenantRecords<B> {
+    /// Removes the texts of a take. No other commit changes it meanwhile: its marks have the version of the session as their
+    /// guard, and its author, which has a guard too, files no further revision.
+    async fn erasure(&self, op: &'static str, take: &Take, note: &Note) -> Result<Option<Write>> {
+        let mut found = self.read(op, vec![Query::Rows(with_id(take.id))]).await?;
+        let Some(row) = found.row() else { return Ok(None) };
+        let mut columns: Vec<Term> = row.columns.iter().cloned().map(Term::Value).collect();
+        let [at, note] = match &take.withheld {
+            Some(_) => mark(take.withheld.as_ref()),
+            None => [Term::Now, note.as_str().into()],
+        };
+        for (column, value) in [(takes::WITHHELD_AT, at), (takes::WITHHELD_NOTE, note)] {
+            if let Some(slot) = columns.get_mut(column) {
+                *slot = value;
+            }
+        }
+        let without = match &take.withheld {
+            Some(withheld) => take.without_texts(withheld),
+            // The time is that of the commit, in the column.
+            None => take.without_texts(&Withheld {
+                at: Timestamp::EPOCH,
+                note: Note::none(),
+                removed: None,
+            }),
+        };
+        Ok(Some(Write::Put { table: &takes::TABLE, columns, body: body(without) }))
+    }
+}
+
+/// Sets the columns of a mark.
+fn set_mark(take: TakeId, at: Term, note: Term) -> [Write; 2] {
+    [(takes::WITHHELD_AT, at), (takes::WITHHELD_NOTE, note)].map(|(column, value)| Write::Set {
+        range: Range::key(&takes::TABLE, vec![take.0.into()]),
+        column,
+        value,
+    })
 }
 
 /// The conditions under which a take is filed, each with the outcome if it is not met. `spent` is the range of the takes with
@@ -258,11 +334,19 @@ impl Authored {
         let Self { member, nonce, attempt } = self;
         let revision = u64::from(take.revision.get()).into();
         let (session, attempt) = (take.session_id.0.into(), attempt.0.as_slice().into());
-        vec![id, session, member, revision, nonce, attempt, filed_at, Term::from(1_u64)]
+        let [withheld_at, note] = mark(take.withheld.as_ref());
+        let current = Term::from(1_u64);
+        vec![id, session, member, revision, nonce, attempt, filed_at, current, withheld_at, note]
     }
 }
 
-/// A take without the id and the time that its commit assigned.
+/// The values of [`takes::WITHHELD_AT`] and [`takes::WITHHELD_NOTE`].
+fn mark(withheld: Option<&Withheld>) -> [Term; 2] {
+    let note = withheld.map(|withheld| withheld.note.as_str());
+    [withheld.map(|withheld| withheld.at).into(), note.into()]
+}
+
+/// A take without the id and the time that its commit assigned, and without its mark.
 struct Filled(Take);
 
 impl Parts for Filled {
@@ -272,6 +356,7 @@ impl Parts for Filled {
             takes::PUBLIC_KEY => Some(take.public_key.to_string().into()),
             takes::SIGNATURE => Some(proof_text(take).into()),
             takes::PAYLOAD => Some(canonical(take.draft()).into()),
+            takes::REMOVED => removed_text(take).map(Cow::Owned),
             _ => None,
         }
     }
@@ -281,12 +366,40 @@ pub(super) fn body(take: Take) -> Body {
     Body::of(Filled(take))
 }
 
+fn removed_text(take: &Take) -> Option<String> {
+    if take.has_texts() {
+        return None;
+    }
+    let seal = take.seal().map(|seal| format!(" {seal}")).unwrap_or_default();
+    Some(format!("{}{seal}", take.digest()))
+}
+
+fn read_removed(text: &str) -> Outcome<TextDigests> {
+    let (digest, seal) = text.split_once(' ').unzip();
+    let digest = Digest::parse(digest.unwrap_or(text))?;
+    Ok(TextDigests { digest, seal: seal.map(Digest::parse).transpose()? })
+}
+
 /// Reads a take whose parts were all read.
 pub(super) fn read(row: &Row) -> Outcome<Arc<Take>> {
+    let take = filed(row)?;
+    // The mark changes without the body, whose value is kept.
+    let Some(at) = time_if_any(row, takes::WITHHELD_AT)? else { return Ok(take) };
+    let note = Note::parse(text(row, takes::WITHHELD_NOTE)?)?;
+    let removed = match row.body.source() {
+        Some(Filled(take)) => take.withheld.as_ref().and_then(|withheld| withheld.removed),
+        None => row.body.part(takes::REMOVED).map(|text| read_removed(&text)).transpose()?,
+    };
+    let withheld = Some(Withheld { at, note, removed });
+    Ok(Arc::new(Take { withheld, ..Take::clone(&take) }))
+}
+
+/// Reads a take without its mark.
+fn filed(row: &Row) -> Outcome<Arc<Take>> {
     row.body.value(|| {
         let (id, filed_at) = (TakeId(number(row, takes::ID)?), time(row, takes::FILED_AT)?);
         if let Some(Filled(take)) = row.body.source() {
-            return Ok(Arc::new(Take { id, filed_at, ..take.clone() }));
+            return Ok(Arc::new(Take { id, filed_at, withheld: None, ..take.clone() }));
         }
         let payload = Json::read(part(row, takes::PAYLOAD)?.as_bytes())?;
         let payload = TakeDraft::read(&mut payload.into_object())?;
@@ -301,6 +414,7 @@ pub(super) fn read(row: &Row) -> Outcome<Arc<Take>> {
             public_key: public_key(&part(row, takes::PUBLIC_KEY)?)?,
             signed: Arc::new(Signed { payload, signature }),
             salt,
+            withheld: None,
         }))
     })
 }

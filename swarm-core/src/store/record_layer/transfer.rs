@@ -341,6 +341,11 @@ impl Restoring {
                 items.push(Item::Write(Write::Insert { table, columns, body }));
                 Some((table, id))
             }
+            Logged::TakeMark(session, entry) => {
+                topic = Value::from(session.0).integer();
+                body = acts::body(&LogEntry::clone(&entry).into());
+                None
+            }
             Logged::Entry(entry) => match &*entry {
                 LogEntry::Opening(opening) => {
                     body = acts::opening();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::domain::json::{Json, Object};
-use crate::domain::{Contact, Invalid, PublicKey, Revision, SecretHash, Timestamp};
+use crate::domain::{Contact, Digest, Invalid, PublicKey, Revision, SecretHash, Timestamp};
 use crate::proof::hex;
 
 /// A string, or `null`.
@@ -45,6 +45,14 @@ pub(super) fn time_if_any(
 /// A required time.
 pub(super) fn time(fields: &mut Object, field: &'static str) -> Result<Timestamp, Invalid> {
     present(field, time_if_any(fields, field)?)
+}
+
+/// An optional digest.
+pub(super) fn digest_if_any(
+    fields: &mut Object,
+    field: &'static str,
+) -> Result<Option<Digest>, Invalid> {
+    fields.text_if_any(field)?.map(Digest::parse).transpose()
 }
 
 /// An optional integer.

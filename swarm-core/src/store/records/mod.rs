@@ -8,16 +8,19 @@ mod fields;
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use self::fields::{
-    contact, contact_if_any, hash, hash_if_any, key_if_any, number, object, object_if_any, present,
-    revision, text, time, time_if_any, whole, whole_if_any,
+    contact, contact_if_any, digest_if_any, hash, hash_if_any, key_if_any, number, object,
+    object_if_any, present, revision, text, time, time_if_any, whole, whole_if_any,
 };
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Figures, Invalid, Lens, Mail,
-    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Outcome, Participation,
-    Question, Quorum, Quote, Roster, STANCES, Salt, Session, SessionId, SessionState, Signature,
-    Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId, Voided,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Digest, Figures, Invalid, Lens, Mail,
+    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Note, NoticeId, Outcome,
+    Participation, Question, Quorum, Quote, Roster, STANCES, Salt, Seq, Session, SessionId,
+    SessionState, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
+    TextDigests, Voided, Webhook, Withheld,
 };
 
 pub use fields::public_key;
@@ -148,9 +151,17 @@ pub(super) fn read_bucket(name: Json) -> Result<Bucket, Invalid> {
     }
 }
 
+/// With the digest of the snapshot as it was written, if write-ups were withheld since.
 impl Record for Snapshot {
     fn to_text(&self) -> String {
-        json::write(self)
+        #[derive(Serialize)]
+        struct Kept<'a> {
+            #[serde(flatten)]
+            snapshot: &'a Snapshot,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            digest: Option<Digest>,
+        }
+        json::write(&Kept { snapshot: self, digest: self.original })
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
@@ -158,6 +169,7 @@ impl Record for Snapshot {
             figures: read_figures(fields)?,
             weights: fields.list_if_any("weights", weight)?,
             quotes: present("quotes", fields.list_if_any("quotes", quote)?)?,
+            original: digest_if_any(fields, "digest")?,
         })
     }
 }
@@ -219,17 +231,22 @@ fn quote(entry: Json) -> Result<Quote, Invalid> {
         revision: revision(&mut fields)?,
         stance: Stance::parse(fields.text("stance")?)?,
         confidence: Confidence::parse(fields.number("confidence")?)?,
-        body: Body::parse(fields.text("body")?)?,
+        body: match fields.bool_if_any("withheld")? {
+            Some(true) => None,
+            _ => Some(Body::parse(fields.text("body")?)?),
+        },
     })
 }
 
-/// The public record, which does not have the version of the session: reading it leaves that 0.
+/// The public record, with texts that are withheld, or with their digest if they were erased. It does not have the
+/// version of the session: reading it leaves that 0.
 impl Record for Take {
     fn to_text(&self) -> String {
-        json::write(self)
+        self.kept_text()
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let has_texts = fields.has("body");
         let payload = TakeDraft::read(fields)?;
         let signature = Signature::parse(fields.text("signature")?)?;
         Ok(Self {
@@ -241,8 +258,22 @@ impl Record for Take {
             signed: Arc::new(Signed { payload, signature }),
             public_key: present("publicKey", key_if_any(fields)?)?,
             salt: fields.text_if_any("salt")?.map(Salt::parse).transpose()?,
+            withheld: match object_if_any(fields, "withheld") {
+                Some(mut mark) => Some(Withheld {
+                    at: time(&mut mark, "at")?,
+                    note: Note::parse(mark.text("note")?)?,
+                    removed: (!has_texts).then(|| removed(fields)).transpose()?,
+                }),
+                None => None,
+            },
         })
     }
+}
+
+/// Reads the digests of texts that the record does not have.
+fn removed(fields: &mut Object) -> Result<TextDigests, Invalid> {
+    let digest = present("digest", digest_if_any(fields, "digest")?)?;
+    Ok(TextDigests { digest, seal: digest_if_any(fields, "sealed")? })
 }
 
 /// What the log has of a take besides its payload and its key.
@@ -279,9 +310,38 @@ pub fn read_proof(text: &str) -> Result<TakeProof, Invalid> {
     Ok(TakeProof { signature, session_version, salt })
 }
 
+impl Record for Webhook {
+    fn to_text(&self) -> String {
+        let closing = self.closing.iter().map(|(session, deadline)| {
+            Json::from([("session", number(session.0)), ("deadline", text(Some(*deadline)))])
+        });
+        json::write(&Json::from([
+            ("url", Json::from(self.url.as_str())),
+            ("log", number(self.log)),
+            ("seq", number(self.seq.0)),
+            ("notice", number(self.notice.0)),
+            ("closing", closing.collect::<Json>()),
+        ]))
+    }
+
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let told = |json: Json| {
+            let mut fields = json.into_object();
+            Ok((SessionId(whole(&mut fields, "session")?), time(&mut fields, "deadline")?))
+        };
+        Ok(Self {
+            url: fields.text("url")?,
+            log: whole(fields, "log")?,
+            seq: Seq(whole(fields, "seq")?),
+            notice: NoticeId(whole(fields, "notice")?),
+            closing: fields.list_if_any("closing", told)?.unwrap_or_default(),
+        })
+    }
+}
+
 impl Record for Message {
     fn to_text(&self) -> String {
-        json::write(&Json::from([
+        let fields = [
             ("id", number(self.id.0)),
             ("to", contact(&self.mail.to)),
             ("subject", Json::from(self.mail.subject.as_str())),
@@ -292,7 +352,11 @@ impl Record for Message {
             ("attempts", number(self.attempts)),
             ("lastError", text(self.last_error.as_ref())),
             ("dueAt", text(Some(self.due_at))),
-        ]))
+        ];
+        // Older records have no such fields.
+        let member = self.member.as_ref().map(|member| ("memberId", Json::from(member.as_str())));
+        let occasion = self.occasion.as_deref().map(|name| ("occasion", Json::from(name)));
+        json::write(&fields.into_iter().chain(member).chain(occasion).collect::<Json>())
     }
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
@@ -304,6 +368,8 @@ impl Record for Message {
                 subject: fields.text("subject")?,
                 body: fields.text("body")?,
             },
+            member: fields.text_if_any("memberId")?.map(MemberId::parse).transpose()?,
+            occasion: fields.text_if_any("occasion")?,
             state: state.ok_or_else(|| Invalid::new("state", "must be the name of a state"))?,
             queued_at: time(fields, "queuedAt")?,
             sent_at: time_if_any(fields, "sentAt")?,

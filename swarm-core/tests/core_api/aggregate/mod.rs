@@ -79,6 +79,7 @@ fn take(id: usize, member: usize, revision: usize, said: &Said, key: &PublicKey)
     };
     Arc::new(Take {
         salt: None,
+        withheld: None,
         id: TakeId(u64::try_from(id).unwrap() + 1),
         session_id: SessionId(1),
         session_version: 1,

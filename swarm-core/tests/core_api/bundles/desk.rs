@@ -16,7 +16,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
 use swarm_core::proof::tree::{self, Node, TreeHash};
 use swarm_core::proof::{KeyPair, opening_entry, take_entry};
-use swarm_core::rules::{self, SessionChange};
+use swarm_core::rules::{self, SessionChange, TakeMarks};
 use swarm_core::store::{Act, Aggregation, Versioned};
 use swarm_testing::{act, id, keys, moment, session_draft};
 
@@ -229,6 +229,27 @@ impl Desk {
         }));
     }
 
+    /// Withholds the texts of the take in this place.
+    pub(crate) fn withhold(&mut self, place: usize, note: &str) {
+        let (note, by) = (note.parse().unwrap(), by("grace", None));
+        let take = Arc::clone(&self.takes[place]);
+        self.mark(&rules::withhold(&self.versioned(), &take, note, &by).unwrap(), place);
+    }
+
+    /// Restores the texts of the take in this place.
+    pub(crate) fn restore(&mut self, place: usize) {
+        let take = Arc::clone(&self.takes[place]);
+        self.mark(&rules::restore(&self.versioned(), &take, &by("lin", None)).unwrap(), place);
+    }
+
+    fn mark(&mut self, marks: &TakeMarks, place: usize) {
+        self.takes[place] = Arc::new(marks.marked(self.now).next().unwrap());
+        self.session = marks.session.clone();
+        for act in &marks.acts {
+            self.log(act);
+        }
+    }
+
     pub(crate) fn brief(&mut self) {
         self.session = rules::after_act(self.session.clone());
         let act = rules::brief_published(&self.session, &by("ada", None));
@@ -272,6 +293,7 @@ impl Desk {
         };
         Take {
             salt: self.session.is_sealed().then(|| Salt([self.takes.len() as u8 + 1; 32])),
+            withheld: None,
             id: TakeId(self.takes.len() as u64 + 11),
             session_id: self.session.id,
             session_version: self.session.version,
@@ -366,7 +388,7 @@ impl Desk {
         match &line.entry {
             LogEntry::Take(take) => take.session_id == self.session.id,
             LogEntry::Session(act) => act.session.id == self.session.id,
-            LogEntry::Operation(_) | LogEntry::Opening(_) => true,
+            LogEntry::Operation(_) | LogEntry::Opening(_) | LogEntry::TakeMark(_) => true,
             LogEntry::Member(member) => member.act == MemberAct::Erased,
             _ => false,
         }
@@ -377,7 +399,7 @@ impl Desk {
             other.draft().member_id == take.draft().member_id && other.id > take.id
         };
         let next = self.takes.iter().find(of_member);
-        TakeOnFile { take: Arc::clone(take), superseded_by: next.map(|next| next.id) }
+        TakeOnFile { take: take.shown(), superseded_by: next.map(|next| next.id) }
     }
 }
 

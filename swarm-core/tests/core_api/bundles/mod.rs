@@ -11,6 +11,7 @@ mod receipts;
 mod rewrites;
 mod seals;
 mod watched;
+mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

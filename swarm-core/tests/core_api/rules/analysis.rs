@@ -23,7 +23,7 @@ fn session(roster: &[&str], quotes: &[(&str, &str, f64)]) -> Session {
         revision: Revision::FIRST,
         stance: Stance::parse(*stance).unwrap(),
         confidence: Confidence::parse(*confidence).unwrap(),
-        body: Body::parse("").unwrap(),
+        body: Some(Body::parse("").unwrap()),
     };
     let quotes: Vec<_> = (1..).zip(quotes).map(quote).collect();
     let positions: Vec<_> = quotes.iter().filter_map(Position::of_quote).collect();

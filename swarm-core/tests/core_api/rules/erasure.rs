@@ -81,7 +81,10 @@ fn erased_message_is_cancelled() {
         assert!(erased.mail.to.is_erased());
         let erased = versioned(erased);
         assert!(erase_message(&erased).is_none());
-        assert_eq!(retry(&erased, now()).unwrap_err(), Refusal::MessageIs(becomes));
+        assert_eq!(
+            retry(&erased, now(), &Actor::OPERATOR).unwrap_err(),
+            Refusal::MessageIs(becomes)
+        );
     }
 }
 

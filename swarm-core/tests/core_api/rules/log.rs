@@ -52,6 +52,7 @@ fn take_is_logged_with_its_proof() {
     let signed = Arc::new(ada.keys.sign(ada.draft(&session, "nonce")));
     let take = Take {
         salt: None,
+        withheld: None,
         id: TakeId(5),
         session_id: SessionId(7),
         session_version: 1,

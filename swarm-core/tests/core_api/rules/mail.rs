@@ -1,6 +1,6 @@
 //! Delivery of messages: leases, retries and outcomes (API.md, 7.5).
 
-use swarm_core::domain::{MailState, Message, MessageId};
+use swarm_core::domain::{Actor, MailState, Message, MessageId};
 use swarm_core::rules::{
     Attempt, MAX_MAIL_ATTEMPTS, MessageChange, Refusal, cancel, lease, retry, settle,
 };
@@ -82,7 +82,8 @@ fn unsent_message_is_queued_again_or_cancelled() {
     let later = now().plus_millis(5);
     for state in MailState::ALL {
         let message = versioned(Message { state, attempts: 10, ..queued() });
-        let (queued_again, given_up) = (retry(&message, later), cancel(&message));
+        let (queued_again, given_up) =
+            (retry(&message, later, &Actor::OPERATOR), cancel(&message, &Actor::OPERATOR));
         if state == MailState::Sent {
             assert_eq!(queued_again.unwrap_err(), Refusal::MessageIs(state));
             assert_eq!(given_up.unwrap_err(), Refusal::MessageIs(state));

@@ -123,8 +123,10 @@ fn reactivation_restores_the_state() {
 fn only_applicants_can_be_rejected() {
     for state in MemberState::ALL {
         let before = versioned(in_state(state));
-        let (rejected, competing) =
-            (reject(&before, now()), reject_competing_application(&before, now()));
+        let (rejected, competing) = (
+            reject(&before, now(), &Actor::OPERATOR),
+            reject_competing_application(&before, now(), &Actor::OPERATOR),
+        );
         if state == Applied {
             let after = Member { state: Rejected, reviewed_at: Some(now()), ..in_state(Applied) };
             for change in [rejected.unwrap(), competing.unwrap()] {

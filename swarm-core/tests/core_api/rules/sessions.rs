@@ -37,6 +37,7 @@ fn takes(session: &Session) -> Vec<Arc<Take>> {
         let author = Author::named(name);
         Arc::new(Take {
             salt: None,
+            withheld: None,
             id: TakeId(number),
             session_id: session.id,
             session_version: 1,

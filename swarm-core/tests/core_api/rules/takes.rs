@@ -43,6 +43,7 @@ fn on_file(id: u64, revision: Revision, submission: &Submission) -> Arc<Take> {
     let (session_id, public_key) = (SessionId(7), ada().key());
     Arc::new(Take {
         salt: None,
+        withheld: None,
         id: TakeId(id),
         session_id,
         session_version: 1,

@@ -18,7 +18,7 @@ fn quote(take: u64, member: &str, stance: &str, confidence: f64) -> Quote {
         revision: Revision::FIRST,
         stance: Stance::parse(stance).unwrap(),
         confidence: Confidence::parse(confidence).unwrap(),
-        body: Body::parse("").unwrap(),
+        body: Some(Body::parse("").unwrap()),
     }
 }
 

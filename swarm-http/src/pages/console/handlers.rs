@@ -171,6 +171,8 @@ pub(super) async fn begin_session(
     let attempt = attempts.begin_sign_in(asker, token.as_bytes(), Instant::now());
     let attempt = attempt.map_err(|left| (RequestError::wait(left).into(), wait_text(left)))?;
     let Some(operator) = served.config().operators.with_token(&token).await else {
+        // The refusal does not depend on its record.
+        let _ = request.tenant().record_refused_sign_in().await;
         let fault = "This token is not one of an operator.".to_owned();
         return Err((RequestError::WrongToken.into(), fault));
     };
@@ -184,6 +186,8 @@ pub(super) async fn begin_session(
     let secret = URL_SAFE_NO_PAD.encode(secret);
     let of = (served.config().id.clone(), operator.name.clone(), token);
     let sign_in = console.sign_ins.begin(&secret, of, Instant::now());
+    // A store that does not answer, or takes no writes, does not keep operators out.
+    let _ = request.tenant().record_sign_in(&operator.name).await;
     Ok(NewSession { sign_in, operator, cookie: cookie::set(name, &secret) })
 }
 

@@ -6,6 +6,7 @@ pub(crate) enum PageId {
     Overview,
     Sessions,
     Session,
+    Take,
     Convene,
     Applications,
     Members,
@@ -15,16 +16,19 @@ pub(crate) enum PageId {
     Records,
     Committee,
     Outbox,
+    Webhooks,
     Acts,
+    AllActs,
     Store,
 }
 
 impl PageId {
     /// All pages.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Overview,
         Self::Sessions,
         Self::Session,
+        Self::Take,
         Self::Convene,
         Self::Applications,
         Self::Members,
@@ -34,12 +38,14 @@ impl PageId {
         Self::Records,
         Self::Committee,
         Self::Outbox,
+        Self::Webhooks,
         Self::Acts,
+        Self::AllActs,
         Self::Store,
     ];
 
     /// The sections, which each page links to.
-    pub(super) const SECTIONS: [Self; 9] = [
+    pub(super) const SECTIONS: [Self; 10] = [
         Self::Overview,
         Self::Sessions,
         Self::Applications,
@@ -48,6 +54,7 @@ impl PageId {
         Self::Records,
         Self::Committee,
         Self::Outbox,
+        Self::Webhooks,
         Self::Acts,
     ];
 
@@ -56,6 +63,7 @@ impl PageId {
             Self::Overview => "/operate",
             Self::Sessions => "/operate/sessions",
             Self::Session => "/operate/sessions/{id}",
+            Self::Take => "/operate/takes/{id}",
             Self::Convene => "/operate/convene",
             Self::Applications => "/operate/applications",
             Self::Members => "/operate/members",
@@ -65,7 +73,9 @@ impl PageId {
             Self::Records => "/operate/records",
             Self::Committee => "/operate/committee",
             Self::Outbox => "/operate/outbox",
+            Self::Webhooks => "/operate/webhooks",
             Self::Acts => "/operate/acts",
+            Self::AllActs => "/operate/acts/all",
             Self::Store => "/operate/store",
         }
     }
@@ -75,6 +85,7 @@ impl PageId {
             Self::Overview => "Waiting",
             Self::Sessions => "Sessions",
             Self::Session => "Session",
+            Self::Take => "Take",
             Self::Convene => "Convene",
             Self::Applications => "Applications",
             Self::Members => "Members",
@@ -84,7 +95,9 @@ impl PageId {
             Self::Records => "Records",
             Self::Committee => "Committee",
             Self::Outbox => "Outbox",
+            Self::Webhooks => "Webhooks",
             Self::Acts => "Acts",
+            Self::AllActs => "All acts",
             Self::Store => "Store",
         }
     }
@@ -92,9 +105,10 @@ impl PageId {
     /// The section of the page.
     pub(super) fn section(self) -> Self {
         match self {
-            Self::Session | Self::Convene => Self::Sessions,
+            Self::Session | Self::Take | Self::Convene => Self::Sessions,
             Self::Member => Self::Members,
             Self::Subject => Self::Subjects,
+            Self::AllActs => Self::Acts,
             Self::Store => Self::Overview,
             other => other,
         }

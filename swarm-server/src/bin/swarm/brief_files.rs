@@ -186,7 +186,11 @@ mod tests {
             [("active", true), ("inactive", false), ("inactive", false), ("active", true)]
         {
             let status = CommitteeStatus::parse(status).unwrap();
-            exported.committee.set_member_status(&exported.ada, status).await.unwrap();
+            exported
+                .committee
+                .set_member_status(&exported.ada, status, &Actor::OPERATOR)
+                .await
+                .unwrap();
             exported.refresh().await;
             assert_eq!(exported.brief.exists(), there, "{status}");
         }
@@ -232,7 +236,7 @@ mod tests {
             let committee = committees.tenant(&tenant, CommitteeSettings::default());
             let mut ada = fields(r#"{"id":"ada","name":"Ada"}"#);
             let ada = CommitteeMemberDraft::read(&mut ada).unwrap();
-            committee.create_member(&ada).await.unwrap();
+            committee.create_member(&ada, &Actor::OPERATOR).await.unwrap();
             let folder = tempfile::tempdir().unwrap();
             let (origin, brief) =
                 ("https://acme.example".to_owned(), folder.path().join("ada.json"));

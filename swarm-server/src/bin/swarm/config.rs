@@ -11,6 +11,7 @@ use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
 use crate::mail::{Smtp, checked_sender};
 use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
+use crate::webhooks::WebhookTable;
 
 /// The configuration file.
 #[derive(Default, Deserialize)]
@@ -60,6 +61,9 @@ pub(crate) struct TenantTable {
     pub(crate) footer: Vec<FooterTable>,
     #[serde(default)]
     pub(crate) witnesses: Vec<WitnessTable>,
+    pub(crate) remind: Option<String>,
+    #[serde(default)]
+    pub(crate) webhooks: Vec<WebhookTable>,
     #[serde(default)]
     pub(crate) quotas: QuotasTable,
     #[serde(default)]

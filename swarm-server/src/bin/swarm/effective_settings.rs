@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{Closes, ScheduleEntry, ScheduledRoster};
+use swarm_core::domain::{Closes, EventPattern, ScheduleEntry, ScheduledRoster};
 use swarm_core::rules;
 use swarm_core::service::NEXT_RUNS;
 use swarm_http::TenantConfig;
@@ -90,6 +90,15 @@ pub(crate) fn tenant_lines(
     }
     for witness in &tenant.witnesses {
         lines.push(format!("witness: {} at {}", witness.key.name(), witness.url));
+    }
+    lines.extend(tenant.webhooks.iter().map(|webhook| {
+        let events: Vec<_> = webhook.events.iter().map(EventPattern::as_str).collect();
+        let events = if events.is_empty() { "all events".to_owned() } else { events.join(", ") };
+        let closing = webhook.closing.map(|lead| format!("; closing {} ahead", span(lead)));
+        format!("webhook: {}: {events}{}", webhook.shown_url(), closing.unwrap_or_default())
+    }));
+    if let Some(before) = tenant.remind_millis {
+        lines.push(format!("reminders: {} before a deadline", span(before)));
     }
     // Written by `Debug`, so that no quota can be forgotten.
     let quotas = format!("{:?}", tenant.quotas);

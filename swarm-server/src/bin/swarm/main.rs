@@ -31,6 +31,7 @@ mod transfer;
 mod trust;
 mod verify;
 mod watch;
+mod webhooks;
 mod witnesses;
 
 use std::process::ExitCode;

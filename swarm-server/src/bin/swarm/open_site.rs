@@ -4,13 +4,18 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use swarm_core::Timestamp;
+use swarm_core::service::{WebhookSender, with_causes};
 use swarm_http::{HostTable, ServedTenant, Services, Site, TenantConfig};
-use swarm_maintenance::{DeliverMail, LogQueuedMail, Maintenance, OfferCheckpoints};
+use swarm_maintenance::{
+    DeliverMail, DeliverWebhooks, LogQueuedMail, Maintenance, OfferCheckpoints, RemindMembers,
+    Reminding,
+};
 
 use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
 use crate::secrets::{GivenToken, mint_token};
+use crate::webhooks::HttpSender;
 use crate::{Failure, console, tenants, witnesses};
 
 /// The consequence of a changed `key_prefix`.
@@ -99,14 +104,33 @@ pub(crate) async fn open(
     })
 }
 
+/// Begins the webhooks of all tenants, so that they are told what is committed from now on.
+pub(crate) async fn begin_webhooks(site: &Site) {
+    for served in site.tenants() {
+        if let Err(error) = served.tenant().begin_webhooks().await {
+            let tenant = &served.config().id;
+            tracing::error!(%tenant, error = with_causes(&error), "webhooks not begun");
+        }
+    }
+}
+
+/// When the members of a tenant are reminded.
+fn reminding(tenant: &TenantConfig) -> Option<Reminding> {
+    let before_millis = tenant.remind_millis?;
+    Some(Reminding { before_millis, origin: tenant.origin_without_request() })
+}
+
 impl OpenSite {
     /// The background work.
     pub(crate) fn maintenance(&self) -> Maintenance<Site> {
         let exports = Arc::clone(&self.exports);
+        let sender: Arc<dyn WebhookSender> = Arc::new(HttpSender::default());
         let maintenance = self.site.maintenance();
         let maintenance = maintenance
             .with(move || ExportBriefs::new(Arc::clone(&exports)))
-            .with(|| OfferCheckpoints::new(|served: &ServedTenant| witnesses::of(served.config())));
+            .with(|| OfferCheckpoints::new(|served: &ServedTenant| witnesses::of(served.config())))
+            .with(|| RemindMembers::new(|served: &ServedTenant| reminding(served.config())))
+            .with(move || DeliverWebhooks::new(Arc::clone(&sender)));
         match self.smtp.clone() {
             Some(smtp) => maintenance.with(move || {
                 let smtp = smtp.clone();
@@ -119,9 +143,27 @@ impl OpenSite {
     /// Reloads the tenants. An error in the file is logged and changes nothing.
     pub(crate) fn reload(&self, file: &Path) {
         match self.replace_tenants(file) {
-            Ok(count) => tracing::info!(count, "tenants reloaded"),
+            Ok(count) => {
+                tracing::info!(count, "tenants reloaded");
+                // Those that are new are told what is committed from now on.
+                let site = Arc::clone(&self.site);
+                tokio::spawn(async move { begin_webhooks(&site).await });
+                self.record_reload();
+            }
             Err(error) => tracing::error!(%error, "tenants not reloaded"),
         }
+    }
+
+    /// Records the reload with the acts of operators of each tenant.
+    fn record_reload(&self) {
+        let tenants = self.site.tenants();
+        tokio::spawn(async move {
+            for served in tenants {
+                if let Err(error) = served.tenant().record_reload().await {
+                    tracing::warn!(tenant = %served.config().id, %error, "reload not recorded");
+                }
+            }
+        });
     }
 
     fn replace_tenants(&self, file: &Path) -> Result<usize, Failure> {

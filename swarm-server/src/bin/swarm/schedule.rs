@@ -8,6 +8,14 @@ use swarm_core::domain::{
     ScheduledRoster, SubjectId, TimeOfDay, TimeZone, Weekdays, span_millis,
 };
 
+/// The milliseconds of a duration: a whole number with `s`, `m`, `h` or `d`.
+pub(crate) fn millis(text: &str) -> Option<i64> {
+    match Closes::after(text) {
+        Ok(Closes::After(millis)) => Some(millis),
+        _ => None,
+    }
+}
+
 /// A `[[tenants.schedule]]` table, not yet checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -67,6 +67,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let open = open_site::open(config, secrets::admin_token()?, expiry, open_store).await?;
     if !read_only {
         check_logs(&open.site).await;
+        open_site::begin_webhooks(&open.site).await;
     }
     count_warnings(&open.site, checkpoints).await?;
     if let Some(stored) = stored {

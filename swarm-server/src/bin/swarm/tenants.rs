@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use swarm_core::domain::committee::KeyPrefix;
-use swarm_core::domain::{Actor, AdminTokenHash, Invalid, Quotas, TimeOfDay};
+use swarm_core::domain::{Actor, AdminTokenHash, Invalid, MAX_WINDOW_MILLIS, Quotas, TimeOfDay};
 use swarm_core::store::Transfer;
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{AdminTokens, FooterLink, Host, Operator, PublicOrigin, Role, TenantConfig};
@@ -14,9 +14,9 @@ use crate::config::{
 };
 use crate::failure::with_causes;
 use crate::mail::checked_sender;
-use crate::schedule::schedule;
+use crate::schedule::{millis, schedule};
 use crate::secrets::check_token;
-use crate::{Failure, witnesses};
+use crate::{Failure, webhooks, witnesses};
 
 /// The only tenant of a server without configured tenants, on every host. `source` names the place of the token in
 /// errors.
@@ -64,6 +64,10 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     }
     tenant.witnesses =
         witnesses::configured(&table.witnesses).map_err(|fault| bad("witnesses", &fault))?;
+    tenant.webhooks =
+        webhooks::configured(&table.webhooks).map_err(|fault| bad("webhooks", &fault))?;
+    tenant.remind_millis =
+        table.remind.as_deref().map(remind).transpose().map_err(|rule| bad("remind", rule))?;
     tenant.quotas = quotas(&table.quotas);
     if table.retention_days == Some(0) {
         return Err(bad("retention_days", "must be at least 1").into());
@@ -75,6 +79,12 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     tenant.committee = committee(&table.committee)
         .map_err(|invalid| bad(&format!("committee.{}", invalid.field), &invalid.rule))?;
     Ok(tenant)
+}
+
+/// How long before a deadline members are reminded. The error is the rule.
+fn remind(text: &str) -> Result<i64, &'static str> {
+    let before = millis(text).filter(|before| (1_000..=MAX_WINDOW_MILLIS).contains(before));
+    before.ok_or("must be from 1s to 31d, as in 30m")
 }
 
 /// The operators of a tenant of the file, that of `admin_token_hash` first.

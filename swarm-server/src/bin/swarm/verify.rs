@@ -99,7 +99,8 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
         );
     }
     let verdict = verify(&fields, options.key.as_deref(), source.take())?;
-    Ok(Lines { text: verdict.sentences, holds: verdict.holds, notable: 0 })
+    let notable = usize::from(verdict.withheld);
+    Ok(Lines { text: verdict.sentences, holds: verdict.holds, notable })
 }
 
 fn verify_bundle(

@@ -135,6 +135,7 @@ fn take_by_a_key_that_no_entry_registered_is_noticed() {
         signed: Arc::new(key.sign(draft)),
         public_key: swarm_core::domain::PublicKey::parse(&key.public_key()).unwrap(),
         salt: None,
+        withheld: None,
     };
     forged.append(LogEntry::Take(take_entry(&take)), true);
     forged.takes.push(take);

@@ -92,14 +92,16 @@ fn generate(committee: &CommitteeTenant, order: &Value) {
 }
 
 fn deactivate(committee: &CommitteeTenant) {
-    now(committee.set_member_status(&member(), CommitteeStatus::Inactive)).unwrap();
+    now(committee.set_member_status(&member(), CommitteeStatus::Inactive, &Actor::OPERATOR))
+        .unwrap();
 }
 
 #[test]
 fn key_rotated_before_the_commit_is_invalid() {
     let interleaving = Interleaving::start();
-    let rotate =
-        |committee: &CommitteeTenant| drop(now(committee.rotate_member_key(&member())).unwrap());
+    let rotate = |committee: &CommitteeTenant| {
+        drop(now(committee.rotate_member_key(&member(), &Actor::OPERATOR)).unwrap())
+    };
     refused(interleaving.submit_with(rotate), 401, "invalid key");
     interleaving.assert_stored(0);
 }
@@ -213,8 +215,11 @@ fn id_created_before_the_commit_is_taken() {
     let body = json!({ "id": "n", "name": "Another" });
     let create = |committee: &CommitteeTenant| {
         let draft = json!({ "id": "n", "name": "The first" });
-        now(committee.create_member(&CommitteeMemberDraft::read(&mut fields(&draft)).unwrap()))
-            .unwrap();
+        now(committee.create_member(
+            &CommitteeMemberDraft::read(&mut fields(&draft)).unwrap(),
+            &Actor::OPERATOR,
+        ))
+        .unwrap();
     };
     let send = || chair(&interleaving.fixture.client, "/members", &body);
     refused(

@@ -52,7 +52,9 @@ fn role_is_shown_what_it_may_do_and_nothing_else() {
     let server = server();
     let client = server.client();
     client.convene("2026-11-21", "aurora");
-    let member = Author::join(&client, "Ada").id;
+    let author = Author::join(&client, "Ada");
+    client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    let member = author.id;
     Author::apply(&client, "Bo");
     let [reader, operator, admin] =
         ["reader", "operator", "admin"].map(|token| forms(&client, token, member.as_str()));
@@ -83,7 +85,9 @@ fn no_link_of_the_console_leads_to_a_refusal() {
     let server = server();
     let client = server.client();
     client.convene("2026-11-21", "aurora");
-    let member = Author::join(&client, "Ada").id;
+    let author = Author::join(&client, "Ada");
+    client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    let member = author.id;
     Author::apply(&client, "Bo");
     for token in ["reader", "operator", "admin"] {
         let visitor = Visitor::signed_in_with(&client, token);

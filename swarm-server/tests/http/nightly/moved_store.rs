@@ -158,6 +158,7 @@ fn row(authors: &[Author], id: u64, seq: Seq, at: Timestamp) -> LogRow {
         revision: Revision::new(u8::try_from(revision + 1).unwrap()).unwrap(),
         public_key: PublicKey::parse(&author.key.public_key()).unwrap(),
         salt: None,
+        withheld: None,
         signed: Arc::new(author.key.sign(draft)),
     };
     LogRow { seq, at, logged: Logged::Take(Arc::new(take)) }

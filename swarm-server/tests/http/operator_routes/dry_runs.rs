@@ -133,6 +133,8 @@ fn dry_run_answers_like_the_change() {
             "/api/swarm/admin/sessions" => &["session", "id"],
             "/api/swarm/admin/subjects/{id}/snapshots" => &["snapshot", "id"],
             "/api/swarm/admin/sessions/{id}/brief" => &["brief", "id"],
+            "/api/swarm/admin/mail/test" => &["message", "id"],
+            "/api/swarm/admin/webhooks/test" => &["delivery", "id"],
             "/api/swarm/admin/rotate-key" => &["token"],
             "/api/ic/admin/members" | "/api/ic/admin/members/{id}/rotate-key" => &["api_key"],
             _ => &[],

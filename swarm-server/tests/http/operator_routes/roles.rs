@@ -30,17 +30,18 @@ fn send(client: &Client, request: &Request, token: &str) -> Answer {
 }
 
 /// What each role may do, as API.md, 13.2 says it: by what a change is about.
-const OF_OPERATORS: [&str; 8] = [
+const OF_OPERATORS: [&str; 9] = [
     "/api/swarm/admin/subjects",
     "/api/swarm/admin/sessions",
     "/api/swarm/admin/memos",
+    "/api/swarm/admin/takes",
     "/api/swarm/admin/regime",
     "/api/swarm/admin/signals",
     "/api/ic/admin/day",
     "/api/ic/admin/briefs",
     "/api/ic/admin/synthesis",
 ];
-const OF_ADMINS: [&str; 10] = [
+const OF_ADMINS: [&str; 12] = [
     "/api/swarm/admin/members/update",
     "/api/swarm/admin/activate",
     "/api/swarm/admin/reject",
@@ -49,6 +50,8 @@ const OF_ADMINS: [&str; 10] = [
     "/api/swarm/admin/erase",
     "/api/swarm/admin/rotate-key",
     "/api/swarm/admin/outbox",
+    "/api/swarm/admin/mail",
+    "/api/swarm/admin/webhooks",
     "/api/swarm/admin/accept",
     "/api/ic/admin/members",
 ];

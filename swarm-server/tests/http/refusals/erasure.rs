@@ -46,22 +46,6 @@ fn log(fixture: &Fixture) -> Vec<Value> {
     log["entries"].as_array().unwrap().clone()
 }
 
-/// What a store keeps outside of this process: the files of SQLite, the values of all keys of Redis.
-fn kept(backend: &Backend) -> Vec<u8> {
-    if let Some(folder) = &backend.folder {
-        let files = std::fs::read_dir(folder.path()).unwrap();
-        return files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
-    }
-    let Some(redis) = &backend.redis else { return Vec::new() };
-    let value = |key: &str| match redis.cli(&["TYPE", key]).trim() {
-        "hash" => redis.cli(&["HGETALL", key]),
-        "list" => redis.cli(&["LRANGE", key, "0", "-1"]),
-        "zset" => redis.cli(&["ZRANGE", key, "0", "-1"]),
-        _ => redis.cli(&["GET", key]),
-    };
-    redis.cli(&["KEYS", "*"]).lines().map(value).collect::<String>().into_bytes()
-}
-
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
@@ -82,7 +66,7 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
     client.operate("/deactivate", &json!({ "memberId": id })).expect(200);
     let before = log(&fixture);
     if backend.folder.is_some() || backend.redis.is_some() {
-        assert!(contains(&kept(backend), MEMO));
+        assert!(contains(&backend.kept(), MEMO));
     }
 
     let answer = erase(&fixture, id).expect(200).json();
@@ -131,7 +115,7 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
     }
     for text in [NAME, "Quicksilver", CONTACT, LENS, MEMO, "Another one."] {
         assert!(!all.contains(text), "{text}: {all}");
-        assert!(!contains(&kept(backend), text), "the store keeps {text}");
+        assert!(!contains(&backend.kept(), text), "the store keeps {text}");
     }
     let log_page = fixture.client.get("/swarm/log").expect(200).text;
     assert!(log_page.contains(&format!("<bdi>{id}</bdi></a> erased, by")), "{log_page}");

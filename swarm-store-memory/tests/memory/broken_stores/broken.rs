@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use swarm_core::domain::{TenantId, Timestamp};
 use swarm_core::store::{
     Clock, CommitteeStore, CommitteeTenants, Counts, Documents, Log, Members, Outbox, Readiness,
-    Result, Sessions, Store, Takes, Tenants, async_trait,
+    Result, Sessions, Store, Takes, Tenants, Webhooks, async_trait,
 };
 use swarm_store_memory::MemoryStore;
 
@@ -109,6 +109,7 @@ pub(crate) fn repeats(method: &str) -> bool {
             "convene_once",
             "mark_went_back",
             "put_document",
+            "queue_message",
         ]
         .contains(&method))
 }
@@ -186,7 +187,7 @@ pub(crate) use faults;
 type Port = dyn Store;
 
 swarm_core::port_methods!(
-    faults: Clock Members Sessions Takes Documents Outbox Log Counts
+    faults: Clock Members Sessions Takes Documents Outbox Log Webhooks Counts
 );
 
 /// No fault.

@@ -22,6 +22,7 @@ mod filing;
 mod log;
 mod members;
 mod openings;
+mod operator_acts;
 mod saving;
 mod sessions;
 mod simulation;
@@ -29,6 +30,7 @@ mod takes;
 mod tenants;
 mod transfer;
 mod tree;
+mod webhooks;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -117,6 +119,7 @@ mod caught {
             LogPositionOfAnyTenant     => log_is_isolated_by_tenant;
             CountOfAllTenants          => records_are_counted_by_latest_state;
             ActsOfAllTenants           => log_is_isolated_by_tenant;
+            MarkedInAllTenants         => take_marks_are_isolated_by_tenant;
         }
         saving {
             MemberAtAnyVersion         => member_change_at_another_version_is_stale
@@ -260,6 +263,10 @@ mod caught {
             NoncesInAnyCase            => odd_nonces_are_distinct;
             NewerSessionUncheckedForLong => no_take_is_filed_after_a_newer_session;
             RevisionTwiceInARace       => concurrent_submissions_get_consecutive_revisions;
+            MarkForgotten              => take_marks_round_trip;
+            MarkOfTheSessionForgotten  => take_marks_count_for_aggregations;
+            MarkedAtAnyVersion         => take_marks_at_another_version_are_stale;
+            TextsKept                  => erased_texts_are_gone;
         }
         documents {
             DocumentInvented           => collections_are_initially_empty;
@@ -295,6 +302,16 @@ mod caught {
             RowForEachAttempt          => refused_write_appends_no_row
                 repeated_attempt_appends_one_row;
         }
+        operator_acts {
+            ActsOfChangesForgotten     => operator_acts_are_recorded_with_their_commits;
+            ActsOfTheRefused           => operator_acts_are_recorded_with_their_commits;
+            ActsOfAnybody              => operator_acts_are_found_by_operator_and_time;
+            ActsOfAnyTime              => operator_acts_are_found_by_operator_and_time;
+            ActsNeverForgotten         => operator_acts_are_found_by_operator_and_time;
+            OperatorActsOfTheMachine   => operator_acts_are_found_by_operator_and_time;
+            StrangersUnbounded         => operator_acts_of_strangers_are_bounded;
+            ActsForgottenInAllTenants  => operator_acts_are_isolated_by_tenant;
+        }
         tree {
             TreeInvented               => tree_is_initially_absent;
             TilesForgotten             => tree_and_its_tiles_round_trip;
@@ -304,6 +321,20 @@ mod caught {
             TilesOfAnyLog              => tiles_of_logs_are_independent;
             TreeOfAnyTenant            => tree_is_isolated_by_tenant;
             TrustedAnyway              => went_back_log_refuses_commits;
+        }
+        webhooks {
+            DeliveriesLost             => webhook_and_its_deliveries_are_saved_together;
+            WebhookAtAnyVersion        => webhook_change_at_another_version_is_stale
+                concurrent_webhook_changes_commit_once;
+            DeliveriesInAnyState       => deliveries_are_found_by_due_time_and_newest_first;
+            DeliveryErrorForgotten     => saved_delivery_round_trips;
+            FailuresForgotten          => webhook_is_failing_until_a_newer_delivery;
+            NoticeOfEachCall           => notice_is_kept_once;
+            NoticeLost                 => notice_is_kept_by_the_commit_that_has_it;
+            OldDeliveriesKept          => old_webhook_records_are_removed;
+            DeliveriesOfAllTenants     => webhooks_are_isolated_by_tenant;
+            RemindedTwice              => reminder_is_queued_once
+                reminder_is_guarded_by_its_session_and_by_takes;
         }
     }
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use swarm_core::domain::{
     MemberState, Nonce, Revision, Session, Take, TakeId, TakeOnFile, Timestamp,
 };
-use swarm_core::rules::{Filing, Refusal};
+use swarm_core::rules::{Filing, Refusal, restore};
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, MemberQuery, MemberTake, MemberTakeQuery, Result, SessionChange,
-    SessionQuery, Store, TakeContext, async_trait,
+    Aggregated, Aggregation, Basis, BasisQuery, Filed, MemberQuery, MemberTake, MemberTakeQuery,
+    Result, SessionChange, SessionQuery, Store, TakeContext, TakeMark, TakeMarks, async_trait,
 };
 use swarm_testing::{act, takes_of};
 use tokio::time::sleep;
@@ -213,4 +213,39 @@ fault!(NewerSessionUncheckedForLong: file(stores, filing: &Filing) -> Filed {
 fault!(RevisionTwiceInARace: file(stores, filing: &Filing) -> Filed {
     sleep(Duration::from_millis(100)).await;
     acknowledge(stores, filing, |outcome| *outcome == Filed::RevisionTaken).await
+});
+
+fault!(MarkForgotten: take(stores, id: TakeId) -> Option<TakeOnFile> {
+    let found = stores.own.take(id).await?;
+    Ok(found.map(|found| {
+        let take = Arc::new(Take { withheld: None, ..Take::clone(&found.take) });
+        TakeOnFile { take, ..found }
+    }))
+});
+
+// The marks are not there when a session is aggregated.
+fault!(MarkOfTheSessionForgotten: aggregate(stores, aggregation: &Aggregation) -> Aggregated {
+    for take in takes_of(&*stores.own, aggregation.session).await? {
+        let session = stores.own.session(aggregation.session).await?.unwrap();
+        if take.withheld.is_some() {
+            let marks = restore(&session, &take, &aggregation.by).unwrap();
+            let _ = stores.own.mark_takes(&marks).await?;
+        }
+    }
+    stores.own.aggregate(aggregation).await
+});
+
+fault!(MarkedAtAnyVersion: mark_takes(stores, marks: &TakeMarks) -> Option<Timestamp> {
+    let expected = stores.own.session(marks.session.id).await?.unwrap().version;
+    stores.own.mark_takes(&TakeMarks { expected, author: None, ..marks.clone() }).await
+});
+
+fault!(TextsKept: mark_takes(stores, marks: &TakeMarks) -> Option<Timestamp> {
+    let mut marks = marks.clone();
+    for (_, mark) in &mut marks.takes {
+        if let TakeMark::Erased(note) = mark {
+            *mark = TakeMark::Withheld(note.clone());
+        }
+    }
+    stores.own.mark_takes(&marks).await
 });

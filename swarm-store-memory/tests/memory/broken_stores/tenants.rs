@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
     Challenge, LogRow, Member, MemberId, MemberState, Message, SecretHash, Seq, Session, SessionId,
-    SessionSummary, Take, TakeId, TakeOnFile,
+    SessionSummary, Take, TakeId, TakeOnFile, Timestamp,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -13,7 +13,7 @@ use swarm_core::store::{
     Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
     MemberRemoval, MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put,
     Result, Saved, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext,
-    TakeQuery, Versioned, async_trait,
+    TakeMarks, TakeQuery, Versioned, async_trait,
 };
 
 use swarm_testing::takes_of;
@@ -369,3 +369,10 @@ async fn takes(store: &dyn Store) -> Result<Vec<Arc<Take>>> {
     }
     Ok(takes)
 }
+
+fault!(MarkedInAllTenants: mark_takes(stores, marks: &TakeMarks) -> Option<Timestamp> {
+    for store in stores.others() {
+        let _ = store.mark_takes(marks).await?;
+    }
+    stores.own.mark_takes(marks).await
+});

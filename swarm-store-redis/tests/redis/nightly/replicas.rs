@@ -39,7 +39,7 @@ async fn commits_fail_while_the_replica_is_down() {
     assert_eq!(waiting.save_member(&grace).await.unwrap(), MemberSaved::Saved);
     let Versioned { version: expected, record } =
         waiting.messages(&MessageQuery::ALL).await.unwrap().remove(0);
-    let mailed = MessageChange { message: Message::clone(&record), expected };
+    let mailed = MessageChange::new(Message::clone(&record), expected);
     // Another session, so that the filing above is not stale.
     let last = waiting.convene(&draft("last")).await.unwrap().id;
     let Versioned { version: expected, record } = waiting.session(last).await.unwrap().unwrap();

@@ -18,5 +18,6 @@ pub(crate) fn aggregate_with(session: &mut Session, quotes: usize) {
     let quote = |number| quote(&format!("member {number}"), &format!("{body}{number}"));
     let quotes = (0..quotes).map(quote).collect();
     session.state = Aggregated;
-    session.snapshot = Some(Arc::new(Snapshot { figures: figures(), weights: None, quotes }));
+    session.snapshot =
+        Some(Arc::new(Snapshot { figures: figures(), weights: None, quotes, original: None }));
 }

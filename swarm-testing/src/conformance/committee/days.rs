@@ -166,7 +166,7 @@ pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
                     let day = first_save(&open_day("2026-11-21", "aurora"));
                     tenant.put_day(&CommitteeDayChange { expected: Some(version), ..day }).await;
                     let (member, expected) = (member("ada"), Some(version));
-                    let change = CommitteeMemberChange { member, expected };
+                    let change = CommitteeMemberChange { member, expected, operator_act: None };
                     expect_eq!(tenant.save_member(&change).await, Saved::Saved);
                     continue;
                 }

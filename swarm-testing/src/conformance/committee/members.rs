@@ -6,7 +6,7 @@ use crate::assertions::expect_eq;
 use crate::committee::{TestCommittee, creation, draft, id, key, member};
 use crate::{FIRST, count, race};
 use swarm_core::domain::committee::{CommitteeMember, CommitteeStatus, Voice};
-use swarm_core::domain::{Lens, Name, Timestamp};
+use swarm_core::domain::{Actor, Lens, Name, Timestamp};
 use swarm_core::rules::Versioned;
 use swarm_core::store::{CommitteeMemberChange, CommitteeTenants, Saved};
 
@@ -35,7 +35,8 @@ pub async fn member_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(tenant.member(&full.id).await, Some(on_file));
 
     let plain = CommitteeMember { id: full.id, ..member("other") };
-    let change = CommitteeMemberChange { member: plain.clone(), expected: Some(FIRST) };
+    let change =
+        CommitteeMemberChange { member: plain.clone(), expected: Some(FIRST), operator_act: None };
     expect_eq!(tenant.save_member(&change).await, Saved::Saved);
     let on_file = Versioned { version: FIRST.next(), record: Arc::new(plain) };
     expect_eq!(tenant.members().await, [on_file]);
@@ -66,7 +67,8 @@ pub async fn member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
 
 pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn CommitteeTenants>) {
     let tenant = TestCommittee::fresh(tenants).await;
-    let stranger = CommitteeMemberChange { member: member("ada"), expected: Some(FIRST) };
+    let stranger =
+        CommitteeMemberChange { member: member("ada"), expected: Some(FIRST), operator_act: None };
     expect_eq!(tenant.save_member(&stranger).await, Saved::Stale);
     expect_eq!(tenant.members().await, []);
     expect_eq!(tenant.save_member(&creation(&member("ada"))).await, Saved::Saved);
@@ -78,7 +80,7 @@ pub async fn replaced_key_stops_working(tenants: Arc<dyn CommitteeTenants>) {
     let tenant = TestCommittee::fresh(tenants).await;
     let old = tenant.seat("ada").await;
     let other = tenant.seat("grace").await;
-    let new = tenant.service().rotate_member_key(&id("ada")).await.unwrap();
+    let new = tenant.service().rotate_member_key(&id("ada"), &Actor::OPERATOR).await.unwrap();
     expect_eq!(tenant.basis(&old.hash()).await.member, None);
     for (key, name) in [(new, "ada"), (other, "grace")] {
         let found = tenant.basis(&key.hash()).await.member.unwrap();
@@ -90,7 +92,7 @@ pub async fn key_finds_members_of_every_status(tenants: Arc<dyn CommitteeTenants
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     for status in [CommitteeStatus::Inactive, CommitteeStatus::Active] {
-        tenant.service().set_member_status(&id("ada"), status).await.unwrap();
+        tenant.service().set_member_status(&id("ada"), status, &Actor::OPERATOR).await.unwrap();
         let found = tenant.basis(&key.hash()).await.member.unwrap();
         expect_eq!(found.record.status, status);
     }
@@ -100,7 +102,7 @@ pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn Commi
     let tenant = TestCommittee::fresh(tenants).await;
     let create = |_| {
         let service = tenant.service();
-        async move { service.create_member(&draft("ada")).await.ok() }
+        async move { service.create_member(&draft("ada"), &Actor::OPERATOR).await.ok() }
     };
     let keys = race((0..32).map(create)).await;
     let won: Vec<_> = keys.into_iter().flatten().collect();
@@ -113,7 +115,7 @@ pub async fn concurrent_member_saves_commit_once(tenants: Arc<dyn CommitteeTenan
     expect_eq!(tenant.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let save = |racer: u32| {
         let member = CommitteeMember { key: key(&racer.to_string()).hash(), ..member("ada") };
-        let change = CommitteeMemberChange { member, expected: Some(FIRST) };
+        let change = CommitteeMemberChange { member, expected: Some(FIRST), operator_act: None };
         let tenant = tenant.clone();
         async move { tenant.save_member(&change).await }
     };
@@ -127,7 +129,7 @@ pub async fn concurrent_rotations_leave_one_key(tenants: Arc<dyn CommitteeTenant
     tenant.seat("ada").await;
     let rotate = |_| {
         let service = tenant.service();
-        async move { service.rotate_member_key(&id("ada")).await.unwrap() }
+        async move { service.rotate_member_key(&id("ada"), &Actor::OPERATOR).await.unwrap() }
     };
     let mut live = 0;
     for key in race((0..8).map(rotate)).await {

@@ -6,7 +6,7 @@ use swarm_core::domain::committee::{
     CommitteeDay, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
 };
 use swarm_core::domain::json::{self, Json};
-use swarm_core::domain::{Quotas, Timestamp};
+use swarm_core::domain::{Actor, Quotas, Timestamp};
 use swarm_core::proof::{ApiKey, commit_reference};
 use swarm_core::rules::committee::{CommitteeRefusal, judge};
 use swarm_core::store::{
@@ -132,7 +132,11 @@ pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Committe
     let take = filed(tenant.file(&filing).await);
     expect_eq!(filed(tenant.file(&filing).await), take);
     // The result is the same even after the facts changed.
-    tenant.service().set_member_status(&id("ada"), CommitteeStatus::Inactive).await.unwrap();
+    tenant
+        .service()
+        .set_member_status(&id("ada"), CommitteeStatus::Inactive, &Actor::OPERATOR)
+        .await
+        .unwrap();
     let judged = tenant.day(day(DATE)).await.unwrap();
     tenant.put_day(&next_save(&judged, closing(tenant.now().await))).await;
     expect_eq!(filed(tenant.file(&filing).await), take);
@@ -156,7 +160,7 @@ pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn CommitteeT
     let key = tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
     let filing = tenant.judged(&key, day(DATE), "mark").await;
-    tenant.service().rotate_member_key(&id("ada")).await.unwrap();
+    tenant.service().rotate_member_key(&id("ada"), &Actor::OPERATOR).await.unwrap();
     expect_eq!(tenant.file(&filing).await, CommitteeFiled::Stale);
     expect_eq!(tenant.takes_on(day(DATE)).await, []);
 }
@@ -311,7 +315,7 @@ pub async fn submissions_during_key_rotation_are_filed_or_refused(
         let (service, old) = (tenant.service(), old.clone());
         async move {
             if racer == 0 {
-                service.rotate_member_key(&id("ada")).await.unwrap();
+                service.rotate_member_key(&id("ada"), &Actor::OPERATOR).await.unwrap();
                 // The old key stops working with the commit.
                 let late = answered(service.submit(&old, &posted("late")).await);
                 expect_eq!(late, Err(CommitteeRefusal::InvalidKey));

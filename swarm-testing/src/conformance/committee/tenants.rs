@@ -42,6 +42,7 @@ pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn Comm
     let at = |version| CommitteeMemberChange {
         member: rotated.clone(),
         expected: Some(Version(version)),
+        operator_act: None,
     };
     for version in 1..=3 {
         expect_eq!(one.save_member(&at(version)).await, Saved::Saved);
@@ -109,7 +110,11 @@ pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTe
         let take = filed(tenant.file(&filing).await);
         expect_eq!(*take, filing.take(take.received_at), "the take of the {mark} committee");
         own.push(take);
-        let saved = CommitteeMemberChange { member: member("ada"), expected: Some(Version(1)) };
+        let saved = CommitteeMemberChange {
+            member: member("ada"),
+            expected: Some(Version(1)),
+            operator_act: None,
+        };
         expect_eq!(tenant.save_member(&saved).await, Saved::Saved);
     }
     for ((tenant, mark), take) in both(&pair).into_iter().zip(own) {

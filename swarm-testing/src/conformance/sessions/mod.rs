@@ -344,7 +344,7 @@ fn full_snapshot() -> Snapshot {
         revision: Revision::CAP,
         stance: Stance::parse("\u{1f680}\0").unwrap(),
         confidence: Confidence::parse(5e-324).unwrap(),
-        body: Body::parse("\u{1f680}\u{0}\r\n\"\\\u{2028}").unwrap(),
+        body: Some(Body::parse("\u{1f680}\u{0}\r\n\"\\\u{2028}").unwrap()),
     };
     let figures = Figures {
         aggregated_at: moment("2026-11-21T22:45:00.001Z"),
@@ -364,9 +364,10 @@ fn full_snapshot() -> Snapshot {
         figures,
         weights: Some([("b", 5e-324), ("a", 0.1 + 0.2), ("\0", 1.0)].map(bucket).into()),
         quotes: vec![quote.clone(), Quote { member_id: id("a"), ..quote }],
+        original: None,
     }
 }
 
 fn sparse_snapshot() -> Snapshot {
-    Snapshot { figures: figures(), weights: None, quotes: vec![] }
+    Snapshot { figures: figures(), weights: None, quotes: vec![], original: None }
 }

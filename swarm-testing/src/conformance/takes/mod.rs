@@ -4,6 +4,7 @@ mod clock;
 mod consistency;
 mod guards;
 mod latest;
+mod marks;
 mod races;
 mod refused_writes;
 
@@ -23,6 +24,7 @@ pub use clock::*;
 pub use consistency::*;
 pub use guards::*;
 pub use latest::*;
+pub use marks::*;
 pub use races::*;
 pub use refused_writes::*;
 

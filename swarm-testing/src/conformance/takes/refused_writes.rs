@@ -71,7 +71,7 @@ fn refusals(tenant: &TestTenant, late: Filing) -> Vec<Racer> {
         }),
         Box::pin(async move {
             let message = mail("x").queued(MessageId(u64::MAX), Timestamp::EPOCH);
-            let change = MessageChange { message, expected: Version(u64::MAX) };
+            let change = MessageChange::new(message, Version(u64::MAX));
             expect_eq!(four.save_message(&change).await, Saved::Stale);
         }),
         Box::pin(async move {

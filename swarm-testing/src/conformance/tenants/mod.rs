@@ -236,7 +236,7 @@ pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     let [one, other] = &pair;
     let first = one.messages(None, None).await.swap_remove(0);
     let message = Message { state: MailState::Sent, ..Message::clone(&first.record) };
-    let sent = MessageChange { message, expected: first.version };
+    let sent = MessageChange::new(message, first.version);
     expect_eq!(one.save_message(&sent).await, Saved::Saved);
     expect_eq!(one.save_message(&sent).await, Saved::Stale);
     let states = |sent| [sent, MailState::Queued];
@@ -255,7 +255,7 @@ pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
     let other_first = other.messages(None, None).await.swap_remove(0);
     let message = Message { attempts: 1, ..Message::clone(&other_first.record) };
-    let change = MessageChange { message, expected: other_first.version };
+    let change = MessageChange::new(message, other_first.version);
     expect_eq!(other.save_message(&change).await, Saved::Saved, "whatever became of the other's");
 }
 

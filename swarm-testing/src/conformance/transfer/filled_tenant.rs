@@ -6,15 +6,19 @@ use super::transfer_store::TransferStore;
 use crate::assertions::{ensure, expect_eq};
 use crate::committee::{self, TestCommittee};
 use crate::{
-    Author, TestTenant, act, applicant, creation, log_scenario_in, mail, odd_texts, session_draft,
+    Author, TestTenant, act, applicant, creation, id, log_scenario_in, mail, odd_texts,
+    session_draft,
 };
 use swarm_core::Take;
 use swarm_core::domain::{
-    Attribution, Day, MailState, Member, MemberState, Message, Session, SessionDraft,
+    Actor, Attribution, Day, MailState, Member, MemberState, Message, Note, Session, SessionDraft,
 };
 use swarm_core::proof::ApiKey;
+use swarm_core::rules;
+use swarm_core::rules::Reminder;
 use swarm_core::store::{
-    Aggregation, Collection, DocumentDraft, MemberChange, MemberSaved, MessageChange, Put, Saved,
+    Aggregation, Collection, DocumentDraft, MemberChange, MemberSaved, MessageChange, Put, Queued,
+    QueuedMail, Saved,
 };
 
 pub(super) struct FilledTenant {
@@ -36,9 +40,11 @@ impl FilledTenant {
         let tenant = TestTenant::fresh(store.clone()).await;
         log_scenario_in(&tenant.id, store.clone(), store.clone(), || ()).await;
         people(&tenant).await;
+        reminder(&tenant).await;
         let author = tenant.author("author").await;
         let other = tenant.author("other author").await;
         blind_sessions(&tenant, &author).await;
+        marked_takes(&tenant).await;
         let session = tenant.convened("filled").await;
         tenant.filed(&author, &session, "1").await;
         tenant.filed(&other, &session, "1").await;
@@ -69,6 +75,41 @@ async fn blind_sessions(tenant: &TestTenant, author: &Author) {
     }
 }
 
+/// Takes whose texts are withheld, restored and erased, in a blind and in another session.
+async fn marked_takes(tenant: &TestTenant) {
+    let by = Attribution::from(Actor::OPERATOR);
+    for blind in [false, true] {
+        let draft = SessionDraft { blind, ..session_draft("marked") };
+        let session = tenant.convene(&draft).await;
+        let authors = ["withheld", "restored", "erased"];
+        for name in authors {
+            let author = Author::named(&format!("{name} {blind}"));
+            tenant.create(&author.member()).await;
+            tenant.filed(&author, &session, "said").await;
+        }
+        let aggregation = Aggregation { session: session.id, by: by.clone() };
+        tenant.aggregate(&aggregation).await.unwrap();
+        for (name, take) in authors.iter().zip(tenant.takes(session.id).await) {
+            let note = Note::parse(*name).unwrap();
+            let session = tenant.session(session.id).await.unwrap();
+            let withheld = rules::withhold(&session, &take, note, &by).unwrap();
+            ensure!(tenant.mark_takes(&withheld).await.is_some(), "withheld", withheld);
+            let session = tenant.session(session.record.id).await.unwrap();
+            let take = tenant.take(take.id).await.unwrap().take;
+            let marks = match *name {
+                "restored" => rules::restore(&session, &take, &by).unwrap(),
+                "erased" => {
+                    let member = tenant.stored(&take.draft().member_id).await;
+                    let member = (member.record.id.clone(), member.version);
+                    rules::erase_texts(&session, &[take], member, &by).unwrap().unwrap()
+                }
+                _ => continue,
+            };
+            ensure!(tenant.mark_takes(&marks).await.is_some(), "marked", marks);
+        }
+    }
+}
+
 /// Members in every state, and messages in every state.
 async fn people(tenant: &TestTenant) {
     for state in MemberState::ALL {
@@ -81,9 +122,18 @@ async fn people(tenant: &TestTenant) {
         expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
         let queued = tenant.messages(None, None).await.pop().unwrap();
         let message = Message { state, attempts: 3, ..Message::clone(&queued.record) };
-        let change = MessageChange { message, expected: queued.version };
+        let change = MessageChange::new(message, queued.version);
         expect_eq!(tenant.save_message(&change).await, Saved::Saved);
     }
+}
+
+/// A reminder, which is queued once, also after the tenant was moved.
+async fn reminder(tenant: &TestTenant) {
+    let session = tenant.convened("reminded").await;
+    let expected = tenant.session(session.id).await.unwrap().version;
+    let reminder = Some(Reminder { member: id("ada"), session: session.id, expected });
+    let queued = tenant.queue_message(&QueuedMail { mail: mail("reminder"), reminder }).await;
+    ensure!(matches!(queued, Queued::Queued(..)), "queued", queued);
 }
 
 /// Documents with odd keys and groups, some of them replaced.

@@ -4,7 +4,7 @@ use swarm_core::json::Json;
 
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
-use super::super::page_id::PageId::{Applications, Member, Outbox, Store};
+use super::super::page_id::PageId::{Applications, Member, Outbox, Store, Webhooks};
 use super::{Act, Confirmation};
 
 const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
@@ -100,11 +100,15 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
 pub(in crate::pages::console) static ERASE: Act = Act::post(
     "/operate/members/{id}/erase",
     "/api/swarm/admin/erase",
-    member,
+    |parts, sent| {
+        let id = parts.first().map_or("", String::as_str);
+        Body::of(sent).set("memberId", Json::from(id)).flag("texts").json()
+    },
     Member,
     ("Erase the member", "Erased"),
 )
-.confirmed(Confirmation::Always);
+.confirmed(Confirmation::Always)
+.with_fields(&["texts"]);
 
 pub(in crate::pages::console) static RETRY_MESSAGE: Act = Act::post(
     "/operate/outbox/retry",
@@ -123,6 +127,33 @@ pub(in crate::pages::console) static CANCEL_MESSAGE: Act = Act::post(
     ("Give up", "The message is given up"),
 )
 .with_path_field("message");
+
+pub(in crate::pages::console) static TEST_MAIL: Act = Act::post(
+    "/operate/outbox/test",
+    "/api/swarm/admin/mail/test",
+    |_, sent| Body::of(sent).text("address").json(),
+    Outbox,
+    ("Send a test", "The test is queued"),
+)
+.with_fields(&["address"]);
+
+pub(in crate::pages::console) static TEST_WEBHOOK: Act = Act::post(
+    "/operate/webhooks/test",
+    "/api/swarm/admin/webhooks/test",
+    |_, sent| Body::of(sent).text("url").json(),
+    Webhooks,
+    ("Send a test", "The test is queued"),
+)
+.with_fields(&["url"]);
+
+pub(in crate::pages::console) static RETRY_DELIVERY: Act = Act::post(
+    "/operate/webhooks/retry",
+    "/api/swarm/admin/webhooks/{id}/retry",
+    nothing,
+    Webhooks,
+    ("Deliver again", "The delivery is queued again"),
+)
+.with_path_field("delivery");
 
 pub(in crate::pages::console) static ACCEPT_CLOCK: Act = Act::post(
     "/operate/store/clock",

@@ -147,7 +147,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 47] = [
+pub(crate) static ALL: [&Act; 52] = [
     &ACTIVATE_ALL,
     &REJECT_ALL,
     &ACTIVATE,
@@ -163,6 +163,8 @@ pub(crate) static ALL: [&Act; 47] = [
     &PUT_REGIME,
     &PUT_SIGNAL,
     &RETRACT_MEMO,
+    &WITHHOLD_TAKE,
+    &RESTORE_TAKE,
     &CONVENE,
     &OPEN,
     &CLOSE,
@@ -183,6 +185,9 @@ pub(crate) static ALL: [&Act; 47] = [
     &VOID,
     &RETRY_MESSAGE,
     &CANCEL_MESSAGE,
+    &TEST_MAIL,
+    &TEST_WEBHOOK,
+    &RETRY_DELIVERY,
     &ACCEPT_CLOCK,
     &ACCEPT_STORE,
     &ACCEPT_KEY,

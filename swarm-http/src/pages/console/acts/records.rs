@@ -1,10 +1,10 @@
-//! Acts on subjects, regimes, signals and memos.
+//! Acts on subjects, regimes, signals, memos and the texts of takes.
 
 use swarm_core::json::Json;
 
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
-use super::super::page_id::PageId::{Records, Subject, Subjects};
+use super::super::page_id::PageId::{Records, Subject, Subjects, Take};
 use super::Act;
 
 const SUBJECT_FIELDS: &[&str] = &[
@@ -113,3 +113,21 @@ pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
     ("Retract the memo", "The memo is retracted"),
 )
 .with_path_field("memo");
+
+pub(in crate::pages::console) static WITHHOLD_TAKE: Act = Act::post(
+    "/operate/takes/{id}/withhold",
+    "/api/swarm/admin/takes/{id}/withhold",
+    |_, sent| Body::noted(sent).json(),
+    Take,
+    ("Withhold the texts", "The texts are withheld"),
+)
+.with_fields(&["note"]);
+
+pub(in crate::pages::console) static RESTORE_TAKE: Act = Act::post(
+    "/operate/takes/{id}/restore",
+    "/api/swarm/admin/takes/{id}/restore",
+    |_, sent| Body::noted(sent).json(),
+    Take,
+    ("Restore the texts", "The texts are shown again"),
+)
+.with_fields(&["note"]);

@@ -5,7 +5,7 @@ use swarm_core::service::{LogQuery, PageEntry};
 
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::Page;
+use super::super::layout::{Page, anchor};
 use super::super::table::Table;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
@@ -56,6 +56,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     };
     let rows = entries.iter().filter_map(PageEntry::line).map(row).collect();
     let mut page = Page::new("Acts").with_lead("What operators did, as the public log says it.");
+    page.text(anchor("/operate/acts/all", "All acts, also those that no public log has"));
     let field = Field::text("by", "Operator").with_value(by.clone().unwrap_or_default());
     page.form(Some(ConsoleContext::search_form("/operate/acts", "Show", vec![field])));
     let (label, head) = ("Acts", vec!["When", "What"]);
@@ -73,6 +74,7 @@ fn by_of(entry: &LogEntry) -> Option<&Actor> {
     match entry {
         LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => None,
         LogEntry::Session(entry) => Some(&entry.by),
+        LogEntry::TakeMark(entry) => Some(&entry.by),
         LogEntry::Member(entry) => entry.by.as_ref(),
         LogEntry::Memo(entry) => entry.by.as_ref(),
         LogEntry::Subject { by, .. }

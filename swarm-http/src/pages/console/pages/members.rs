@@ -139,7 +139,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         page.forms("Record", [context.form(&UPDATE_MEMBER, &parts, fields)]);
     }
     if !is_in(&[Approved, Claimed]) && !member.is_erased() {
-        let form = context.form(&ERASE, &parts, Vec::new());
+        let label = "Also the write-ups and memo addresses of its takes; stances stay and count";
+        let texts = Field::new(Kind::Flag, "texts", label);
+        let form = context.form(&ERASE, &parts, vec![texts]);
         let lead = "Name, contact, lens and memos are gone from every page and later dump. Signed takes stay.";
         page.forms("Erase", [with_lead(form, lead)]);
     }

@@ -5,6 +5,7 @@ mod committee;
 mod convene;
 mod log;
 mod members;
+mod operator_acts;
 mod outbox;
 mod overview;
 mod records;
@@ -12,6 +13,8 @@ mod session;
 mod sessions;
 mod store;
 mod subjects;
+mod take;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -33,6 +36,7 @@ pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Resul
         PageId::Overview => overview::page(context).await,
         PageId::Sessions => sessions::page(context).await,
         PageId::Session => session::page(context).await,
+        PageId::Take => take::page(context).await,
         PageId::Convene => convene::page(context).await,
         PageId::Applications => applications::page(context).await,
         PageId::Members => members::list(context).await,
@@ -42,7 +46,9 @@ pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Resul
         PageId::Records => Ok(records::page(context)),
         PageId::Committee => committee::page(context).await,
         PageId::Outbox => outbox::page(context).await,
+        PageId::Webhooks => webhooks::page(context).await,
         PageId::Acts => log::page(context).await,
+        PageId::AllActs => operator_acts::page(context).await,
         PageId::Store => store::page(context).await,
     }
 }

@@ -2,7 +2,7 @@
 
 use swarm_core::domain::{MailState, MessageId};
 
-use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE};
+use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE, TEST_MAIL};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, quoted, two_lines};
@@ -57,6 +57,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let cancel = context.form(&CANCEL_MESSAGE, &[], field());
         page.forms("Not sent", [retry, cancel]);
     }
+    let address = Field::text("address", "Address").required();
+    page.form(context.form(&TEST_MAIL, &[], vec![address]));
     if let Some(next) = next {
         page.text(Markup(format!(
             "<a rel=\"next\" href=\"/operate/outbox?after={next}\">More messages</a>"

@@ -103,7 +103,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             let who = people.person(take.member_id());
             vec![
                 quoted(&who.name),
-                anchor(&links::take(take.id()), &format!("take {}", take.id())),
+                anchor(&format!("/operate/takes/{}", take.id()), &format!("take {}", take.id())),
                 context.times.time(take.filed_at()),
             ]
         });

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use swarm_core::domain::MemberState;
+use swarm_core::domain::{DeliveryState, MemberState};
 
 use super::committee::CommitteeVerb;
 use super::sessions::SessionOptions;
@@ -140,6 +140,9 @@ pub(super) enum Verb {
     Erase {
         /// An id or a name
         member: String,
+        /// Also the write-ups and memo addresses of its takes; their stances stay and count
+        #[arg(long)]
+        texts: bool,
     },
     /// Subjects
     #[command(after_help = "Example: swarm admin subject put aurora.json")]
@@ -175,17 +178,51 @@ pub(super) enum Verb {
         /// JSON; - is standard input
         file: PathBuf,
     },
+    /// Takes
+    #[command(after_help = "Example: swarm admin take withhold 7 --note 'it names a client'")]
+    Take {
+        #[command(subcommand)]
+        verb: TakeVerb,
+    },
     /// Memos
     #[command(after_help = "Example: swarm admin memo retract 7")]
     Memo {
         #[command(subcommand)]
         verb: MemoVerb,
     },
+    /// What operators did in the last 400 days, the latest first
+    #[command(after_help = "Example: swarm admin acts --by ada --since 2026-08-01T00:00:00Z")]
+    Acts {
+        /// The name of an operator's token
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        /// From this time on
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        /// Before this time
+        #[arg(long, value_name = "TIME")]
+        before: Option<String>,
+        /// The most acts
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+    },
     /// Mail to members
     #[command(after_help = "Example: swarm admin outbox list")]
     Outbox {
         #[command(subcommand)]
         verb: OutboxVerb,
+    },
+    /// The delivery of mail
+    #[command(after_help = "Example: swarm admin mail test ada@acme.example")]
+    Mail {
+        #[command(subcommand)]
+        verb: MailVerb,
+    },
+    /// Webhooks, and deliveries to them
+    #[command(after_help = "Example: swarm admin webhook list")]
+    Webhook {
+        #[command(subcommand)]
+        verb: WebhookVerb,
     },
     /// Accept a clock, a store or a signing key that the server refused to continue with
     #[command(after_help = "Example: swarm admin accept clock --yes")]
@@ -253,6 +290,28 @@ pub(super) enum SubjectVerb {
 }
 
 #[derive(Subcommand)]
+pub(super) enum TakeVerb {
+    /// Withhold write-up and memo address of a take from the public; its stance stays and counts
+    #[command(after_help = "Example: swarm admin take withhold 7 --note 'it names a client'")]
+    Withhold {
+        /// Its id
+        id: u64,
+        /// Why, in the public log: at most 500 characters
+        #[arg(long, value_name = "TEXT")]
+        note: String,
+    },
+    /// Show write-up and memo address of a take again
+    #[command(after_help = "Example: swarm admin take restore 7")]
+    Restore {
+        /// Its id
+        id: u64,
+        /// A note of the log, at most 500 characters
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+}
+
+#[derive(Subcommand)]
 pub(super) enum MemoVerb {
     /// Retract a memo: reading it then gives 404
     #[command(after_help = "Example: swarm admin memo retract 7")]
@@ -277,6 +336,40 @@ pub(super) enum OutboxVerb {
     #[command(after_help = "Example: swarm admin outbox cancel 7")]
     Cancel {
         /// Its id
+        id: u64,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum MailVerb {
+    /// Send a message to an address, and say what became of it
+    #[command(after_help = "Example: swarm admin mail test ada@acme.example")]
+    Test {
+        /// An e-mail address
+        address: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum WebhookVerb {
+    /// List the webhooks, and the last deliveries to them
+    #[command(after_help = "Example: swarm admin webhook list --state failed")]
+    List {
+        /// Deliveries in this state only
+        #[arg(long, value_parser = DeliveryState::ALL.map(DeliveryState::as_str))]
+        state: Option<String>,
+    },
+    /// Send a test to a webhook, and say what became of it
+    #[command(after_help = "Example: swarm admin webhook test https://hooks.acme.example/swarm")]
+    Test {
+        /// Its URL, as it is configured
+        #[arg(value_name = "URL")]
+        webhook: String,
+    },
+    /// Deliver an event again
+    #[command(after_help = "Example: swarm admin webhook retry 7")]
+    Retry {
+        /// The number of the delivery
         id: u64,
     },
 }

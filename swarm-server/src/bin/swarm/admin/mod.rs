@@ -5,6 +5,7 @@ mod activity;
 mod arguments;
 mod committee;
 mod context;
+mod delivery;
 mod operator;
 mod sessions;
 mod status;
@@ -14,7 +15,9 @@ use swarm_core::json::{Json, Object};
 
 use activity::Activity;
 pub(crate) use arguments::AdminOptions;
-use arguments::{Accepted, MemoVerb, OutboxVerb, SubjectVerb, Verb};
+use arguments::{
+    Accepted, MailVerb, MemoVerb, OutboxVerb, SubjectVerb, TakeVerb, Verb, WebhookVerb,
+};
 use operator::{IRREVERSIBLE, Member, Operator, empty, read_json};
 
 use crate::command::{Output, Progress, cell, note, shell_word, text_of};
@@ -66,12 +69,15 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::ResetClaim { member } => {
             review(operator, &[operator.member(&member)?], "reset-claim")
         }
-        Verb::Erase { member } => {
+        Verb::Erase { member, texts } => {
             let member = operator.member(&member)?;
-            let body = Json::from([("memberId", Json::from(member.id.as_str()))]);
-            let path = format!("{API}/erase");
+            let texts = texts.then_some(("texts", Json::Bool(true)));
+            let id = [("memberId", Json::from(member.id.as_str()))];
+            let (body, path) = (id.into_iter().chain(texts).collect(), format!("{API}/erase"));
             operator.heed(&member.to_string(), ("POST", &path), &body, IRREVERSIBLE)?;
-            review(operator, &[member], "erase")
+            let answer = operator.change("POST", &path, &body)?;
+            operator.done(&format!("{member} is erased"));
+            operator.output.each(&[answer], &["memberId", "state"])
         }
         Verb::RotateKey { member, public_key } => {
             let member = operator.member(&member)?;
@@ -94,9 +100,28 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Signal { file } => {
             operator.post(&format!("{API}/signals"), &read_json(&file)?, "the signal is stored")
         }
+        Verb::Take { verb: TakeVerb::Withhold { id, note } } => {
+            let body = Json::from([("note", Json::Text(note))]);
+            let done = format!("the texts of take {id} are withheld");
+            operator.post(&format!("{API}/takes/{id}/withhold"), &body, &done)
+        }
+        Verb::Take { verb: TakeVerb::Restore { id, note } } => {
+            let body = note.map(|note| ("note", Json::Text(note))).into_iter().collect();
+            let done = format!("the texts of take {id} are shown again");
+            operator.post(&format!("{API}/takes/{id}/restore"), &body, &done)
+        }
         Verb::Memo { verb: MemoVerb::Retract { id } } => {
             let done = format!("memo {id} is retracted");
             operator.post(&format!("{API}/memos/{id}/retract"), &empty(), &done)
+        }
+        Verb::Acts { by, since, before, limit } => {
+            let filters = [("by", by), ("since", since), ("before", before)];
+            let filters = filters
+                .into_iter()
+                .filter_map(|(name, value)| Some(format!("&{name}={}", path_segment(&value?))));
+            let path = format!("{API}/acts?limit={limit}{}", filters.collect::<String>());
+            let columns = ["at", "by", "act", "target", "note"];
+            operator.output.rows(&operator.get(&path)?, "acts", &columns)
         }
         Verb::Outbox { verb: OutboxVerb::List } => {
             let messages = operator.pages(&format!("{API}/outbox"), "messages")?;
@@ -110,6 +135,17 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
         Verb::Outbox { verb: OutboxVerb::Cancel { id } } => {
             let done = format!("message {id} is cancelled");
             operator.post(&format!("{API}/outbox/{id}/cancel"), &empty(), &done)
+        }
+        Verb::Mail { verb: MailVerb::Test { address } } => delivery::test_mail(operator, &address),
+        Verb::Webhook { verb: WebhookVerb::List { state } } => {
+            delivery::webhooks(operator, state.as_deref())
+        }
+        Verb::Webhook { verb: WebhookVerb::Test { webhook } } => {
+            delivery::test_webhook(operator, &webhook)
+        }
+        Verb::Webhook { verb: WebhookVerb::Retry { id } } => {
+            let done = format!("delivery {id} is queued again");
+            operator.post(&format!("{API}/webhooks/{id}/retry"), &empty(), &done)
         }
         Verb::Accept { what, force } => accept(operator, what, force),
         Verb::Committee { verb } => committee::run(operator, verb),
@@ -183,7 +219,6 @@ fn review(operator: &Operator, members: &[Member], verb: &str) -> Result<(), Com
         match operator.change("POST", &format!("{API}/{verb}"), &body) {
             Ok(answer) => {
                 let state = cell(&answer, "state");
-                let state = if verb == "erase" { "erased" } else { &state };
                 progress.suspend(|| operator.done(&format!("{member} is {state}")));
                 answers.push(answer);
             }

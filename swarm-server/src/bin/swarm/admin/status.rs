@@ -26,6 +26,14 @@ fn text(status: &Json) -> String {
     let [queued, failed, undeliverable] =
         ["queued", "failed", "undeliverable"].map(|name| cell(&mail, name));
     lines.push(format!("mail: {queued} queued, {failed} failed, {undeliverable} undeliverable"));
+    lines.extend(of("webhooks").iter().map(|row| {
+        let state = if cell(row, "failing") == "true" { "failing" } else { "well" };
+        let oldest = match cell(row, "oldest") {
+            oldest if oldest.is_empty() => oldest,
+            oldest => format!(", the oldest delivery waits since {oldest}"),
+        };
+        format!("webhook {}: {state}{oldest}", cell(row, "url"))
+    }));
     let windows = of("schedule");
     if !windows.is_empty() {
         lines.push("schedule:".to_owned());

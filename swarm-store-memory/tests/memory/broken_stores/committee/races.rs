@@ -79,7 +79,7 @@ fault!(FilingSavesItsMember: file_committee(stores, filing: &CommitteeFiling) ->
     let outcome = stores.own.file_committee(filing).await?;
     if let Some(there) = stores.own.committee_member(filing.member().0).await? {
         let member = (*there.record).clone();
-        let change = CommitteeMemberChange { member, expected: Some(there.version) };
+        let change = CommitteeMemberChange { member, expected: Some(there.version), operator_act: None };
         let _ = stores.own.save_committee_member(&change).await?;
     }
     Ok(outcome)

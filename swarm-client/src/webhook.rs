@@ -1,0 +1,71 @@
+//! A receiver of webhooks (API.md, 11.11).
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ureq::http::Uri;
+
+use crate::connection::Client;
+use crate::error::{Error, InvalidUrl};
+
+/// How long a receiver may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A receiver of webhooks, at its URL.
+#[derive(Clone, Debug)]
+pub struct WebhookClient(Client);
+
+impl WebhookClient {
+    /// The receiver at `url`, such as `https://hooks.example/swarm?for=acme`. It sends nothing yet.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] unless it is an `http` or `https` URL without user and fragment.
+    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        Client::posting_to(url, TIMEOUT).map(Self)
+    }
+
+    /// Posts JSON once, with these headers, for at most 10 s, and returns the status of the answer. No redirect is followed.
+    ///
+    /// # Errors
+    /// [`Error::NoAnswer`].
+    pub fn post(&self, headers: &[(&str, &str)], body: &str) -> Result<u16, Error> {
+        self.0.post_json(headers, body)
+    }
+}
+
+/// Returns whether the host of a URL is this machine: `localhost`, or a loopback address.
+pub fn is_loopback(url: &str) -> bool {
+    let uri = url.parse::<Uri>().ok();
+    let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test panics")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_may_have_a_query() {
+        for good in ["https://a.example/hook?key=b@c", "http://[::1]:9/", "http://localhost"] {
+            let is_plain = !good.contains('@');
+            assert_eq!(WebhookClient::new(good).is_ok(), is_plain, "{good}");
+        }
+        for bad in
+            ["", "a.example", "ftp://a.example", "https://user:pass@a.example", "https://a#b"]
+        {
+            assert!(WebhookClient::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn loopback_hosts_are_recognized() {
+        for local in ["http://localhost:80/a", "http://127.8.9.1", "http://[::1]:7/x?y"] {
+            assert!(is_loopback(local), "{local}");
+        }
+        for other in ["http://localhost.example", "http://128.0.0.1", "http://0.0.0.0", "x"] {
+            assert!(!is_loopback(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What operators did: their changes, also those that the public log does not have, and their sign-ins (API.md, 7.11).
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::{Actor, LogEntry, Note, Operation, Timestamp};
+
+/// What an operator did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorAct {
+    /// The operator; `None` for a sign-in with a wrong token, and for the operator of the machine.
+    pub by: Option<Actor>,
+    /// What was done: a word, or the event of an entry of the log.
+    pub act: Cow<'static, str>,
+    /// The id of what was changed.
+    pub target: Option<String>,
+    /// The note of the operator.
+    pub note: Option<Note>,
+}
+
+impl OperatorAct {
+    /// Returns an act on the thing with this id; `None` unless an operator did it.
+    pub fn new(by: &Actor, act: &'static str, target: impl ToString) -> Option<Self> {
+        let (act, target) = (Cow::Borrowed(act), Some(target.to_string()));
+        is_operator(by).then(|| Self { by: Some(by.clone()), act, target, note: None })
+    }
+
+    /// Returns the sign-in of an operator in the console.
+    pub fn signed_in(by: &Actor) -> Self {
+        Self {
+            by: Some(by.clone()),
+            act: Cow::Borrowed("console.signed-in"),
+            target: None,
+            note: None,
+        }
+    }
+
+    /// Returns an act without an operator that is known.
+    pub fn unnamed(act: &'static str) -> Self {
+        Self { by: None, act: Cow::Borrowed(act), target: None, note: None }
+    }
+
+    /// Returns the act that an entry of the log records; `None` for an entry of members or of the schedule.
+    pub fn of_entry(entry: &LogEntry) -> Option<Self> {
+        let (by, target, note) = match entry {
+            LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => return None,
+            LogEntry::TakeMark(entry) => (&entry.by, entry.id.to_string(), entry.note.clone()),
+            LogEntry::Session(entry) => {
+                (&entry.by, entry.session.id.to_string(), entry.note.clone())
+            }
+            LogEntry::Member(entry) => (entry.by.as_ref()?, entry.id.to_string(), None),
+            LogEntry::Memo(entry) => (entry.by.as_ref()?, entry.id.to_string(), None),
+            LogEntry::Subject { by, id, .. } => (by, id.to_string(), None),
+            LogEntry::SubjectSnapshot { by, id, .. } => (by, id.to_string(), None),
+            LogEntry::Regime { by, date, .. } => (by, date.to_string(), None),
+            LogEntry::Signal { by, signal_key, .. } => (by, signal_key.clone(), None),
+            LogEntry::Operation(
+                Operation::ClockAccepted { by }
+                | Operation::StoreAccepted { by, .. }
+                | Operation::KeyAccepted { by, .. },
+            ) => (by, String::new(), None),
+            LogEntry::CommitteeDay(entry) => (&entry.by, entry.date.to_string(), None),
+        };
+        let target = Some(target).filter(|target| !target.is_empty());
+        let act = Cow::Owned(entry.event());
+        is_operator(by).then(|| Self { by: Some(by.clone()), act, target, note })
+    }
+}
+
+fn is_operator(by: &Actor) -> bool {
+    ![Actor::SCHEDULE, Actor::MEMBER].contains(by)
+}
+
+/// What an operator did, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedAct {
+    /// When it was committed, by the store's clock.
+    pub at: Timestamp,
+    /// What was done.
+    pub act: OperatorAct,
+}
+
+impl Serialize for RecordedAct {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { at, act } = self;
+        let mut record = serializer.serialize_struct("RecordedAct", 5)?;
+        record.serialize_field("at", at)?;
+        record.serialize_field("by", &act.by)?;
+        record.serialize_field("act", &act.act)?;
+        record.serialize_field("target", &act.target)?;
+        record.serialize_field("note", &act.note)?;
+        record.end()
+    }
+}

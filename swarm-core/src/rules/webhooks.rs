@@ -1,0 +1,220 @@
+//! Events for webhooks, and their delivery with attempts and retries, by one server at a time (API.md, 11.11).
+
+use serde::Serialize;
+
+use super::mail::{LEASE_MILLIS, MAX_MAIL_ATTEMPTS, backoff};
+use super::{ScheduledWindow, Versioned};
+use crate::domain::json::write;
+use crate::domain::{
+    Day, Delivery, DeliveryDraft, DeliveryState, Digest, LogLine, MailState, Member, MemberId,
+    Message, MessageId, Name, Notice, NoticeDraft, Session, SubjectId, Timestamp, Version, Webhook,
+    hex,
+};
+
+/// How long deliveries and notices are kept, in milliseconds: seven days. An event that is older is not delivered.
+pub const WEBHOOK_RETENTION_MILLIS: i64 = 7 * Timestamp::DAY_MILLIS;
+
+/// The most deliveries to a webhook that wait. Later events wait in the log.
+pub const MAX_QUEUED_DELIVERIES: u64 = 10_000;
+
+/// The event that tests a webhook.
+pub const TEST_EVENT: &str = "webhook.test";
+
+/// The event that a session closes soon.
+pub const CLOSING_EVENT: &str = "session.closing";
+
+/// The event that the store begins to refuse commits.
+pub const STORE_REFUSED: &str = "store.refused";
+
+/// The event that the store takes commits again.
+pub const STORE_READY: &str = "store.ready";
+
+/// A change of a webhook's progress, with the deliveries that it queues.
+#[derive(Clone, Debug)]
+pub struct WebhookChange {
+    /// The complete new record.
+    pub webhook: Webhook,
+    /// Guard: the version that was read; `None`: there must be none.
+    pub expected: Option<Version>,
+    /// Deliveries to queue with the commit.
+    pub deliveries: Vec<DeliveryDraft>,
+    /// Whether this process reports the tenant as changed, so that the deliveries are made at once.
+    pub wakes: bool,
+}
+
+/// A change of a delivery.
+#[derive(Clone, Debug)]
+pub struct DeliveryChange {
+    /// The complete new record.
+    pub delivery: Delivery,
+    /// Guard: the version that was judged.
+    pub expected: Version,
+    /// Whether this process reports the tenant as changed, so that the delivery is made at once.
+    pub wakes: bool,
+}
+
+/// Why an attempt to deliver failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryFault(pub String);
+
+/// Returns whether an event of this time is too old to be delivered.
+pub fn is_past_delivery(at: Timestamp, now: Timestamp) -> bool {
+    at.plus_millis(WEBHOOK_RETENTION_MILLIS) < now
+}
+
+/// Returns the delivery of an entry of the log with this number. The same entry always has the same id, and another entry
+/// another one, also after a store went back.
+pub fn entry_delivery(url: &str, log: u64, line: &LogLine) -> DeliveryDraft {
+    let text = line.text();
+    delivery(url, &format!("log {log} {text}"), &line.entry.event(), line.at, &text)
+}
+
+/// Returns the delivery of a notice.
+pub fn notice_delivery(url: &str, notice: &Notice) -> DeliveryDraft {
+    let Notice { at, event, name, data, .. } = notice;
+    delivery(url, &format!("notice {event} {name}"), event, *at, data)
+}
+
+/// Returns the delivery that tests a webhook. The version of the webhook makes it unique: queueing it gives the webhook the next
+/// one.
+pub fn test_delivery(url: &str, version: Version, now: Timestamp) -> DeliveryDraft {
+    delivery(url, &format!("test {version} {now}"), TEST_EVENT, now, "{}")
+}
+
+/// Returns the delivery: a session closes soon. `missing` are the expected members that have not filed.
+pub fn closing_delivery(
+    url: &str,
+    session: &Session,
+    filed: usize,
+    missing: &[(MemberId, Name)],
+    now: Timestamp,
+) -> DeliveryDraft {
+    #[derive(Serialize)]
+    struct Closing<'a> {
+        session: &'a Session,
+        filed: usize,
+        missing: Vec<Missing<'a>>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Missing<'a> {
+        member_id: &'a MemberId,
+        name: &'a Name,
+    }
+    let missing = missing.iter().map(|(member_id, name)| Missing { member_id, name }).collect();
+    let data = write(&Closing { session, filed, missing });
+    let deadline = session.window_closes_at.unwrap_or(Timestamp::EPOCH);
+    delivery(url, &format!("closing {} {deadline}", session.id), CLOSING_EVENT, now, &data)
+}
+
+fn delivery(url: &str, cause: &str, event: &str, at: Timestamp, data: &str) -> DeliveryDraft {
+    let digest = Digest::of(format!("{url}\n{cause}").as_bytes());
+    let event_id = format!("evt_{}", hex(digest.as_bytes().get(..16).unwrap_or_default()));
+    let (name, at) = (write(event), write(&at));
+    let body = format!("{{\"type\":{name},\"timestamp\":{at},\"data\":{data}}}");
+    DeliveryDraft { url: url.to_owned(), event_id, event: event.to_owned(), body }
+}
+
+/// Returns the notice: somebody applied.
+pub fn application_received(member: &Member) -> NoticeDraft {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Received<'a> {
+        member_id: &'a MemberId,
+    }
+    let data = write(&Received { member_id: &member.id });
+    NoticeDraft { event: "application.received", name: member.id.to_string(), data }
+}
+
+/// Returns the notice: a message is not delivered, and is not tried again by itself. `None` in other states.
+pub fn mail_undelivered(message: &Message) -> Option<NoticeDraft> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Undelivered<'a> {
+        message_id: MessageId,
+        member_id: Option<&'a MemberId>,
+        state: MailState,
+    }
+    let Message { id, state, member, due_at, .. } = message;
+    if !matches!(state, MailState::Failed | MailState::Undeliverable) {
+        return None;
+    }
+    let data = write(&Undelivered { message_id: *id, member_id: member.as_ref(), state: *state });
+    // Queued again by an operator, it may be undelivered again.
+    Some(NoticeDraft { event: "mail.undelivered", name: format!("{id} {due_at}"), data })
+}
+
+/// Returns the notice: the schedule convened no session for a window.
+pub fn schedule_skipped(window: &ScheduledWindow<'_>, reason: &str) -> NoticeDraft {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Skipped<'a> {
+        subject_id: &'a SubjectId,
+        date: Day,
+        reason: &'a str,
+    }
+    let data = write(&Skipped { subject_id: window.subject_id, date: window.day, reason });
+    NoticeDraft { event: "schedule.skipped", name: window.name(), data }
+}
+
+/// Returns the notice: the store refuses commits, or takes them again. `occasion` names the refusal.
+pub fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDraft {
+    #[derive(Serialize)]
+    struct Condition<'a> {
+        reason: &'a str,
+    }
+    let event = if is_ready { STORE_READY } else { STORE_REFUSED };
+    NoticeDraft { event, name: occasion.to_owned(), data: write(&Condition { reason }) }
+}
+
+/// Leases a delivery for an attempt, if it is due.
+pub fn lease_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Option<DeliveryChange> {
+    let record = &delivery.record;
+    let due = record.state == DeliveryState::Queued && record.due_at <= now;
+    due.then(|| DeliveryChange {
+        delivery: Delivery {
+            attempts: record.attempts.saturating_add(1),
+            due_at: now.plus_millis(LEASE_MILLIS),
+            ..Delivery::clone(record)
+        },
+        expected: delivery.version,
+        wakes: false,
+    })
+}
+
+/// Records the outcome of the attempt that the delivery was leased for.
+pub fn settle_delivery(
+    leased: &DeliveryChange,
+    outcome: Result<(), DeliveryFault>,
+    now: Timestamp,
+) -> DeliveryChange {
+    let delivery = leased.delivery.clone();
+    let settled = match outcome {
+        Ok(()) => Delivery {
+            state: DeliveryState::Delivered,
+            delivered_at: Some(now),
+            last_error: None,
+            ..delivery
+        },
+        Err(DeliveryFault(why)) if delivery.attempts >= MAX_MAIL_ATTEMPTS => {
+            Delivery { state: DeliveryState::Failed, last_error: Some(why), ..delivery }
+        }
+        Err(DeliveryFault(why)) => {
+            let due_at = now.plus_millis(backoff(delivery.attempts));
+            Delivery { due_at, last_error: Some(why), ..delivery }
+        }
+    };
+    DeliveryChange { delivery: settled, expected: leased.expected.next(), wakes: false }
+}
+
+/// Queues a delivery again, in any state, for its first attempt now. The receiver recognizes it by its id.
+pub fn retry_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> DeliveryChange {
+    let queued = Delivery {
+        state: DeliveryState::Queued,
+        delivered_at: None,
+        attempts: 0,
+        due_at: now,
+        ..Delivery::clone(&delivery.record)
+    };
+    DeliveryChange { delivery: queued, expected: delivery.version, wakes: true }
+}

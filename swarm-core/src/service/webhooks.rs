@@ -1,0 +1,501 @@
+//! Webhooks: what they are told, and delivery to them (API.md, 11.11).
+//!
+//! The log is the queue: an entry is in the same commit as its change, and a webhook has a cursor over the log. Events that are no
+//! entries of the log are notices, which the cursor passes too (docs/decisions/027-webhooks.md).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Serialize;
+
+use super::retries::until_committed;
+use super::{Error, Round, Tenant, log_rows};
+use crate::domain::{
+    Delivery, DeliveryDraft, DeliveryId, DeliveryState, NoticeDraft, NoticeId, Session,
+    SessionState, Timestamp, Version, Webhook, WebhookSettings,
+};
+use crate::proof::{log_line, webhook_signature};
+use crate::rules::{
+    self, CLOSING_EVENT, DeliveryFault, MAX_QUEUED_DELIVERIES, Refusal, Resource, STORE_REFUSED,
+    WebhookChange,
+};
+use crate::store::{
+    DeliveryQuery, LogPosition, Saved, StoreErrorKind, TakeQuery, Versioned, WebhookBasis,
+};
+
+/// How many entries of the log, and how many notices, are read at a time.
+const EVENTS: usize = 100;
+
+/// The most deliveries that one commit queues. A commit queues a power of two of them, so that a store that compiles
+/// transactions has few to compile.
+const DELIVERIES: usize = 32;
+
+/// How many deliveries are read at a time.
+const DUE: usize = 20;
+
+/// Posts to webhooks.
+#[async_trait]
+pub trait WebhookSender: Send + Sync {
+    /// Makes one attempt, within [`LEASE_MILLIS`](crate::rules::LEASE_MILLIS). After that another server may try too.
+    async fn send(&self, request: WebhookRequest) -> Result<(), DeliveryFault>;
+}
+
+/// A request to a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookRequest {
+    /// The address.
+    pub url: String,
+    /// `webhook-id`.
+    pub id: String,
+    /// `webhook-timestamp`: the time of the attempt, in seconds since 1970.
+    pub timestamp: i64,
+    /// `webhook-signature`.
+    pub signature: String,
+    /// The body, which is JSON.
+    pub body: String,
+}
+
+/// The state of a webhook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WebhookStatus {
+    /// Its URL.
+    pub url: String,
+    /// Whether the last of its deliveries failed.
+    pub failing: bool,
+    /// When the oldest delivery was queued that still waits.
+    pub oldest: Option<Timestamp>,
+}
+
+/// What a round of deliveries to a webhook did.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct WebhookRound {
+    /// How many deliveries the receiver accepted, and when the next one is due.
+    pub round: Round,
+    /// Why the last one failed, if it did.
+    pub fault: Option<DeliveryFault>,
+}
+
+/// A page of deliveries.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DeliveryPage {
+    /// The deliveries, newest first.
+    pub deliveries: Vec<Arc<Delivery>>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_before: Option<DeliveryId>,
+}
+
+/// What is known of whether the store takes commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum StoreCondition {
+    /// It was not asked yet.
+    #[default]
+    Unknown,
+    /// It takes them.
+    Ready,
+    /// It refuses them, for this reason.
+    Refused(String),
+}
+
+/// The events after a cursor: each delivery with the cursor after it.
+struct Events {
+    deliveries: Vec<(DeliveryDraft, Webhook)>,
+    /// The cursor after all of them.
+    end: Webhook,
+}
+
+impl Tenant {
+    /// Returns the webhooks.
+    pub fn webhooks(&self) -> &[WebhookSettings] {
+        &self.webhooks
+    }
+
+    /// The notice, if a webhook wants its event.
+    pub(super) fn noted(
+        &self,
+        notice: impl FnOnce() -> Option<NoticeDraft>,
+    ) -> Option<NoticeDraft> {
+        if self.webhooks.is_empty() {
+            return None;
+        }
+        notice().filter(|notice| self.wants(notice.event))
+    }
+
+    /// Returns whether a webhook is told this event.
+    pub fn wants(&self, event: &str) -> bool {
+        self.webhooks.iter().any(|webhook| webhook.wants(event))
+    }
+
+    /// Begins the webhooks that are new: each is told what is committed from here on.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn begin_webhooks(&self) -> Result<(), Error> {
+        for settings in self.webhooks.iter() {
+            if self.store.webhook(&settings.url).await?.webhook.is_none() {
+                self.begin_webhook(settings).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn begin_webhook(&self, settings: &WebhookSettings) -> Result<(), Error> {
+        let webhook = self.beginning(settings).await?;
+        let change =
+            WebhookChange { webhook, expected: None, deliveries: Vec::new(), wakes: false };
+        // `None`: another server began it.
+        self.store.save_webhook(&change).await?;
+        Ok(())
+    }
+
+    /// A webhook that is told what is committed from here on.
+    async fn beginning(&self, settings: &WebhookSettings) -> Result<Webhook, Error> {
+        let notices = self.store.notices(NoticeId(0), usize::MAX).await?;
+        let position = self.store.log_position().await?;
+        Ok(Webhook {
+            url: settings.url.clone(),
+            log: position.log,
+            seq: position.size,
+            notice: notices.last().map_or(NoticeId(0), |notice| notice.id),
+            closing: Vec::new(),
+        })
+    }
+
+    /// Queues the deliveries of what was committed since the last call, for each webhook. [`Round::done`] counts them. Any number
+    /// of servers may call this at any time: each delivery is queued once.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn queue_deliveries(&self) -> Result<Round, Error> {
+        let mut round = Round::default();
+        let now = self.store.now().await?;
+        let closing = self.closing_sessions(now, &mut round).await?;
+        for settings in self.webhooks.iter() {
+            loop {
+                let basis = self.store.webhook(&settings.url).await?;
+                let Some(webhook) = &basis.webhook else {
+                    self.begin_webhook(settings).await?;
+                    continue;
+                };
+                let room = MAX_QUEUED_DELIVERIES.saturating_sub(basis.queued);
+                let room = usize::try_from(room).unwrap_or(usize::MAX).min(DELIVERIES);
+                if room == 0 {
+                    break;
+                }
+                let events = self.events_for(settings, &webhook.record, &closing, now).await?;
+                let Some(change) = next_change(webhook, events, room) else { break };
+                let queued = self.store.save_webhook(&change).await?;
+                round.done += queued.map_or(0, |queued| queued.len());
+            }
+        }
+        Ok(round)
+    }
+
+    /// The events after the cursor of a webhook.
+    async fn events_for(
+        &self,
+        settings: &WebhookSettings,
+        webhook: &Webhook,
+        closing: &[Arc<Session>],
+        now: Timestamp,
+    ) -> Result<Events, Error> {
+        let position = self.store.log_position().await?;
+        let mut end = webhook.clone();
+        let mut deliveries = Vec::new();
+        let mut add = |draft: DeliveryDraft, end: &Webhook| {
+            if settings.wants(&draft.event) {
+                deliveries.push((draft, end.clone()));
+            }
+        };
+        end.log = position.log;
+        // Shorter: the store went back without its webhooks.
+        end.seq = end.seq.min(position.size);
+        for row in log_rows::rows(&*self.store, end.seq, EVENTS).await? {
+            end.seq = log_rows::seq(&row);
+            let Ok(row) = row else { continue };
+            if !rules::is_past_delivery(row.at, now) {
+                add(rules::entry_delivery(&settings.url, end.log, &log_line(&row)), &end);
+            }
+        }
+        for notice in self.store.notices(end.notice, EVENTS).await? {
+            end.notice = notice.id;
+            if !rules::is_past_delivery(notice.at, now) {
+                add(rules::notice_delivery(&settings.url, &notice), &end);
+            }
+        }
+        end.closing.retain(|(_, deadline)| *deadline >= now);
+        for session in closing {
+            let Some((lead, deadline)) = settings.closing.zip(session.window_closes_at) else {
+                continue;
+            };
+            let told = (session.id, deadline);
+            if deadline.plus_millis(-lead) > now || end.closing.contains(&told) {
+                continue;
+            }
+            let draft = self.closing_delivery(settings, session, now).await?;
+            end.closing.push(told);
+            add(draft, &end);
+        }
+        Ok(Events { deliveries, end })
+    }
+
+    /// The open sessions that close soon enough for one of the webhooks.
+    async fn closing_sessions(
+        &self,
+        now: Timestamp,
+        round: &mut Round,
+    ) -> Result<Vec<Arc<Session>>, Error> {
+        let told = self.webhooks.iter().filter(|webhook| webhook.wants(CLOSING_EVENT));
+        let leads: Vec<_> = told.filter_map(|webhook| webhook.closing).collect();
+        let Some(longest) = leads.iter().copied().max() else { return Ok(Vec::new()) };
+        let mut closing = Vec::new();
+        for state in [SessionState::Scheduled, SessionState::Collecting] {
+            for session in self.in_state(state).await? {
+                let Some(deadline) = session.window_closes_at.filter(|deadline| *deadline >= now)
+                else {
+                    continue;
+                };
+                for due in leads.iter().map(|lead| deadline.plus_millis(-lead)) {
+                    round.wait_for((due > now).then_some(due), now);
+                }
+                if deadline.plus_millis(-longest) <= now {
+                    closing.push(session);
+                }
+            }
+        }
+        Ok(closing)
+    }
+
+    async fn closing_delivery(
+        &self,
+        settings: &WebhookSettings,
+        session: &Session,
+        now: Timestamp,
+    ) -> Result<DeliveryDraft, Error> {
+        let found = self.store.session_takes(&TakeQuery::latest(session.id)).await?;
+        let takes = found.map(|found| found.takes).unwrap_or_default();
+        let filed: HashSet<_> = takes.iter().map(|take| &take.draft().member_id).collect();
+        let missing = rules::missing(session, |member| filed.contains(member));
+        let missing = missing.into_iter().cloned().collect();
+        let names = self.members_among(missing).await?;
+        let missing: Vec<_> =
+            names.iter().map(|member| (member.id.clone(), member.name.clone())).collect();
+        Ok(rules::closing_delivery(&settings.url, session, filed.len(), &missing, now))
+    }
+
+    /// Adds a notice, unless it was added before or no webhook wants it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn note(&self, notice: NoticeDraft) -> Result<(), Error> {
+        if let Some(notice) = self.noted(|| Some(notice)) {
+            let (Saved::Saved | Saved::Stale) = self.store.save_notice(&notice).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds a notice when the store begins to refuse commits, and when it takes them again; once each, by any number of
+    /// servers. Returns whether there may be a new one. `known` is kept from one call to the next.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when the store does not answer.
+    pub async fn note_store_condition(&self, known: &mut StoreCondition) -> Result<bool, Error> {
+        let condition = match self.store.may_commit().await {
+            Ok(()) => StoreCondition::Ready,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    StoreErrorKind::WentBack | StoreErrorKind::ClockBehind
+                ) =>
+            {
+                let reason = std::error::Error::source(&error).map(ToString::to_string);
+                StoreCondition::Refused(reason.unwrap_or_else(|| error.to_string()))
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let is_new = std::mem::discriminant(&condition) != std::mem::discriminant(known);
+        if !is_new {
+            return Ok(false);
+        }
+        match &condition {
+            StoreCondition::Refused(reason) => {
+                // Nothing is committed meanwhile, so the position names the refusal.
+                let LogPosition { log, size, last } = self.store.log_position().await?;
+                let notice = rules::store_condition(false, &format!("{log} {size} {last}"), reason);
+                let (Saved::Saved | Saved::Stale) = self.store.save_notice(&notice).await?;
+            }
+            _ => {
+                let notices = self.store.notices(NoticeId(0), usize::MAX).await?;
+                let last = notices.iter().rfind(|notice| notice.event == STORE_REFUSED);
+                if let Some(refused) = last {
+                    let reason = "the store takes commits again";
+                    let notice = rules::store_condition(true, &refused.name, reason);
+                    let (Saved::Saved | Saved::Stale) = self.store.save_notice(&notice).await?;
+                }
+            }
+        }
+        *known = condition;
+        Ok(true)
+    }
+
+    /// Sends the deliveries to a webhook that are due, one after another, until one fails. Several servers may do this at once: each
+    /// delivery is leased to one of them at a time, and is made at least once.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn deliver_to_webhook(
+        &self,
+        settings: &WebhookSettings,
+        sender: &dyn WebhookSender,
+    ) -> Result<WebhookRound, Error> {
+        let mut did = WebhookRound::default();
+        loop {
+            let query = DeliveryQuery::Due { url: &settings.url, limit: DUE };
+            let due = self.store.deliveries(&query).await?;
+            for delivery in &due {
+                let now = self.store.now().await?;
+                let Some(leased) = rules::lease_delivery(delivery, now) else {
+                    did.round.wait_for(Some(delivery.record.due_at), now);
+                    return Ok(did);
+                };
+                if self.store.save_delivery(&leased).await? == Saved::Stale {
+                    // Another server has it, and goes on.
+                    did.round.wait_for(Some(now), now);
+                    return Ok(did);
+                }
+                let outcome = sender.send(request(settings, &leased.delivery, now)).await;
+                did.fault = outcome.clone().err();
+                did.round.done += usize::from(did.fault.is_none());
+                let now = self.store.now().await?;
+                let settled = rules::settle_delivery(&leased, outcome, now);
+                // Stale: the lease expired, and another server has the delivery now.
+                let (Saved::Saved | Saved::Stale) = self.store.save_delivery(&settled).await?;
+                if did.fault.is_some() {
+                    // The others are tried in the next round, so that a receiver that is down is asked once a round.
+                    did.round.wait_for(Some(now), now);
+                    return Ok(did);
+                }
+            }
+            if due.len() < DUE {
+                return Ok(did);
+            }
+        }
+    }
+
+    /// Removes deliveries and notices that are older than seven days.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn remove_old_deliveries(&self) -> Result<(), Error> {
+        let now = self.store.now().await?;
+        let before = now.plus_millis(-rules::WEBHOOK_RETENTION_MILLIS);
+        Ok(self.store.remove_webhook_records(before).await?)
+    }
+
+    /// Returns up to `limit` deliveries with numbers below `before`, newest first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn webhook_deliveries(
+        &self,
+        state: Option<DeliveryState>,
+        before: Option<DeliveryId>,
+        limit: usize,
+    ) -> Result<DeliveryPage, Error> {
+        // Load one more than the page holds, to learn whether there is a next page.
+        let query = DeliveryQuery::Newest { state, before, limit: limit.saturating_add(1) };
+        let found = self.store.deliveries(&query).await?;
+        let mut deliveries: Vec<_> = found.into_iter().map(|delivery| delivery.record).collect();
+        let is_last = deliveries.len() <= limit;
+        deliveries.truncate(limit);
+        let next_before = deliveries.last().filter(|_| !is_last).map(|last| last.id);
+        Ok(DeliveryPage { deliveries, next_before })
+    }
+
+    /// Returns the state of each webhook.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn webhook_status(&self) -> Result<Vec<WebhookStatus>, Error> {
+        let mut all = Vec::with_capacity(self.webhooks.len());
+        for settings in self.webhooks.iter() {
+            let WebhookBasis { oldest, is_failing, .. } = self.store.webhook(&settings.url).await?;
+            all.push(WebhookStatus { url: settings.url.clone(), failing: is_failing, oldest });
+        }
+        Ok(all)
+    }
+
+    /// Queues an event that tests a webhook, whatever events it wants, and returns its delivery.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] unless a webhook with this URL is configured.
+    pub async fn test_webhook(&self, url: &str) -> Result<Delivery, Error> {
+        let settings = self.webhooks.iter().find(|webhook| webhook.url == url);
+        let settings = settings.ok_or(Refusal::NotFound(Resource::Webhook))?;
+        let now = self.store.now().await?;
+        until_committed("test webhook", || async {
+            let (webhook, expected) = match self.store.webhook(&settings.url).await?.webhook {
+                Some(stored) => (Webhook::clone(&stored.record), Some(stored.version)),
+                None => (self.beginning(settings).await?, None),
+            };
+            let deliveries = vec![rules::test_delivery(url, expected.unwrap_or(Version(0)), now)];
+            let change = WebhookChange { webhook, expected, deliveries, wakes: true };
+            Ok(self.store.save_webhook(&change).await?.and_then(|queued| queued.into_iter().next()))
+        })
+        .await
+    }
+
+    /// Queues a delivery again, in any state, for an attempt at once, and returns it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn retry_delivery(&self, id: DeliveryId) -> Result<Delivery, Error> {
+        until_committed("retry delivery", || async {
+            let delivery = self.load_delivery(id).await?;
+            let change = rules::retry_delivery(&delivery, self.store.now().await?);
+            Ok(self.store.save_delivery(&change).await?.committed(change.delivery))
+        })
+        .await
+    }
+
+    async fn load_delivery(&self, id: DeliveryId) -> Result<Versioned<Delivery>, Error> {
+        let before = Some(DeliveryId(id.0.saturating_add(1)));
+        let query = DeliveryQuery::Newest { state: None, before, limit: 1 };
+        let found = self.store.deliveries(&query).await?.into_iter().next();
+        let delivery = found.filter(|delivery| delivery.record.id == id);
+        Ok(delivery.ok_or(Refusal::NotFound(Resource::Delivery))?)
+    }
+}
+
+/// The next commit for a webhook: a power of two of the deliveries, at most `room`, and the cursor after them. `None` if there is
+/// nothing new.
+fn next_change(webhook: &Versioned<Webhook>, events: Events, room: usize) -> Option<WebhookChange> {
+    let Events { mut deliveries, end } = events;
+    let most = deliveries.len().min(room);
+    let count = most.checked_ilog2().map_or(0, |power| 1 << power);
+    let is_all = count == deliveries.len();
+    deliveries.truncate(count);
+    let webhook_now = match deliveries.last() {
+        Some((_, after)) if !is_all => after.clone(),
+        _ => end,
+    };
+    let deliveries: Vec<_> = deliveries.into_iter().map(|(delivery, _)| delivery).collect();
+    let is_new = webhook_now != *webhook.record;
+    let expected = Some(webhook.version);
+    let change = WebhookChange { webhook: webhook_now, expected, deliveries, wakes: false };
+    is_new.then_some(change)
+}
+
+fn request(settings: &WebhookSettings, delivery: &Delivery, now: Timestamp) -> WebhookRequest {
+    let DeliveryDraft { url, event_id, body, .. } = &delivery.draft;
+    let timestamp = now.millis().div_euclid(1_000);
+    WebhookRequest {
+        url: url.clone(),
+        id: event_id.clone(),
+        timestamp,
+        signature: webhook_signature(&settings.secret, event_id, timestamp, body),
+        body: body.clone(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Webhooks, and deliveries to them.
+
+use swarm_core::domain::{DeliveryId, DeliveryState};
+
+use super::super::acts::{RETRY_DELIVERY, TEST_WEBHOOK};
+use super::super::context::ConsoleContext;
+use super::super::form::Field;
+use super::super::layout::{Page, quoted, two_lines};
+use super::super::table::Table;
+use crate::pages::Markup;
+use crate::request::parameters::number;
+use crate::response::ApiError;
+
+/// Deliveries on a page.
+const PER_PAGE: usize = 50;
+
+pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
+    let tenant = context.request.tenant();
+    let state = context.query("state").and_then(|text| DeliveryState::parse(&text));
+    let before = context.query("before").and_then(|id| number(&id)).map(DeliveryId);
+    let webhooks = tenant.webhook_status().await?;
+    let found = tenant.webhook_deliveries(state, before, PER_PAGE).await?;
+    let mut page = Page::new("Webhooks").with_lead("Programs that are told what happens here.");
+    let rows = webhooks.iter().map(|webhook| {
+        let oldest = webhook.oldest.map(|oldest| context.times.time(oldest));
+        vec![
+            quoted(&webhook.url),
+            Markup::text(if webhook.failing { "failing" } else { "well" }),
+            oldest.unwrap_or_else(|| Markup::text("none")),
+        ]
+    });
+    let (label, head) = ("Webhooks", vec!["URL", "State", "Waits since"]);
+    page.table(Table { label, head, rows: rows.collect(), empty: "None is configured." });
+    if !webhooks.is_empty() {
+        let urls = webhooks.iter().map(|webhook| (webhook.url.clone(), webhook.url.clone(), false));
+        let choice = Field::choice("url", "Webhook", urls.collect());
+        page.form(context.form(&TEST_WEBHOOK, &[], vec![choice]));
+    }
+    page.heading("Deliveries");
+    let any = ("".to_owned(), "all".to_owned(), state.is_none());
+    let options = DeliveryState::ALL
+        .map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), state == Some(it)));
+    let choice = Field::choice("state", "State", [any].into_iter().chain(options).collect());
+    page.form(Some(ConsoleContext::search_form("/operate/webhooks", "Show", vec![choice])));
+    let rows = found.deliveries.iter().map(|delivery| {
+        let time = delivery.delivered_at.unwrap_or(delivery.queued_at);
+        vec![
+            Markup::text(&delivery.id.to_string()),
+            two_lines(&Markup::text(&delivery.draft.event), &quoted(&delivery.draft.url)),
+            two_lines(&Markup::text(delivery.state.as_str()), &context.times.time(time)),
+            Markup::text(delivery.last_error.as_deref().unwrap_or_default()),
+        ]
+    });
+    let (label, head) = ("Deliveries", vec!["Number", "Event", "State", "Last error"]);
+    page.table(Table { label, head, rows: rows.collect(), empty: "No deliveries." });
+    let options: Vec<_> = found
+        .deliveries
+        .iter()
+        .map(|delivery| {
+            let label = format!("{}: {}", delivery.id, delivery.draft.event);
+            (delivery.id.to_string(), label, false)
+        })
+        .collect();
+    if !options.is_empty() {
+        let choice = Field::choice("delivery", "Delivery", options);
+        page.form(context.form(&RETRY_DELIVERY, &[], vec![choice]));
+    }
+    if let Some(next) = found.next_before {
+        page.text(Markup(format!(
+            "<a rel=\"next\" href=\"/operate/webhooks?before={next}\">Older deliveries</a>"
+        )));
+    }
+    Ok(page)
+}

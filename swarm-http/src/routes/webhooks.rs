@@ -1,0 +1,65 @@
+//! Webhooks, for operators.
+
+use swarm_core::domain::{DeliveryId, DeliveryState};
+use swarm_core::wire::Problem::{InvalidRequest, NotFound};
+use swarm_core::{Invalid, Refusal, wire};
+
+use crate::request::RequestContext;
+use crate::request::credential::Access::Operator;
+use crate::request::parameters::{MAX_PAGE, Page, number};
+use crate::request::route::{Route, Section, Work, post, read_as};
+use crate::response::Reply;
+use crate::tenants::Role;
+
+pub(super) fn routes() -> Vec<Route> {
+    Section::Operating.rows(vec![
+        read_as(Operator(Role::Reader), "/api/swarm/admin/webhooks", list)
+            .about("Webhooks, and deliveries to them, the newest first")
+            .query(&[("state", "DeliveryState"), ("limit", "PageLimit"), ("before", "Id")])
+            .with(Work::Long)
+            .answers(200, &["Webhooks"])
+            .refuses(&[InvalidRequest]),
+        post(Operator(Role::Admin), "/api/swarm/admin/webhooks/test", test)
+            .about("Queue an event that tests a webhook")
+            .body("WebhookName")
+            .answers(200, &["DeliveryChanged"])
+            .mints("delivery.id")
+            .refuses(&[InvalidRequest, NotFound]),
+        post(Operator(Role::Admin), "/api/swarm/admin/webhooks/{id}/retry", retry)
+            .about("Queue a delivery again")
+            .part("Id")
+            .no_fields()
+            .answers(200, &["DeliveryChanged"])
+            .refuses(&[InvalidRequest, NotFound]),
+    ])
+}
+
+/// The webhooks, with the state of each, and a page of deliveries.
+pub(crate) async fn list(request: RequestContext) -> Reply {
+    let state = request.query().get("state").map(|text| {
+        DeliveryState::parse(text).ok_or_else(|| {
+            let invalid = Invalid::new("state", "must be queued, delivered or failed");
+            Refusal::InvalidRequest(invalid)
+        })
+    });
+    let state = state.transpose()?;
+    let Page { limit, position } =
+        request.page(MAX_PAGE, "before", |id| number(id).map(DeliveryId))?;
+    let webhooks = request.tenant().webhook_status().await?;
+    let page = request.tenant().webhook_deliveries(state, position, limit).await?;
+    let answer = wire::webhooks::deliveries(&webhooks, &page);
+    Ok(request.linked(answer, "before", page.next_before))
+}
+
+/// Queues the event `webhook.test`.
+pub(crate) async fn test(mut request: RequestContext) -> Reply {
+    let url = request.operator_fields(|fields| fields.text("url"))?;
+    let delivery = request.tenant().test_webhook(&url).await?;
+    Ok(wire::webhooks::delivery_changed(&delivery).into())
+}
+
+pub(crate) async fn retry(mut request: RequestContext) -> Reply {
+    request.operator_fields(|_| Ok(()))?;
+    let delivery = request.tenant().retry_delivery(request.delivery_id()?).await?;
+    Ok(wire::webhooks::delivery_changed(&delivery).into())
+}

@@ -1,0 +1,153 @@
+//! Delivery to webhooks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use swarm_core::rules::{DeliveryFault, STORE_READY, STORE_REFUSED};
+use swarm_core::service::{StoreCondition, WebhookRound, WebhookSender};
+use swarm_core::{Error, Tenant};
+use tokio::task::{Id, JoinSet};
+use tokio::time::{Instant, timeout_at};
+
+use crate::directory::MaintainedTenant;
+use crate::job::{Job, Next, PAUSE, report};
+
+/// How long a round waits for receivers. Those that take longer are waited for in the next rounds.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The time between two removals of old deliveries.
+const REMOVAL_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Queues what the webhooks of a tenant are told, and delivers it (API.md, 11.11). Webhooks are independent: none waits for the
+/// receiver of another. Of several servers, one makes each delivery at a time.
+pub struct DeliverWebhooks {
+    sender: Arc<dyn WebhookSender>,
+    sending: JoinSet<Result<WebhookRound, Error>>,
+    /// The URLs to which deliveries are being made, by the task that makes them.
+    busy: HashMap<Id, String>,
+    /// The last failure of each webhook that is failing, so that it is logged once.
+    faults: HashMap<String, DeliveryFault>,
+    /// When old deliveries were removed last.
+    removed_at: Option<Instant>,
+    condition: StoreCondition,
+    /// When the store was asked last whether it takes commits.
+    watched_at: Option<Instant>,
+}
+
+impl DeliverWebhooks {
+    /// A job that posts with this sender.
+    pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
+        let (sending, busy, faults) = (JoinSet::new(), HashMap::new(), HashMap::new());
+        let (removed_at, condition, watched_at) = (None, StoreCondition::Unknown, None);
+        Self { sender, sending, busy, faults, removed_at, condition, watched_at }
+    }
+
+    /// Begins to deliver to each webhook that no task delivers to.
+    fn deliver(&mut self, tenant: &Tenant) {
+        for settings in tenant.webhooks() {
+            if self.busy.values().any(|url| *url == settings.url) {
+                continue;
+            }
+            let (tenant, sender) = (tenant.clone(), Arc::clone(&self.sender));
+            let (settings, url) = (settings.clone(), settings.url.clone());
+            let task = self
+                .sending
+                .spawn(async move { tenant.deliver_to_webhook(&settings, &*sender).await });
+            self.busy.insert(task.id(), url);
+        }
+    }
+
+    /// Waits for deliveries, but no longer than [`PATIENCE`].
+    async fn note_deliveries<T: MaintainedTenant>(&mut self, tenant: &T) -> Next {
+        let (end, mut next) = (Instant::now() + PATIENCE, Next::Changed);
+        while let Ok(Some(ended)) = timeout_at(end, self.sending.join_next_with_id()).await {
+            match ended {
+                Ok((id, did)) => {
+                    if let (Some(url), Ok(did)) = (self.busy.remove(&id), &did) {
+                        self.log_fault(tenant, url, did);
+                    }
+                    let round = did.map(|did| did.round);
+                    next = next.sooner(report(tenant, "deliveries to a webhook", round));
+                }
+                // A webhook whose task panicked gets another at once.
+                Err(panicked) => drop(self.busy.remove(&panicked.id())),
+            }
+        }
+        if self.busy.is_empty() { next } else { Next::Soon }
+    }
+
+    /// Logs that a webhook begins to fail, or fails for another reason.
+    fn log_fault<T: MaintainedTenant>(&mut self, tenant: &T, url: String, did: &WebhookRound) {
+        let tenant = tenant.id();
+        match &did.fault {
+            Some(fault) if self.faults.get(&url) != Some(fault) => {
+                // A query may have a secret in it.
+                let shown = url.split('?').next().unwrap_or_default();
+                tracing::warn!(%tenant, url = shown, error = fault.0, "delivery to a webhook failed");
+                self.faults.insert(url, fault.clone());
+            }
+            None if did.round.done > 0 => drop(self.faults.remove(&url)),
+            _ => {}
+        }
+    }
+
+    /// Notes that the store refuses commits, or takes them again, if a webhook wants to know.
+    async fn watch_store(&mut self, tenant: &Tenant) -> Result<Next, Error> {
+        if !tenant.wants(STORE_REFUSED) && !tenant.wants(STORE_READY) {
+            return Ok(Next::Changed);
+        }
+        if self.watched_at.is_none_or(|at| at.elapsed() >= PAUSE) {
+            self.watched_at = Some(Instant::now());
+            if tenant.note_store_condition(&mut self.condition).await? {
+                return Ok(Next::Soon);
+            }
+        }
+        Ok(Next::In(PAUSE))
+    }
+
+    async fn remove_old(&mut self, tenant: &Tenant) -> Result<(), Error> {
+        let is_due = self.removed_at.is_none_or(|at| at.elapsed() >= REMOVAL_INTERVAL);
+        if is_due {
+            tenant.remove_old_deliveries().await?;
+            self.removed_at = Some(Instant::now());
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for DeliverWebhooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DeliverWebhooks").field("busy", &self.busy).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<T: MaintainedTenant> Job<T> for DeliverWebhooks {
+    async fn round(&mut self, served: &T) -> Next {
+        let tenant = served.tenant();
+        if tenant.webhooks().is_empty() {
+            return Next::Changed;
+        }
+        let queued = match tenant.queue_deliveries().await {
+            // They are counted once they are made.
+            Ok(round) => Next::after(round),
+            Err(error) => return report(served, "deliveries to webhooks not queued", Err(error)),
+        };
+        if let Err(error) = self.remove_old(tenant).await {
+            return report(served, "old deliveries to webhooks not removed", Err(error));
+        }
+        let watched = match self.watch_store(tenant).await {
+            Ok(next) => next,
+            Err(error) => return report(served, "condition of the store not known", Err(error)),
+        };
+        self.deliver(tenant);
+        queued.sooner(watched).sooner(self.note_deliveries(served).await)
+    }
+
+    /// So that a delivery follows soon after the commit.
+    fn pause(&self) -> Duration {
+        Duration::from_millis(300)
+    }
+}

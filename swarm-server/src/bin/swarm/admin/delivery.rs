@@ -1,0 +1,117 @@
+//! `swarm admin mail` and `swarm admin webhook`: what is delivered to others, and tests of it.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use swarm_client::path_segment;
+use swarm_core::json::Json;
+
+use super::operator::Operator;
+use crate::command::{cell, note, text_of};
+use crate::failure::CommandError;
+
+const API: &str = "/api/swarm/admin";
+
+/// How often it is asked what became of a test.
+const ASK_EVERY: Duration = Duration::from_millis(250);
+
+/// How long the first attempt may take to begin.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// How long the first attempt may take: longer than a mail server or a receiver may.
+const MAX_ATTEMPT: Duration = Duration::from_secs(40);
+
+/// The deliveries that are listed.
+const LISTED: usize = 100;
+
+/// Lists the webhooks and the last deliveries.
+pub(super) fn webhooks(operator: &Operator, state: Option<&str>) -> Result<(), CommandError> {
+    let state = state.map_or_else(String::new, |state| format!("&state={}", path_segment(state)));
+    let answer = operator.get(&format!("{API}/webhooks?limit={LISTED}{state}"))?;
+    if !operator.output.json {
+        operator.output.rows(&answer, "webhooks", &["url", "failing", "oldest"])?;
+    }
+    let columns = ["id", "type", "url", "state", "attempts", "queuedAt", "lastError"];
+    operator.output.rows(&answer, "deliveries", &columns)
+}
+
+/// Sends a test to a webhook, and waits for the first attempt.
+pub(super) fn test_webhook(operator: &Operator, url: &str) -> Result<(), CommandError> {
+    let body = Json::from([("url", Json::from(url))]);
+    let answer = operator.change("POST", &format!("{API}/webhooks/test"), &body)?;
+    let id = sent(operator, &answer, "delivery", "the test is queued")?;
+    let Some(id) = id else { return Ok(()) };
+    attempted("delivery", &id, || {
+        let found = operator.get(&format!("{API}/webhooks?limit={LISTED}"))?;
+        Ok(row(found, "deliveries", &id))
+    })
+}
+
+/// Sends a test to an address, and waits for the first attempt.
+pub(super) fn test_mail(operator: &Operator, address: &str) -> Result<(), CommandError> {
+    let body = Json::from([("address", Json::from(address))]);
+    let answer = operator.change("POST", &format!("{API}/mail/test"), &body)?;
+    let id = sent(operator, &answer, "message", "the test is queued")?;
+    let Some(id) = id else { return Ok(()) };
+    let after = id.parse::<u64>().unwrap_or(0).saturating_sub(1);
+    attempted("message", &id, || {
+        let found = operator.get(&format!("{API}/outbox?limit=1&after={after}"))?;
+        Ok(row(found, "messages", &id))
+    })
+}
+
+/// Shows the answer to a test. Returns the id of what was queued, unless it was a dry run.
+fn sent(
+    operator: &Operator,
+    answer: &Json,
+    what: &str,
+    done: &str,
+) -> Result<Option<String>, CommandError> {
+    operator.output.record(answer)?;
+    operator.done(done);
+    let queued = answer.clone().into_object().take(what).unwrap_or(Json::Null);
+    let id = cell(&queued, "id");
+    Ok((!operator.dry_run && !id.is_empty()).then_some(id))
+}
+
+/// The item with this id in a list of an answer.
+fn row(answer: Json, list: &str, id: &str) -> Json {
+    let items = match answer.into_object().take(list) {
+        Some(Json::List(items)) => items,
+        _ => Vec::new(),
+    };
+    items.into_iter().find(|item| cell(item, "id") == id).unwrap_or(Json::Null)
+}
+
+/// Waits for the first attempt, and says how it ended.
+///
+/// # Errors
+/// [`CommandError::Refused`] if it failed.
+fn attempted(
+    what: &str,
+    id: &str,
+    read: impl Fn() -> Result<Json, CommandError>,
+) -> Result<(), CommandError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let item = read()?;
+        let (state, error) = (cell(&item, "state"), text_of(&item, "lastError"));
+        let is_tried = !matches!(&*cell(&item, "attempts"), "" | "0");
+        if !error.is_empty() {
+            return Err(CommandError::Refused(format!(
+                "{what} {id}: {}",
+                cell(&item, "lastError")
+            )));
+        }
+        if state != "queued" {
+            note(&format!("{what} {id} is {state}"));
+            return Ok(());
+        }
+        if waited > if is_tried { MAX_ATTEMPT } else { MAX_WAIT } {
+            note(&format!("{what} {id} is still queued"));
+            return Ok(());
+        }
+        sleep(ASK_EVERY);
+        waited += ASK_EVERY;
+    }
+}

@@ -1,0 +1,167 @@
+//! What operators did (API.md, 7.11).
+
+use serde_json::{Value, json};
+
+use swarm_core::store::ActQuery;
+
+use crate::backend::{Backend, now, on_every_store};
+use crate::committee_fixture::chair;
+use crate::console::visitor::Visitor;
+use crate::fixture::Fixture;
+use crate::harness::{ADMIN, Author, Client};
+
+on_every_store! {
+    every_act_of_operators_is_listed,
+    acts_are_found_by_operator_and_time,
+    sign_ins_are_listed_and_refused_ones_bounded,
+}
+
+fn acts(client: &Client, query: &str) -> Vec<Value> {
+    read(client, query)["acts"].as_array().unwrap().clone()
+}
+
+fn read(client: &Client, query: &str) -> Value {
+    let path = format!("/api/swarm/admin/acts{query}");
+    client.send("GET", &path, &[("x-admin-token", ADMIN)], b"").expect(200).json()
+}
+
+/// The acts and what they were on, without regard to those of one time.
+fn named(acts: &[Value]) -> Vec<(String, Value)> {
+    let mut named: Vec<_> = acts
+        .iter()
+        .map(|act| (act["act"].as_str().unwrap().to_owned(), act["target"].clone()))
+        .collect();
+    named.sort_by_key(|(act, target)| (act.clone(), target.to_string()));
+    named
+}
+
+fn every_act_of_operators_is_listed(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let ada = Author::join(client, "Ada");
+    let (bob, _) = Author::apply(client, "Bob");
+    let (cid, _) = Author::apply(client, "Cid");
+    client.operate("/members/update", &json!({ "memberId": cid, "lens": "Cash." })).expect(200);
+    client.operate("/reject?dry_run=true", &json!({ "memberId": bob })).expect(200);
+    client.operate("/reject", &json!({ "memberId": bob })).expect(200);
+    client.operate("/reject", &json!({ "memberId": bob })).refused(409, "member is rejected");
+    client.operate("/erase", &json!({ "memberId": cid })).expect(200);
+    let mail = now(fixture.tenant().outbox(None, 1)).unwrap().messages[0].id;
+    client.operate(&format!("/outbox/{mail}/retry"), &json!({})).expect(200);
+    client.operate(&format!("/outbox/{mail}/cancel"), &json!({})).expect(200);
+    let session = client.convene("2026-11-21", "aurora");
+    client.submit(&ada, ada.draft("2026-11-21", "aurora")).expect(201);
+    let note = json!({ "note": "it names a client" });
+    client.operate("/takes/1/withhold", &note).expect(200);
+    chair(client, "/members", &json!({ "id": "grace", "name": "Grace" })).expect(201);
+    chair(client, "/members/grace/rotate-key", &json!({})).expect(200);
+    chair(client, "/members/grace/status", &json!({ "status": "inactive" })).expect(200);
+    chair(client, "/members/grace", &json!({ "name": "Grace H." })).expect(200);
+
+    let all = acts(client, "");
+    let mut expected: Vec<(String, Value)> = [
+        ("member.activated", json!(ada.id)),
+        ("application.updated", json!(cid)),
+        ("application.rejected", json!(bob)),
+        ("application.erased", json!(cid)),
+        ("message.retried", json!(mail.to_string())),
+        ("message.cancelled", json!(mail.to_string())),
+        ("subject", json!("aurora")),
+        ("session.convened", json!(session.to_string())),
+        ("take-mark.withheld", json!("1")),
+        ("committee-member.created", json!("grace")),
+        ("committee-member.key-rotated", json!("grace")),
+        ("committee-member.deactivated", json!("grace")),
+        ("committee-member.updated", json!("grace")),
+    ]
+    .map(|(act, target)| (act.to_owned(), target))
+    .into();
+    expected.sort_by_key(|(act, target)| (act.clone(), target.to_string()));
+    assert_eq!(named(&all), expected);
+    for act in &all {
+        let fields: Vec<_> = act.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(fields.len(), 5, "{act}");
+        assert_eq!(act["by"], "operator", "{act}");
+    }
+    let withheld = all.iter().find(|act| act["act"] == "take-mark.withheld").unwrap();
+    assert_eq!(withheld["note"], note["note"]);
+    // Of what the log says, the list is the same.
+    let log = client.get("/api/swarm/log?kind=take-mark").expect(200).json();
+    assert_eq!(log["entries"][0]["at"], withheld["at"]);
+
+    let visitor = Visitor::signed_in(client);
+    let page = visitor.get("/operate/acts/all");
+    assert_eq!(page.status, 200);
+    for text in
+        ["application.rejected", "message.cancelled", "committee-member.updated", bob.as_str()]
+    {
+        assert!(page.text.contains(text), "{text}: {}", page.text);
+    }
+    assert!(visitor.get("/operate/acts").text.contains("/operate/acts/all"));
+}
+
+fn acts_are_found_by_operator_and_time(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let mut ids = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        let (id, _) = Author::apply(client, name);
+        client.operate("/reject", &json!({ "memberId": id })).expect(200);
+        ids.push(json!(id));
+        fixture.clock.move_by(10);
+    }
+    let all = acts(client, "");
+    let targets = |acts: &[Value]| acts.iter().map(|act| act["target"].clone()).collect::<Vec<_>>();
+    ids.reverse();
+    assert_eq!(targets(&all), ids, "the latest first");
+    let at = |position: usize| all[position]["at"].as_str().unwrap().to_owned();
+    assert_eq!(acts(client, "?by=operator"), all);
+    assert_eq!(acts(client, "?by=ada"), [] as [Value; 0]);
+    assert_eq!(acts(client, &format!("?since={}", at(1))), all[..2]);
+    assert_eq!(acts(client, &format!("?before={}", at(1))), all[2..]);
+    assert_eq!(acts(client, &format!("?by=operator&since={}&before={}", at(2), at(0))), all[1..3]);
+    let page = read(client, "?limit=3");
+    assert_eq!((&page["acts"], &page["nextBefore"]), (&json!(all[..3]), &json!(at(2))));
+    let rest = read(client, &format!("?limit=3&before={}", at(2)));
+    assert_eq!(rest, json!({ "acts": all[3..] }));
+    for query in ["?since=yesterday", "?before=yesterday", "?limit=501", "?limit=0"] {
+        let path = format!("/api/swarm/admin/acts{query}");
+        let answer = client.send("GET", &path, &[("x-admin-token", ADMIN)], b"");
+        assert_eq!(answer.status, 400, "{query}: {answer:?}");
+    }
+    client.get("/api/swarm/admin/acts").expect(401);
+
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+    fixture.clock.move_by(400 * DAY);
+    assert_eq!(acts(client, ""), [] as [Value; 0], "kept 400 days");
+    let store = swarm_core::Tenants::open(&*fixture.store, fixture.tenant().id());
+    let kept = ActQuery { limit: 10, ..ActQuery::default() };
+    let kept = || now(store.operator_acts(&kept)).unwrap().len();
+    assert_eq!(kept(), 4);
+    now(fixture.tenant().forget_old_acts()).unwrap();
+    assert_eq!(kept(), 0, "they are removed");
+}
+
+fn sign_ins_are_listed_and_refused_ones_bounded(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    Visitor::signed_in(client);
+    let refused = Visitor::new(client).sign_in("no token of an operator");
+    assert_eq!(refused.status, 401);
+    let mut all = acts(client, "");
+    all.sort_by_key(|act| act["act"].to_string());
+    for act in &mut all {
+        act.as_object_mut().unwrap().remove("at").unwrap();
+    }
+    let act = |by: Value, act: &str| json!({ "by": by, "act": act, "target": null, "note": null });
+    assert_eq!(
+        all,
+        [act(Value::Null, "console.refused"), act(json!("operator"), "console.signed-in")]
+    );
+    for _ in 0..150 {
+        now(fixture.tenant().record_refused_sign_in()).unwrap();
+    }
+    let kept = acts(client, "?limit=500").len();
+    assert!((101..=201).contains(&kept), "100 a day (or two): {kept}");
+    assert_eq!(acts(client, "?by=operator").len(), 1);
+}

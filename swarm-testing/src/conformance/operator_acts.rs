@@ -1,0 +1,121 @@
+//! Acts of operators.
+
+use std::sync::Arc;
+
+use crate::assertions::{ensure, expect_eq};
+use crate::{TestTenant, applicant, session_draft};
+use swarm_core::domain::{Actor, Attribution, Day, Note, OperatorAct, RecordedAct, Timestamp};
+use swarm_core::rules::convene;
+use swarm_core::store::{ActQuery, MemberChange, MemberSaved, Saved, Tenants};
+
+/// A name, and a target, with characters that stores may not pass on.
+const NAME: &str = "ada \u{1f680}";
+const TARGET: &str = "what \u{1f680}\0 else";
+
+fn every() -> ActQuery {
+    ActQuery { limit: usize::MAX, ..ActQuery::default() }
+}
+
+fn ada() -> Actor {
+    Actor::operator(NAME).unwrap()
+}
+
+fn act(act: &'static str) -> OperatorAct {
+    let note = Some(Note::parse("why \u{1f680}\0 not").unwrap());
+    OperatorAct { note, ..OperatorAct::new(&ada(), act, TARGET).unwrap() }
+}
+
+async fn acts(tenant: &TestTenant, query: ActQuery) -> Vec<OperatorAct> {
+    tenant.operator_acts(&query).await.into_iter().map(|recorded| recorded.act).collect()
+}
+
+/// Commits with an entry of an operator record its act, and those whose act came with the change.
+pub async fn operator_acts_are_recorded_with_their_commits(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    expect_eq!(tenant.operator_acts(&every()).await, []);
+    let member = applicant("grace");
+    tenant.create(&member).await;
+    let operator_act = Some(act("application.rejected"));
+    let change = MemberChange { operator_act, ..tenant.edited(&member.id, |_| {}).await };
+    expect_eq!(tenant.save_member(&change).await, MemberSaved::Saved);
+    let rejected = tenant.operator_acts(&every()).await;
+    expect_eq!(acts(&tenant, every()).await, [act("application.rejected")]);
+    expect_eq!(tenant.save_member(&change).await, MemberSaved::Stale);
+    let convened = |by| convene(&session_draft("subject"), &Attribution::from(by));
+    let scheduled = convened(Actor::SCHEDULE);
+    ensure!(tenant.convene_once("one", &scheduled).await.is_some(), "convened", scheduled);
+    expect_eq!(tenant.operator_acts(&every()).await, rejected);
+
+    let session = tenant.convene_once("two", &convened(ada())).await.unwrap();
+    expect_eq!(tenant.convene_once("two", &convened(ada())).await, None);
+    let found = tenant.operator_acts(&every()).await;
+    let act = OperatorAct::new(&ada(), "session.convened", session.id);
+    let of_session = RecordedAct { at: session.convened_at, act: act.unwrap() };
+    ensure!(found.len() == 2 && found.contains(&rejected[0]), "each commit once", found);
+    ensure!(found.contains(&of_session), "the id of the session", found);
+}
+
+pub async fn operator_acts_are_found_by_operator_and_time(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let mut at = Vec::new();
+    for name in ["first", "second", "third"] {
+        expect_eq!(tenant.record_act(&act(name), None).await, Saved::Saved);
+        let query =
+            ActQuery { since: at.last().map(|at: &Timestamp| at.plus_millis(1)), ..every() };
+        let recorded = tenant.operator_acts(&query).await[0].at;
+        at.push(recorded);
+        tenant.pass(recorded).await;
+    }
+    expect_eq!(tenant.record_act(&OperatorAct::unnamed("fourth"), None).await, Saved::Saved);
+    let fourth = OperatorAct::unnamed("fourth");
+    let [first, second, third] = ["first", "second", "third"].map(act);
+    let all = [fourth, third.clone(), second.clone(), first.clone()];
+    expect_eq!(acts(&tenant, every()).await, all);
+    let by = Some(ada());
+    expect_eq!(
+        acts(&tenant, ActQuery { by: by.clone(), ..every() }).await,
+        [third.clone(), second.clone(), first.clone()]
+    );
+    expect_eq!(acts(&tenant, ActQuery { by: Some(Actor::OPERATOR), ..every() }).await, []);
+    expect_eq!(acts(&tenant, ActQuery { limit: 2, ..every() }).await, all[..2]);
+    let before = Some(at[2]);
+    expect_eq!(acts(&tenant, ActQuery { before, ..every() }).await, [second.clone(), first]);
+    let since = Some(at[1]);
+    expect_eq!(
+        acts(&tenant, ActQuery { by: by.clone(), since, ..every() }).await,
+        [third, second.clone()]
+    );
+    expect_eq!(acts(&tenant, ActQuery { by, since, before, limit: 9 }).await, [second]);
+
+    tenant.forget_acts(at[2]).await;
+    expect_eq!(acts(&tenant, every()).await, all[..2]);
+}
+
+pub async fn operator_acts_of_strangers_are_bounded(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let day = tenant.now().await.day();
+    let refused = OperatorAct::unnamed("console.refused");
+    for saved in [Saved::Saved, Saved::Saved, Saved::Stale, Saved::Stale] {
+        expect_eq!(tenant.record_act(&refused, Some((day, 2))).await, saved);
+    }
+    expect_eq!(
+        tenant.record_act(&refused, Some((Day::parse("2001-01-01").unwrap(), 2))).await,
+        Saved::Saved
+    );
+    expect_eq!(tenant.record_act(&act("console.signed-in"), None).await, Saved::Saved);
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 4);
+}
+
+pub async fn operator_acts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+    let (own, other) =
+        (TestTenant::fresh(Arc::clone(&tenants)).await, TestTenant::fresh(tenants).await);
+    let day = own.now().await.day();
+    for tenant in [&own, &other] {
+        let limit = Some((day, 1));
+        expect_eq!(tenant.record_act(&act("act"), limit).await, Saved::Saved);
+    }
+    expect_eq!(acts(&own, every()).await, [act("act")]);
+    own.forget_acts(own.now().await.plus_millis(1)).await;
+    expect_eq!(acts(&own, every()).await, []);
+    expect_eq!(acts(&other, every()).await, [act("act")]);
+}
