@@ -289,8 +289,8 @@ fn demo_prints_links_to_its_takes() {
             opened += 1;
         }
     }
-    // Eight links, one to verify, and the console.
-    assert_eq!(opened, 10);
+    // Nine links, one to verify, and the console.
+    assert_eq!(opened, 11);
     assert!(shown.contains("<em>always neutral</em>"), "a year of outcomes");
     assert!(shown.contains("For practice: every active member may file here"), "{shown}");
     assert!(shown.contains("Sealed until the session is opened"), "{shown}");
