@@ -4,6 +4,7 @@
 //! port are here, so that no backend repeats one.
 
 mod acts;
+mod commit;
 mod committee;
 mod counts;
 mod documents;
@@ -27,8 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 
 use super::backend::{
-    Answer, Append, Backend, Check, CommitId, Decision, Head, Kind, Outcome, Query, Reading,
-    Repetition, Transaction, Write,
+    Answer, Append, Backend, Check, CommitId, Head, Kind, Query, Reading, Repetition, Write,
 };
 use super::{
     ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
@@ -182,47 +182,6 @@ impl<B: Backend> TenantRecords<B> {
             false => Err(StoreError::went_back("commit")),
         };
         Ok((reading, goes_on))
-    }
-
-    /// Commits changes. After an error, they may be committed.
-    async fn commit(&self, op: &'static str, change: Change) -> Result<Made> {
-        let kind = change.kind;
-        let seen = head_of(&self.seen.position());
-        let mut writes = change.writes;
-        writes.extend(operator_acts::of_entries(&change.entries));
-        writes.extend(change.operator_act.as_ref().map(operator_acts::unlogged));
-        let transaction = Transaction {
-            id: change.id.unwrap_or_else(new_id),
-            kind,
-            seen,
-            repetition: change.repetition,
-            checks: change.checks,
-            sequences: change.sequences,
-            writes,
-            entries: change.entries,
-            erases: change.erases,
-        };
-        let changing = (kind != Kind::Aside || change.wakes).then(|| self.seen.changing());
-        let outcome = self.backend.commit(&self.tenant, op, transaction).await;
-        drop(changing);
-        let Outcome { head, decision } = match self.seen.note(outcome) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                if error.is_contended() {
-                    // Another log may have begun.
-                    self.position(op).await?;
-                }
-                return Err(error);
-            }
-        };
-        if kind != Kind::Aside {
-            self.seen.advance(position_of(&head));
-        }
-        Ok(match decision {
-            Decision::Committed(assigned) => Made::Now(assigned),
-            Decision::Repeated(row) => Made::Before(row),
-            Decision::Failed { check, found } => Made::Unmet(check, found),
-        })
     }
 
     /// Returns the position of the log. Commits go on from there, if it continues the one that was seen.

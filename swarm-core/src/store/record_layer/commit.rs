@@ -1,0 +1,48 @@
+//! The commit of a change, with the acts of operators in it.
+
+use super::{Change, Made, TenantRecords, head_of, new_id, operator_acts, position_of};
+use crate::store::Result;
+use crate::store::backend::{Backend, Decision, Kind, Outcome, Transaction};
+
+impl<B: Backend> TenantRecords<B> {
+    /// Commits changes. After an error, they may be committed.
+    pub(super) async fn commit(&self, op: &'static str, change: Change) -> Result<Made> {
+        let kind = change.kind;
+        let seen = head_of(&self.seen.position());
+        let mut writes = change.writes;
+        writes.extend(operator_acts::of_entries(&change.entries));
+        writes.extend(change.operator_act.as_ref().map(operator_acts::unlogged));
+        let transaction = Transaction {
+            id: change.id.unwrap_or_else(new_id),
+            kind,
+            seen,
+            repetition: change.repetition,
+            checks: change.checks,
+            sequences: change.sequences,
+            writes,
+            entries: change.entries,
+            erases: change.erases,
+        };
+        let changing = (kind != Kind::Aside || change.wakes).then(|| self.seen.changing());
+        let outcome = self.backend.commit(&self.tenant, op, transaction).await;
+        drop(changing);
+        let Outcome { head, decision } = match self.seen.note(outcome) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                if error.is_contended() {
+                    // Another log may have begun.
+                    self.position(op).await?;
+                }
+                return Err(error);
+            }
+        };
+        if kind != Kind::Aside {
+            self.seen.advance(position_of(&head));
+        }
+        Ok(match decision {
+            Decision::Committed(assigned) => Made::Now(assigned),
+            Decision::Repeated(row) => Made::Before(row),
+            Decision::Failed { check, found } => Made::Unmet(check, found),
+        })
+    }
+}
