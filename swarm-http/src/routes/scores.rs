@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["Ranking"])
                 .refuses(&[InvalidQuery]),
         ]),
-        Section::Operating.rows(vec![
+        Section::OperatingSessions.rows(vec![
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/outcome", outcome)
                 .with(Work::Long)
                 .about("Record the outcome of a session, or annul it")

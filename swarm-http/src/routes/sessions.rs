@@ -76,7 +76,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .query(&[("session", "Id"), ("date", "Day"), ("subject", "SubjectId")])
                 .answers(200, &["BriefOrNull"]),
         ]),
-        Section::Operating.rows(vec![
+        Section::OperatingSessions.rows(vec![
             post(Operator(Role::Operator), "/api/swarm/admin/sessions", convene)
                 .with(Work::Long)
                 .about("Convene a session")

@@ -42,11 +42,12 @@ pub fn all() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter()
 }
 
-/// Public reads of tenants, without the stream of events, which does not end. They answer 200 if their records exist.
+/// Public reads of tenants, without the stream of events, which does not end, and the scores of a session, which need an
+/// outcome. They answer 200 if their records exist.
 pub fn public_reads() -> impl Iterator<Item = &'static Route> {
-    let is_stream = |route: &Route| route.info.path == "/api/swarm/events";
-    all().filter(move |route| {
-        route.is_public_read() && !route.is_of_second_log() && !is_stream(route)
+    const OTHERS: [&str; 2] = ["/api/swarm/events", "/api/swarm/sessions/{id}/scores"];
+    all().filter(|route| {
+        route.is_public_read() && !route.is_of_second_log() && !OTHERS.contains(&route.info.path)
     })
 }
 

@@ -1,5 +1,7 @@
 //! The acts of operators. Those that the log has are recorded by the same commit.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::acts;
 use super::rows::{Outcome, text, time};
 use super::tables::operator_acts;
@@ -29,7 +31,7 @@ pub(super) fn unlogged(act: &OperatorAct) -> Write {
 
 fn write(act: &OperatorAct, target: Term, stranger_day: Option<Day>) -> Write {
     let columns = vec![
-        new_id().0.as_slice().into(),
+        next_id().as_slice().into(),
         Term::Now,
         act.by.as_ref().map(|by| by.as_str()).into(),
         (&*act.act).into(),
@@ -38,6 +40,17 @@ fn write(act: &OperatorAct, target: Term, stranger_day: Option<Day>) -> Write {
         stranger_day.map(|day| day.to_string()).into(),
     ];
     Write::Insert { table: &operator_acts::TABLE, columns, body: Body::empty() }
+}
+
+/// An id that no other process makes, and that is higher than those that this process has made.
+fn next_id() -> [u8; 16] {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let mut id = new_id().0;
+    let number = MADE.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    for (byte, ordered) in id.iter_mut().zip(number) {
+        *byte = ordered;
+    }
+    id
 }
 
 impl<B: Backend> TenantRecords<B> {

@@ -289,7 +289,7 @@ table! {
     /// What operators did.
     operator_acts, key 1, transient;
     columns {
-        // Random.
+        // Acts of one time are in the order of their ids: those of a process are as it made them.
         ID "id" Bytes,
         AT "at" Time,
         BY "by" Text,

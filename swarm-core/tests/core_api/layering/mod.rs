@@ -90,7 +90,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &[
             "directory",
             "job",
-            "applications briefs clocks log mail sessions tenant_tasks webhooks witnesses",
+            "acts applications briefs clocks log mail sessions tenant_tasks webhooks witnesses",
             ITSELF,
         ],
     ),

@@ -96,7 +96,8 @@ def read(name, module):
         found += page or []
         if "limit" not in parameters or following is None:
             return found
-        query[position] = following
+        is_time = "datetime" in str(parameters[position].annotation)
+        query[position] = datetime.datetime.fromisoformat(following) if is_time else following
 
 
 counts = {}
