@@ -31,6 +31,7 @@ mod desk_week;
 mod diagnosis;
 mod edited_stores;
 mod end_to_end;
+mod export;
 mod fairness;
 mod fixture;
 mod following;

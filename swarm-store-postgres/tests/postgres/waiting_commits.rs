@@ -71,11 +71,14 @@ impl Desk {
         tokio::spawn(connection);
         let lock = self.sql("BEGIN; SELECT FROM swarm.tenants FOR UPDATE");
         other.batch_execute(&lock).await.unwrap();
+        let holder: i32 = other.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
         let commit = async { self.world.store().save_session(change).await.unwrap() };
         let race = async {
-            let waiting = "SELECT count(*) FROM pg_stat_activity
-                WHERE wait_event_type = 'Lock' AND query LIKE '%pg_temp.swarm_%'";
-            while self.psql(waiting) != "1" {
+            // Other tests wait for other locks of this server.
+            let waiting = format!(
+                "SELECT count(*) FROM pg_stat_activity WHERE {holder} = ANY (pg_blocking_pids(pid))"
+            );
+            while self.psql(&waiting) != "1" {
                 sleep(Duration::from_millis(10)).await;
             }
             other.batch_execute(&self.sql(&format!("{statements}; COMMIT"))).await.unwrap();

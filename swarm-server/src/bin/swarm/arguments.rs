@@ -156,6 +156,17 @@ pub(crate) struct WatchOptions {
     pub(crate) trust: Trust,
 }
 
+#[derive(Args)]
+pub(crate) struct ExportOptions {
+    /// Address of the service
+    pub(crate) url: String,
+    /// Folder for the files; made if missing, else empty
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+}
+
 /// A number with s, m, h or d.
 fn pause(text: &str) -> Result<Duration, String> {
     let seconds = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];

@@ -5,7 +5,8 @@ use clap_complete::Shell;
 
 use crate::admin::AdminOptions;
 use crate::arguments::{
-    CheckOptions, DemoOptions, HashTokenOptions, Options, Source, VerifyOptions, WatchOptions,
+    CheckOptions, DemoOptions, ExportOptions, HashTokenOptions, Options, Source, VerifyOptions,
+    WatchOptions,
 };
 use crate::member::MemberOptions;
 use crate::transfer::{CopyOptions, DumpOptions, RestoreOptions};
@@ -57,10 +58,12 @@ pub(crate) enum Command {
     /// Write today's briefs to the configured folders (committee.export_to)
     #[command(
         name = "export-briefs",
-        alias = "export",
         after_help = "Example: swarm export-briefs --config swarm.toml"
     )]
-    Export(Source),
+    ExportBriefs(Source),
+    /// Write all that a service shows the public into a folder, with a manifest
+    #[command(after_help = "Example: swarm export https://acme.example --out acme")]
+    Export(ExportOptions),
     /// Write the tenants of a store as lines, to back them up or to move them
     Dump(DumpOptions),
     /// Read a dump into a store where its tenants have no records, checking all of it

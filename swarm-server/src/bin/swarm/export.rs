@@ -1,34 +1,152 @@
-//! `swarm export-briefs`: writes the brief files once.
+//! `swarm export`: writes all that a service shows the public into a folder, as files of a line for each record, with a
+//! manifest.
 
-use std::collections::BTreeMap;
-use std::sync::PoisonError;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
 
-use swarm_core::Timestamp;
-use tracing_subscriber::filter::LevelFilter;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use swarm_client::Client;
+use swarm_core::domain::RunningDigest;
+use swarm_core::json::{self, Json, Object};
 
-use crate::arguments::Source;
-use crate::failure::with_causes;
-use crate::{Failure, brief_files, console, log, open_site, store};
+use crate::arguments::ExportOptions;
+use crate::command::{Progress, note, now, shown};
+use crate::failure::CommandError;
 
-/// Prints a line for each tenant with an export folder, by id. Stops at the first failure to export; a
-/// failure to print is reported at the end.
-pub(crate) async fn run(source: Source) -> Result<(), Failure> {
-    let config = source.resolve()?;
-    log::start(config.log_format, LevelFilter::ERROR)?;
-    if brief_files::folders(&config.tenants)?.is_empty() {
-        return Err("export: no tenant has committee.export_to".into());
+/// A list of the service, and the file of its records.
+struct List {
+    file: &'static str,
+    path: &'static str,
+    /// The field with the records.
+    field: &'static str,
+    /// The parameter that names a position, and the field with the next one. `None`: the list has one page.
+    position: Option<(&'static str, &'static str)>,
+}
+
+const LISTS: [List; 7] = [
+    List {
+        file: "takes.ndjson",
+        path: "/api/swarm/takes?superseded=true&limit=500",
+        field: "takes",
+        position: Some(("before", "nextBefore")),
+    },
+    List {
+        file: "sessions.ndjson",
+        path: "/api/swarm/sessions?limit=100",
+        field: "sessions",
+        position: Some(("before", "nextBefore")),
+    },
+    List { file: "members.ndjson", path: "/api/swarm/members?", field: "members", position: None },
+    List {
+        file: "memos.ndjson",
+        path: "/api/swarm/memos?limit=100",
+        field: "memos",
+        position: Some(("before", "nextBefore")),
+    },
+    List {
+        file: "subjects.ndjson",
+        path: "/api/swarm/subjects?limit=500",
+        field: "subjects",
+        position: Some(("after", "nextAfter")),
+    },
+    List {
+        file: "log.ndjson",
+        path: "/api/swarm/log?limit=1000",
+        field: "entries",
+        position: Some(("after", "next")),
+    },
+    List {
+        file: "committee.ndjson",
+        path: "/api/ic/sessions?limit=500",
+        field: "sessions",
+        position: Some(("before", "nextBefore")),
+    },
+];
+
+/// Writes the files, and the manifest last. The folder must be empty, or is made.
+pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
+    let client = options.trust.client(&options.url)?;
+    let folder = &options.out;
+    let unwritable =
+        |error: std::io::Error| CommandError::Usage(format!("{}: {error}", shown(folder)));
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    if fs::read_dir(folder).map_err(unwritable)?.next().is_some() {
+        return Err(CommandError::Usage(format!("{} is not empty", shown(folder))));
     }
-    let no_certificate = None::<fn() -> Option<Timestamp>>;
-    let open = open_site::open(config, None, no_certificate, store::open_existing).await?;
-    let exports = open.exports.read().unwrap_or_else(PoisonError::into_inner).clone();
-    let mut printed = Ok(());
-    for (id, export) in exports.into_iter().collect::<BTreeMap<_, _>>() {
-        let Some(served) = open.site.tenant(&id) else { continue };
-        let Some(committee) = served.committee() else { continue };
-        let named = |failure: Failure| with_causes(&format!("export: {id}"), &*failure);
-        let count = export.write(committee).await.map_err(named)?;
-        let line = format!("{id}: {count} in {}", export.folder.display());
-        printed = printed.and(console::print(&line));
+    let progress = Progress::of_requests();
+    let mut files = Vec::new();
+    for list in &LISTS {
+        let (records, digest) = list.write(&client, folder, &progress)?;
+        note(&format!("{}: {records} records", list.file));
+        files.push(Json::from([
+            ("file", Json::from(list.file)),
+            ("records", Json::from(records as f64)),
+            ("digest", Json::Text(digest)),
+        ]));
     }
-    printed.map_err(Failure::from)
+    let manifest = Json::from([
+        ("format", Json::from("swarm-export/1")),
+        ("service", Json::from(client.service())),
+        ("at", Json::Text(now().to_string())),
+        ("files", Json::List(files)),
+    ]);
+    fs::write(folder.join("manifest.json"), json::write(&manifest) + "\n").map_err(unwritable)
+}
+
+/// The most pages of a list: a service whose pages never end is left.
+const MAX_PAGES: usize = 100_000;
+
+impl List {
+    /// Writes the records of the list. Returns their number, and the digest of the file.
+    fn write(
+        &self,
+        client: &Client,
+        folder: &Path,
+        progress: &Progress,
+    ) -> Result<(usize, String), CommandError> {
+        let unwritable =
+            |error: std::io::Error| CommandError::Refused(format!("{}: {error}", self.file));
+        let mut file =
+            BufWriter::new(File::create_new(folder.join(self.file)).map_err(unwritable)?);
+        let (mut digest, mut records, mut at) = (RunningDigest::default(), 0, String::new());
+        for _ in 0..MAX_PAGES {
+            let mut answer = client.get(&format!("{}{at}", self.path))?.into_object();
+            progress.add(1);
+            let next = self.position.and_then(|position| following(position, &mut answer));
+            let Some(Json::List(page)) = answer.take(self.field) else {
+                return Err(CommandError::Unreached(format!(
+                    "{} has no {}",
+                    self.path, self.field
+                )));
+            };
+            for record in &page {
+                let line = json::write(record) + "\n";
+                digest.update(line.as_bytes());
+                file.write_all(line.as_bytes()).map_err(unwritable)?;
+            }
+            records += page.len();
+            match next {
+                Some(next) if !page.is_empty() => at = next,
+                _ => {
+                    file.flush().map_err(unwritable)?;
+                    return Ok((records, digest.digest().to_string()));
+                }
+            }
+        }
+        Err(CommandError::Unreached(format!("{} does not end", self.path)))
+    }
+}
+
+/// The parameter for the next page, if there is one.
+fn following((parameter, field): (&str, &str), answer: &mut Object) -> Option<String> {
+    // The log always says where it goes on.
+    if answer.take("more") == Some(Json::Bool(false)) {
+        return None;
+    }
+    let next = match answer.take(field)? {
+        Json::Text(text) => text,
+        value => json::write(&value),
+    };
+    Some(format!("&{parameter}={}", utf8_percent_encode(&next, NON_ALPHANUMERIC)))
 }

@@ -12,6 +12,7 @@ mod demo;
 mod descriptors;
 mod effective_settings;
 mod export;
+mod export_briefs;
 mod failure;
 mod log;
 #[cfg_attr(not(feature = "mail"), path = "without_mail.rs")]
@@ -46,7 +47,7 @@ async fn main() -> ExitCode {
         Command::Demo(options) => demo::run(options).await,
         Command::Check(options) => check::run(options).await,
         Command::HashToken(options) => secrets::hash_token(&options),
-        Command::Export(source) => export::run(source).await,
+        Command::ExportBriefs(source) => export_briefs::run(source).await,
         Command::Verify(options) => {
             let verdict = verify::run(&options);
             console::flush();
@@ -60,6 +61,7 @@ async fn main() -> ExitCode {
         Command::Completions { shell } => command_line::print_completions(shell),
         Command::Member(options) => return exit_code(member::run(options)),
         Command::Admin(options) => return exit_code(admin::run(options)),
+        Command::Export(options) => return exit_code(export::run(&options)),
         Command::Dump(options) => return exit_code(transfer::dump(options).await),
         Command::Restore(options) => return exit_code(transfer::restore(options).await),
         Command::Copy(options) => return exit_code(transfer::copy(options).await),

@@ -1,0 +1,60 @@
+//! `swarm export`: all that is public, as files with a manifest.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use swarm_core::domain::Digest;
+
+use crate::harness::{Author, Server};
+use crate::program::swarm;
+
+#[test]
+fn export_writes_all_lists_and_their_digests() {
+    let server = Server::start();
+    let client = server.client();
+    let ada = Author::join(&client, "Ada");
+    for day in 1..=3 {
+        let date = format!("2026-11-2{day}");
+        client.convene(&date, "aurora");
+        for stance in ["bullish", "cautious"] {
+            let take = json!({ "date": date, "subjectId": "aurora", "stance": stance });
+            client.submit(&ada, ada.draft_of(take)).expect(201);
+        }
+    }
+    let memo = json!({ "title": "t", "body": "b" }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &ada.bearer())], &memo).expect(201);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("public");
+    let url = format!("http://{}", server.address);
+    let export = || swarm(&["export", &url, "--out", out.to_str().unwrap()], &[]).output().unwrap();
+    let output = export();
+    assert!(output.status.success(), "{output:?}");
+    let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+    let rows = |name: &str| -> Vec<Value> {
+        read(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let list = |path: &str, field: &str| client.get(path).expect(200).json()[field].clone();
+    // Superseded takes too.
+    assert_eq!(rows("takes.ndjson").len(), 6);
+    for (file, path, field) in [
+        ("sessions.ndjson", "/api/swarm/sessions", "sessions"),
+        ("members.ndjson", "/api/swarm/members", "members"),
+        ("memos.ndjson", "/api/swarm/memos", "memos"),
+        ("subjects.ndjson", "/api/swarm/subjects", "subjects"),
+        ("log.ndjson", "/api/swarm/log", "entries"),
+    ] {
+        assert_eq!(Value::from(rows(file)), list(path, field), "{file}");
+        assert!(!rows(file).is_empty(), "{file}");
+    }
+    let manifest: Value = serde_json::from_str(&read("manifest.json")).unwrap();
+    assert_eq!(manifest["format"], "swarm-export/1");
+    let files = manifest["files"].as_array().unwrap();
+    assert_eq!(files.len() + 1, fs::read_dir(&out).unwrap().count());
+    for file in files {
+        let name = file["file"].as_str().unwrap();
+        assert_eq!(file["digest"], Digest::of(read(name).as_bytes()).to_string(), "{name}");
+        assert_eq!(file["records"], rows(name).len(), "{name}");
+    }
+    // Nothing is written into a folder that has something.
+    assert_eq!(export().status.code(), Some(2));
+}
