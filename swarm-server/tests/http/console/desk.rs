@@ -117,6 +117,7 @@ fn week_of_a_desk_needs_no_terminal() {
     act("publish", &[]);
     assert_eq!(session(&client, 1)["state"], "published");
     let void = format!("{page}/void");
+    assert_eq!(visitor.get(page).text.matches(&format!("\"{void}\"")).count(), 1, "one form");
     visitor.fill_in(page, &void, &[]).expect(400);
     asks("void", "it was the wrong day").says("counts for nothing");
     confirm("void", "it was the wrong day");

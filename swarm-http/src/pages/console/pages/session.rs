@@ -84,13 +84,6 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             "It counts for nothing from then on, and its page says so first. This is not undone.";
         page.forms("Void", [form.map(|form| with_lead(form, lead))]);
     }
-    if !is_open && session.counts() {
-        let note = Field { label: "Why".to_owned(), ..Field::note() }.required();
-        let form = context.form(&VOID, &[context.part(0)], vec![note]);
-        let lead =
-            "It counts for nothing from then on, and its page says so first. This is not undone.";
-        page.forms("Void", [form.map(|form| with_lead(form, lead))]);
-    }
     if takes.is_empty() && session.voided.is_none() {
         question(context, &session, &mut page);
         let form = context.form(&WITHDRAW, &[context.part(0)], vec![Field::note()]);
