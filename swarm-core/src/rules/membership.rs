@@ -348,16 +348,7 @@ pub(super) fn applicant_changed(
 }
 
 pub(super) fn change(judged: &Versioned<Member>, member: Member) -> MemberChange {
-    MemberChange {
-        member,
-        expected: Some(judged.version),
-        proven: None,
-        mail: None,
-        quota: None,
-        act: None,
-        notice: None,
-        operator_act: None,
-    }
+    MemberChange { expected: Some(judged.version), ..MemberChange::creation(member) }
 }
 
 /// A public change, with its entry in the log.

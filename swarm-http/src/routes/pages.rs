@@ -100,8 +100,8 @@ pub(super) fn routes() -> Vec<Route> {
         list("/swarm/takes.ndjson", list_files::takes_ndjson, NDJSON, takes::TAKE_LIST),
         list("/swarm/members.csv", list_files::members_csv, CSV, MEMBER_LIST),
         list("/swarm/members.ndjson", list_files::members_ndjson, NDJSON, MEMBER_LIST),
-        list("/swarm/sessions.csv", list_files::sessions_csv, CSV, SESSION_LIST),
-        list("/swarm/sessions.ndjson", list_files::sessions_ndjson, NDJSON, SESSION_LIST),
+        list("/swarm/sessions.csv", list_files::sessions_csv, CSV, sessions::SESSION_LIST),
+        list("/swarm/sessions.ndjson", list_files::sessions_ndjson, NDJSON, sessions::SESSION_LIST),
         list("/swarm/log.csv", list_files::log_csv, CSV, LOG_LIST),
         list("/swarm/log.ndjson", list_files::log_ndjson, NDJSON, LOG_LIST),
         read("/swarm/style.css", pages::style)
@@ -117,16 +117,6 @@ const CSV: &[&str] = &["text/csv"];
 const NDJSON: &[&str] = &["application/x-ndjson"];
 
 const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
-
-const SESSION_LIST: &[Parameter] = &[
-    ("limit", "PageLimit"),
-    ("before", "Id"),
-    ("subject", "SubjectId"),
-    ("state", "SessionState"),
-    ("from", "Day"),
-    ("to", "Day"),
-    ("view", "SessionView"),
-];
 
 const LOG_LIST: &[Parameter] = &[
     ("after", "Seq"),
@@ -173,7 +163,7 @@ pub(super) fn of_committee() -> Vec<Route> {
         list("/swarm/committee.ndjson", list_files::committee_ndjson, NDJSON, COMMITTEE_LIST),
         page("/swarm/committee", "CommitteeSessions", committee::sessions, pages::committee::list)
             .about("The committee's sessions")
-            .query(&[("before", "Day"), ("limit", "PageLimit")]),
+            .query(COMMITTEE_LIST),
         page(
             "/swarm/committee/{date}",
             "CommitteeSession",

@@ -17,9 +17,20 @@ use swarm_core::{
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
 use crate::request::parameters::{MAX_PAGE, Page, number};
-use crate::request::route::{Route, Section, Work, cached, patch, post, read};
+use crate::request::route::{Parameter, Route, Section, Work, cached, patch, post, read};
 use crate::response::{Answer, Reply, ok};
 use crate::tenants::Role;
+
+/// The parameters of the list of sessions.
+pub(super) const SESSION_LIST: &[Parameter] = &[
+    ("limit", "PageLimit"),
+    ("before", "Id"),
+    ("subject", "SubjectId"),
+    ("state", "SessionState"),
+    ("from", "Day"),
+    ("to", "Day"),
+    ("view", "SessionView"),
+];
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -40,15 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["OpenSessions"]),
             cached("/api/swarm/sessions", list)
                 .about("Sessions by id, highest first, whole or as summaries, found by filters")
-                .query(&[
-                    ("limit", "PageLimit"),
-                    ("before", "Id"),
-                    ("subject", "SubjectId"),
-                    ("state", "SessionState"),
-                    ("from", "Day"),
-                    ("to", "Day"),
-                    ("view", "SessionView"),
-                ])
+                .query(SESSION_LIST)
                 .answers(200, &["SessionList"]),
             cached("/api/swarm/sessions/{id}", by_id)
                 .about("A session and its takes: all, or a page if the query has after or limit")
