@@ -22,7 +22,7 @@ pub(super) fn complete_snapshot(session: &mut Session, acts: &[ActOnSession<'_>]
     session.snapshot = Some(Snapshot { original, ..Snapshot::clone(snapshot) }.into());
 }
 
-/// How the mark of a take is told to people.
+/// Returns the mark of a take as a line for people.
 pub(super) fn told(mark: &Withheld) -> String {
     let (at, note) = (mark.at, printable(mark.note.as_str()));
     format!("body and memoUrl are withheld since {at}, note {note}")

@@ -153,7 +153,7 @@ pub struct SessionDraft {
     pub roster: Option<Roster>,
     /// Whether takes are sealed until the session is opened (API.md, 5.8).
     pub blind: bool,
-    /// Whether it is for practice: open to every active member, and counted nowhere (API.md, 7.3).
+    /// Whether the session is for practice: every active member may file, and its takes count in no result (API.md, 7.3).
     pub practice: bool,
     /// Whether the server aggregates it once its window has closed, and publishes it.
     pub finish: bool,
@@ -345,7 +345,7 @@ pub struct Session {
     /// (API.md, 5.8).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
-    /// Whether it is for practice, and counts nowhere; omitted on the wire if it is not.
+    /// Whether the session is for practice; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub practice: bool,
     /// Whether the server aggregates it once its window has closed, and publishes it; omitted on the wire if not.

@@ -27,7 +27,7 @@ pub struct SessionSummary {
     pub quorum: Option<u32>,
     /// Whether the session has a roster, so that only the members on it may file.
     pub has_roster: bool,
-    /// Whether it is for practice, and counts nowhere; omitted on the wire if it is not.
+    /// Whether the session is for practice; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub practice: bool,
     /// What its takes are about, and how its outcome is determined.

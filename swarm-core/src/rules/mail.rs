@@ -130,7 +130,7 @@ impl MessageChange {
 pub struct QueuedMail {
     /// The mail.
     pub mail: Mail,
-    /// What it reminds a member of; `None` for a test.
+    /// The reminder that the mail is; `None` for a test mail.
     pub reminder: Option<Reminder>,
 }
 

@@ -155,9 +155,9 @@ pub fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<Schedule
 /// What the server does with a session once its window has closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Whether it aggregates the session.
+    /// Whether the server aggregates the session.
     pub aggregate: bool,
-    /// Whether it publishes the session once that is aggregated.
+    /// Whether the server publishes the session once it is aggregated.
     pub publish: bool,
 }
 

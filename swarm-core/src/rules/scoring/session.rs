@@ -42,7 +42,7 @@ pub struct Score {
     /// The forecast of the take, with its loss.
     #[serde(flatten)]
     pub forecast: Forecast,
-    /// What it lost less than the crowd.
+    /// The loss of the crowd minus the loss of the take.
     pub skill: f64,
 }
 
