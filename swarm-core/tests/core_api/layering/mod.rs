@@ -76,7 +76,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-client/src",
         &[
-            "authorities verify",
+            "authorities",
             "error",
             "connection",
             "answers",

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use percent_encoding::percent_decode_str;
-use swarm_client::{Error, verify};
+use swarm_client::Error;
 use swarm_core::TakeId;
 use swarm_core::audit::{
     Bundle, Comparison, Evidence, Finding, KeySource, LogKey, LogReader, MemberKeys,
     ReceivedAnswer, SentRequest, Verdict, WholeLog, audit, audit_checkpoints, audit_receipt,
-    audit_take,
+    audit_take, verify_take,
 };
 use swarm_core::domain::PublicKey;
 use swarm_core::json::{Json, Object};
@@ -98,7 +98,7 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
             "this take is sealed until its session is opened; its author reads it whole".into()
         );
     }
-    let verdict = verify(&fields, options.key.as_deref(), source.take())?;
+    let verdict = verify_take(&fields, options.key.as_deref(), source.take())?;
     let notable = usize::from(verdict.withheld);
     Ok(Lines { text: verdict.sentences, holds: verdict.holds, notable })
 }

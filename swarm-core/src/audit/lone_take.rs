@@ -1,15 +1,16 @@
-//! Offline verification of a take's record.
+//! Offline verification of the record of a take alone.
 
 use std::sync::Arc;
 
-use swarm_core::domain::{Digest, PublicKey, Salt, Signed};
-use swarm_core::json::{self, Json, Object, printable, printable_json};
-use swarm_core::{Submission, TakeDraft, TakeId, proof};
+use crate::domain::json::{self, Json, Object, printable, printable_json};
+use crate::domain::{Digest, Invalid, PublicKey, Salt, Signed, TakeDraft, TakeId};
+use crate::proof;
+use crate::rules::Submission;
 
 /// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Verdict {
+pub struct TakeVerdict {
     /// Whether the signature verifies and the record is consistent; also true where texts are withheld, so that the signature
     /// cannot be verified.
     pub holds: bool,
@@ -26,23 +27,23 @@ pub struct Verdict {
 /// requested take, if any.
 ///
 /// # Errors
-/// [`Invalid`](swarm_core::Invalid) when `record` is not a take.
+/// [`Invalid`] when `record` is not a take.
 ///
 /// ```
-/// use swarm_client::verify;
+/// use swarm_core::audit::verify_take;
 /// use swarm_core::json::Json;
 ///
 /// let record = Json::read(br#"{"memberId": "ada", "date": "2026-11-21", "subjectId": "aurora",
 ///     "nonce": "1", "stance": "cautious", "confidence": 0.62, "signature": "?", "publicKey": "?"}"#)?;
-/// let verdict = verify(&record.into_object(), None, None)?;
+/// let verdict = verify_take(&record.into_object(), None, None)?;
 /// assert!(!verdict.holds);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify(
+pub fn verify_take(
     record: &Object,
     key: Option<&str>,
     asked: Option<TakeId>,
-) -> Result<Verdict, swarm_core::Invalid> {
+) -> Result<TakeVerdict, Invalid> {
     let submission = Submission::read(&mut record.clone())?;
     let mut fields = record.clone();
     let has_body = fields.has("body");
@@ -50,7 +51,7 @@ pub fn verify(
     let named = match (fields.text_if_any("publicKey")?, key) {
         (Some(named), _) => named,
         (None, Some(key)) => key.to_owned(),
-        (None, None) => return Err(swarm_core::Invalid::missing("publicKey")),
+        (None, None) => return Err(Invalid::missing("publicKey")),
     };
     let salt = fields.text_if_any("salt")?.map(Salt::parse).transpose()?;
     let seal = salt.map(|salt| salt.seal(submission.signed()));
@@ -72,7 +73,7 @@ pub fn verify(
             printable(&note)
         );
         sentences.insert(0, since);
-        return Ok(Verdict { holds: true, withheld: true, sentences });
+        return Ok(TakeVerdict { holds: true, withheld: true, sentences });
     } else if !is_signed(submission.signed(), &named) {
         format!("the key {} did not sign these fields", printable(&named))
     } else if seal != sealed {
@@ -82,10 +83,10 @@ pub fn verify(
         if let Some(seal) = seal {
             sentences.insert(1, format!("holds: the seal {seal} is of this take and its salt"));
         }
-        return Ok(Verdict { holds: true, withheld: false, sentences });
+        return Ok(TakeVerdict { holds: true, withheld: false, sentences });
     };
     let sentences = vec![format!("does not hold: {fault}")];
-    Ok(Verdict { holds: false, withheld: false, sentences })
+    Ok(TakeVerdict { holds: false, withheld: false, sentences })
 }
 
 fn is_signed(take: &Arc<Signed<TakeDraft>>, key: &str) -> bool {
