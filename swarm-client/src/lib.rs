@@ -57,7 +57,7 @@ pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
 pub use reading::path_segment;
-pub use swarm_core::audit::{TakeVerdict, verify_take};
+pub use swarm_core::audit::{Line, Lines, verify_take};
 pub use swarm_core::json::printable;
 pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take, signed_text};
 pub use webhook::{WebhookClient, is_loopback};

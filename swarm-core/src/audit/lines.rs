@@ -65,10 +65,8 @@ impl Lines {
 
 impl From<Vec<Finding>> for Lines {
     fn from(findings: Vec<Finding>) -> Self {
-        let line = |finding: &Finding| Line {
-            verdict: Some(finding.verdict),
-            text: finding.to_string(),
-        };
+        let line =
+            |finding: &Finding| Line { verdict: Some(finding.verdict), text: finding.to_string() };
         Self(findings.iter().map(line).collect())
     }
 }

@@ -16,7 +16,8 @@
 //! who counts; and it is *unproven* where the input does not show it.
 //!
 //! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch): `replay`
-//! states the rules over all entries, and `continuation` those between two checkpoints.
+//! states the rules over all entries, and `continuation` those between two checkpoints. `texts` decides what a text is, and gives
+//! the lines to print.
 
 mod bundle;
 mod checkpoint;
@@ -27,6 +28,7 @@ mod finding;
 mod history;
 mod key;
 mod keys;
+mod lines;
 mod logged_digests;
 mod lone_take;
 mod outcome;
@@ -37,6 +39,7 @@ mod roster;
 mod seals;
 mod snapshot;
 mod take;
+mod texts;
 mod watch;
 mod whole_log;
 mod withheld;
@@ -47,10 +50,12 @@ pub use continuation::{Continuation, continuation};
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use keys::MemberKeys;
-pub use lone_take::{TakeVerdict, verify_take};
+pub use lines::{Line, Lines};
+pub use lone_take::verify_take;
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
 pub use replay::Remark;
 pub use take::audit_take;
+pub use texts::{Known, Record, Unverifiable, verify_record, verify_texts};
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
 

@@ -19,7 +19,7 @@ use crate::proof::tlog_proof::TlogProof;
 pub struct Known<'a> {
     /// The key: of a take alone its member's, otherwise the log's.
     pub key: Option<&'a str>,
-    /// The key of the log that the server of a bundle names.
+    /// The key that the server names as its log's. It counts where no key is given.
     pub served_key: Option<&'a str>,
     /// The key of the member, for a take with its proof.
     pub member_key: Option<&'a str>,
@@ -88,11 +88,7 @@ fn verify_alone(text: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
         }
         Record::Other(record) => return verify_record(&record, known.key, None),
     };
-    let key = match (known.key, known.served_key) {
-        (Some(key), _) => Some(LogKey::parse(key, KeySource::Given)?),
-        (None, Some(key)) => Some(LogKey::parse(key, KeySource::Served)?),
-        (None, None) => None,
-    };
+    let key = log_key(known)?;
     let members = known.members.map(MemberKeys::parse).transpose()?;
     let policy = known.policy.map(TlogPolicy::parse).transpose()?;
     let (key, members, policy) = (key.as_ref(), members.as_ref(), policy.as_ref());
@@ -146,15 +142,11 @@ pub fn verify_record(
     Ok(verify_take(record, key, asked)?)
 }
 
-fn with_proof(
-    take: &[u8],
-    proof: &[u8],
-    known: &Known<'_>,
-) -> Result<Vec<Finding>, Unverifiable> {
+fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Finding>, Unverifiable> {
     let take = object(take)?;
     let proof = TlogProof::parse(std::str::from_utf8(proof).map_err(|_| "it is no text")?)?;
     let member_key = known.member_key.map(PublicKey::parse).transpose()?;
-    Ok(audit_take(&take, &proof, &log_key(known)?, member_key.as_ref()))
+    Ok(audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref()))
 }
 
 fn of_receipt(
@@ -165,13 +157,16 @@ fn of_receipt(
 ) -> Result<Vec<Finding>, Unverifiable> {
     let answer = ReceivedAnswer::parse(receipt)?;
     let request = SentRequest::parse(request, body.map(<[u8]>::to_vec))?;
-    Ok(audit_receipt(&answer, &request, &log_key(known)?))
+    Ok(audit_receipt(&answer, &request, &log_key(known)?.ok_or(NO_KEY)?))
 }
 
-/// The key of the log, which has to come from elsewhere.
-fn log_key(known: &Known<'_>) -> Result<LogKey, Unverifiable> {
-    let key = known.key.ok_or("name the key of the log with --key")?;
-    Ok(LogKey::parse(key, KeySource::Given)?)
+const NO_KEY: &str = "name the key of the log with --key";
+
+/// The key of the log: the one given, or else the one that the server names.
+fn log_key(known: &Known<'_>) -> Result<Option<LogKey>, Invalid> {
+    let given = known.key.map(|key| (key, KeySource::Given));
+    let served = known.served_key.map(|key| (key, KeySource::Served));
+    given.or(served).map(|(key, source)| LogKey::parse(key, source)).transpose()
 }
 
 fn is_receipt(text: &[u8]) -> bool {
