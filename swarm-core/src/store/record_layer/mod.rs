@@ -14,6 +14,7 @@ mod log;
 mod members;
 mod operator_acts;
 mod outbox;
+mod records_store;
 mod rows;
 mod session_row;
 mod sessions;
