@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::new_id;
+use super::commit_id::new_id;
 use crate::domain::{TenantId, Timestamp};
 use crate::store::backend::{
     Assigned, Backend, Check, Decision, Kind, Load, Operation, Outcome, Query, Reading, Snapshot,
