@@ -10,6 +10,7 @@
 mod acts;
 mod answer_cache;
 mod backend;
+mod below_a_path;
 mod binary;
 mod blind;
 mod browser;

@@ -30,13 +30,13 @@ pub(crate) async fn change(
     routes: OperatorRoutes,
     request: RequestContext,
 ) -> Reply {
-    let name = match guard(&request, true) {
-        Ok(name) => name,
+    let cookie = match guard(&request, true) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
-    let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        let form = sign_in_and_show_form(act, routes, request, name);
+    let Some((sign_in, operator)) = signed_in(&request, &cookie).await else {
+        let form = async move { sign_in_and_show_form(act, routes, request, &cookie).await };
         return site.workers.run(served.jobs(), form).await;
     };
     // Forms of one session are processed one after another.

@@ -10,7 +10,7 @@ use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
 use super::acts::Act;
-use super::cookie;
+use super::cookie::Cookie;
 use super::form::{Field, FormData, FormView};
 use super::layout::Page;
 use super::page_id::PageId;
@@ -52,26 +52,24 @@ pub(super) struct RefusedForm {
     pub(super) fault: String,
 }
 
-/// Refuses a request that must not have a session: over plain HTTP, or for a change from another site. Returns the name
-/// of the cookie.
-pub(super) fn guard(
-    request: &RequestContext,
-    is_change: bool,
-) -> Result<&'static str, RequestError> {
-    let name = cookie::name(&request.origin).ok_or(RequestError::PlainHttp)?;
+/// Refuses a request that must not have a session: over plain HTTP, or for a change from another site. Returns the
+/// cookie.
+pub(super) fn guard(request: &RequestContext, is_change: bool) -> Result<Cookie, RequestError> {
+    let cookie = Cookie::of(&request.origin, request.served.config());
+    let cookie = cookie.ok_or(RequestError::PlainHttp)?;
     if is_change && !is_same_origin(&request.headers, &request.origin) {
         return Err(RequestError::CrossSite);
     }
-    Ok(name)
+    Ok(cookie)
 }
 
 /// The session of a request, and its operator, if the token of its sign-in is still valid.
 pub(super) async fn signed_in(
     request: &RequestContext,
-    cookie: &'static str,
+    cookie: &Cookie,
 ) -> Option<(Arc<SignIn>, Operator)> {
     let (config, sign_ins) = (request.served.config(), &request.site.console.sign_ins);
-    let secret = cookie::value(&request.headers, cookie)?;
+    let secret = cookie.value(&request.headers)?;
     let sign_in = sign_ins.find(secret, &config.id, Instant::now())?;
     let operator = config.operators.with_token(&sign_in.token).await;
     let Some(operator) = operator.filter(|operator| operator.name == sign_in.operator) else {

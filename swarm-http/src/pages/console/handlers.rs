@@ -15,7 +15,7 @@ use super::acts::Act;
 use super::context::{
     ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
 };
-use super::cookie;
+use super::cookie::Cookie;
 use super::form::{Field, FormData, FormView, SIGNING_IN};
 use super::layout::{
     Block, Page, anchor, error_text, see_other, signed_out_error, signed_out_page, with_error,
@@ -40,11 +40,11 @@ pub(crate) async fn show(
     routes: OperatorRoutes,
     request: RequestContext,
 ) -> Reply {
-    let name = match guard(&request, false) {
-        Ok(name) => name,
+    let cookie = match guard(&request, false) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
-    let Some((sign_in, operator)) = signed_in(&request, name).await else {
+    let Some((sign_in, operator)) = signed_in(&request, &cookie).await else {
         if page_id == PageId::Overview {
             let to = request.query().remove("to").unwrap_or_default();
             return Ok(
@@ -104,14 +104,15 @@ pub(super) fn error_answer(context: &ConsoleContext, error: ApiError) -> Answer 
 /// Shows a minted secret, once: to a browser that was led here by a page of the console. Any other request leaves it
 /// for later.
 pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> Reply {
-    let name = match guard(&request, false) {
-        Ok(name) => name,
+    let cookie = match guard(&request, false) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
-    let Some((sign_in, operator)) = signed_in(&request, name).await else {
+    let Some((sign_in, operator)) = signed_in(&request, &cookie).await else {
         return Ok(see_other("/operate"));
     };
-    let may_show = !request.is_head && is_own_navigation(&request.headers, &request.origin);
+    let may_show = !request.is_head
+        && is_own_navigation(&request.headers, &request.origin, request.base_path());
     let context = console_context(request, routes, (sign_in, operator)).await?;
     let page = match context.sign_in.take_secret(may_show) {
         SecretState::Shown(secret) => {
@@ -134,12 +135,12 @@ pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> R
 
 /// Signs in with a token.
 pub(crate) async fn sign_in(request: RequestContext) -> Reply {
-    let name = match guard(&request, true) {
-        Ok(name) => name,
+    let cookie = match guard(&request, true) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
     let sent = FormData::read(&request.bytes);
-    match begin_session(&request, name, &sent).await {
+    match begin_session(&request, &cookie, &sent).await {
         Ok(entered) => {
             let to = Some(sent.text("to")).filter(|to| is_console_path(to)).unwrap_or("/operate");
             Ok(with_cookie(see_other(to), &entered.cookie))
@@ -162,7 +163,7 @@ pub(super) struct NewSession {
 /// Begins a session with the token in the form, in place of the session before. The error has a text for the page.
 pub(super) async fn begin_session(
     request: &RequestContext,
-    name: &str,
+    cookie: &Cookie,
     sent: &FormData,
 ) -> Result<NewSession, (ApiError, String)> {
     let (console, served) = (&request.site.console, &request.served);
@@ -177,7 +178,7 @@ pub(super) async fn begin_session(
         return Err((RequestError::WrongToken.into(), fault));
     };
     attempt.succeed(Instant::now());
-    if let Some(before) = cookie::value(&request.headers, name) {
+    if let Some(before) = cookie.value(&request.headers) {
         console.sign_ins.end(before);
     }
     let secret = request.tenant().random_bytes().map_err(|error| {
@@ -188,19 +189,19 @@ pub(super) async fn begin_session(
     let sign_in = console.sign_ins.begin(&secret, of, Instant::now());
     // A store that does not answer, or takes no writes, does not keep operators out.
     let _ = request.tenant().record_sign_in(&operator.name).await;
-    Ok(NewSession { sign_in, operator, cookie: cookie::set(name, &secret) })
+    Ok(NewSession { sign_in, operator, cookie: cookie.set(&secret) })
 }
 
 /// Signs out. Succeeds also without a session.
 pub(crate) async fn sign_out(request: RequestContext) -> Reply {
-    let name = match guard(&request, true) {
-        Ok(name) => name,
+    let cookie = match guard(&request, true) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
-    if let Some(secret) = cookie::value(&request.headers, name) {
+    if let Some(secret) = cookie.value(&request.headers) {
         request.site.console.sign_ins.end(secret);
     }
-    Ok(with_cookie(see_other("/operate"), &cookie::clear(name)))
+    Ok(with_cookie(see_other("/operate"), &cookie.clear()))
 }
 
 /// The style sheet of the console.
@@ -282,7 +283,7 @@ pub(super) async fn sign_in_and_show_form(
     act: &'static Act,
     routes: OperatorRoutes,
     request: RequestContext,
-    cookie: &str,
+    cookie: &Cookie,
 ) -> Reply {
     let sent = FormData::read(&request.bytes);
     let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
