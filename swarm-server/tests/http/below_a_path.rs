@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::future::Either;
 use http::{Request, Response, Uri};
-use serde_json::json;
+use serde_json::{Value, json};
 use swarm_core::TenantId;
 use swarm_http::{BasePath, HostTable, PublicOrigin, ResponseBody, Services, Site, SiteService};
 use swarm_server::{Limits, serve};
@@ -144,6 +144,11 @@ impl Links {
                 }
             }
         }
+        // The paths of the description are below the address of its server.
+        let is_json = header("content-type").iter().any(|kind| kind == "application/json");
+        if is_json && !place.contains("/openapi.json") {
+            paths_in(&serde_json::from_str(text).unwrap_or_default(), &mut links.named);
+        }
         let origin = format!("http://{address}");
         for rest in text.split(&*origin).skip(1) {
             let end = rest.find(|it: char| "\"'<>)]`, \n\\".contains(it)).unwrap_or(rest.len());
@@ -175,6 +180,22 @@ impl Links {
         };
         let Self { followed, named } = links;
         Self { followed: resolve(followed), named: resolve(named) }
+    }
+}
+
+/// Adds the texts of a document that are paths of the service. Keys and signatures may begin with a slash, too.
+fn paths_in(value: &Value, paths: &mut BTreeSet<String>) {
+    let is_path = |text: &str| {
+        let begins = ["/swarm/", "/api/", "/docs", "/operate", "/data/", BASE];
+        begins.iter().any(|path| text.starts_with(path))
+    };
+    match value {
+        Value::String(text) if is_path(text) => {
+            paths.insert(text.clone());
+        }
+        Value::Array(values) => values.iter().for_each(|value| paths_in(value, paths)),
+        Value::Object(members) => members.values().for_each(|value| paths_in(value, paths)),
+        _ => {}
     }
 }
 
