@@ -86,8 +86,8 @@ pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, BasePath, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable,
-    Operator, Operators, PublicOrigin, Role, ServedTenant, Services, TenantConfig, TenantDirectory,
-    TenantRequest, WitnessConfig,
+    Operator, OperatorRequest, Operators, PublicOrigin, Role, ServedTenant, Services,
+    SignOnUnavailable, TenantConfig, TenantDirectory, TenantRequest, WitnessConfig,
 };
 
 /// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,

@@ -129,6 +129,7 @@ problems! {
     Internal = 500 "internal-error" Everyone, "An internal error of the server: try again, and report the X-Request-Id to its operator.";
     NotPersisted = 500 "not-persisted" Everyone, "It is unknown whether it was stored: send the same again. A duplicate does no harm.";
     Busy = 503 "busy" Everyone, "Wait for the seconds in Retry-After, then retry.";
+    SignOnUnavailable = 503 "sign-on-unavailable" Operators, "Who you are cannot be checked now, and nothing was changed: try again.";
     Unavailable = 503 "unavailable" Everyone, "It is unknown whether it was stored: send the same bytes again.";
 }
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+#[cfg(feature = "pages")]
+use http::Extensions;
 use http::HeaderMap;
 use swarm_core::domain::{
     Actor, Attribution, DeliveryId, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId,
@@ -40,6 +42,9 @@ pub(crate) struct RequestContext {
     #[cfg(feature = "pages")]
     pub(crate) is_head: bool,
     pub(crate) headers: HeaderMap,
+    /// What the program around the service says of the request.
+    #[cfg(feature = "pages")]
+    pub(crate) extensions: Extensions,
     /// The path below the base path, not decoded.
     pub(crate) target: String,
     /// The path parameters, percent-decoded.
@@ -67,6 +72,7 @@ impl RequestContext {
                 .map_or(Credential::None, |token| Credential::Bearer(*token)),
             is_head: self.is_head,
             headers: self.headers.clone(),
+            extensions: self.extensions.clone(),
             target: self.target.clone(),
             path: self.path.clone(),
             query: self.query.clone(),

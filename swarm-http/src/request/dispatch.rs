@@ -21,7 +21,7 @@ use crate::fairness::Client;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
-use crate::tenants::{Host, ServedTenant};
+use crate::tenants::{Host, OperatorRequest, ServedTenant};
 
 use super::arrival::Arrival;
 use super::body::MAX_PARSED_INLINE;
@@ -280,8 +280,10 @@ where
     B: Buf,
 {
     let target = arrival.path().to_owned();
-    let Arrival { head: RequestHead { method, query, headers, .. }, origin, .. } = arrival;
-    let credential = match authorize(route.access, &headers, &served).await {
+    let Arrival { head: RequestHead { method, query, headers, extensions, .. }, origin, .. } =
+        arrival;
+    let sender = OperatorRequest::new(&headers, &extensions);
+    let credential = match authorize(route.access, sender, &served).await {
         Ok(credential) => credential,
         Err(error) => {
             return Ok(error.into_answer().with_hint(credential::hint(route.access, &headers)));
@@ -310,6 +312,8 @@ where
         #[cfg(feature = "pages")]
         is_head: method == Method::HEAD,
         headers,
+        #[cfg(feature = "pages")]
+        extensions,
         target,
         path: parts,
         query,

@@ -20,7 +20,9 @@ pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
 pub(crate) use operators::{ADMIN_TOKEN, single_header};
-pub use operators::{AdminTokens, DuplicateOperator, Operator, Operators, Role};
+pub use operators::{
+    AdminTokens, DuplicateOperator, Operator, OperatorRequest, Operators, Role, SignOnUnavailable,
+};
 
 /// The tenants of a site, and which of them a request is for.
 ///

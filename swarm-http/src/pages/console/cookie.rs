@@ -1,4 +1,4 @@
-//! The cookie of a session, and the origins that may have one.
+//! The cookie of a sign-in, and the origins that may have one.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
