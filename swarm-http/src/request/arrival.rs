@@ -43,6 +43,14 @@ impl Arrival {
         }
     }
 
+    /// Takes the path below the base path, which is not copied at the root of a host.
+    pub(crate) fn take_path(&mut self) -> String {
+        match self.below {
+            None | Some(0) => std::mem::take(&mut self.head.path),
+            Some(_) => self.path().to_owned(),
+        }
+    }
+
     /// The endpoint of the request. A path that is not below the base path has only what is the same for all tenants, and
     /// the files of a log under the name of the log.
     pub(crate) fn find(&self, table: &Table) -> Option<RouteMatch> {

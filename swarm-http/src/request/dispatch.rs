@@ -271,7 +271,7 @@ where
 async fn answer_route<S, B, E>(
     site: &Arc<Site>,
     (route, handler): (&Route, &Arc<dyn AsyncHandler<RequestContext>>),
-    (served, arrival, parts): (Arc<ServedTenant>, Arrival, Vec<String>),
+    (served, mut arrival, parts): (Arc<ServedTenant>, Arrival, Vec<String>),
     options: AnswerOptions,
     body: Pin<&mut S>,
 ) -> Reply
@@ -279,7 +279,7 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let target = arrival.path().to_owned();
+    let target = arrival.take_path();
     let Arrival { head: RequestHead { method, query, headers, extensions, .. }, origin, .. } =
         arrival;
     let sender = OperatorRequest::new(&headers, &extensions);
