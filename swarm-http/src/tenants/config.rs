@@ -7,7 +7,7 @@ use swarm_core::domain::{Quotas, Schedule, WebhookSettings};
 use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::ChangeFeed;
-use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
+use swarm_core::{CommitteeSettings, Committees, Policy, Swarm, TenantId};
 
 use super::{BasePath, Operators, PublicOrigin};
 
@@ -41,6 +41,8 @@ pub struct TenantConfig {
     pub operators: Arc<dyn Operators>,
     /// The quotas: how much the tenant accepts.
     pub quotas: Quotas,
+    /// A rule of the program around the service, which may refuse takes that the rules accept; none by default.
+    pub policy: Option<Arc<dyn Policy>>,
     /// The number of days after which unsuccessful applications are erased; `None`: never.
     pub retention_days: Option<u32>,
     /// The sessions that convene by themselves; none by default.
@@ -70,6 +72,7 @@ impl TenantConfig {
             remind_millis: None,
             operators: Arc::new(operators),
             quotas: Quotas::default(),
+            policy: None,
             retention_days: None,
             schedule: Schedule::default(),
             committee: CommitteeSettings::default(),

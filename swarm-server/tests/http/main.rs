@@ -70,6 +70,7 @@ mod own_keys;
 mod page_texts;
 mod pages;
 mod paging;
+mod policies;
 mod postgres;
 mod problem_details;
 mod program;
