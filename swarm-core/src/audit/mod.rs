@@ -71,7 +71,7 @@ pub struct Evidence<'a> {
 }
 
 /// Checks a bundle.
-pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
+pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
     let Evidence { key, members, policy, log } = evidence;
     let mut report = Report::default();
     let (mut session, takes) = records::read(bundle, &mut report);

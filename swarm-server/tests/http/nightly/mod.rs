@@ -3,6 +3,7 @@
 mod erased_from_postgres;
 mod faults;
 mod idle_tenants;
+mod large_bundles;
 mod lost_redis_connections;
 mod moved_store;
 mod redis;
