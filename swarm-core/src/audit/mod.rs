@@ -16,7 +16,7 @@
 //! who counts; and it is *unproven* where the input does not show it.
 //!
 //! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch): `replay`
-//! states the rules over all entries, and `continuation` those between two checkpoints.
+//! states the rules over all entries, `continuation` those between two checkpoints, and `succession` those between two logs.
 
 mod bundle;
 mod checkpoint;
@@ -35,6 +35,7 @@ mod replay;
 mod roster;
 mod seals;
 mod snapshot;
+mod succession;
 mod take;
 mod watch;
 mod whole_log;
@@ -48,6 +49,7 @@ pub use key::{KeySource, LogKey};
 pub use keys::MemberKeys;
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
 pub use replay::Remark;
+pub use succession::verified_succession;
 pub use take::audit_take;
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::continuation::{Continuation, continuation};
 use super::key::LogKey;
 use super::replay::{Found, Remark, Replay};
+use super::succession::Followed;
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Seq, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
+use crate::proof::succession::Succession;
 use crate::proof::tree::{GrowingTree, Node, TreeHash};
 
 /// How much earlier than a look an entry may be dated that the look did not have, in milliseconds: a checkpoint is at most 2 s
@@ -64,8 +66,10 @@ impl WatchFault {
 /// One look: from the checkpoint of the last look to the latest one, entry by entry.
 #[derive(Debug)]
 pub struct Watch {
-    /// The size of the last checkpoint.
+    /// The number of entries that earlier looks have seen: the size of the last checkpoint, or what another log has kept of it.
     seen: u64,
+    /// The log that was watched before, if this one goes on in its place.
+    followed: Option<Followed>,
     looked_at: Option<Timestamp>,
     tree: GrowingTree,
     replay: Replay,
@@ -85,6 +89,11 @@ impl WatchState {
     #[must_use]
     pub fn rewound(self) -> Self {
         Self { replay: None, ..self }
+    }
+
+    /// Returns the last checkpoint; `None` before the first look.
+    pub fn last_checkpoint(&self) -> Option<Checkpoint> {
+        self.last().map(|(_, last)| last)
     }
 
     fn last(&self) -> Option<(Note, Checkpoint)> {
@@ -136,7 +145,38 @@ impl Watch {
         }
         let (seen, looked_at) = (seen.size(), seen.looked_at);
         let found = Found::default();
-        Ok(Ok(Self { seen, looked_at, tree, replay, found, now, note, checkpoint }))
+        let followed = None;
+        Ok(Ok(Self { seen, followed, looked_at, tree, replay, found, now, note, checkpoint }))
+    }
+
+    /// Begins a look at another log, which goes on in the place of the one that was watched: all of its entries are read.
+    /// `successions` lead from that one to this one, and are [verified](super::succession). That the log which was watched
+    /// continued to its end is for the caller to check.
+    ///
+    /// # Errors
+    /// [`WatchFault`]: the checkpoint is none, or is not signed by the key that the last succession names.
+    pub fn follow(
+        seen: &WatchState,
+        successions: Vec<Succession>,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<Self, WatchFault> {
+        let (Some(last), Some(end)) = (seen.last_checkpoint(), successions.last()) else {
+            return Err(WatchFault::broken("no log was watched before"));
+        };
+        let key = LogKey::given(&end.successor);
+        let (note, checkpoint) = signed(note, None, &key).map_err(WatchFault::broken)?;
+        Ok(Self {
+            seen: last.size,
+            followed: Some(Followed::new(last, successions)),
+            looked_at: seen.looked_at,
+            tree: GrowingTree::default(),
+            replay: Replay::default(),
+            found: Found::default(),
+            now,
+            note,
+            checkpoint,
+        })
     }
 
     /// Returns the index of the next entry to read; `None` after the last one.
@@ -154,6 +194,11 @@ impl Watch {
         &self.note
     }
 
+    /// Returns the number of entries that earlier looks have seen. It is final after the last entry.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
     /// Returns the time of the last entry that was read.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.replay.last_at()
@@ -163,6 +208,10 @@ impl Watch {
     pub fn read(&mut self, text: &str) {
         let seq = Seq(self.tree.size() + 1);
         self.tree.push(TreeHash::leaf(text.as_bytes()));
+        if let Some(followed) = &mut self.followed {
+            followed.read(seq, text, &self.tree);
+            self.seen = self.seen.min(followed.kept());
+        }
         let (is_new, shown) = (seq.0 > self.seen, self.found.remarks.len());
         let at = self.replay.read(seq, text, &mut self.found);
         if !is_new {
@@ -189,7 +238,13 @@ impl Watch {
             let text = "the entries are not those of the tree that was signed";
             return Err(WatchFault::OtherTiles(text.to_owned()));
         }
-        let Found { mut faults, remarks } = self.found;
+        let Found { mut faults, mut remarks } = self.found;
+        if let Some(followed) = self.followed {
+            match followed.end() {
+                Ok(said) => drop(remarks.splice(..0, said)),
+                Err(fault) => faults.insert(0, fault),
+            }
+        }
         if !faults.is_empty() {
             let unnamed = faults.len().saturating_sub(MAX_FAULTS);
             faults.truncate(MAX_FAULTS);
