@@ -48,7 +48,7 @@ pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use keys::MemberKeys;
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
-pub use replay::Remark;
+pub use replay::{Remark, SessionAside};
 pub use succession::verified_succession;
 pub use take::audit_take;
 pub use watch::{Watch, WatchFault, WatchState, is_fork};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::continuation::{Continuation, continuation};
 use super::key::LogKey;
-use super::replay::{Found, Remark, Replay};
+use super::replay::{Archive, Found, Remark, Replay, SessionAside};
 use super::succession::Followed;
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Seq, Timestamp};
@@ -36,6 +36,9 @@ pub struct WatchState {
     /// The state of the service after the entries that were read; `None` if they are to be read again.
     #[serde(default)]
     replay: Option<Replay>,
+    /// The sessions that this look put aside.
+    #[serde(skip)]
+    aside: Vec<SessionAside>,
 }
 
 /// Why a look does not end with a log that continues.
@@ -73,6 +76,7 @@ pub struct Watch {
     looked_at: Option<Timestamp>,
     tree: GrowingTree,
     replay: Replay,
+    archive: Archive,
     found: Found,
     now: Timestamp,
     note: Note,
@@ -83,6 +87,11 @@ impl WatchState {
     /// Returns the size of the last checkpoint; 0 before the first look.
     pub fn size(&self) -> u64 {
         self.last().map_or(0, |(_, last)| last.size)
+    }
+
+    /// Returns the sessions that the look put aside. They are to be kept before the state is.
+    pub fn sessions_aside(&self) -> &[SessionAside] {
+        &self.aside
     }
 
     /// Has the next look read all entries again. It still has to continue the last checkpoint.
@@ -145,8 +154,19 @@ impl Watch {
         }
         let (seen, looked_at) = (seen.size(), seen.looked_at);
         let found = Found::default();
-        let followed = None;
-        Ok(Ok(Self { seen, followed, looked_at, tree, replay, found, now, note, checkpoint }))
+        let (followed, archive) = (None, Archive::none());
+        Ok(Ok(Self {
+            seen,
+            followed,
+            looked_at,
+            tree,
+            replay,
+            archive,
+            found,
+            now,
+            note,
+            checkpoint,
+        }))
     }
 
     /// Begins a look at another log, which goes on in the place of the one that was watched: all of its entries are read.
@@ -172,11 +192,19 @@ impl Watch {
             looked_at: seen.looked_at,
             tree: GrowingTree::default(),
             replay: Replay::default(),
+            archive: Archive::none(),
             found: Found::default(),
             now,
             note,
             checkpoint,
         })
+    }
+
+    /// Has the look put sessions aside that are over: [`WatchState::sessions_aside`] returns them after it. `read` returns the
+    /// text of one that an earlier look put aside, given its id and the size of the log then; `None` if it cannot be read.
+    #[must_use]
+    pub fn with_archive(self, read: impl FnMut(u64, u64) -> Option<String> + 'static) -> Self {
+        Self { archive: Archive::of(read), ..self }
     }
 
     /// Returns the index of the next entry to read; `None` after the last one.
@@ -213,7 +241,7 @@ impl Watch {
             self.seen = self.seen.min(followed.kept());
         }
         let (is_new, shown) = (seq.0 > self.seen, self.found.remarks.len());
-        let at = self.replay.read(seq, text, &mut self.found);
+        let at = self.replay.read(seq, text, &mut self.archive, &mut self.found);
         if !is_new {
             // An earlier look has shown what it says of the entry.
             self.found.remarks.truncate(shown);
@@ -251,11 +279,14 @@ impl Watch {
             faults.extend((unnamed > 0).then(|| format!("and {unnamed} more")));
             return Err(WatchFault::Broken(faults));
         }
+        let mut replay = self.replay;
+        let aside = if self.archive.is_used() { replay.put_aside(*size) } else { Vec::new() };
         let state = WatchState {
             checkpoint: self.note.to_string(),
             parts: self.tree.parts().iter().map(ToString::to_string).collect(),
             looked_at: Some(self.now),
-            replay: Some(self.replay),
+            replay: Some(replay),
+            aside,
         };
         Ok((state, remarks))
     }

@@ -358,6 +358,51 @@ fn acts_of_a_server_that_change_what_counts_are_notable() {
     assert_eq!(notable, 8, "{said}");
 }
 
+/// What a look reads and writes does not grow with the sessions that are over.
+#[test]
+fn sessions_that_are_over_are_kept_apart() {
+    let (program, _) = desk();
+    let client = &program.client;
+    let grace = Author::join(client, "Linus");
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    let log = Log::of(&program);
+    let (watcher, url) = (Watcher::new(&log), format!("http://{}", client.address));
+    watcher.expects(&url, 0, "holds: ");
+    let kept = || -> Vec<String> {
+        let files = fs::read_dir(watcher.state().join("sessions/000")).unwrap();
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let state = || fs::read_to_string(watcher.state().join("state.json")).unwrap();
+    let first = format!("1-{}.json", log.entries.len());
+    assert_eq!(kept(), [first.as_str()]);
+    assert!(!state().contains("revisions"), "{}", state());
+    let before = (state(), fs::read(watcher.state().join("sessions/000").join(&first)).unwrap());
+
+    // A first take after the aggregation, and an act.
+    client.submit(&grace, grace.draft(DAY, "aurora")).expect(201);
+    client.operate("/sessions/1/state", &json!({ "state": "published" })).expect(200);
+    let log = Log::of(&program);
+    watcher.expects(&url, 0, "session 1: state published");
+    assert_eq!(kept(), [format!("1-{}.json", log.entries.len())]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut forged = log.clone();
+    let mut again = log.last(&[("kind", "take")]);
+    again["id"] = json!(4);
+    next_version_of(&mut again, 3);
+    forged.forge(&again, None);
+    watcher.expects(&forged.serve(folder.path()), 1, "is revision 1, the one before was 1");
+
+    // A run that ended between the two: the sessions are new, the state is not.
+    fs::write(watcher.state().join("state.json"), before.0).unwrap();
+    fs::write(watcher.state().join("sessions/000").join(&first), before.1).unwrap();
+    watcher.expects(&url, 0, "session 1: state published");
+    for file in kept() {
+        fs::remove_file(watcher.state().join("sessions/000").join(file)).unwrap();
+    }
+    watcher.expects(&url, 0, "0 of them new");
+    watcher.expects(&forged.serve(folder.path()), 1, "what is kept of session 1 is damaged");
+}
+
 #[test]
 fn fork_is_kept_as_evidence_and_found_again() {
     let (program, _) = desk();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::{Archive, SessionAside};
 use super::found::{Found, Place, or_none, takes_on_file};
 use crate::domain::json::{Json, Object, printable, printable_json, write};
 use crate::domain::{Invalid, SessionState, Timestamp};
@@ -14,6 +15,9 @@ use crate::rules::takes_may_come;
 #[serde(rename_all = "camelCase")]
 pub(super) struct Sessions {
     pub(super) by_id: BTreeMap<u64, SessionReplay>,
+    /// The sessions that are over and were put aside, with the size that the log then had.
+    #[serde(default)]
+    aside: BTreeMap<u64, u64>,
     /// The sessions of each day and subject that were not withdrawn.
     occasions: BTreeMap<String, BTreeSet<u64>>,
     /// The session whose takes are being opened, one entry each.
@@ -119,9 +123,11 @@ impl Sessions {
         &mut self,
         place: Place,
         fields: Object,
+        archive: &mut Archive,
         found: &mut Found,
     ) -> Result<(), Invalid> {
         let act = Act::read(fields)?;
+        self.recall(act.id, archive, found);
         let before = self.by_id.remove(&act.id);
         match &before {
             None if act.act != "convened" => {
@@ -144,7 +150,7 @@ impl Sessions {
             found.fault(place, &act.line(&what));
         }
         match &before {
-            None => self.convened(place, &act, found),
+            None => self.convened(place, &act, archive, found),
             Some(before) => {
                 for fault in step_faults(before, &act, place) {
                     found.fault(place, &act.line(&fault));
@@ -157,9 +163,10 @@ impl Sessions {
         Ok(())
     }
 
-    fn convened(&self, place: Place, act: &Act, found: &mut Found) {
-        let others = self.occasions.get(&occasion(&act.record));
-        let others = others.into_iter().flatten().map(|id| {
+    fn convened(&mut self, place: Place, act: &Act, archive: &mut Archive, found: &mut Found) {
+        let others = self.occasions.get(&occasion(&act.record)).cloned().unwrap_or_default();
+        others.iter().for_each(|id| self.recall(*id, archive, found));
+        let others = others.iter().map(|id| {
             let takes = self.by_id.get(id).map_or(0, |session| session.filed.takes);
             format!("session {id}, {}", takes_on_file(takes))
         });
@@ -172,6 +179,36 @@ impl Sessions {
             others.join("; ")
         );
         found.remark(true, place, &act.line(&what));
+    }
+
+    /// Takes a session back that was put aside, if it was.
+    pub(super) fn recall(&mut self, id: u64, archive: &mut Archive, found: &mut Found) {
+        let Some(size) = self.aside.get(&id).filter(|_| !self.by_id.contains_key(&id)) else {
+            return;
+        };
+        let kept = archive.read(id, *size).and_then(|text| serde_json::from_str(&text).ok());
+        match kept {
+            Some(session) => drop(self.by_id.insert(id, session)),
+            None => found.faults.push(format!("what is kept of session {id} is damaged")),
+        }
+    }
+
+    /// Puts the sessions that are over aside, at this size of the log. A take can still be filed in one, first ones after an
+    /// aggregation, and acts can come: then it is taken back.
+    pub(super) fn put_aside(&mut self, size: u64) -> Vec<SessionAside> {
+        let opening = self.opening;
+        let over = self.by_id.extract_if(.., |id, session| {
+            let is_over = session.is_withdrawn || session.state >= SessionState::Aggregated;
+            is_over && session.filed.sealed.is_empty() && opening != Some(*id)
+        });
+        let over: Vec<_> = over.collect();
+        let aside = over.into_iter().map(|(id, session)| SessionAside {
+            id,
+            size,
+            before: self.aside.insert(id, size),
+            text: serde_json::to_string(&session).unwrap_or_default(),
+        });
+        aside.collect()
     }
 
     /// The sessions in which a take of the member could still be filed, with its number of takes.

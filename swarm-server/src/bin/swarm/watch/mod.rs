@@ -121,9 +121,13 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
         lines.extend(found.unproven.clone());
         tiles = found.tiles(tiles).ok_or("the log has no name at which it is served")?;
     }
-    let begin = |note: &str, tiles: &mut LogTiles| match &succession {
-        Some(found) => Ok(Watch::follow(&watched, found.steps.clone(), note, now)),
-        None => Watch::begin(&watched, note, &log_key, now, |node| tiles.hash(node)),
+    let archive = folder.archive();
+    let begin = |note: &str, tiles: &mut LogTiles| {
+        let begun = match &succession {
+            Some(found) => Watch::follow(&watched, found.steps.clone(), note, now),
+            None => Watch::begin(&watched, note, &log_key, now, |node| tiles.hash(node))?,
+        };
+        Ok(begun.map(|watch| watch.with_archive(archive)))
     };
     let read = match read(begin, &mut tiles, mirror.as_mut()) {
         Ok(read) => read,

@@ -28,6 +28,9 @@ const STATE: &str = "state.json";
 /// A copy of the checkpoint, to be compared by others.
 const CHECKPOINT: &str = "checkpoint";
 
+/// The folder of the sessions that are over.
+const SESSIONS: &str = "sessions";
+
 /// The folder of the mirror.
 pub(super) const MIRROR: &str = "mirror";
 
@@ -81,6 +84,11 @@ impl StateFolder {
         for name in [STATE, CHECKPOINT] {
             fs::copy(self.path(name), ended.join(name))?;
         }
+        let sessions = self.path(SESSIONS);
+        match sessions.is_dir() && !ended.join(SESSIONS).exists() {
+            true => fs::rename(&sessions, ended.join(SESSIONS))?,
+            false => remove(&sessions)?,
+        }
         let (mirror, next) = (self.path(MIRROR), self.path(NEXT_MIRROR));
         match mirror.is_dir() && !ended.join(MIRROR).exists() {
             true => fs::rename(&mirror, ended.join(MIRROR))?,
@@ -92,14 +100,36 @@ impl StateFolder {
         Ok(())
     }
 
-    /// Writes the state.
+    /// A function that reads a session which was put aside.
+    pub(super) fn archive(&self) -> impl FnMut(u64, u64) -> Option<String> + 'static {
+        let folder = self.path(SESSIONS);
+        move |id, size| fs::read_to_string(session_in(&folder, id, size)).ok()
+    }
+
+    /// Writes the state, and the sessions that it put aside.
     ///
     /// # Errors
     /// If it cannot be written.
     pub(super) fn write(&self, state: &State) -> Result<(), Failure> {
+        let folder = self.path(SESSIONS);
+        let aside = state.watched.sessions_aside();
+        for session in aside {
+            replace(&session_in(&folder, session.id, session.size), session.text.as_bytes())?;
+        }
         replace(&self.path(STATE), serde_json::to_string(state)?.as_bytes())?;
+        for session in aside {
+            // A file that is not needed any more is in nobody's way.
+            if let Some(before) = session.before.filter(|before| *before != session.size) {
+                let _ = fs::remove_file(session_in(&folder, session.id, before));
+            }
+        }
         replace(&self.path(CHECKPOINT), state.watched.checkpoint.as_bytes())
     }
+}
+
+/// The file of a session that was put aside when the log had this size.
+fn session_in(folder: &Path, id: u64, size: u64) -> PathBuf {
+    folder.join(format!("{:03}/{id}-{size}.json", id / 1_000))
 }
 
 fn remove(folder: &Path) -> Result<(), Failure> {
