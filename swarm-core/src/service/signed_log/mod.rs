@@ -76,6 +76,8 @@ struct State {
     is_foreign: bool,
     /// The last entry read that closed a session.
     closing: Option<Seq>,
+    /// The last entry read that changed what is published.
+    published: Option<Seq>,
     /// What witnesses have against the log, by their names.
     disputes: Vec<(String, String)>,
     /// The damage found in the entries.

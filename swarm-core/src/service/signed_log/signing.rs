@@ -129,6 +129,7 @@ impl SignedLog {
                 Ok(row) => {
                     key.pass(row);
                     self.note_closing(row);
+                    self.note_published(row);
                     edge.push(leaf(row));
                 }
                 Err(row) => edge.push(self.signed_leaf(log, row).await?),
@@ -183,6 +184,9 @@ impl SignedLog {
                 None => signed,
             };
             signed.ended.extend(ended);
+            if let Some(entry) = self.lock().published.filter(|entry| *entry <= last.size) {
+                signed = signed.with_published(entry);
+            }
             let text = Some(Arc::from(signed.text()));
             let state = TreeState { log, size: last.size, checkpoint: text };
             if !self.save(&mut stored, state, &mut edge).await? {

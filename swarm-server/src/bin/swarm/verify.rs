@@ -205,11 +205,16 @@ fn verify_checkpoints(
     }
 }
 
-/// The checkpoint in a file: the file itself, or the one that stands in a bundle or in a proof.
+/// The checkpoint in a file: the file itself, or the one that stands in a bundle, in a proof or in a feed.
 fn checkpoint_in(source: Source) -> Result<String, Failure> {
     let text = source.into_text()?;
     if let Ok(proof) = TlogProof::parse(&text) {
         return Ok(proof.checkpoint.to_string());
+    }
+    if text.trim_start().starts_with('<') {
+        let rest = text.split_once("<tlog:checkpoint>").map(|(_, rest)| rest);
+        let note = rest.and_then(|rest| rest.split_once("</tlog:checkpoint>"));
+        return Ok(note.map(|(note, _)| note.to_owned()).ok_or("a feed without a checkpoint")?);
     }
     match Json::read(text.as_bytes()) {
         Ok(json) => Ok(json.into_object().text("checkpoint")?),
