@@ -5,7 +5,7 @@
 //! holds, what does not and where, and what has to be taken on trust. It does no I/O and reads no clock.
 //!
 //! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
-//! (what the log says of it), `history` (what operators did), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
+//! (what the log says of it), `history` (what operators did) and `steps` (what each act may do), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
 //! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
@@ -35,6 +35,7 @@ mod replay;
 mod roster;
 mod seals;
 mod snapshot;
+mod steps;
 mod succession;
 mod take;
 mod watch;
