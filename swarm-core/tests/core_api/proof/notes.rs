@@ -26,14 +26,21 @@ const EMPTY: &str = "acme.example/swarm/log/acme
 const WITNESS: &str = "witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
 const COSIGNED: &str = "— witness.example/w1 qkoJ0QAAAABpJIEANABkd/iNuEDr62dNwgN2Hoe8OA23UZ8dM4M9VQv4kQzQVXkm+b+TiDcNREhcSE+i4BvlYiaTqB8nUTJiEgJQCg==";
 
+const SUCCESSION: &str = "swarm log succession v1
+desk.example/swarm/log/acme
+1024
+b5ldbmR/yxd0LEPQQ0Wx8UjMGlM+8K4hC9bQBOzB2Mw=
+desk.example/swarm/log/acme/2+1b577daf+AcqTrBcFGHBx1nuDx/8O/oEI6OxFMFdddyaHkzPb2r58
+";
+
 fn log_key() -> NoteSigner {
     let secret = ServerSecret::new(std::array::from_fn(|index| index as u8));
     secret.log_key(ORIGIN).unwrap()
 }
 
-/// The texts of the blocks in a document that are fenced and begin with this.
-fn blocks(document: &str, begin: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(document);
+/// The texts of the blocks in the guide to proofs that begin with this.
+fn blocks(begin: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../PROOFS.md");
     let text = fs::read_to_string(path).unwrap();
     let blocks = text.split("```").skip(1).step_by(2);
     let blocks = blocks.filter_map(|block| block.trim_start().strip_prefix("text\n"));
@@ -46,15 +53,14 @@ fn blocks(document: &str, begin: &str) -> Vec<String> {
 #[test]
 fn policies_of_the_guide_are_read() {
     for begin in ["witness ", "log "] {
-        let [policy] = blocks("PROOFS.md", begin).try_into().unwrap();
+        let [policy] = blocks(begin).try_into().unwrap();
         TlogPolicy::parse(policy.trim_end()).unwrap();
     }
 }
 
 #[test]
 fn succession_names_the_log_after_one_that_ended() {
-    let [text] = blocks("API.md", "swarm log succession").try_into().unwrap();
-    let text = format!("{}\n", text.trim_end());
+    let text = SUCCESSION.to_owned();
     let succession = Succession::parse(&text).unwrap();
     assert_eq!(succession.to_string(), text);
     assert_eq!(succession.last.size, 1024);
