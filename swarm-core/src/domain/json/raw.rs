@@ -216,3 +216,41 @@ impl<'a> Sink<'a> for Checked<'a> {
         self.keys.get(place + 1..).unwrap_or_default().iter().map(|key| &**key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// JSON texts with white space, some of them with a key twice.
+    fn texts() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            "null|true|false",
+            "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,2})?(e[0-9])?",
+            "\"([a-z\\]}\\[{,: ]|\\\\\"|\\\\\\\\|\\\\u0041){0,5}\"",
+        ];
+        leaf.prop_recursive(6, 40, 4, |inner| {
+            let member = ("[a-c]", inner.clone()).prop_map(|(key, it)| format!("\"{key}\" : {it}"));
+            prop_oneof![
+                vec(inner, 0..4).prop_map(|list| format!("[ {} ]", list.join(" ,\n"))),
+                vec(member, 0..4).prop_map(|members| format!("{{{}}} ", members.join(","))),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn raw_values_are_those_of_the_parser(
+            text in prop_oneof![texts(), "[\\[\\]{},:\"a01 \\\\.n-]{0,24}"],
+        ) {
+            let raw = RawJson::read(text.as_bytes());
+            prop_assert_eq!(raw.clone().map(RawJson::to_json), Json::read(text.as_bytes()));
+            if let Ok(raw) = raw {
+                let members: Vec<_> = raw.members().map(|(key, it)| (key.into_owned(), it.to_json())).collect();
+                prop_assert_eq!(Object(members), raw.to_object());
+            }
+        }
+    }
+}
