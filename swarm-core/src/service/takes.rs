@@ -36,6 +36,8 @@ const MAX_LOG_ROWS: u64 = 1_024;
 pub struct FiledTake {
     /// The take.
     pub take: Arc<Take>,
+    /// The number of its entry in the log, where the commit said it.
+    pub entry: Option<Seq>,
     /// The parts of the take that do not count.
     pub warnings: Vec<Warning>,
 }
@@ -118,9 +120,9 @@ impl Tenant {
                 return Err(Rejection::from(refusal).into());
             }
             let refusal = match self.store.file(&filing).await? {
-                Filed::Filed(take) => {
+                Filed::Filed(take, entry) => {
                     let take = self.filed(&query, in_progress.as_ref(), take);
-                    return Ok(Some(self.warned(take, &basis, submission).await));
+                    return Ok(Some(self.warned(take, entry, &basis, submission).await));
                 }
                 Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
@@ -149,9 +151,9 @@ impl Tenant {
             return Ok(None);
         }
         match self.store.file(&filing).await {
-            Ok(Filed::Filed(take)) => {
+            Ok(Filed::Filed(take, entry)) => {
                 let take = self.filed(query, Some(in_progress), take);
-                Ok(Some(self.warned(take, &basis, submission).await))
+                Ok(Some(self.warned(take, entry, &basis, submission).await))
             }
             Ok(Filed::RevisionTaken) => {
                 // If another take won the race, this process has recorded it by now, unless the task of that take has
@@ -204,11 +206,17 @@ impl Tenant {
         take
     }
 
-    async fn warned(&self, take: Arc<Take>, basis: &Basis, submission: &Submission) -> FiledTake {
+    async fn warned(
+        &self,
+        take: Arc<Take>,
+        entry: Option<Seq>,
+        basis: &Basis,
+        submission: &Submission,
+    ) -> FiledTake {
         let mut warnings = rules::warnings(basis, submission);
         // The take is filed, so it is returned even if this cannot be read.
         warnings.extend(self.unknown_memo(submission.draft()).await.unwrap_or_default());
-        FiledTake { take, warnings }
+        FiledTake { take, entry, warnings }
     }
 
     /// The warning about a `memoUrl` that is a path of this service without a memo that the author can read.

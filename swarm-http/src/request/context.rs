@@ -20,7 +20,6 @@ use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
 use crate::cache::CacheKey;
-use crate::response::receipt::ACCEPT_SIGNATURE;
 use crate::response::{Answer, ApiError};
 use crate::tenants::{BasePath, ServedTenant};
 
@@ -92,11 +91,6 @@ impl RequestContext {
             Some(dry_run) => dry_run.signed_log.as_ref(),
             None => self.served.signed_log(),
         }
-    }
-
-    /// Whether the answer may have to be signed.
-    pub(crate) fn asks_for_receipt(&self) -> bool {
-        self.headers.contains_key(&ACCEPT_SIGNATURE)
     }
 
     /// The tenant's committee. Its routes are served only if there is one.
