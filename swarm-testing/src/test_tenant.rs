@@ -386,7 +386,7 @@ pub async fn takes_of(
 #[track_caller]
 pub fn filed(outcome: Filed) -> Arc<Take> {
     match outcome {
-        Filed::Filed(take) => take,
+        Filed::Filed(take, _) => take,
         other => fail("a filing", &"Filed", &other, format_args!("")),
     }
 }

@@ -9,7 +9,7 @@ use super::lone_take::verify_take;
 use super::receipt::{ReceivedAnswer, SentRequest, audit_receipt};
 use super::take::audit_take;
 use super::{Bundle, Evidence, audit};
-use crate::domain::json::{Json, NotJson, Object};
+use crate::domain::json::{NotJson, Object, RawJson};
 use crate::domain::{Invalid, PublicKey, TakeId};
 use crate::proof::tlog_policy::TlogPolicy;
 use crate::proof::tlog_proof::TlogProof;
@@ -97,28 +97,28 @@ fn verify_alone(text: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
 
 /// A record in JSON, by its form.
 #[derive(Clone, Debug)]
-pub enum Record {
+pub enum Record<'a> {
     /// A bundle.
-    Bundle(Bundle),
+    Bundle(Bundle<'a>),
     /// Any other record, perhaps a take.
     Other(Object),
 }
 
-impl Record {
-    /// Reads the record of a take, a session or a bundle. So much of it must be text that it takes at most about eight
-    /// times the memory of its JSON.
+impl<'a> Record<'a> {
+    /// Reads the record of a take, a session or a bundle. So much of it must be text that no part of it takes more than
+    /// about eight times the memory of the whole.
     ///
     /// # Errors
     /// [`Unverifiable`] if the text is none.
-    pub fn read(text: &[u8]) -> Result<Self, Unverifiable> {
+    pub fn read(text: &'a [u8]) -> Result<Self, Unverifiable> {
         if is_receipt(text) {
             return Err("a receipt is verified with --request 'POST /api/swarm/submit'".into());
         }
-        let fields = object(text)?;
-        if Bundle::is_one(&fields) {
-            return Ok(Self::Bundle(Bundle::read(fields)?));
+        let json = bounded(text)?;
+        if Bundle::is_one(json) {
+            return Ok(Self::Bundle(Bundle::read(json)?));
         }
-        Ok(Self::Other(fields))
+        Ok(Self::Other(json.to_object()))
     }
 }
 
@@ -143,7 +143,7 @@ pub fn verify_record(
 }
 
 fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Finding>, Unverifiable> {
-    let take = object(take)?;
+    let take = bounded(take)?.to_object();
     let proof = TlogProof::parse(std::str::from_utf8(proof).map_err(|_| "it is no text")?)?;
     let member_key = known.member_key.map(PublicKey::parse).transpose()?;
     Ok(audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref()))
@@ -177,8 +177,8 @@ fn is_proof(text: &[u8]) -> bool {
     text.starts_with(b"c2sp.org/tlog-proof@")
 }
 
-fn object(text: &[u8]) -> Result<Object, NotJson> {
+fn bounded(text: &[u8]) -> Result<RawJson<'_>, NotJson> {
     /// The values that any text may have.
     const VALUES: usize = 100_000;
-    Ok(Json::read_bounded(text, VALUES.max(text.len() / 8))?.into_object())
+    RawJson::read_bounded(text, VALUES.max(text.len() / 8))
 }

@@ -35,7 +35,7 @@ use super::{
     ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
     Result, SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_read,
 };
-use crate::domain::{OperatorAct, TenantId, Timestamp, parse_hex};
+use crate::domain::{OperatorAct, Seq, TenantId, Timestamp, parse_hex};
 use crate::proof::hex;
 
 use dry_run::DryRun;
@@ -164,8 +164,8 @@ struct TenantRecords<B> {
 
 /// What a commit did, for the method that made it.
 enum Made {
-    /// It was made.
-    Now(super::backend::Assigned),
+    /// It was made; with the number of its entry, if it has one and the store said which.
+    Now(super::backend::Assigned, Option<Seq>),
     /// It had been made before: the record that shows it.
     Before(super::backend::Row),
     /// This check was not met; the record that [`Check::None`] found.

@@ -80,7 +80,7 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
 fn verify_bundle(
     options: &VerifyOptions,
     source: &Source,
-    bundle: &Bundle,
+    bundle: &Bundle<'_>,
 ) -> Result<Lines, Failure> {
     let key = match &options.key {
         Some(key) => Some(LogKey::parse(key, KeySource::Given)?),
@@ -103,7 +103,7 @@ fn verify_bundle(
 ///
 /// # Errors
 /// If they cannot be read, or are not those of the checkpoint: then nothing can be concluded from them.
-fn read_log(log: &str, bundle: &Bundle, trust: &Trust) -> Result<WholeLog, Failure> {
+fn read_log(log: &str, bundle: &Bundle<'_>, trust: &Trust) -> Result<WholeLog, Failure> {
     let mut reader = LogReader::of(bundle)?;
     if log.starts_with("http://") || log.starts_with("https://") {
         let mut tiles = trust.log(log)?;
@@ -163,11 +163,16 @@ fn verify_checkpoints(
     }
 }
 
-/// The checkpoint in a file: the file itself, or the one that stands in a bundle or in a proof.
+/// The checkpoint in a file: the file itself, or the one that stands in a bundle, in a proof or in a feed.
 fn checkpoint_in(source: Source) -> Result<String, Failure> {
     let text = source.into_text()?;
     if let Ok(proof) = TlogProof::parse(&text) {
         return Ok(proof.checkpoint.to_string());
+    }
+    if text.trim_start().starts_with('<') {
+        let rest = text.split_once("<tlog:checkpoint>").map(|(_, rest)| rest);
+        let note = rest.and_then(|rest| rest.split_once("</tlog:checkpoint>"));
+        return Ok(note.map(|(note, _)| note.to_owned()).ok_or("a feed without a checkpoint")?);
     }
     match Json::read(text.as_bytes()) {
         Ok(json) => Ok(json.into_object().text("checkpoint")?),
@@ -190,7 +195,7 @@ const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.1";
 /// What is verified: the bytes of a file, or of the answer of a URL.
 struct Source {
     bytes: Vec<u8>,
-    /// The origin and the path, if it is a URL.
+    /// The address of the service and the path below it, if it is a URL.
     address: Option<(String, String)>,
 }
 
@@ -210,7 +215,10 @@ impl Source {
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let path = path.split('#').next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
-        let origin = format!("{scheme}://{host}");
+        // What precedes the paths of the service is where it is mounted.
+        let base = ["/api/swarm/", "/swarm/"].iter().find_map(|at| path.find(at));
+        let (base, path) = path.split_at(base.unwrap_or_default());
+        let origin = format!("{scheme}://{host}{base}");
         let client = trust.client(&origin)?;
         let bytes = match client.clone().without_retries().get_bytes(path, ACCEPT) {
             // Perhaps the next checkpoint is not there yet.
