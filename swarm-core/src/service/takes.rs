@@ -116,6 +116,9 @@ impl Tenant {
                 Ok(filing) => filing,
                 Err(rejection) => return Err(self.with_open_sessions(rejection).await.into()),
             };
+            if let Err(refusal) = self.check_policy_on(&basis, submission).await {
+                return Err(Rejection::from(refusal).into());
+            }
             let refusal = match self.store.file(&filing).await? {
                 Filed::Filed(take, entry) => {
                     let take = self.filed(&query, in_progress.as_ref(), take);
@@ -144,6 +147,9 @@ impl Tenant {
         let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
         let Ok(filing) = random.judge(&basis, submission) else { return Ok(None) };
+        if self.check_policy_on(&basis, submission).await.is_err() {
+            return Ok(None);
+        }
         match self.store.file(&filing).await {
             Ok(Filed::Filed(take, entry)) => {
                 let take = self.filed(query, Some(in_progress), take);
@@ -164,6 +170,12 @@ impl Tenant {
             Err(error) if error.is_contended() => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Asks the policy about a take that the rules accept on these facts.
+    async fn check_policy_on(&self, basis: &Basis, submission: &Submission) -> Result<(), Refusal> {
+        let draft = submission.draft();
+        self.check_policy(basis, (draft.date, &draft.subject_id), Some(draft)).await
     }
 
     /// The rejection for a refusal of the store. It reads the facts again, to find out whether this
@@ -228,6 +240,11 @@ impl Tenant {
     ) -> Result<Preflight, Error> {
         let basis = self.basis(&query(caller.into(), &draft.submission)).await?;
         let mut preflight = rules::preflight(&basis, draft)?;
+        if preflight.findings.is_empty()
+            && let Err(refusal) = self.check_policy_on(&basis, &draft.submission).await
+        {
+            preflight.findings.push(refusal);
+        }
         for refusal in &mut preflight.findings {
             self.fill_open_sessions(refusal).await;
         }

@@ -6,7 +6,8 @@ use swarm_core::rules::TakeFilter;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
-    NotOnRoster, TakeState, TakesSealed, TokenMismatch, UnknownToken, WindowClosed,
+    NotOnRoster, PolicyConflict, PolicyForbids, TakeState, TakesSealed, TokenMismatch,
+    UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Invalid, MemberId, Refusal, SessionId, Submission, TakeId};
@@ -67,6 +68,8 @@ pub(super) fn routes() -> Vec<Route> {
                 Excused,
                 NoKey,
                 CapReached,
+                PolicyForbids,
+                PolicyConflict,
                 AmendmentClosed,
                 BadSignature,
                 NonceUsed,

@@ -1,6 +1,7 @@
 //! The commit of a change, with the acts of operators in it.
 
-use super::{Change, Made, TenantRecords, head_of, new_id, operator_acts, position_of};
+use super::commit_id::new_id;
+use super::{Change, Made, TenantRecords, head_of, operator_acts, position_of};
 use crate::store::Result;
 use crate::store::backend::{Backend, Decision, Kind, Outcome, Transaction};
 

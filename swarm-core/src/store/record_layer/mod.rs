@@ -5,6 +5,7 @@
 
 mod acts;
 mod commit;
+mod commit_id;
 mod committee;
 mod counts;
 mod documents;
@@ -14,6 +15,7 @@ mod log;
 mod members;
 mod operator_acts;
 mod outbox;
+mod records_store;
 mod rows;
 mod session_row;
 mod sessions;
@@ -22,9 +24,7 @@ mod takes;
 mod transfer;
 mod webhooks;
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 
@@ -261,18 +261,6 @@ impl<B: Backend> Clock for TenantRecords<B> {
         let reading = self.backend.read(&self.tenant, "now", Vec::new()).await?;
         Ok(time_of_read(reading.clock, reading.head.at))
     }
-}
-
-/// The identity of a transaction that is sent once: it need not be unpredictable, but no other has it.
-fn new_id() -> CommitId {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut id = [0; 16];
-    let (first, second) = id.split_at_mut(8);
-    // Each `RandomState` hashes with keys of its own.
-    first.copy_from_slice(&RandomState::new().hash_one(number).to_be_bytes());
-    second.copy_from_slice(&RandomState::new().hash_one(number).to_be_bytes());
-    CommitId(id)
 }
 
 /// The position of the end of a log, whose fingerprint is the identity of its last commit in hexadecimal digits.

@@ -261,7 +261,7 @@ const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.1";
 /// What is verified: the bytes of a file, or of the answer of a URL.
 struct Source {
     bytes: Vec<u8>,
-    /// The origin and the path, if it is a URL.
+    /// The address of the service and the path below it, if it is a URL.
     address: Option<(String, String)>,
 }
 
@@ -281,7 +281,10 @@ impl Source {
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let path = path.split('#').next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
-        let origin = format!("{scheme}://{host}");
+        // What precedes the paths of the service is where it is mounted.
+        let base = ["/api/swarm/", "/swarm/"].iter().find_map(|at| path.find(at));
+        let (base, path) = path.split_at(base.unwrap_or_default());
+        let origin = format!("{scheme}://{host}{base}");
         let client = trust.client(&origin)?;
         let bytes = match client.clone().without_retries().get_bytes(path, ACCEPT) {
             // Perhaps the next checkpoint is not there yet.
