@@ -6,7 +6,6 @@ use std::mem::take;
 
 use super::number::{Number, nearest};
 use super::object::{Fields, not_a_list, not_a_number, not_a_string};
-use super::reader::Sink;
 use super::value::Json;
 use crate::domain::Invalid;
 
@@ -53,6 +52,24 @@ impl<'a> Document<'a> {
     pub fn into_json(mut self) -> Json {
         json(&mut self.0)
     }
+}
+
+/// What becomes of the values that are parsed.
+pub(super) trait Sink<'a> {
+    /// The number of values so far.
+    fn len(&self) -> usize;
+
+    /// Begins a value, and returns its place.
+    fn begin(&mut self, key: Cow<'a, str>) -> usize;
+
+    /// Ends the value at this place.
+    fn end(&mut self, place: usize, value: Value<'a>);
+
+    /// Called after the end of an element of a list.
+    fn element(&mut self) {}
+
+    /// The keys of the object at this place, which has not ended.
+    fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone;
 }
 
 impl<'a> Sink<'a> for Document<'a> {

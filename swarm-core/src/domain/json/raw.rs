@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::document::Value;
+use super::document::{Sink, Value};
 use super::error::NotJson;
 use super::escapes::unescape;
 use super::number::Number;
-use super::reader::{Reader, Sink};
+use super::reader::Reader;
 use super::value::{Json, Object};
 
 /// The text of a JSON value, whose grammar was checked.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::document::{Document, Value};
+use super::document::{Document, Sink, Value};
 use super::error::{ErrorPosition, NotJson, Stop};
 use super::escapes::unescape;
 use super::number::is_number;
@@ -54,24 +54,6 @@ impl Json {
     pub fn read_bounded(bytes: &[u8], max_values: usize) -> Result<Self, NotJson> {
         Document::read_bounded(bytes, max_values).map(Document::into_json)
     }
-}
-
-/// What becomes of the values that are parsed.
-pub(super) trait Sink<'a> {
-    /// The number of values so far.
-    fn len(&self) -> usize;
-
-    /// Begins a value, and returns its place.
-    fn begin(&mut self, key: Cow<'a, str>) -> usize;
-
-    /// Ends the value at this place.
-    fn end(&mut self, place: usize, value: Value<'a>);
-
-    /// Called after the end of an element of a list.
-    fn element(&mut self) {}
-
-    /// The keys of the object at this place, which has not ended.
-    fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone;
 }
 
 pub(super) struct Reader<'a, S> {
