@@ -48,6 +48,7 @@ mod cache;
 mod certificate;
 #[cfg(feature = "pages")]
 mod console;
+mod desk;
 mod discovery;
 mod following;
 mod forwarded;

@@ -64,7 +64,7 @@ pub use membership::{
     MemberChange, MemberRemoval, activate, admit, claim, deactivate, enrol, expire, has_expired,
     may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
 };
-pub use next_step::{NextStep, StepAct, StepBy, next_step};
+pub use next_step::{NextStep, StepAct, StepBy, next_step, result_by};
 pub use own_key::replace_own_key;
 pub use preflight::{Preflight, RosterNotice, preflight};
 pub use public_take::{PublicTake, SealedTake, is_shown_sealed, public_take};

@@ -147,6 +147,7 @@ fn sessions(operator: &Operator<'_>) {
     let members = json_of(&operator.run("members --json"));
     assert_eq!(members["members"][0]["takes30Days"], 1);
     assert!(members["members"][0]["lastTake"].is_string());
+    assert!(operator.run("status").starts_with("needs you: nothing\n"));
     let status = json_of(&operator.run("status --json"));
     let session = &status["sessions"][0];
     assert_eq!((&session["filed"], &session["missing"]), (&json!(1), &json!([])));

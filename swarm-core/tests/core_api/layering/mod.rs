@@ -106,6 +106,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "cache",
             "site",
             "request",
+            "desk",
             "pages",
             "discovery",
             "routes",

@@ -45,8 +45,28 @@ pub(crate) enum Block {
     Buttons(Vec<FormView>),
     /// A text, and forms of one button each beside it.
     Row(Markup, Vec<FormView>),
+    /// What is to be done, each with the link or form that does it.
+    Agenda(Vec<AgendaRow>),
+    /// What needs nobody.
+    Fine(Vec<Markup>),
     /// A text to be copied.
     Secret(String),
+}
+
+/// A row of an agenda.
+pub(crate) struct AgendaRow {
+    /// When it is.
+    pub(crate) when: Markup,
+    pub(crate) text: Markup,
+    pub(crate) act: AgendaAct,
+}
+
+/// What a row of an agenda offers.
+pub(crate) enum AgendaAct {
+    Nothing,
+    /// A path, and what is there.
+    Link(String, &'static str),
+    Form(Box<FormView>),
 }
 
 impl Page {
@@ -108,6 +128,13 @@ impl Page {
             let forms: &mut [FormView] = match block {
                 Block::Form(form) => std::slice::from_mut(&mut **form),
                 Block::Buttons(forms) | Block::Row(_, forms) => forms,
+                Block::Agenda(rows) => {
+                    for form in rows.iter_mut().filter_map(AgendaRow::form) {
+                        nth += 1;
+                        form.id = format!("form{nth}");
+                    }
+                    &mut []
+                }
                 _ => &mut [],
             };
             for form in forms {
@@ -119,6 +146,15 @@ impl Page {
         // A browser sends no origin with a form of a page whose policy is no-referrer.
         answer.headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         answer
+    }
+}
+
+impl AgendaRow {
+    fn form(&mut self) -> Option<&mut FormView> {
+        match &mut self.act {
+            AgendaAct::Form(form) => Some(form),
+            _ => None,
+        }
     }
 }
 

@@ -55,7 +55,7 @@ fn forged_requests_change_nothing() {
     let seen = Visitor::new(&client).post_as("/operate", &cross, &[("token", ADMIN)]).expect(403);
     assert!(seen.header("set-cookie").is_none());
     visitor.post_as("/operate/sign-out", &cross, &[]).expect(403);
-    visitor.get("/operate").expect(200).says("What waits");
+    visitor.get("/operate").expect(200).says("What to do");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The operators' console, over sockets.
 
+mod agenda;
 mod attacks;
 mod desk;
 mod forms;

@@ -9,7 +9,7 @@ use crate::pages::Markup;
 use crate::response::ApiError;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
-    let mut page = Page::new("Store").below("/operate", "Waiting");
+    let mut page = Page::new("Store").below("/operate", "To do");
     let warnings = match context.request.site.ready().await {
         Ok(ready) => ready.warnings,
         Err(error) => vec![swarm_core::service::with_causes(&error).to_string()],
