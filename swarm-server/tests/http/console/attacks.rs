@@ -278,7 +278,7 @@ fn double_click_acts_once() {
         clicks.into_iter().map(|click| click.join().unwrap()).collect()
     });
     for seen in clicks {
-        assert_eq!((seen.status, seen.header("location")), (303, Some("/operate/sessions")));
+        assert_eq!((seen.status, seen.header("location")), (303, Some("/operate/sessions/2")));
     }
     let sessions = client.get("/api/swarm/sessions").json();
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 2);

@@ -5,6 +5,7 @@ mod attacks;
 mod desk;
 mod forms;
 mod pages;
+mod previews;
 mod roles;
 mod sessions;
 pub mod visitor;

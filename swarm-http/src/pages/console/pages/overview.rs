@@ -31,13 +31,13 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     });
     if !agenda.needs.is_empty() {
         page.heading("Needs you");
-        rows(context, &agenda.needs, &status.sessions, &mut page);
+        rows(context, (&agenda.needs, true), &status.sessions, &mut page);
     }
     page.heading("Next");
     if agenda.next.is_empty() {
         page.text(Markup::text("No session is open, and none is announced."));
     } else {
-        rows(context, &agenda.next, &status.sessions, &mut page);
+        rows(context, (&agenda.next, false), &status.sessions, &mut page);
     }
     if context.may(&CONVENE) {
         page.text(Markup(
@@ -54,7 +54,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
 
 fn rows(
     context: &ConsoleContext,
-    items: &[AgendaItem],
+    (items, is_needed): (&[AgendaItem], bool),
     sessions: &[SessionStatus],
     page: &mut Page,
 ) {
@@ -62,7 +62,7 @@ fn rows(
         let session = sessions.iter().find(|session| Some(session.id) == item.session_id);
         AgendaRow { when: when(context, item), text: text(item, session), act: act(context, item) }
     };
-    page.blocks.push(Block::Agenda(items.iter().take(SHOWN).map(row).collect()));
+    page.blocks.push(Block::Agenda(items.iter().take(SHOWN).map(row).collect(), is_needed));
     if items.len() > SHOWN {
         let more = items.len() - SHOWN;
         page.text(Markup(format!("{more} more. <a href=\"/operate/sessions\">All sessions</a>.")));

@@ -2,7 +2,6 @@
 
 use super::super::acts::{ACCEPT_CLOCK, ACCEPT_KEY, ACCEPT_STORE};
 use super::super::context::ConsoleContext;
-use super::super::form::FormView;
 use super::super::layout::Page;
 use super::super::table::Table;
 use crate::pages::Markup;
@@ -19,7 +18,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.table(Table { label: "Warnings", head: vec!["The store says"], rows, empty });
     let with_lead = |act, lead: &str| {
         let form = context.form(act, &[], Vec::new());
-        form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
+        form.map(|form| form.with_lead(lead))
     };
     let clock = "Commits are refused while the store's clock is more than an hour behind the last entry \
                  of the log. Accept it only if the clock is right now.";
