@@ -88,7 +88,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "swarm-maintenance/src",
         &[
-            "directory",
+            "directory outage",
             "job",
             "acts applications briefs clocks log mail sessions tenant_tasks webhooks witnesses",
             ITSELF,
