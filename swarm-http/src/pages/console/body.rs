@@ -78,7 +78,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// The objects of a field of rows, whose columns are called `<field>-<member>`. The column `more` has further members
+    /// The objects of a field of rows, whose columns are called `<field>-<member>[]`. The column `more` has further members
     /// as JSON, and `was` the object that the row was made of, which stays as it is where nothing was changed.
     pub(super) fn objects(self, field: &str, columns: &[(&'static str, &'static str)]) -> Self {
         let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
@@ -116,7 +116,8 @@ pub(super) fn cells_of(object: &Object) -> Vec<String> {
 
 /// The object of a row.
 fn object_of(names: &[&str], row: &[String]) -> Json {
-    let member = |name: &str| name.rsplit('-').next().unwrap_or_default().to_owned();
+    let member =
+        |name: &str| name.trim_end_matches("[]").rsplit('-').next().unwrap_or_default().to_owned();
     let mut object = Object::default();
     let mut more = Object::default();
     for (name, cell) in names.iter().map(|name| member(name)).zip(row) {
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     const COLUMNS: [(&str, &str); 4] =
-        [("w-chain", "Chain"), ("w-address", "Address"), ("w-more", "More"), ("w-was", "")];
+        [("w-chain[]", "Chain"), ("w-address[]", "Address"), ("w-more[]", "More"), ("w-was[]", "")];
 
     fn body(rows: &[[&str; 4]]) -> String {
         let mut form = form_urlencoded::Serializer::new(String::new());

@@ -70,10 +70,12 @@ pub(super) async fn page(
         false => Vec::new(),
     };
     let confirmed = (!asked.needs_token).then(|| (CONFIRMED.to_owned(), "yes".to_owned()));
+    let button = Button::new(act.button);
+    let button = if act.is_destructive { button } else { button.primary() };
     let form = context.form(act, &parts, fields);
     page.form(form.map(|form| FormView {
         hidden: form.hidden.into_iter().chain(act.fields_of(sent)).chain(confirmed).collect(),
-        buttons: vec![Button::new(act.button).primary(), Button::cancel()],
+        buttons: vec![button, Button::cancel()],
         is_inline: false,
         ..form
     }));

@@ -44,7 +44,8 @@ impl FormData {
                 |column: &Vec<&str>| column.get(at).map_or("", |cell| cell.trim()).to_owned();
             columns.iter().map(cell).collect()
         };
-        let is_typed = |(name, cell): (&&str, &String)| !name.ends_with("-was") && !cell.is_empty();
+        let is_typed =
+            |(name, cell): (&&str, &String)| !name.ends_with("-was[]") && !cell.is_empty();
         let is_row = |row: &Vec<String>| names.iter().zip(row).any(is_typed);
         (0..length).map(row).filter(is_row).collect()
     }

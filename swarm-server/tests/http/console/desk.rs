@@ -22,7 +22,7 @@ fn week_of_a_desk_needs_no_terminal() {
     assert_eq!(subject["structuralNotes"], json!(["one", "two"]));
     let record = "/operate/subjects/aurora";
     let fields =
-        [("wallets-chain", "base"), ("wallets-address", "0x1"), ("thesisBlurb", "A thesis.")];
+        [("wallets-chain[]", "base"), ("wallets-address[]", "0x1"), ("thesisBlurb", "A thesis.")];
     let seen = visitor.fill_in(record, record, &fields);
     visitor.follow(&seen).says("The record is saved.");
     let subject = client.get("/api/swarm/subjects/aurora").json();

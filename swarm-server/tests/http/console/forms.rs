@@ -46,7 +46,7 @@ fn refused_form_comes_back_with_what_was_typed() {
         ("id", ""),
         ("name", "A & B <i>"),
         ("thesisBlurb", hostile),
-        ("wallets-more", "no json"),
+        ("wallets-more[]", "no json"),
         ("lastReviewed", "2026-02-31"),
     ];
     let seen = visitor.fill_in("/operate/subjects", "/operate/subjects", &fields).expect(400);
@@ -71,7 +71,7 @@ fn refused_form_comes_back_with_what_was_typed() {
         assert!(form.fields.contains(&(name.to_owned(), value.to_owned())), "{name} in {form:?}");
     }
     // It can be sent again.
-    let rest = [("id", "b"), ("wallets-more", ""), ("lastReviewed", "")];
+    let rest = [("id", "b"), ("wallets-more[]", ""), ("lastReviewed", "")];
     visitor.submit(&form, &rest).expect(303);
     assert_eq!(client.get("/api/swarm/subjects/b").json()["thesisBlurb"], hostile);
     // A choice and boxes come back too.
@@ -296,8 +296,8 @@ fn rows_of_wallets_and_positions_become_lists() {
         let places = form.fields.iter().enumerate().filter(|(_, field)| field.0 == name);
         places.map(|(at, _)| at).nth(nth).unwrap()
     };
-    let (second, empty) = (place("wallets-address", 1), place("wallets-address", 2));
-    let chain = place("wallets-chain", 2);
+    let (second, empty) = (place("wallets-address[]", 1), place("wallets-address[]", 2));
+    let chain = place("wallets-chain[]", 2);
     form.fields[second].1.clear();
     form.fields[empty].1 = "0x3".to_owned();
     form.fields[chain].1 = "base".to_owned();
@@ -306,8 +306,11 @@ fn rows_of_wallets_and_positions_become_lists() {
     assert_eq!((&read()["status"], &read()["wallets"]), (&json!("inactive"), &wallets));
 
     let snapshots = format!("{record}/snapshots");
-    let fields =
-        [("positions-token", "ETH"), ("positions-valueUsd", "1200.50"), ("positions-pct", "12")];
+    let fields = [
+        ("positions-token[]", "ETH"),
+        ("positions-valueUsd[]", "1200.50"),
+        ("positions-pct[]", "12"),
+    ];
     visitor.fill_in(record, &snapshots, &fields).expect(303);
     let kept = client.get("/api/swarm/subjects/aurora/snapshots").expect(200).json();
     let positions = &kept["snapshots"][0]["positions"];
@@ -316,11 +319,11 @@ fn rows_of_wallets_and_positions_become_lists() {
         (&json!("ETH"), &json!(1200.5))
     );
     assert_eq!(positions.as_array().unwrap().len(), 1);
-    let fields = [("positions-token", "ETH"), ("positions-pct", "much")];
+    let fields = [("positions-token[]", "ETH"), ("positions-pct[]", "much")];
     let seen = visitor.fill_in(record, &snapshots, &fields).expect(400);
     seen.says("<a href=\"#");
     assert!(
-        seen.form(&snapshots).fields.contains(&("positions-pct".to_owned(), "much".to_owned()))
+        seen.form(&snapshots).fields.contains(&("positions-pct[]".to_owned(), "much".to_owned()))
     );
 }
 

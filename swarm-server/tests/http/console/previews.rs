@@ -73,11 +73,11 @@ fn each_public_act_on_a_session_waits_for_its_confirmation() {
         |id: u64| client.get(&format!("/api/swarm/sessions/{id}")).json()["session"].clone();
     let log =
         || client.get("/api/swarm/log?limit=1000").json()["entries"].as_array().unwrap().len();
-    for (act, then, token) in [
-        ("close", "window closed", false),
-        ("aggregate", "aggregated", false),
-        ("publish", "published", false),
-        ("void", "counts for nothing", true),
+    for (act, then, token, filled) in [
+        ("close", "window closed", false, &["Close"][..]),
+        ("aggregate", "aggregated", false, &["Compute the result"]),
+        ("publish", "published", false, &["Publish"]),
+        ("void", "counts for nothing", true, &[]),
     ] {
         let (page, before, entries) = ("/operate/sessions/1", record(1), log());
         let path = format!("{page}/{act}");
@@ -85,6 +85,7 @@ fn each_public_act_on_a_session_waits_for_its_confirmation() {
         asked.says(then);
         asked.says("Nothing is changed yet.");
         assert_eq!(asked.text.contains("type=\"password\""), token, "{act}");
+        assert_eq!(asked.filled(), filled, "what destroys is not filled");
         let form = asked.form(&path);
         let cancelled = visitor.submit(&form, &[("back", "yes")]).expect(200);
         cancelled.says("value=\"why\"");

@@ -35,6 +35,7 @@ pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     Committee,
     ("Replace the key", "New key"),
 )
+.destructive()
 .with_token(Token::Always)
 .with_secret("api_key");
 
@@ -88,5 +89,6 @@ pub(in crate::pages::console) static WITHDRAW_DAY: Act = Act::post(
     Committee,
     ("Withdraw the day", "The day is withdrawn"),
 )
+.destructive()
 .shown_first(Preview::Always)
 .with_fields(&["date"]);

@@ -93,6 +93,7 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
     Member,
     ("Replace the token", "New token"),
 )
+.destructive()
 .with_token(Token::Always)
 .with_secret("token")
 .with_fields(&["publicKey"]);
@@ -107,6 +108,7 @@ pub(in crate::pages::console) static ERASE: Act = Act::post(
     Member,
     ("Erase the member", "Erased"),
 )
+.destructive()
 .with_token(Token::Always)
 .with_fields(&["texts"]);
 

@@ -41,6 +41,8 @@ pub(crate) struct Act {
     pub(super) preview: Preview,
     /// When the token is asked for on that page.
     pub(super) token: Token,
+    /// Whether something is gone or void afterwards. Its button is never filled.
+    pub(super) is_destructive: bool,
     /// The field with several values, if the act makes one API request for each value.
     pub(super) each: Option<&'static str>,
     /// The member of the answer that is a minted secret, if there is one.
@@ -103,6 +105,7 @@ impl Act {
             done,
             preview: Preview::Never,
             token: Token::Never,
+            is_destructive: false,
             each: None,
             secret: None,
             path_field: None,
@@ -153,6 +156,10 @@ impl Act {
     /// Shown first, and confirmed with the token.
     pub(super) const fn with_token(self, token: Token) -> Self {
         Self { token, preview: Preview::Always, ..self }
+    }
+
+    pub(super) const fn destructive(self) -> Self {
+        Self { is_destructive: true, ..self }
     }
 
     pub(super) const fn in_rows(self, field: &'static str) -> Self {

@@ -21,39 +21,39 @@ const SUBJECT_FIELDS: &[&str] = &[
     "lastReviewed",
     "structuralNotes",
     "wallets",
-    "wallets-chain",
-    "wallets-address",
-    "wallets-more",
-    "wallets-was",
+    "wallets-chain[]",
+    "wallets-address[]",
+    "wallets-more[]",
+    "wallets-was[]",
     "nftContracts",
-    "nftContracts-chain",
-    "nftContracts-address",
-    "nftContracts-more",
-    "nftContracts-was",
+    "nftContracts-chain[]",
+    "nftContracts-address[]",
+    "nftContracts-more[]",
+    "nftContracts-was[]",
 ];
 
 /// The columns of a field of rows: the name of each, and its label. What has no label is not shown.
 pub(in crate::pages::console) type Columns<const N: usize> = [(&'static str, &'static str); N];
 
 pub(in crate::pages::console) static WALLET_COLUMNS: Columns<4> = [
-    ("wallets-chain", "Chain"),
-    ("wallets-address", "Address"),
-    ("wallets-more", "Other fields, JSON"),
-    ("wallets-was", ""),
+    ("wallets-chain[]", "Chain"),
+    ("wallets-address[]", "Address"),
+    ("wallets-more[]", "Other fields, JSON"),
+    ("wallets-was[]", ""),
 ];
 
 pub(in crate::pages::console) static CONTRACT_COLUMNS: Columns<4> = [
-    ("nftContracts-chain", "Chain"),
-    ("nftContracts-address", "Address"),
-    ("nftContracts-more", "Other fields, JSON"),
-    ("nftContracts-was", ""),
+    ("nftContracts-chain[]", "Chain"),
+    ("nftContracts-address[]", "Address"),
+    ("nftContracts-more[]", "Other fields, JSON"),
+    ("nftContracts-was[]", ""),
 ];
 
 pub(in crate::pages::console) static POSITION_COLUMNS: Columns<4> = [
-    ("positions-token", "Token"),
-    ("positions-chain", "Chain"),
-    ("positions-valueUsd", "Value, US dollars"),
-    ("positions-pct", "Percent"),
+    ("positions-token[]", "Token"),
+    ("positions-chain[]", "Chain"),
+    ("positions-valueUsd[]", "Value, US dollars"),
+    ("positions-pct[]", "Percent"),
 ];
 
 fn subject(parts: &[String], sent: &FormData) -> Json {
@@ -122,10 +122,10 @@ pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
     "totalValueUsd",
     "notable",
     "positions",
-    "positions-token",
-    "positions-chain",
-    "positions-valueUsd",
-    "positions-pct",
+    "positions-token[]",
+    "positions-chain[]",
+    "positions-valueUsd[]",
+    "positions-pct[]",
 ]);
 
 pub(in crate::pages::console) static PUT_REGIME: Act = Act::post(
@@ -153,6 +153,7 @@ pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
     Records,
     ("Retract", "The memo is retracted"),
 )
+.destructive()
 .shown_first(Preview::Always)
 .with_path_field("memo");
 

@@ -191,6 +191,7 @@ pub(in crate::pages::console) static ANNUL_OUTCOME: Act = Act::post(
     Session,
     ("Annul the outcome", "The session is not scored"),
 )
+.destructive()
 .shown_first(Preview::Always)
 .with_fields(&["note", "source"]);
 
@@ -254,6 +255,7 @@ pub(in crate::pages::console) static VOID: Act = Act::post(
     Session,
     ("Void the session", "The session is void"),
 )
+.destructive()
 .with_token(Token::Always)
 .with_fields(&["note"]);
 
@@ -264,6 +266,7 @@ pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     Session,
     ("Withdraw the session", "The session is withdrawn"),
 )
+.destructive()
 .followed_by(Sessions)
 .shown_first(Preview::Always)
 .with_fields(&["note"]);

@@ -76,7 +76,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Field::day("date", "Day").required().with_value(context.times.now.day().to_string()),
         Field::text("totalValueUsd", "Total value in US dollars"),
         Field::lines("notable", "Remarks", 3).with_hint("One a line."),
-        Field::rows("positions", "Positions", &POSITION_COLUMNS, vec![vec![String::new(); 4]; 4]),
+        Field::rows("positions", "Positions", &POSITION_COLUMNS, vec![vec![String::new(); 4]; 2]),
     ];
     let snapshot = context.form(&ADD_SNAPSHOT, &[id.as_str()], snapshot);
     let lead = "What the subject holds on a day. Briefs of that day and later show it.";
