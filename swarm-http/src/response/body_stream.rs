@@ -19,9 +19,12 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
+/// The parts of a body.
+pub(super) type Parts = BoxStream<'static, Result<Bytes, Interrupted>>;
+
 /// The parts of a body, the first time that it is taken.
 #[derive(Clone)]
-pub(crate) struct BodyStream(Arc<Mutex<Option<BoxStream<'static, Result<Bytes, Interrupted>>>>>);
+pub(crate) struct BodyStream(Arc<Mutex<Option<Parts>>>);
 
 impl BodyStream {
     pub(crate) fn new(
@@ -30,7 +33,7 @@ impl BodyStream {
         Self(Arc::new(Mutex::new(Some(parts.boxed()))))
     }
 
-    pub(crate) fn take(&self) -> BoxStream<'static, Result<Bytes, Interrupted>> {
+    pub(super) fn take(&self) -> Parts {
         let parts = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         parts.unwrap_or_else(|| stream::empty().boxed())
     }

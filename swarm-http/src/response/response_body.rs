@@ -6,10 +6,9 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
-use futures_util::stream::BoxStream;
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::body_stream::{BodyStream, Interrupted};
+use super::body_stream::{BodyStream, Interrupted, Parts};
 
 /// The body of a response of a [`service`](crate::service): bytes in memory, or a stream.
 pub struct ResponseBody(Kind);
@@ -17,7 +16,7 @@ pub struct ResponseBody(Kind);
 enum Kind {
     Bytes(Option<Bytes>),
     /// A mutex that is never locked: it makes the body `Sync`, as warp requires.
-    Stream(Mutex<BoxStream<'static, Result<Bytes, Interrupted>>>),
+    Stream(Mutex<Parts>),
 }
 
 impl ResponseBody {

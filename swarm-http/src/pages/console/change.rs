@@ -140,8 +140,10 @@ async fn refused_fields(
         };
         if is_new {
             substitutes = SUBSTITUTES.to_vec();
-            if body.take(&name).is_none() {
-                substitutes.pop().map(|value| body.set(&name, substitute(value)));
+            if body.take(&name).is_none()
+                && let Some(value) = substitutes.pop()
+            {
+                body.set(&name, substitute(value));
             }
         } else {
             let Some(value) = substitutes.pop() else { break };
