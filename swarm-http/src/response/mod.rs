@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 mod answer;
+mod below;
 mod body_stream;
 pub(crate) mod caching;
 mod encodings;

@@ -1,5 +1,5 @@
 //! The page before a change that is public or cannot be undone: it shows what would change, as a dry run judges it, and
-//! asks for the token if the change cannot be undone.
+//! asks for the token again, or for the name of what will change, if the change cannot be undone.
 
 use swarm_core::Timestamp;
 use swarm_core::domain::{MemoId, Session, SessionState, SubjectId};
@@ -13,6 +13,7 @@ use super::layout::{Block, Page, count, quoted};
 use super::page_id::PageId;
 use super::table::Table;
 use crate::pages::lists;
+use crate::pages::markup::named;
 use crate::pages::stage_text;
 use crate::pages::{Markup, charts};
 use crate::request::parameters::number;
@@ -22,10 +23,59 @@ use crate::response::{Answer, ApiError};
 pub(super) const CONFIRMED: &str = "confirmed";
 
 /// What the page asks for.
-pub(super) struct Asked {
-    pub(super) needs_token: bool,
-    /// Why the token was refused.
+pub(super) struct Asked<'a> {
+    pub(super) proof: Option<&'a Proof>,
+    /// Why the proof was refused.
     pub(super) fault: Option<String>,
+}
+
+/// What an operator gives to confirm a change.
+pub(super) enum Proof {
+    /// The token that the operator signed in with.
+    Token,
+    /// This text, typed. An operator whom the program around has authenticated has no token.
+    Typed(String),
+}
+
+impl Proof {
+    /// The proof that this operator gives for an act: to type the session, the member's name, or else the label of the act.
+    pub(super) async fn of(
+        act: &Act,
+        context: &ConsoleContext,
+        session: Option<&Session>,
+    ) -> Result<Self, ApiError> {
+        if !context.is_signed_on() {
+            return Ok(Self::Token);
+        }
+        let id = context.part(0);
+        let member = match (act.page_id, swarm_core::MemberId::parse(id.to_owned())) {
+            (PageId::Member, Ok(id)) => Some(context.request.tenant().application(&id).await?),
+            _ => None,
+        };
+        Ok(Self::Typed(match (session, member) {
+            (Some(session), _) => format!("session {}", session.id),
+            (None, Some(member)) => named(member.name.as_str(), id),
+            (None, None) if !id.is_empty() => id.to_owned(),
+            (None, None) => act.button.to_owned(),
+        }))
+    }
+
+    /// The name of its field.
+    pub(super) fn field(&self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Typed(_) => "confirm",
+        }
+    }
+
+    fn form_field(&self) -> Field {
+        match self {
+            Self::Token => Field::token(),
+            Self::Typed(text) => {
+                Field::text(self.field(), &format!("Type “{text}” to confirm")).required()
+            }
+        }
+    }
 }
 
 /// The page, from the answer of the dry run.
@@ -35,13 +85,21 @@ pub(super) async fn page(
     sent: &FormData,
     session: Option<&Session>,
     dry_run: &Answer,
-    asked: Asked,
+    asked: Asked<'_>,
 ) -> Result<Page, ApiError> {
-    let mut page = Page::new(format!("{}?", act.button)).with_lead(match asked.needs_token {
-        true => {
-            "Nothing is changed yet. This cannot be undone: look at what will change, then give your token."
+    let mut page = Page::new(format!("{}?", act.button)).with_lead(match asked.proof {
+        Some(proof) => {
+            let then = match proof {
+                Proof::Token => "give your token",
+                Proof::Typed(_) => "confirm it",
+            };
+            format!(
+                "Nothing is changed yet. This cannot be undone: look at what will change, then {then}."
+            )
         }
-        false => "Nothing is changed yet. Look at what will change, then confirm it.",
+        None => {
+            "Nothing is changed yet. Look at what will change, then confirm it.".to_owned()
+        }
     });
     let body = Json::read(&dry_run.body).map(Json::into_object).unwrap_or_default();
     let Changes { mut record, rows } = match (act.page_id, session) {
@@ -65,14 +123,11 @@ pub(super) async fn page(
         page.table(Table { label: "What will change", head, rows, empty: "" });
     }
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
-    let fields = match asked.needs_token {
-        true => vec![Field { fault: asked.fault, ..Field::token() }],
-        false => Vec::new(),
-    };
-    let confirmed = (!asked.needs_token).then(|| (CONFIRMED.to_owned(), "yes".to_owned()));
+    let field = asked.proof.map(|proof| Field { fault: asked.fault, ..proof.form_field() });
+    let confirmed = asked.proof.is_none().then(|| (CONFIRMED.to_owned(), "yes".to_owned()));
     let button = Button::new(act.button);
     let button = if act.is_destructive { button } else { button.primary() };
-    let form = context.form(act, &parts, fields);
+    let form = context.form(act, &parts, field.into_iter().collect());
     page.form(form.map(|form| FormView {
         hidden: form.hidden.into_iter().chain(act.fields_of(sent)).chain(confirmed).collect(),
         buttons: vec![button, Button::cancel()],

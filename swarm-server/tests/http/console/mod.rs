@@ -8,4 +8,5 @@ mod pages;
 mod previews;
 mod roles;
 mod sessions;
+mod sign_on;
 pub mod visitor;

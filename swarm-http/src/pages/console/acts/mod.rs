@@ -189,8 +189,8 @@ impl Act {
         rows.iter().find(|row| row.method == *method && row.path == path)
     }
 
-    /// Whether the token is needed because of these cautions.
-    pub(super) fn needs_token(&self, cautions: &[Caution]) -> bool {
+    /// Whether a [`Proof`](super::confirm::Proof) is needed because of these cautions.
+    pub(super) fn needs_proof(&self, cautions: &[Caution]) -> bool {
         match self.token {
             Token::Never => false,
             Token::Always => true,
