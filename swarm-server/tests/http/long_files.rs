@@ -96,8 +96,8 @@ fn long_list_is_one_file_of_all_rows() {
     let text = String::from_utf8(plain.body).unwrap();
     assert_eq!(text.lines().count() as u64, SESSIONS);
     assert_eq!(ids(&text), (1..=SESSIONS).collect());
-    for header in ["etag", "content-length", "link:"] {
-        assert!(!plain.head.contains(header), "{}", plain.head);
+    for header in ["etag", "content-length", "link"] {
+        assert!(!plain.head.contains(&format!("\n{header}:")), "{}", plain.head);
     }
     for header in [
         "cache-control: no-store",
@@ -153,27 +153,25 @@ fn filters_and_positions_hold_and_a_limit_asks_for_a_page() {
 fn file_that_cannot_be_read_to_its_end_is_cut() {
     let (fixture, reads_left) = fixture();
     let address = fixture.client.address;
-    let mut cut = 0;
-    for reads in (0..1_000).step_by(9) {
+    let mut cut = [0, 0];
+    for (reads, gzip) in (0..60).flat_map(|reads| [(reads, true), (reads, false)]) {
         reads_left.store(reads, Ordering::SeqCst);
-        let headers = if reads % 2 == 0 { "accept-encoding: gzip\r\n" } else { "" };
+        let headers = if gzip { "accept-encoding: gzip\r\n" } else { "" };
         let answer = try_fetch(address, "/swarm/sessions.ndjson", headers);
         reads_left.store(u64::MAX, Ordering::SeqCst);
-        // The first page failed: a plain 503.
-        let Some(raw) = answer else { continue };
-        if raw.is_whole {
-            break;
-        }
-        cut += 1;
-        if reads % 2 == 0 {
+        // Without a first page it is a plain 503. With all pages it is whole.
+        let Some(raw) = answer.filter(|raw| !raw.is_whole) else { continue };
+        cut[usize::from(gzip)] += 1;
+        if gzip {
             let mut unpacked = Vec::new();
             let whole = flate2::read::GzDecoder::new(&*raw.body).read_to_end(&mut unpacked);
             assert!(whole.is_err(), "a gzip file without an end");
         } else {
-            assert!((raw.body.iter().filter(|byte| **byte == b'\n').count() as u64) < SESSIONS);
+            let lines = raw.body.iter().filter(|byte| **byte == b'\n').count();
+            assert!((lines as u64) < SESSIONS, "{lines}");
         }
     }
-    assert!(cut > 2, "{cut}");
+    assert!(cut[0] > 0 && cut[1] > 0, "{cut:?}");
     // What was cut holds up nobody.
     assert!(fetch(address, "/swarm/sessions.ndjson", "").is_whole);
 }
