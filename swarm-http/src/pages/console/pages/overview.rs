@@ -46,7 +46,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     }
     if !agenda.fine.is_empty() {
         page.heading("Fine");
-        let texts = agenda.fine.iter().map(|item| Markup::text(&sentence(&item.message)));
+        let texts = agenda.fine.iter().map(|item| match (item.code, sentence(&item.message)) {
+            (AgendaCode::Store, sentence) => anchor("/operate/store", &sentence),
+            (_, sentence) => Markup::text(&sentence),
+        });
         page.blocks.push(Block::Fine(texts.collect()));
     }
     Ok(page)
