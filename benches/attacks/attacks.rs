@@ -1,5 +1,7 @@
 //! The attacks.
 
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde_json::json;
@@ -21,10 +23,12 @@ pub enum Attack {
     Numbers,
     SignedOutForms,
     Applications,
+    Followers,
+    FollowersOfOneAddress,
 }
 
 impl Attack {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::IdleConnections,
         Self::HalfSentHeads,
         Self::Challenges,
@@ -34,6 +38,8 @@ impl Attack {
         Self::Numbers,
         Self::SignedOutForms,
         Self::Applications,
+        Self::Followers,
+        Self::FollowersOfOneAddress,
     ];
 
     pub fn name(self) -> &'static str {
@@ -47,6 +53,8 @@ impl Attack {
             Self::Numbers => "16 bodies of 130,000 numbers to diagnose",
             Self::SignedOutForms => "16 signed-out forms of 130,000 fields",
             Self::Applications => "applications of 8 kB on eight connections",
+            Self::Followers => "1,000 waiting readers and 200 streams",
+            Self::FollowersOfOneAddress => "1,200 followers from one address",
         }
     }
 
@@ -106,9 +114,29 @@ impl Attack {
                 let apply = |_| post("/api/swarm/apply", CLOSE, &application());
                 (8, (0..2_000).map(apply).collect(), Then::Read)
             }
+            Self::Followers | Self::FollowersOfOneAddress => {
+                // They wait for what does not come while takes are filed; one in six gets each take, as it is filed.
+                let last = signed_size(host);
+                let wait = format!("/api/swarm/log?after={last}&kind=operation&wait=60");
+                let mut texts = vec![get(&wait, ""); 5];
+                texts.push(get(&format!("/api/swarm/events?after={last}"), ""));
+                (1_200, texts, Then::ReadFor(Duration::from_secs(60)))
+            }
         };
-        Strangers { connections, texts, then }
+        let addresses = if matches!(self, Self::Followers) { 100 } else { 1 };
+        Strangers { addresses, connections, texts, then }
     }
+}
+
+/// The entries of the log that are signed: all but those of the last two seconds.
+fn signed_size(server: SocketAddr) -> u64 {
+    let mut stream = TcpStream::connect(server).expect("a server");
+    let request = format!("GET /swarm/log/checkpoint HTTP/1.1\r\nHost: {server}\r\n{CLOSE}\r\n");
+    stream.write_all(request.as_bytes()).expect("a connection");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("a checkpoint");
+    let (_, note) = answer.split_once("\r\n\r\n").expect("a head");
+    note.lines().nth(1).and_then(|size| size.parse().ok()).expect("a size")
 }
 
 const CLOSE: &str = "Connection: close\r\n";

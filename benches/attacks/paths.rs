@@ -76,7 +76,8 @@ impl PublicPath {
 
     /// Readers that do not pause.
     pub fn readers(&self) -> Strangers {
-        Strangers { connections: READERS, texts: self.texts.clone(), then: Then::Read }
+        let texts = self.texts.clone();
+        Strangers { addresses: 1, connections: READERS, texts, then: Then::Read }
     }
 }
 

@@ -17,14 +17,16 @@ use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The address of the attackers, which no honest client has.
-const ADDRESS: &str = "127.0.0.2:0";
+/// The addresses of the attackers begin here. No honest client has one.
+const ADDRESSES: [u8; 4] = [127, 0, 0, 2];
 
 /// Bytes per write; small, because honest clients on the same core cannot run while the system copies.
 const MAX_WRITE: usize = 32 << 10;
 
 /// Connections that each send one of the texts, then the next.
 pub struct Strangers {
+    /// How many addresses they have, which they share evenly.
+    pub addresses: u8,
     pub connections: usize,
     pub texts: Vec<Vec<u8>>,
     pub then: Then,
@@ -39,6 +41,8 @@ pub enum Then {
     ReadSlowly(usize),
     /// Reads for this long, and sends the text again, on a new connection when this one was closed.
     SendAgain(Duration),
+    /// Reads for this long, or until it is closed, then opens another connection.
+    ReadFor(Duration),
 }
 
 /// Running attackers; stopped on drop.
@@ -49,6 +53,13 @@ pub struct RunningStrangers {
 }
 
 impl Strangers {
+    /// The address of a connection, with any port.
+    fn address(&self, nth: usize) -> SocketAddr {
+        let [a, b, c, first] = ADDRESSES;
+        let nth = u8::try_from(nth % usize::from(self.addresses)).expect("less than 256");
+        SocketAddr::from(([a, b, c, first + nth], 0))
+    }
+
     /// Starts them.
     pub fn begin(self, server: SocketAddr) -> RunningStrangers {
         let (stop, stopped) = oneshot::channel();
@@ -59,7 +70,7 @@ impl Strangers {
             allow_sockets();
             let all = LocalSet::new();
             let (strangers, turn) = (Rc::new(self), Rc::<Cell<usize>>::default());
-            for _ in 0..strangers.connections {
+            for nth in 0..strangers.connections {
                 let (strangers, turn, count) =
                     (Rc::clone(&strangers), Rc::clone(&turn), Arc::clone(&count));
                 all.spawn_local(async move {
@@ -67,8 +78,9 @@ impl Strangers {
                         let text = strangers
                             .texts
                             .get(turn.replace(turn.get() + 1) % strangers.texts.len());
-                        let visited =
-                            visit(server, text.expect("within"), strangers.then, &count).await;
+                        let text = text.expect("within");
+                        let of = (strangers.address(nth), server);
+                        let visited = visit(of, text, strangers.then, &count).await;
                         if visited.is_err() {
                             sleep(Duration::from_millis(10)).await;
                         }
@@ -99,9 +111,14 @@ impl Drop for RunningStrangers {
 }
 
 /// Opens a connection, and uses it until the server closes it.
-async fn visit(server: SocketAddr, text: &[u8], then: Then, sent: &AtomicUsize) -> io::Result<()> {
+async fn visit(
+    (own, server): (SocketAddr, SocketAddr),
+    text: &[u8],
+    then: Then,
+    sent: &AtomicUsize,
+) -> io::Result<()> {
     let socket = TcpSocket::new_v4()?;
-    socket.bind(ADDRESS.parse().expect("an address"))?;
+    socket.bind(own)?;
     let mut socket = socket.connect(server).await?;
     loop {
         for piece in text.chunks(MAX_WRITE) {
@@ -112,6 +129,10 @@ async fn visit(server: SocketAddr, text: &[u8], then: Then, sent: &AtomicUsize) 
             Then::Read => return read(&mut socket, 1 << 18, Duration::ZERO).await,
             Then::ReadSlowly(bytes) => {
                 return read(&mut socket, bytes, Duration::from_millis(100)).await;
+            }
+            Then::ReadFor(time) => {
+                let _ = timeout(time, read(&mut socket, 1 << 12, Duration::ZERO)).await;
+                return Ok(());
             }
             Then::SendAgain(pause) => {
                 let start = Instant::now();

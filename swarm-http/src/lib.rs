@@ -48,6 +48,7 @@ mod cache;
 mod certificate;
 #[cfg(feature = "pages")]
 mod console;
+mod desk;
 mod discovery;
 mod following;
 mod forwarded;
@@ -81,7 +82,7 @@ use response::{Answer, ErrorForm};
 pub use certificate::expiry_warning;
 pub use request::credential::Access;
 pub use request::{SiteService, body};
-pub use response::ResponseBody;
+pub use response::{Interrupted, ResponseBody};
 pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{

@@ -164,6 +164,13 @@ impl Site {
         self
     }
 
+    /// Exposes `failing`, the number of tenants whose briefs could not be exported the last time, as `swarm_exports_failing`.
+    #[must_use]
+    pub fn with_failing_exports(mut self, failing: fn() -> u64) -> Self {
+        self.metrics.show_failing_exports(failing);
+        self
+    }
+
     /// Exposes the version of the program and the commit that it was built from, as `swarm_build_info`. The commit may be
     /// empty.
     #[must_use]

@@ -37,6 +37,7 @@ mod directory;
 mod job;
 mod log;
 mod mail;
+mod outage;
 mod sessions;
 mod tenant_tasks;
 mod webhooks;

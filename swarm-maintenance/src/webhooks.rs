@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next, PAUSE, report};
+use crate::outage::OutageWatch;
 
 /// How long a round waits for receivers. Those that take longer are waited for in the next rounds.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -34,6 +35,7 @@ pub struct DeliverWebhooks {
     condition: StoreCondition,
     /// When the store was asked last whether it takes commits.
     watched_at: Option<Instant>,
+    outages: OutageWatch,
 }
 
 impl DeliverWebhooks {
@@ -41,7 +43,8 @@ impl DeliverWebhooks {
     pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
         let (sending, busy, faults) = (JoinSet::new(), HashMap::new(), HashMap::new());
         let (removed_at, condition, watched_at) = (None, StoreCondition::Unknown, None);
-        Self { sender, sending, busy, faults, removed_at, condition, watched_at }
+        let outages = OutageWatch::default();
+        Self { sender, sending, busy, faults, removed_at, condition, watched_at, outages }
     }
 
     /// Begins to deliver to each webhook that no task delivers to.
@@ -98,13 +101,28 @@ impl DeliverWebhooks {
         if !tenant.wants(STORE_REFUSED) && !tenant.wants(STORE_READY) {
             return Ok(Next::Changed);
         }
-        if self.watched_at.is_none_or(|at| at.elapsed() >= PAUSE) {
+        if self.outages.is_out() || self.watched_at.is_none_or(|at| at.elapsed() >= PAUSE) {
             self.watched_at = Some(Instant::now());
+            let now = tenant.now().await?;
+            self.outages.answered(tenant, now).await?;
             if tenant.note_store_condition(&mut self.condition).await? {
                 return Ok(Next::Soon);
             }
         }
         Ok(Next::In(PAUSE))
+    }
+
+    /// Queues what is to be delivered. An error comes with what was not done.
+    async fn queue(&mut self, tenant: &Tenant) -> Result<Next, (&'static str, Error)> {
+        let not = |what: &'static str| move |error| (what, error);
+        // Deliveries are counted once they are made.
+        let queued = tenant.queue_deliveries().await;
+        let queued = queued.map_err(not("deliveries to webhooks not queued"))?;
+        let removed = self.remove_old(tenant).await;
+        removed.map_err(not("old deliveries to webhooks not removed"))?;
+        let watched = self.watch_store(tenant).await;
+        let watched = watched.map_err(not("condition of the store not known"))?;
+        Ok(Next::after(queued).sooner(watched))
     }
 
     async fn remove_old(&mut self, tenant: &Tenant) -> Result<(), Error> {
@@ -130,20 +148,16 @@ impl<T: MaintainedTenant> Job<T> for DeliverWebhooks {
         if tenant.webhooks().is_empty() {
             return Next::Changed;
         }
-        let queued = match tenant.queue_deliveries().await {
-            // They are counted once they are made.
-            Ok(round) => Next::after(round),
-            Err(error) => return report(served, "deliveries to webhooks not queued", Err(error)),
-        };
-        if let Err(error) = self.remove_old(tenant).await {
-            return report(served, "old deliveries to webhooks not removed", Err(error));
+        match self.queue(tenant).await {
+            Ok(next) => {
+                self.deliver(tenant);
+                next.sooner(self.note_deliveries(served).await)
+            }
+            Err((what, error)) => {
+                self.outages.failed(tenant, &self.sender, &error).await;
+                report(served, what, Err(error))
+            }
         }
-        let watched = match self.watch_store(tenant).await {
-            Ok(next) => next,
-            Err(error) => return report(served, "condition of the store not known", Err(error)),
-        };
-        self.deliver(tenant);
-        queued.sooner(watched).sooner(self.note_deliveries(served).await)
     }
 
     /// So that a delivery follows soon after the commit.

@@ -65,7 +65,7 @@ pub use membership::{
     MemberChange, MemberRemoval, activate, admit, claim, deactivate, enrol, expire, has_expired,
     may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
 };
-pub use next_step::{NextStep, StepAct, StepBy, next_step};
+pub use next_step::{NextStep, StepAct, StepBy, next_step, result_by};
 pub use own_key::replace_own_key;
 pub use policy::{PolicyKind, PolicyRefusal};
 pub use preflight::{Preflight, RosterNotice, preflight};
@@ -93,7 +93,7 @@ pub use webhooks::{
     CLOSING_EVENT, DeliveryChange, DeliveryFault, MAX_QUEUED_DELIVERIES, STORE_READY,
     STORE_REFUSED, TEST_EVENT, WEBHOOK_RETENTION_MILLIS, WebhookChange, application_received,
     closing_delivery, entry_delivery, is_past_delivery, lease_delivery, mail_undelivered,
-    notice_delivery, retry_delivery, schedule_skipped, settle_delivery, store_condition,
-    test_delivery,
+    notice_delivery, outage_delivery, retry_delivery, schedule_skipped, settle_delivery,
+    store_answers, store_condition, test_delivery,
 };
 pub use withholding::{TakeMark, TakeMarks, erase_texts, restore, withhold};

@@ -38,6 +38,15 @@ pub struct NextStep {
     pub by: StepBy,
 }
 
+/// Returns who computes the result of a session once its window is over.
+pub fn result_by(schedule: &Schedule, session: &Session) -> StepBy {
+    let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);
+    match steps(session, entry).aggregate && session.window_closes_at.is_some() {
+        true => StepBy::Schedule,
+        false => StepBy::Operator,
+    }
+}
+
 /// Returns what comes next for a session; `None` once it is published or voided.
 pub fn next_step(schedule: &Schedule, session: &Session, now: Timestamp) -> Option<NextStep> {
     let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);

@@ -167,6 +167,17 @@ pub fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDr
     NoticeDraft { event, name: occasion.to_owned(), data: write(&Condition { reason }) }
 }
 
+/// Returns the delivery: the store has not answered since this time. It is in no store, so it is told from memory.
+pub fn outage_delivery(url: &str, since: Timestamp) -> DeliveryDraft {
+    let notice = store_condition(false, "", "the store does not answer");
+    delivery(url, &format!("outage {since}"), STORE_REFUSED, since, &notice.data)
+}
+
+/// Returns the notice: the store answers again, after an outage since this time.
+pub fn store_answers(since: Timestamp) -> NoticeDraft {
+    store_condition(true, &format!("outage {since}"), "the store answers again")
+}
+
 /// Leases a delivery for an attempt, if it is due.
 pub fn lease_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Option<DeliveryChange> {
     let record = &delivery.record;

@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::schedule_status::ScheduleStatus;
 use super::{Error, Tenant, WebhookStatus};
 use crate::domain::{
-    Day, MailState, MemberId, MemberState, Schedule, Session, SessionId, SessionState, SubjectId,
-    Timestamp,
+    Day, MailState, MemberId, MemberState, Schedule, Seq, Session, SessionId, SessionState,
+    SubjectId, Timestamp,
 };
-use crate::rules::{self, NextStep};
+use crate::rules::{self, NextStep, StepBy};
 use crate::store::{Countable, SessionList, SummaryQuery, TakeQuery};
 
 /// The most sessions of a status.
@@ -37,6 +37,30 @@ pub struct DeskStatus {
     pub schedule: Vec<ScheduleStatus>,
 }
 
+/// What a server knows besides the [`DeskStatus`].
+#[derive(Clone, Debug)]
+pub struct ServerStatus {
+    /// Whether the server is ready.
+    pub ready: bool,
+    /// Why it is not, or what it warns of.
+    pub warnings: Vec<String>,
+    /// When the certificate expires, if the server has one.
+    pub certificate: Option<Timestamp>,
+    /// The log.
+    pub log: LogStatus,
+}
+
+/// How far a log is signed.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogStatus {
+    /// The number of entries.
+    pub size: Seq,
+    /// The number of entries of the last checkpoint, if the log is signed.
+    pub signed: Option<Seq>,
+    /// The same, of the last checkpoint that a witness cosigned.
+    pub witnessed: Option<Seq>,
+}
+
 /// The state of a session that is not published.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -59,6 +83,9 @@ pub struct SessionStatus {
     pub missing: Vec<MissingMember>,
     /// What comes next.
     pub next: Option<NextStep>,
+    /// Who computes its result.
+    #[serde(skip)]
+    pub result_by: StepBy,
 }
 
 /// A member that has not filed.
@@ -135,8 +162,11 @@ impl Tenant {
             match self.session_takes(&TakeQuery::latest(id)).await {
                 Ok((session, takes)) => {
                     let filed = takes.iter().map(|take| take.draft().member_id.clone()).collect();
-                    let next = rules::next_step(schedule, &session, now);
-                    sessions.push(self.session_status(&session, &filed, next, &mut names).await?);
+                    let steps = (
+                        rules::next_step(schedule, &session, now),
+                        rules::result_by(schedule, &session),
+                    );
+                    sessions.push(self.session_status(&session, &filed, steps, &mut names).await?);
                 }
                 // It was withdrawn meanwhile.
                 Err(Error::Refused(_)) => {}
@@ -150,7 +180,7 @@ impl Tenant {
         &self,
         session: &Session,
         filed: &HashSet<MemberId>,
-        next: Option<NextStep>,
+        (next, result_by): (Option<NextStep>, StepBy),
         names: &mut HashMap<MemberId, String>,
     ) -> Result<SessionStatus, Error> {
         let mut missing = Vec::new();
@@ -173,6 +203,7 @@ impl Tenant {
             expected: session.roster.as_ref().map(|roster| roster.expected().count()),
             missing,
             next,
+            result_by,
         })
     }
 }

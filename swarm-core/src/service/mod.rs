@@ -1,5 +1,6 @@
 //! The service, the API for embedders: it loads facts, applies the rules, and commits the result.
 
+mod agenda;
 mod basis_cache;
 mod bundles;
 mod cautions;
@@ -41,8 +42,11 @@ use crate::domain::{Quotas, TenantId, Timestamp, WebhookSettings};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Countable, Readiness, Store, Tenants};
 
+pub use agenda::{Agenda, AgendaCode, AgendaItem, FineItem};
 pub use committee::{CommitteeTenant, Committees, DayFiling, Generated, Receipt};
-pub use desk_status::{DeskStatus, MailStatus, MissingMember, SessionStatus};
+pub use desk_status::{
+    DeskStatus, LogStatus, MailStatus, MissingMember, ServerStatus, SessionStatus,
+};
 pub use documents::{MemoPage, SubjectPage, WriteOutcome};
 #[cfg(feature = "system-entropy")]
 pub use entropy::SystemEntropy;

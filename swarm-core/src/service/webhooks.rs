@@ -340,6 +340,24 @@ impl Tenant {
         Ok(true)
     }
 
+    /// Returns the request that tells a webhook that the store has not answered since this time, at the time `now`. It is
+    /// the same for each attempt but for the time. The store, which would keep it, is not asked.
+    pub fn outage_request(
+        settings: &WebhookSettings,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> WebhookRequest {
+        request(settings, &rules::outage_delivery(&settings.url, since), now)
+    }
+
+    /// Adds the notice that the store answers again, after an outage that webhooks were told of.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn note_store_answers(&self, since: Timestamp) -> Result<(), Error> {
+        self.note(rules::store_answers(since)).await
+    }
+
     /// Sends the deliveries to a webhook that are due, one after another, until one fails. Several servers may do this at once: each
     /// delivery is leased to one of them at a time, and is made at least once.
     ///
@@ -365,7 +383,7 @@ impl Tenant {
                     did.round.wait_for(Some(now), now);
                     return Ok(did);
                 }
-                let outcome = sender.send(request(settings, &leased.delivery, now)).await;
+                let outcome = sender.send(request(settings, &leased.delivery.draft, now)).await;
                 did.fault = outcome.clone().err();
                 did.round.done += usize::from(did.fault.is_none());
                 let now = self.store.now().await?;
@@ -488,8 +506,8 @@ fn next_change(webhook: &Versioned<Webhook>, events: Events, room: usize) -> Opt
     is_new.then_some(change)
 }
 
-fn request(settings: &WebhookSettings, delivery: &Delivery, now: Timestamp) -> WebhookRequest {
-    let DeliveryDraft { url, event_id, body, .. } = &delivery.draft;
+fn request(settings: &WebhookSettings, delivery: &DeliveryDraft, now: Timestamp) -> WebhookRequest {
+    let DeliveryDraft { url, event_id, body, .. } = delivery;
     let timestamp = now.millis().div_euclid(1_000);
     WebhookRequest {
         url: url.clone(),

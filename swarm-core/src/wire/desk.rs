@@ -4,32 +4,8 @@ use serde::Serialize;
 
 use super::Answer;
 use crate::domain::committee::CommitteeMemberId;
-use crate::domain::{Day, RecordedAct, Seq, Timestamp};
-use crate::service::{ActPage, DayFiling, DeskStatus};
-
-/// What a front end knows besides the [`DeskStatus`].
-#[derive(Clone, Debug)]
-pub struct ServerStatus {
-    /// Whether the server is ready.
-    pub ready: bool,
-    /// Why it is not, or what it warns of.
-    pub warnings: Vec<String>,
-    /// When the certificate expires, if the server has one.
-    pub certificate: Option<Timestamp>,
-    /// The log.
-    pub log: LogStatus,
-}
-
-/// How far a log is signed.
-#[derive(Clone, Debug, Serialize)]
-pub struct LogStatus {
-    /// The number of entries.
-    pub size: Seq,
-    /// The number of entries of the last checkpoint, if the log is signed.
-    pub signed: Option<Seq>,
-    /// The same, of the last checkpoint that a witness cosigned.
-    pub witnessed: Option<Seq>,
-}
+use crate::domain::{Day, RecordedAct, Timestamp};
+use crate::service::{ActPage, Agenda, DayFiling, DeskStatus, LogStatus, ServerStatus};
 
 /// Returns the response with acts of operators.
 pub fn operator_acts(page: &ActPage) -> Answer {
@@ -44,7 +20,12 @@ pub fn operator_acts(page: &ActPage) -> Answer {
 }
 
 /// Returns the response with the state of a desk.
-pub fn status(server: &ServerStatus, desk: &DeskStatus, committee: Option<&DayFiling>) -> Answer {
+pub fn status(
+    server: &ServerStatus,
+    desk: &DeskStatus,
+    committee: Option<&DayFiling>,
+    agenda: &Agenda,
+) -> Answer {
     #[derive(Serialize)]
     struct Status<'a> {
         ready: bool,
@@ -54,6 +35,7 @@ pub fn status(server: &ServerStatus, desk: &DeskStatus, committee: Option<&DayFi
         certificate: Option<Timestamp>,
         log: &'a LogStatus,
         committee: Option<Committee<'a>>,
+        agenda: &'a Agenda,
     }
     #[derive(Serialize)]
     struct Committee<'a> {
@@ -75,5 +57,6 @@ pub fn status(server: &ServerStatus, desk: &DeskStatus, committee: Option<&DayFi
             filed: day.filed.len(),
             missing: &day.missing,
         }),
+        agenda,
     })
 }

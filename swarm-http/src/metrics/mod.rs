@@ -13,7 +13,7 @@ use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
@@ -187,6 +187,11 @@ impl Metrics {
         self.registry.register_collector(Box::new(DroppedLogLines(dropped)));
     }
 
+    /// Exposes a gauge that the caller keeps.
+    pub(crate) fn show_failing_exports(&mut self, failing: fn() -> u64) {
+        self.registry.register_collector(Box::new(FailingExports(failing)));
+    }
+
     /// All metrics as text, for the operator of the server.
     pub(crate) fn text(&self) -> String {
         text(&[&self.registry, &self.private])
@@ -220,6 +225,23 @@ impl Collector for DroppedLogLines {
             HELP,
             None,
             counter.metric_type(),
+        )?)
+    }
+}
+
+/// A gauge that the caller keeps.
+#[derive(Debug)]
+struct FailingExports(fn() -> u64);
+
+impl Collector for FailingExports {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        const HELP: &str = "Tenants whose briefs could not be exported the last time";
+        let gauge = ConstGauge::new(i64::try_from((self.0)()).unwrap_or(i64::MAX));
+        gauge.encode(encoder.encode_descriptor(
+            "exports_failing",
+            HELP,
+            None,
+            gauge.metric_type(),
         )?)
     }
 }

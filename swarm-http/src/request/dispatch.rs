@@ -82,7 +82,7 @@ where
         let answer = answer.unwrap_or_else(ApiError::into_answer);
         let mut answer = public(answer.with_further_hint(unknown_parameters));
         // A stream has no digest before its end.
-        if let Some(receipt) = receipt.filter(|_| answer.events.is_none()) {
+        if let Some(receipt) = receipt.filter(|_| answer.stream.is_none()) {
             answer = receipt.sign(answer, body).await;
         }
         charge_budget(&site, answer)

@@ -56,7 +56,7 @@ fn response(answer: Answer) -> Response {
     let (parts, body) = answer.into_response().into_parts();
     let body = match body.into_bytes() {
         Ok(bytes) => bytes.into(),
-        Err(events) => warp::reply::stream(events).into_response().into_body(),
+        Err(stream) => warp::reply::stream(stream).into_response().into_body(),
     };
     Response::from_parts(parts, body)
 }

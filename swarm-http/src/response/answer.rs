@@ -1,8 +1,9 @@
-//! An answer: status, headers and body, held in memory.
+//! An answer: status, headers and body, which is in memory or made while it is sent.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS,
 };
@@ -12,8 +13,8 @@ use swarm_core::rules::Caution;
 use swarm_core::wire::{self, Problem};
 use swarm_core::{Session, SessionId};
 
-use super::ResponseBody;
 use super::encodings::Encodings;
+use super::{BodyStream, ResponseBody};
 use crate::following::EventStream;
 
 /// A line of help: what was wrong with a request, or what an answer leaves open (API.md, 9.2).
@@ -67,8 +68,8 @@ pub(crate) struct Answer {
     pub(crate) is_private: bool,
     /// What should be heard before the change, for the answer of a dry run.
     pub(crate) cautions: Vec<Caution>,
-    /// The events that are streamed in place of the body, if the answer is a stream.
-    pub(crate) events: Option<Box<EventStream>>,
+    /// What is sent in place of the body, if the answer is a stream.
+    pub(crate) stream: Option<BodyStream>,
 }
 
 impl Answer {
@@ -88,7 +89,7 @@ impl Answer {
             scope: None,
             is_private: false,
             cautions: Vec::new(),
-            events: None,
+            stream: None,
         }
     }
 
@@ -98,7 +99,14 @@ impl Answer {
         // For nginx, which would gather the events.
         let (name, off) = (HeaderName::from_static("x-accel-buffering"), "no");
         answer.headers.insert(name, HeaderValue::from_static(off));
-        Self { events: Some(Box::new(events)), ..answer.private() }
+        let texts = BodyStream::new(events.into_texts().map(Ok));
+        Self { stream: Some(texts), ..answer.private() }
+    }
+
+    /// The answer with a body that is made while it is sent. No cache keeps it.
+    #[cfg(feature = "pages")]
+    pub(crate) fn streamed(self, stream: BodyStream) -> Self {
+        Self { body: Bytes::new(), stream: Some(stream), ..self.private() }
     }
 
     pub(crate) fn new(status: StatusCode, kind: &'static str, text: String) -> Self {
@@ -201,16 +209,16 @@ impl Answer {
     }
 
     pub(crate) fn into_response(mut self) -> Response<ResponseBody> {
-        match self.events.take() {
-            Some(events) => {
-                let body = ResponseBody::events(events.into_texts());
+        match self.stream.take() {
+            Some(stream) => {
+                let body = ResponseBody::stream(&stream);
                 self.into_bytes_response::<Bytes>().map(|_empty| body)
             }
             None => self.into_bytes_response(),
         }
     }
 
-    /// The response, without the events of a stream.
+    /// The response, without the body of a stream.
     pub(crate) fn into_bytes_response<B: From<Bytes>>(self) -> Response<B> {
         let mut response = Response::new(self.body.into());
         *response.status_mut() = self.status;

@@ -3,6 +3,7 @@
 pub(crate) mod accept;
 mod answer;
 mod below;
+mod body_stream;
 pub(crate) mod caching;
 mod encodings;
 mod error;
@@ -14,6 +15,8 @@ use serde::Serialize;
 use swarm_core::wire;
 
 pub(crate) use answer::{Answer, SWARM_HINT, Scope};
+pub(crate) use body_stream::BodyStream;
+pub use body_stream::Interrupted;
 pub(crate) use error::{ApiError, SERVICE_LINKS};
 pub(crate) use problem_details::ErrorForm;
 pub use response_body::ResponseBody;

@@ -1,34 +1,34 @@
 //! The body of a response.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
-use futures_util::stream::BoxStream;
 use hyper::body::{Body, Frame, SizeHint};
 
-/// The body of a response of a [`service`](crate::service): bytes in memory, or a stream of events.
+use super::body_stream::{BodyStream, Interrupted, Parts};
+
+/// The body of a response of a [`service`](crate::service): bytes in memory, or a stream.
 pub struct ResponseBody(Kind);
 
 enum Kind {
     Bytes(Option<Bytes>),
     /// A mutex that is never locked: it makes the body `Sync`, as warp requires.
-    Events(Mutex<BoxStream<'static, Bytes>>),
+    Stream(Mutex<Parts>),
 }
 
 impl ResponseBody {
-    pub(crate) fn events(texts: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Events(Mutex::new(Box::pin(texts))))
+    pub(crate) fn stream(stream: &BodyStream) -> Self {
+        Self(Kind::Stream(Mutex::new(stream.take())))
     }
 
     /// The bytes, unless the body is a stream.
     pub(crate) fn into_bytes(self) -> Result<Bytes, Self> {
         match self.0 {
             Kind::Bytes(bytes) => Ok(bytes.unwrap_or_default()),
-            events @ Kind::Events(_) => Err(Self(events)),
+            stream @ Kind::Stream(_) => Err(Self(stream)),
         }
     }
 }
@@ -46,27 +46,26 @@ impl std::fmt::Debug for ResponseBody {
 }
 
 impl Stream for ResponseBody {
-    type Item = Result<Bytes, Infallible>;
+    type Item = Result<Bytes, Interrupted>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let next = match &mut self.0 {
-            Kind::Bytes(bytes) => Poll::Ready(bytes.take()),
-            Kind::Events(texts) => {
-                texts.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().poll_next(cx)
+        match &mut self.0 {
+            Kind::Bytes(bytes) => Poll::Ready(bytes.take().map(Ok)),
+            Kind::Stream(parts) => {
+                parts.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().poll_next(cx)
             }
-        };
-        next.map(|bytes| bytes.map(Ok))
+        }
     }
 }
 
 impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Interrupted;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Interrupted>>> {
         self.poll_next(cx).map(|next| next.map(|bytes| bytes.map(Frame::data)))
     }
 
@@ -79,7 +78,7 @@ impl Body for ResponseBody {
             Kind::Bytes(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Kind::Events(_) => SizeHint::default(),
+            Kind::Stream(_) => SizeHint::default(),
         }
     }
 }

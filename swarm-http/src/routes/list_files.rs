@@ -1,15 +1,43 @@
-//! `/swarm/takes.csv`, `/swarm/takes.ndjson` and so on: pages of the lists of the API as files (API.md, 10.6).
+//! `/swarm/takes.csv`, `/swarm/takes.ndjson` and so on: the lists of the API as files (API.md, 10.6).
+//!
+//! A list that fits a page of the API is answered whole. A longer one is streamed, page after page, so that the memory it
+//! takes does not grow with the list.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
 
-use http::HeaderValue;
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use swarm_core::json::{self, Json};
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures_util::future::BoxFuture;
+use futures_util::stream::unfold;
+use http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, LINK, VARY,
+};
+use http::{HeaderMap, HeaderValue};
+use swarm_core::json::{self, Json, Object};
+use swarm_core::wire::RequestError;
+use tokio::time::{Instant, sleep};
 
 use super::{committee, log, members, sessions, takes};
+use crate::budget::InFlight;
+use crate::fairness::Client;
+use crate::following::Place;
 use crate::pages::files::csv_text;
 use crate::request::RequestContext;
-use crate::response::{Answer, Reply};
+use crate::response::caching::{Negotiation, allow_any_origin};
+use crate::response::{Answer, BodyStream, Interrupted, Reply};
+
+/// Rows of a page of a stream.
+const ROWS: &str = "500";
+
+/// The most columns of a streamed CSV. The weights of further buckets are JSON, in one column.
+const MAX_COLUMNS: usize = 2_000;
+
+/// How long a page waits for its share of the memory.
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// A form of a file.
 #[derive(Clone, Copy)]
@@ -20,15 +48,25 @@ enum Form {
     Ndjson,
 }
 
+/// A list of the API, and where its rows are in the answer.
+#[derive(Clone, Copy)]
+struct List {
+    handler: fn(RequestContext) -> BoxFuture<'static, Reply>,
+    field: &'static str,
+    name: &'static str,
+}
+
 macro_rules! files {
     ($($csv:ident $ndjson:ident = $list:path, $field:literal, $name:literal;)*) => {
         $(
             pub(super) async fn $csv(request: RequestContext) -> Reply {
-                Ok(file($list(request).await?, $field, $name, Form::Csv))
+                let handler = |request| -> BoxFuture<'static, Reply> { Box::pin($list(request)) };
+                answer(List { handler, field: $field, name: $name }, request, Form::Csv).await
             }
 
             pub(super) async fn $ndjson(request: RequestContext) -> Reply {
-                Ok(file($list(request).await?, $field, $name, Form::Ndjson))
+                let handler = |request| -> BoxFuture<'static, Reply> { Box::pin($list(request)) };
+                answer(List { handler, field: $field, name: $name }, request, Form::Ndjson).await
             }
         )*
     };
@@ -42,23 +80,284 @@ files! {
     committee_csv committee_ndjson = committee::sessions, "sessions", "committee";
 }
 
-/// The rows of a list's answer as a file, with its headers: `Link` names the next page.
-fn file(list: Answer, field: &str, name: &str, form: Form) -> Answer {
-    let rows = Json::read(&list.body).map(Json::into_object).unwrap_or_default().take(field);
-    let rows = match rows {
+/// The file: a page of the list if the query says how long, else the whole list.
+async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
+    if request.query().contains_key("limit") {
+        let page = (list.handler)(request).await?;
+        return Ok(file(page, list, form));
+    }
+    let has_limit = request.parameters.iter().any(|(name, _)| *name == "limit");
+    let query = if has_limit { with_rows(&request.query) } else { request.query.clone() };
+    let first =
+        (list.handler)(RequestContext { query: query.clone(), ..request.clone_read() }).await?;
+    let place = match next_query(&first) {
+        None => return Ok(file(first, list, form)),
+        Some(_) => request.site.followers.place().ok_or(RequestError::Busy)?,
+    };
+    let gzip = Negotiation::of(&request.headers).takes_gzip();
+    let mut answer = file(Answer { body: Bytes::new(), ..first }, list, form);
+    answer.headers.remove(LINK);
+    answer.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if gzip {
+        answer.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    allow_any_origin(&mut answer);
+    let pages = Pages { request: Arc::new(request), list, query: Some(query) };
+    let file = FileStream {
+        first: pages.clone(),
+        pages,
+        text: Text { form, columns: None, gzip: gzip.then(new_encoder) },
+        client: Client::current(),
+        state: State::Begins,
+        _place: place,
+    };
+    Ok(answer.streamed(BodyStream::new(unfold(file, FileStream::step))))
+}
+
+/// The query with as many rows as a page may have.
+fn with_rows(query: &str) -> String {
+    let separator = if query.is_empty() { "" } else { "&" };
+    format!("{query}{separator}limit={ROWS}")
+}
+
+/// The query of the next page, which the answer links to.
+fn next_query(page: &Answer) -> Option<String> {
+    let links = page.headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok());
+    let next = links.filter_map(|link| link.strip_suffix("; rel=\"next\"")).next()?;
+    let (_, query) = next.strip_prefix('<')?.strip_suffix('>')?.split_once('?')?;
+    Some(query.to_owned())
+}
+
+/// The pages of a list that were not read yet.
+#[derive(Clone)]
+struct Pages {
+    request: Arc<RequestContext>,
+    list: List,
+    /// The query of the next page; `None` after the last one.
+    query: Option<String>,
+}
+
+impl Pages {
+    /// Reads the rows of the next page; `None` after the last one.
+    async fn next(&mut self) -> Result<Option<Vec<Json>>, Interrupted> {
+        let Some(query) = self.query.take() else { return Ok(None) };
+        let request = RequestContext { query, ..self.request.clone_read() };
+        let page = (self.list.handler)(request).await.map_err(|_| Interrupted)?;
+        if !page.status.is_success() {
+            return Err(Interrupted);
+        }
+        self.query = next_query(&page);
+        Ok(Some(rows(&page.body, self.list.field)))
+    }
+}
+
+/// A file that is made while it is sent.
+struct FileStream {
+    /// All pages, for the columns.
+    first: Pages,
+    pages: Pages,
+    text: Text,
+    client: Option<Arc<Client>>,
+    state: State,
+    _place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Begins,
+    Goes,
+    Ended,
+}
+
+impl FileStream {
+    /// The next part of the file; `None` after the last one, and after an error.
+    async fn step(self) -> Option<(Result<Bytes, Interrupted>, Self)> {
+        if self.state == State::Ended {
+            return None;
+        }
+        let request = Arc::clone(&self.pages.request);
+        let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
+        let client = self.client.clone();
+        // Made on the worker pool, as any long answer.
+        let made = site.workers.run(served.jobs(), async move {
+            let mut file = self;
+            let made = file.make().await;
+            if made.is_err() {
+                file.state = State::Ended;
+            }
+            (made, file)
+        });
+        let (made, file) = Client::scope(client.clone(), made).await;
+        match made {
+            Err(interrupted) => Some((Err(interrupted), file)),
+            Ok(part) => Some((held(&request, part, client).await, file)),
+        }
+    }
+
+    async fn make(&mut self) -> Result<Bytes, Interrupted> {
+        if self.state == State::Begins {
+            self.state = State::Goes;
+            if matches!(self.text.form, Form::Csv) {
+                let mut columns = Columns::default();
+                while let Some(rows) = self.first.next().await? {
+                    columns.add(rows);
+                }
+                return self.text.header(columns.names);
+            }
+        }
+        match self.pages.next().await? {
+            Some(rows) => self.text.page(rows),
+            None => {
+                self.state = State::Ended;
+                self.text.end()
+            }
+        }
+    }
+}
+
+/// Counts a part in the memory budget until it is sent.
+async fn held(
+    request: &RequestContext,
+    part: Bytes,
+    client: Option<Arc<Client>>,
+) -> Result<Bytes, Interrupted> {
+    let end = Instant::now() + MAX_WAIT;
+    loop {
+        let in_flight = InFlight::new(part.len());
+        match request.site.budget.hold(part.clone(), &in_flight, client.clone()) {
+            Ok(part) => return Ok(part),
+            Err(_) if Instant::now() >= end => return Err(Interrupted),
+            Err(_) => sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// The columns of a CSV, in the order in which they first occur.
+#[derive(Default)]
+struct Columns {
+    names: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Columns {
+    fn add(&mut self, rows: Vec<Json>) {
+        for (name, _) in rows.into_iter().flat_map(|row| cells(String::new(), row)) {
+            let is_further = self.names.len() >= MAX_COLUMNS && name.starts_with(WEIGHT);
+            let name = if is_further { WEIGHTS.to_owned() } else { name };
+            if self.known.insert(name.clone()) {
+                self.names.push(name);
+            }
+        }
+    }
+}
+
+/// The column of the weights that have none of their own, and how those of their own begin.
+const WEIGHTS: &str = "weights";
+const WEIGHT: &str = "weights.";
+
+/// The text of a file.
+struct Text {
+    form: Form,
+    /// The columns of a CSV with their places, once they are known.
+    columns: Option<HashMap<String, usize>>,
+    gzip: Option<GzEncoder<Vec<u8>>>,
+}
+
+fn new_encoder() -> GzEncoder<Vec<u8>> {
+    GzEncoder::new(Vec::new(), Compression::fast())
+}
+
+impl Text {
+    fn header(&mut self, columns: Vec<String>) -> Result<Bytes, Interrupted> {
+        let text = line(columns.iter().map(|name| csv_text(name)));
+        self.columns = Some(columns.into_iter().enumerate().map(|(at, name)| (name, at)).collect());
+        self.encoded(text)
+    }
+
+    fn page(&mut self, rows: Vec<Json>) -> Result<Bytes, Interrupted> {
+        let text = match &self.columns {
+            None => ndjson(&rows),
+            Some(columns) => {
+                let lines = rows.into_iter().map(|row| csv_line(columns, row));
+                lines.collect::<Result<String, _>>()?
+            }
+        };
+        self.encoded(text)
+    }
+
+    fn encoded(&mut self, text: String) -> Result<Bytes, Interrupted> {
+        let Some(gzip) = &mut self.gzip else { return Ok(text.into()) };
+        let written = gzip.write_all(text.as_bytes()).and_then(|()| gzip.flush());
+        written.map_err(|_| Interrupted)?;
+        Ok(std::mem::take(gzip.get_mut()).into())
+    }
+
+    /// What ends the file. Without it a compressed one is not whole.
+    fn end(&mut self) -> Result<Bytes, Interrupted> {
+        match self.gzip.take() {
+            Some(gzip) => Ok(gzip.finish().map_err(|_| Interrupted)?.into()),
+            None => Ok(Bytes::new()),
+        }
+    }
+}
+
+/// A row of a streamed CSV. One with a column that came after the header was made cannot be written.
+fn csv_line(columns: &HashMap<String, usize>, row: Json) -> Result<String, Interrupted> {
+    let mut line_cells = vec![String::new(); columns.len()];
+    let mut weights = Object::default();
+    let mut set = |name: &str, cell: String| match columns.get(name) {
+        Some(at) => {
+            if let Some(place) = line_cells.get_mut(*at) {
+                *place = cell;
+            }
+            Ok(())
+        }
+        None => Err(Interrupted),
+    };
+    for (name, cell) in cells(String::new(), row) {
+        match name.strip_prefix(WEIGHT).filter(|_| !columns.contains_key(&name)) {
+            Some(bucket) => {
+                weights.set(bucket, Json::read(cell.as_bytes()).unwrap_or(Json::Null));
+            }
+            None => set(&name, cell)?,
+        }
+    }
+    if weights.members().next().is_some() {
+        set(WEIGHTS, csv_text(&json::write(&weights)))?;
+    }
+    Ok(line(line_cells.into_iter()))
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    cells.collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+/// The rows of a list's answer.
+fn rows(body: &[u8], field: &str) -> Vec<Json> {
+    match Json::read(body).map(Json::into_object).unwrap_or_default().take(field) {
         Some(Json::List(rows)) => rows,
         _ => Vec::new(),
-    };
+    }
+}
+
+/// The rows of a list's answer as a file, with its headers: `Link` names the next page.
+fn file(page: Answer, list: List, form: Form) -> Answer {
+    let rows = rows(&page.body, list.field);
     let (kind, suffix, text) = match form {
         Form::Csv => ("text/csv; charset=utf-8; header=present", "csv", csv(rows)),
         Form::Ndjson => ("application/x-ndjson", "ndjson", ndjson(&rows)),
     };
-    let mut answer = Answer { body: text.into(), ..list };
-    answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    if let Ok(name) = HeaderValue::try_from(format!("attachment; filename=\"{name}.{suffix}\"")) {
-        answer.headers.insert(CONTENT_DISPOSITION, name);
-    }
+    let mut answer = Answer { body: text.into(), ..page };
+    set_names(&mut answer.headers, kind, &format!("{}.{suffix}", list.name));
     answer
+}
+
+fn set_names(headers: &mut HeaderMap, kind: &'static str, name: &str) {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    if let Ok(name) = HeaderValue::try_from(format!("attachment; filename=\"{name}\"")) {
+        headers.insert(CONTENT_DISPOSITION, name);
+    }
 }
 
 fn ndjson(rows: &[Json]) -> String {
@@ -119,6 +418,26 @@ fn cells(name: String, value: Json) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streamed_rows_fit_their_columns_and_further_weights_are_json() {
+        let row = |names: std::ops::Range<usize>| {
+            let weights = names.map(|name| format!("{{\"bucket\":\"b{name}\",\"weight\":1.50}}"));
+            let weights = weights.collect::<Vec<_>>().join(",");
+            Json::read(format!("{{\"id\":1,\"weights\":[{weights}]}}").as_bytes()).unwrap()
+        };
+        let mut columns = Columns::default();
+        columns.add(vec![row(0..MAX_COLUMNS - 1), row(MAX_COLUMNS..MAX_COLUMNS + 9)]);
+        assert_eq!(columns.names.len(), MAX_COLUMNS + 1);
+        assert_eq!(columns.names.last().map(String::as_str), Some(WEIGHTS));
+        let places: HashMap<_, _> =
+            columns.names.into_iter().enumerate().map(|(at, it)| (it, at)).collect();
+        let line = csv_line(&places, row(MAX_COLUMNS..MAX_COLUMNS + 2)).unwrap();
+        let empty = ",".repeat(MAX_COLUMNS);
+        assert_eq!(line, format!("1{empty}\"{{\"\"b2000\"\":1.50,\"\"b2001\"\":1.50}}\"\r\n"));
+        let late = Json::read(br#"{"id":2,"supersededBy":3}"#).unwrap();
+        assert_eq!(csv_line(&places, late), Err(Interrupted));
+    }
 
     #[test]
     fn rows_have_their_weights_as_columns_and_hold_no_formulas() {

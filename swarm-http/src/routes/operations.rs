@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde::Serialize;
-use swarm_core::domain::{Actor, Seq};
-use swarm_core::service::signed_log::SignedCheckpoint;
-use swarm_core::service::with_causes;
+use swarm_core::domain::Actor;
 use swarm_core::store::{ActQuery, Readiness};
 use swarm_core::wire::Problem::Unavailable;
-use swarm_core::wire::desk::{LogStatus, ServerStatus};
-use swarm_core::{Refusal, Resource, Timestamp, wire};
+use swarm_core::{Timestamp, wire};
 
 use crate::Site;
+use crate::desk::Desk;
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
 use crate::request::parameters::{MAX_PAGE, Page};
@@ -107,34 +105,6 @@ pub(crate) async fn acts(request: RequestContext) -> Reply {
 
 /// What waits for an operator, and how the server is.
 pub(crate) async fn status(request: RequestContext) -> Reply {
-    let tenant = request.tenant();
-    let ready = request.site.ready().await;
-    let signed = match request.signed_log() {
-        Some(log) => log.checkpoint().await?,
-        None => None,
-    };
-    let size_of = |signed: &SignedCheckpoint| Seq(signed.checkpoint.size);
-    let is_witnessed = |signed: &&SignedCheckpoint| signed.note.signatures().len() > 1;
-    let server = ServerStatus {
-        ready: ready.is_ok(),
-        warnings: match ready {
-            Ok(ready) => ready.warnings,
-            Err(error) => vec![with_causes(&error).to_string()],
-        },
-        certificate: request.site.certificate_expiry(),
-        log: LogStatus {
-            size: tenant.log_size().await?,
-            signed: signed.as_ref().map(size_of),
-            witnessed: signed.as_ref().filter(is_witnessed).map(size_of),
-        },
-    };
-    let desk = tenant.desk_status(&request.served.config().schedule).await?;
-    let committee = match request.served.committee() {
-        Some(committee) => {
-            let filing = committee.current_filing().await;
-            filing.map_err(|error| error.map_refused(|_| Refusal::NotFound(Resource::Session)))?
-        }
-        None => None,
-    };
-    Ok(wire::desk::status(&server, &desk, committee.as_ref()).into())
+    let Desk { server, status, committee, agenda } = Desk::read(&request).await?;
+    Ok(wire::desk::status(&server, &status, committee.as_ref(), &agenda).into())
 }

@@ -137,8 +137,10 @@ fn list(
     query: &'static [Parameter],
 ) -> Route {
     let about = match kinds {
-        ["text/csv"] => "A page of this list as CSV; Link names the next one",
-        _ => "A page of this list, a line of JSON for each row; Link names the next one",
+        ["text/csv"] => "This list as CSV; with limit a page, and Link names the next one",
+        _ => {
+            "This list, a line of JSON for each row; with limit a page, and Link names the next one"
+        }
     };
     read(path, with_error_pages(handler))
         .with(Work::Long)

@@ -24,6 +24,8 @@ const isButton = (text) => document.activeElement.tagName === 'BUTTON' && docume
 const isField = (name) => document.activeElement.name === name;
 const isLink = (text) => document.activeElement.tagName === 'A' && document.activeElement.textContent === text;
 
+const isSummary = (text) => document.activeElement.tagName === 'SUMMARY' && document.activeElement.textContent === text;
+
 /** Whether what has the focus is seen to have it. */
 const isOutlined = () => getComputedStyle(document.activeElement).outlineStyle !== 'none';
 
@@ -40,15 +42,24 @@ async function byKeyboard() {
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
   await tabTo(page, isLink, 'Aurora');
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
-  await tabTo(page, isButton, 'Aggregate');
+  // The key Enter in a field sends none of the acts.
+  await tabTo(page, isField, 'note');
+  await page.keyboard.type('by keyboard');
+  const { pathname } = new URL(page.url());
+  await page.keyboard.press('Enter');
+  await page.waitForTimeout(300);
+  if (new URL(page.url()).pathname !== pathname) complain(pathname, 'the key Enter in the note sent a form');
+  await tabTo(page, isSummary, 'Compute the result');
+  await page.keyboard.press('Enter');
+  await tabTo(page, isButton, 'Compute the result');
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
-  if (!(await page.textContent('h1')).includes('Aggregate?')) complain(page.url(), 'no question before the result');
+  if (!(await page.textContent('h1')).includes('Compute the result?')) complain(page.url(), 'no question before the result');
   if (shots) await page.screenshot({ path: `${shots}/confirm.png`, fullPage: true });
   await tabTo(page, isField, 'token');
   await page.keyboard.type(token);
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
   const notice = await page.textContent('[role=status]');
-  if (!notice.includes('The snapshot is written')) complain(page.url(), `said ${notice}`);
+  if (!notice.includes('The result is computed')) complain(page.url(), `said ${notice}`);
   await tabTo(page, isButton, 'Sign out');
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
   await page.waitForSelector('input[type=password]');
@@ -85,7 +96,14 @@ async function signedIn(options) {
 /** One page in one window: what is pressed on it is large enough. */
 async function lookAtTargets(page, path, at) {
   await look(page, path, at);
-  const small = await page.evaluate(() => [...document.querySelectorAll('main button, main input:not([type=hidden]), main select')]
+  // What is folded is looked at too.
+  const over = await page.evaluate(() => {
+    for (const fold of document.querySelectorAll('details')) fold.open = true;
+    return document.documentElement.scrollWidth - window.innerWidth;
+  });
+  if (over > 0) complain(path, `${over} px too wide at ${at}, unfolded`);
+  const small = await page.evaluate(() => [...document.querySelectorAll('main button:not([hidden]), main input:not([type=hidden]), main select')]
+    .filter((element) => element.checkVisibility())
     .map((element) => (element.closest('label') ?? element).getBoundingClientRect())
     .filter(({ width, height }) => width < 24 || height < 24).length);
   if (small) complain(path, `${small} targets under 24 px at ${at}`);

@@ -34,6 +34,8 @@ fn dashboard_and_alerts_name_metrics_that_exist() {
     // A family without a value is not shown.
     client.post("/api/swarm/submit", &[], "{}").expect(401);
     client.post("/api/ic/submit", &[], "{}").expect(401);
+    // Only a server with TLS has it: a test of TLS looks at it.
+    let of_tls = "swarm_tls_not_after_seconds";
     let shown = || {
         let text = operations.get("/metrics").expect(200).text;
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -47,7 +49,7 @@ fn dashboard_and_alerts_name_metrics_that_exist() {
         let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
         let named: BTreeSet<_> = words.filter(|word| word.starts_with("swarm_")).collect();
         assert!(named.len() > 5, "{file}: {named:?}");
-        for name in named {
+        for name in named.into_iter().filter(|name| *name != of_tls) {
             assert!(shown.contains(name), "{file}: no metric {name} in {shown:?}");
         }
     }
@@ -63,7 +65,44 @@ fn alerts_are_valid_for_prometheus() {
 }
 
 #[test]
-fn nginx_takes_its_file() {
+fn scrape_configuration_is_valid_for_prometheus_and_has_the_job_of_the_alerts() {
+    let mut check = Command::new("promtool");
+    check.args(["check", "config"]).arg(deploy("prometheus/prometheus.yml"));
+    let output = tool(&mut check).expect("promtool is not on the PATH: install prometheus");
+    assert!(output.status.success(), "{output:?}");
+    assert!(deployed("prometheus/prometheus.yml").contains("job_name: swarm\n"));
+    assert!(deployed("prometheus/alerts.yml").contains("up{job=\"swarm\"}"));
+}
+
+/// What the runbook of each alert names is in the manual.
+#[test]
+fn runbooks_of_alerts_are_in_the_manual() {
+    let manual = fs::read_to_string(deploy("../OPERATING.md")).unwrap();
+    let (_, incidents) = manual.split_once("## Incidents").unwrap();
+    let alerts = deployed("prometheus/alerts.yml");
+    let runbooks: Vec<_> = alerts
+        .split("runbook: \"OPERATING.md, ")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    assert!(runbooks.len() > 15, "{runbooks:?}");
+    for runbook in runbooks {
+        let (section, about) = runbook.split_once(": ").unwrap_or((runbook, ""));
+        assert!(manual.contains(&format!("# {section}\n")), "no section {section}");
+        for word in about.split(' ').filter(|word| word.len() > 4) {
+            assert!(incidents.contains(word), "{runbook}: {word}");
+        }
+    }
+}
+
+#[test]
+fn nginx_takes_its_files() {
+    for file in ["nginx/swarm.conf", "nginx/balanced.conf"] {
+        nginx_takes(file);
+    }
+}
+
+fn nginx_takes(file: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (certificate, key) = (path("acme.example.pem"), path("acme.example.key"));
@@ -73,8 +112,7 @@ fn nginx_takes_its_file() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{made:?}");
-    let site =
-        deployed("nginx/swarm.conf").replace("/etc/nginx/tls", folder.path().to_str().unwrap());
+    let site = deployed(file).replace("/etc/nginx/tls", folder.path().to_str().unwrap());
     let configuration = proxies::nginx_configuration(folder.path(), &site);
     let mut test = Command::new("nginx");
     test.arg("-t").arg("-c").arg(configuration);
@@ -146,25 +184,49 @@ fn health_check_of_the_image_tells_whether_the_server_answers() {
     let (_, rest) = text.split_once("HEALTHCHECK").unwrap();
     let command = rest.split_once("CMD").unwrap().1.lines().next().unwrap();
     let command: Vec<String> = serde_json::from_str(command.trim()).unwrap();
-    let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
-    let is_healthy = |port: u16| {
-        let arguments = command[1..].iter().map(|it| it.replace("8080", &port.to_string()));
-        let run = Command::new(&command[0]).args(arguments).output().unwrap();
-        run.status.success()
+    let is_healthy = |environment: &[(&str, String)]| {
+        let mut check = Command::new(&command[0]);
+        check.args(&command[1..]).env_remove("SWARM_LISTEN").env_remove("SWARM_METRICS_LISTEN");
+        let run = check.envs(environment.iter().map(|(name, value)| (*name, value))).output();
+        run.unwrap().status.success()
     };
-    assert!(is_healthy(program.client.address.port()));
-    assert!(!is_healthy(swarm_redis_testing::free_port()));
+    let listen = |address: String| ("SWARM_LISTEN", address);
+    let token = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let program = Program::start(&["serve", "--store=memory"], &token);
+    let port = program.client.address.port();
+    assert!(is_healthy(&[listen(format!("0.0.0.0:{port}"))]));
+    assert!(!is_healthy(&[listen(format!("0.0.0.0:{}", swarm_redis_testing::free_port()))]));
+    // Health is on the other address alone.
+    let (program, operations) =
+        Program::with_operations_apart(&["serve", "--store=memory"], &token);
+    let port = program.client.address.port();
+    assert!(!is_healthy(&[listen(format!("0.0.0.0:{port}"))]));
+    let apart = ("SWARM_METRICS_LISTEN", operations.address.to_string());
+    assert!(is_healthy(&[listen(format!("0.0.0.0:{port}")), apart]));
 }
 
 #[test]
 fn systemd_takes_its_units() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["swarm.service", "swarm-watch@.service", "swarm-watch@.timer"] {
+    let units = [
+        "swarm.service",
+        "swarm-backup.service",
+        "swarm-backup.timer",
+        "swarm-watch@.service",
+        "swarm-watch@.timer",
+    ];
+    for name in units {
         let text = deployed(&format!("systemd/{name}"));
         let text = text.replace("/usr/local/bin/swarm", env!("CARGO_BIN_EXE_swarm"));
         fs::write(folder.path().join(name), text).unwrap();
     }
-    for unit in ["swarm.service", "swarm-watch@desk.service", "swarm-watch@desk.timer"] {
+    for unit in [
+        "swarm.service",
+        "swarm-backup.service",
+        "swarm-backup.timer",
+        "swarm-watch@desk.service",
+        "swarm-watch@desk.timer",
+    ] {
         let mut verify = Command::new("systemd-analyze");
         let output = tool(verify.arg("verify").arg(folder.path().join(unit)));
         let output = output.expect("systemd-analyze is not on the PATH: install systemd");
@@ -195,6 +257,37 @@ fn unit_of_the_watcher_watches_a_log() {
     let output = swarm(&words.collect::<Vec<_>>(), &[]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(state.join("mirror/checkpoint").is_file());
+}
+
+/// The commands of the backup, in their order, in a folder as the server leaves it.
+#[test]
+fn backup_of_the_timer_is_a_dump_that_holds() {
+    let text = deployed("systemd/swarm-backup.service");
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let arguments = ["serve", "--store=sqlite:swarm.db"];
+    let token = [("SWARM_ADMIN_TOKEN", ADMIN)];
+    let program = Program::start_in(std::sync::Arc::clone(&folder), &arguments, &token);
+    program.client.convene("2026-11-21", "aurora");
+    wait_until("a checkpoint is signed", || folder.path().join("swarm.key.checkpoints").exists());
+    fs::create_dir(folder.path().join("backups")).unwrap();
+    let commands: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.split_once('=').filter(|(name, _)| name.starts_with("ExecStart")))
+        .map(|(_, command)| command.replace("%%", "%"))
+        .collect();
+    assert_eq!(commands.len(), 4, "{commands:?}");
+    for command in commands {
+        let command = command.replace("/usr/local/bin/swarm", env!("CARGO_BIN_EXE_swarm"));
+        let mut run = Command::new("bash");
+        run.args(["-c", &command]).current_dir(folder.path());
+        let output = run.env("SWARM_STORE", "sqlite:swarm.db").output().unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+    }
+    let kept = fs::read_dir(folder.path().join("backups")).unwrap();
+    let names: BTreeSet<_> =
+        kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().any(|name| name.ends_with(".dump")), "{names:?}");
+    assert!(names.contains("swarm.key") && names.contains("swarm.key.checkpoints"), "{names:?}");
 }
 
 #[test]

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::commands::{User, desk_with};
+use swarm_redis_testing::wait_until;
+
+use crate::commands::{User, desk, desk_with};
+use crate::console::visitor::{Seen, Visitor};
 use crate::program::Program;
 use crate::routes;
 use crate::webhooks::Receiver;
@@ -147,6 +150,7 @@ fn sessions(operator: &Operator<'_>) {
     let members = json_of(&operator.run("members --json"));
     assert_eq!(members["members"][0]["takes30Days"], 1);
     assert!(members["members"][0]["lastTake"].is_string());
+    assert!(operator.run("status").starts_with("needs you: nothing\n"));
     let status = json_of(&operator.run("status --json"));
     let session = &status["sessions"][0];
     assert_eq!((&session["filed"], &session["missing"]), (&json!(1), &json!([])));
@@ -243,4 +247,101 @@ fn leaving(operator: &Operator<'_>) {
 
 fn json_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
+}
+
+/// The days of a week with five sessions.
+const WEEK: [&str; 5] = ["2026-11-23", "2026-11-24", "2026-11-25", "2026-11-26", "2026-11-27"];
+
+/// Waits until the five sessions have their results, with a brief each.
+fn wait_for_results(program: &Program) {
+    let sessions = || {
+        let listed = program.client.get("/api/swarm/sessions").expect(200).json();
+        listed["sessions"].as_array().unwrap().clone()
+    };
+    wait_until("five results are published", || {
+        sessions().iter().filter(|session| session["state"] == "published").count() == WEEK.len()
+    });
+    for session in sessions() {
+        program.client.get(&format!("/api/swarm/brief?session={}", session["id"])).expect(200);
+    }
+}
+
+/// Most of the work of a week is not to be done by hand: each session is convened and gets its brief.
+#[test]
+fn week_of_five_sessions_takes_at_most_twelve_commands() {
+    let (program, user) = desk();
+    user.admin("subject put aurora.json").ok();
+    let commands = std::cell::Cell::new(0);
+    let run = |command: &str| {
+        commands.set(commands.get() + 1);
+        user.admin(command).ok()
+    };
+    for (nth, day) in WEEK.iter().enumerate() {
+        run(&format!("session convene --subject aurora --date {day} --closes +5s --finish"));
+        run(&format!("session brief {}", nth + 1));
+    }
+    wait_for_results(&program);
+    assert!(run("status").starts_with("needs you: nothing\n"));
+    assert!(commands.get() <= 12, "{}", commands.get());
+}
+
+/// A browser that counts the links and buttons that are pressed, and the options that are chosen.
+struct Clicks {
+    visitor: Visitor,
+    page: Seen,
+    count: usize,
+}
+
+impl Clicks {
+    /// Follows a link of the page.
+    fn follow(&mut self, text: &str) {
+        let link = self.page.text.split("<a ").find(|link| {
+            let shown = link.split_once('>').unwrap_or_default().1.split("</a>").next().unwrap();
+            shown.replace("<bdi>", "").replace("</bdi>", "") == text
+        });
+        let href = link.unwrap_or_else(|| panic!("no link {text:?} in {}", self.page.text));
+        let href = href.split("href=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        self.count += 1;
+        self.page = self.visitor.get(&href).expect(200);
+    }
+
+    /// Chooses options, and sends the form of the page with what is typed.
+    fn send(&mut self, action: &str, chosen: &[(&str, &str)], typed: &[(&str, &str)]) {
+        self.count += 1 + chosen.len();
+        let form = self.page.form(action);
+        let seen = self.visitor.submit(&form, &[chosen, typed].concat());
+        self.page = self.visitor.follow(&seen);
+    }
+}
+
+#[test]
+fn week_of_five_sessions_takes_at_most_fifteen_clicks() {
+    let (program, user) = desk();
+    user.admin("subject put aurora.json").ok();
+    let mut visitor = Visitor::new(&program.client);
+    let entered = visitor.sign_in(crate::harness::ADMIN);
+    let page = visitor.follow(&entered);
+    let mut desk = Clicks { visitor, page, count: 1 };
+    let soon = || {
+        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis();
+        let now = swarm_core::Timestamp::EPOCH.plus_millis(i64::try_from(now).unwrap());
+        now.plus_millis(5_000).to_string()
+    };
+    desk.follow("Convene a session");
+    // The first session: there is none whose subject is taken.
+    desk.count += 2;
+    desk.page = desk.visitor.get("/operate/convene?subject=aurora").expect(200);
+    for (nth, day) in WEEK.iter().enumerate() {
+        let chosen = [("publishBrief", "on"), ("finish", "on")];
+        let chosen = if nth == 0 { &chosen[..] } else { &[] };
+        desk.send("/operate/convene", chosen, &[("date", day), ("windowClosesAt", &soon())]);
+        desk.page.says("The session is convened. The brief is published.");
+        if nth + 1 < WEEK.len() {
+            desk.follow("Convene the next session");
+        }
+    }
+    wait_for_results(&program);
+    assert!(desk.count <= 15, "{}", desk.count);
+    let page = desk.visitor.get("/operate").expect(200);
+    page.says("Nothing needs you now.");
 }

@@ -50,6 +50,7 @@ mod list_filters;
 mod list_links;
 mod load;
 mod log;
+mod long_files;
 mod mail;
 mod many_connections;
 mod member_pages;

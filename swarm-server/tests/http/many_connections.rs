@@ -152,7 +152,7 @@ fn send(mut socket: &TcpStream, text: &str, answers: &AtomicUsize) -> io::Result
 }
 
 /// Raises the limit of open files: this process holds one end of each connection.
-fn allow_sockets() {
+pub fn allow_sockets() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
 }

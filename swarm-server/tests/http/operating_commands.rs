@@ -21,7 +21,7 @@ fn commands_of_the_operating_manual_run() {
     let (elsewhere, blocks): (Vec<_>, Vec<_>) =
         blocks.partition(|block| block.starts_with(ELSEWHERE));
     // A block that is not run is an exception: each new one is counted here.
-    assert_eq!((elsewhere.len(), blocks.len()), (1, 11), "{elsewhere:?}");
+    assert_eq!((elsewhere.len(), blocks.len()), (2, 13), "{elsewhere:?}");
 
     let address = format!("127.0.0.1:{}", free_port());
     let script = format!("set -eux\ntrap 'kill $(jobs -p)' EXIT\n{}", blocks.concat());
@@ -68,4 +68,37 @@ fn drill_runs_beside_a_server_with_an_address_for_metrics() {
     let program = Program::start_in(Arc::clone(&folder), &["serve", "--config=swarm.toml"], &[]);
     assert_eq!(program.client.convene("2026-11-21", "aurora"), 1);
     run(folder.path(), &format!("set -eux\n{drill}"));
+}
+
+/// The commands in the text, between the blocks: their verbs and flags are those of the program.
+#[test]
+fn commands_in_the_text_of_the_manual_exist() {
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../OPERATING.md");
+    let manual = fs::read_to_string(manual).unwrap();
+    let text: String = manual.split("```").step_by(2).collect();
+    let spans = text.split('`').skip(1).step_by(2);
+    let commands: Vec<_> = spans.filter(|span| span.starts_with("swarm ")).collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    for command in commands {
+        let words: Vec<_> = command.split_whitespace().skip(1).collect();
+        let is_verb =
+            |word: &&&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        let flags = words.iter().filter(|word| word.starts_with("--") && **word != "--version");
+        let mut verbs: Vec<_> = words.iter().take_while(is_verb).copied().collect();
+        verbs.retain(|word| !word.starts_with("--"));
+        let help = |verbs: &[&str]| {
+            let run = Command::new(env!("CARGO_BIN_EXE_swarm")).args(verbs).arg("--help").output();
+            let run = run.unwrap();
+            run.status.success().then(|| String::from_utf8(run.stdout).unwrap())
+        };
+        // The last words may be values, such as `accept key`.
+        let found =
+            (0..=verbs.len()).rev().find_map(|length| Some((length, help(&verbs[..length])?)));
+        let (length, help) = found.unwrap();
+        assert!(length + 1 >= verbs.len() && (length > 0 || verbs.is_empty()), "{command}");
+        for flag in flags {
+            let name = flag.split('=').next().unwrap();
+            assert!(help.contains(name), "{command}: no {name} in {help}");
+        }
+    }
 }

@@ -3,17 +3,22 @@
 use serde_json::{Value, json};
 
 use swarm_core::store::ActQuery;
+use swarm_maintenance::{Directory as _, ForgetActs, Job as _, Next, SingleTenant};
+use swarm_redis_testing::wait_until;
 
 use crate::backend::{Backend, now, on_every_store};
 use crate::committee_fixture::chair;
 use crate::console::visitor::Visitor;
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Author, Client};
+use crate::program::{Program, configuration};
+use crate::tenant_configuration::tenant;
 
 on_every_store! {
     every_act_of_operators_is_listed,
     acts_are_found_by_operator_and_time,
     sign_ins_are_listed_and_refused_ones_bounded,
+    job_forgets_acts_after_400_days_within_the_hour,
 }
 
 fn acts(client: &Client, query: &str) -> Vec<Value> {
@@ -164,4 +169,70 @@ fn sign_ins_are_listed_and_refused_ones_bounded(backend: &Backend) {
     let kept = acts(client, "?limit=500").len();
     assert!((101..=201).contains(&kept), "100 a day (or two): {kept}");
     assert_eq!(acts(client, "?by=operator").len(), 1);
+}
+
+fn job_forgets_acts_after_400_days_within_the_hour(backend: &Backend) {
+    const HOUR: i64 = 60 * 60 * 1_000;
+    const KEPT: i64 = 400 * 24 * HOUR;
+    let fixture = Fixture::on(backend);
+    let reject = |name: &str| {
+        let (id, _) = Author::apply(&fixture.client, name);
+        fixture.client.operate("/reject", &json!({ "memberId": id })).expect(200);
+    };
+    reject("a");
+    fixture.clock.move_by(HOUR / 2);
+    reject("b");
+    let id = fixture.tenant().id().clone();
+    let directory = SingleTenant::new(id.clone(), fixture.tenant());
+    let served = directory.tenant(&id).unwrap();
+    let mut job = ForgetActs::default();
+    let store = swarm_core::Tenants::open(&*fixture.store, &id);
+    let query = ActQuery { limit: 10, ..ActQuery::default() };
+    let kept = || now(store.operator_acts(&query)).unwrap().len();
+    let mut round = |millis: i64| {
+        fixture.clock.move_by(millis);
+        let next = now(job.round(&*served));
+        (kept(), next)
+    };
+    let hour = Next::In(std::time::Duration::from_millis(3_600_000));
+    // The first act is almost 400 days old.
+    assert_eq!(round(KEPT - HOUR / 2 - 10_000), (2, hour));
+    let (left, next) = round(20_000);
+    assert!(left == 2 && matches!(next, Next::In(_)), "not before an hour is over: {next:?}");
+    assert_eq!(round(HOUR - 25_000), (2, Next::In(std::time::Duration::from_millis(5_000))));
+    assert_eq!(round(5_000), (0, hour));
+}
+
+/// Also of a tenant that the reload brought; one that was refused is no reload.
+#[test]
+fn reload_of_the_configuration_is_an_act_of_each_tenant() {
+    let file = configuration("reload-acts.toml", &tenant("acme", ""));
+    let program =
+        Program::start(&["serve", "--store=memory", "--config", file.to_str().unwrap()], &[]);
+    let reloads = |host: &str| {
+        let headers = [("x-admin-token", ADMIN)];
+        let answer = program.client.at(host).send("GET", "/api/swarm/admin/acts", &headers, b"");
+        match answer.status {
+            200 => answer.json()["acts"].as_array().unwrap().clone(),
+            _ => Vec::new(),
+        }
+    };
+    assert_eq!(reloads("acme.example"), [] as [Value; 0]);
+    std::fs::write(&file, "colour = 1").unwrap();
+    program.signal("HUP");
+    std::fs::write(&file, tenant("acme", "") + &tenant("bolt", "")).unwrap();
+    wait_until("the reload is listed", || {
+        program.signal("HUP");
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        ["acme.example", "bolt.example"].iter().all(|host| !reloads(host).is_empty())
+    });
+    for host in ["acme.example", "bolt.example"] {
+        for act in reloads(host) {
+            let named = (&act["by"], &act["act"], &act["target"], &act["note"]);
+            let expected =
+                (&Value::Null, &json!("configuration.reloaded"), &Value::Null, &Value::Null);
+            assert_eq!(named, expected);
+            assert!(act["at"].is_string());
+        }
+    }
 }

@@ -11,7 +11,7 @@ pub(super) use readable::check_readable;
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
-    Actor, Invalid, Regime, SessionId, Signal, Subject, SubjectId, SubjectSnapshot,
+    Actor, Day, Invalid, Regime, SessionId, Signal, Subject, SubjectId, SubjectSnapshot,
     SubjectSnapshotDraft, SubjectSnapshotId, Timestamp,
 };
 use crate::rules::{
@@ -197,6 +197,27 @@ impl Tenant {
         let key = regime.date.to_string();
         let act = rules::regime_put(regime, by);
         self.replace(Collection::Regimes, key, String::new(), json::write(regime), act).await
+    }
+
+    /// Returns all regimes, the newest day first.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn regimes(&self) -> Result<Vec<Regime>, Error> {
+        let mut regimes = self.all(Collection::Regimes, None, Regime::read).await?;
+        regimes.sort_by_key(|regime| std::cmp::Reverse(regime.date));
+        Ok(regimes)
+    }
+
+    /// Returns the signals of a day, by key.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn signals_on(&self, day: Day) -> Result<Vec<Signal>, Error> {
+        let group = day.to_string();
+        let mut signals = self.all(Collection::Signals, Some(&group), Signal::read).await?;
+        signals.sort_by(|one, other| one.signal_key.cmp(&other.signal_key));
+        Ok(signals)
     }
 
     /// Records a research signal, replacing an existing one with the same key and day.

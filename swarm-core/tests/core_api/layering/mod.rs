@@ -89,7 +89,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-maintenance/src",
         &[
-            "directory",
+            "directory outage",
             "job",
             "acts applications briefs clocks log mail sessions tenant_tasks webhooks witnesses",
             ITSELF,
@@ -107,6 +107,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "cache",
             "site",
             "request",
+            "desk",
             "pages",
             "discovery",
             "routes",

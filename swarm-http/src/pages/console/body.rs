@@ -1,7 +1,7 @@
 //! Request bodies of the API, built from forms.
 
 use swarm_core::Timestamp;
-use swarm_core::json::{Json, Object};
+use swarm_core::json::{Json, Object, write};
 
 use super::form::FormData;
 
@@ -78,13 +78,116 @@ impl<'a> Body<'a> {
         })
     }
 
+    /// The objects of a field of rows, whose columns are called `<field>-<member>[]`. The column `more` has further members
+    /// as JSON, and `was` the object that the row was made of, which stays as it is where nothing was changed.
+    pub(super) fn objects(self, field: &str, columns: &[(&'static str, &'static str)]) -> Self {
+        let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
+        let rows = self.sent.rows(&names);
+        match rows.is_empty() {
+            true => self,
+            false => self.set(field, rows.iter().map(|row| object_of(&names, row)).collect()),
+        }
+    }
+
     pub(super) fn flag(self, name: &str) -> Self {
         let is_set = !self.sent.text(name).is_empty();
         self.set(name, Json::Bool(is_set))
     }
 }
 
+/// The members of wallets and contracts that have a column of their own.
+const SHOWN_MEMBERS: [&str; 2] = ["chain", "address"];
+
+/// The cells of a row for an object with any members: those with a column, the others, and all.
+pub(super) fn cells_of(object: &Object) -> Vec<String> {
+    let mut rest = object.clone();
+    let mut cells = SHOWN_MEMBERS
+        .map(|name| match rest.take(name) {
+            Some(Json::Text(text)) => text,
+            Some(value) => write(&value),
+            None => String::new(),
+        })
+        .to_vec();
+    let is_empty = rest.members().next().is_none();
+    cells.push(if is_empty { String::new() } else { write(&rest) });
+    cells.push(write(object));
+    cells
+}
+
+/// The object of a row.
+fn object_of(names: &[&str], row: &[String]) -> Json {
+    let member =
+        |name: &str| name.trim_end_matches("[]").rsplit('-').next().unwrap_or_default().to_owned();
+    let mut object = Object::default();
+    let mut more = Object::default();
+    for (name, cell) in names.iter().map(|name| member(name)).zip(row) {
+        match name.as_str() {
+            "was" => {
+                let was = Json::read(cell.as_bytes()).map(Json::into_object).unwrap_or_default();
+                if !cell.is_empty() && cells_of(&was) == row {
+                    return Json::Object(was);
+                }
+            }
+            _ if cell.is_empty() => {}
+            "more" => match Json::read(cell.as_bytes()) {
+                Ok(Json::Object(members)) => more = members,
+                // The API refuses a text in place of an object.
+                _ => return Json::from(cell.as_str()),
+            },
+            "valueUsd" | "pct" => {
+                let value = Json::read(cell.as_bytes());
+                object.set(&name, value.unwrap_or_else(|_| Json::from(cell.as_str())));
+            }
+            _ => object.set(&name, Json::from(cell.as_str())),
+        }
+    }
+    for (name, value) in more.members() {
+        object.set(name, value.clone());
+    }
+    Json::Object(object)
+}
+
 /// The empty body of a request without fields.
 pub(super) fn nothing(_: &[String], _: &FormData) -> Json {
     Json::from([])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: [(&str, &str); 4] =
+        [("w-chain[]", "Chain"), ("w-address[]", "Address"), ("w-more[]", "More"), ("w-was[]", "")];
+
+    fn body(rows: &[[&str; 4]]) -> String {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        for row in rows {
+            for ((name, _), cell) in COLUMNS.iter().zip(row) {
+                form.append_pair(name, cell);
+            }
+        }
+        let sent = FormData::read(form.finish().as_bytes());
+        write(&Body::of(&sent).objects("w", &COLUMNS).json())
+    }
+
+    #[test]
+    fn object_of_an_unchanged_row_stays_digit_for_digit() {
+        let was = r#"{"label":"a","address":"0x1","weight":1.50,"chain":5}"#;
+        let object = Json::read(was.as_bytes()).unwrap().into_object();
+        let cells = cells_of(&object);
+        assert_eq!(cells, ["5", "0x1", r#"{"label":"a","weight":1.50}"#, was]);
+        let row: Vec<_> = cells.iter().map(String::as_str).collect();
+        let [chain, address, more, was] = row[..] else { panic!("four cells") };
+        assert_eq!(
+            body(&[[chain, address, more, was], ["", "", "", ""]]),
+            format!("{{\"w\":[{was}]}}")
+        );
+        let changed = body(&[["base", address, more, was]]);
+        assert_eq!(
+            changed,
+            r#"{"w":[{"chain":"base","address":"0x1","label":"a","weight":1.50}]}"#
+        );
+        assert_eq!(body(&[["", "", "", was]]), "{}", "a row that was emptied is removed");
+        assert_eq!(body(&[["base", "", "no json", ""]]), r#"{"w":["no json"]}"#);
+    }
 }

@@ -8,12 +8,12 @@ use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, Refusal};
 use tokio::time::Instant;
 
-use super::acts::{Act, Confirmation};
+use super::acts::{Act, Preview};
 use super::confirm::{self, Proof};
 use super::context::{
     ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
-use super::form::FormData;
+use super::form::{BACK, CHOOSE, FormData};
 use super::handlers::{
     UNAVAILABLE, begin_signed_on, console_context, error_answer, page_answer, refusal_page,
     show_form_again, sign_in_and_show_form, unavailable_page, wait_text,
@@ -70,7 +70,12 @@ async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
     if !context.may(act) {
         return error_answer(&context, Refusal::NotForRole.into());
     }
-    let form = sent.text("form").to_owned();
+    let action = action(act, &context);
+    if sent.has(BACK) || sent.has(CHOOSE) {
+        let again = RefusedForm { action, sent, fault: None, fields: Vec::new() };
+        return show_again(act.page_id, context, again, None).await;
+    }
+    let form = form_name(act, &action, &sent);
     let page = location(act.page_id, &context);
     match context.sign_in.submit_form(&form) {
         Submission::New => {}
@@ -98,17 +103,93 @@ async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
         }
         Err(error) => {
             context.sign_in.form_refused(&form);
-            let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
-            let action = fill_path(act.path, &parts);
-            show_again(
-                act.page_id,
-                context,
-                RefusedForm { action, fault: fault(&error), sent },
-                *error,
-            )
-            .await
+            let fields = refused_fields(act, &context, &sent, &error).await;
+            let fault = Some(fault(&error));
+            let refused = RefusedForm { action, fault, sent, fields };
+            show_again(act.page_id, context, refused, Some(*error)).await
         }
     }
+}
+
+/// The path that the form was sent to.
+fn action(act: &Act, context: &ConsoleContext) -> String {
+    let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
+    fill_path(act.path, &parts)
+}
+
+/// The name of a form, by which a second sending is recognized; empty if it has none. Forms of several acts and rows share
+/// the name in their field.
+fn form_name(act: &Act, action: &str, sent: &FormData) -> String {
+    match sent.text("form") {
+        "" => String::new(),
+        name => {
+            let row = act.row_field.or(act.path_field).map_or("", |field| sent.text(field));
+            format!("{name} {action} {row}")
+        }
+    }
+}
+
+/// The fields of the form that the API refuses, and why: all of them, though the API names one at a time. Each one that
+/// it names is left out of a dry run, or replaced by a value if it is required, and so the next one is found.
+async fn refused_fields(
+    act: &'static Act,
+    context: &ConsoleContext,
+    sent: &FormData,
+    error: &Answer,
+) -> Vec<(&'static str, String)> {
+    let mut found: Vec<(&'static str, String)> = Vec::new();
+    let mut bodies = bodies(act, context, sent).into_iter();
+    let (Some(body), None) = (bodies.next(), bodies.next()) else { return found };
+    let mut body = body.into_object();
+    let mut refused = refused_field(error);
+    let mut substitutes = Vec::new();
+    for _ in 0..MAX_DRY_RUNS {
+        let Some((name, why)) = refused else { break };
+        let is_new = match act.field_of(&name) {
+            Some(field) if found.iter().any(|(known, _)| *known == field) => false,
+            Some(field) => {
+                found.push((field, why));
+                true
+            }
+            None => break,
+        };
+        if is_new {
+            substitutes = SUBSTITUTES.to_vec();
+            if body.take(&name).is_none()
+                && let Some(value) = substitutes.pop()
+            {
+                body.set(&name, substitute(value));
+            }
+        } else {
+            let Some(value) = substitutes.pop() else { break };
+            body.set(&name, substitute(value));
+        }
+        let answer = ok(context.call(act, sent, Json::Object(body.clone()), true).await);
+        refused = answer.err().as_deref().and_then(refused_field);
+    }
+    found
+}
+
+/// The most dry runs that look for refused fields.
+const MAX_DRY_RUNS: usize = 40;
+
+/// Values, as JSON, one of which most required fields accept; the last one is tried first.
+const SUBSTITUTES: [&str; 4] = ["[]", "0", "\"2000-01-01\"", "\"x\""];
+
+fn substitute(json: &str) -> Json {
+    Json::read(json.as_bytes()).unwrap_or(Json::Null)
+}
+
+/// The field that a 400 of the API names, and why it was refused.
+fn refused_field(error: &Answer) -> Option<(String, String)> {
+    if error.status != StatusCode::BAD_REQUEST {
+        return None;
+    }
+    let detail = Json::read(&error.body).ok()?.into_object().text("detail").ok()?;
+    let end = detail.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))?;
+    let (name, _) = detail.split_at(end);
+    let (_, why) = detail.split_once(' ')?;
+    Some((name.to_owned(), why.trim_end_matches('.').to_owned()))
 }
 
 /// The outcome of a form that was not refused.
@@ -135,22 +216,28 @@ async fn apply(
     }
     let bodies = bodies(act, context, sent);
     let body = bodies.first().cloned().unwrap_or(Json::Null);
-    let dry_run = match act.confirmation {
-        Confirmation::Never => None,
+    let dry_run = match act.preview {
+        Preview::Never => None,
         _ => Some(ok(context.call(act, sent, body, true).await)?),
     };
-    if let Some(dry_run) = dry_run.filter(|dry_run| act.needs_confirmation(&dry_run.cautions)) {
-        let proof = Proof::of(act, context, session.as_deref()).await.map_err(refused)?;
-        let asked = async |fault| {
-            confirm::page(act, context, sent, (session.as_deref(), &proof), &dry_run, fault).await
+    if let Some(dry_run) = dry_run.filter(|dry_run| act.is_shown_first(&dry_run.cautions)) {
+        let proof = match act.needs_proof(&dry_run.cautions) {
+            true => Some(Proof::of(act, context, session.as_deref()).await.map_err(refused)?),
+            false => None,
         };
-        if !sent.has(proof.field()) {
+        let asked = async |fault| {
+            let asked = confirm::Asked { proof: proof.as_ref(), fault };
+            confirm::page(act, context, sent, session.as_deref(), &dry_run, asked).await
+        };
+        if !sent.has(proof.as_ref().map_or(confirm::CONFIRMED, Proof::field)) {
             let page = asked(None).await.map_err(refused)?;
             return Ok(Outcome::Unconfirmed(
                 context.with_layout(page, Some(act.page_id)).answer(StatusCode::OK),
             ));
         }
-        if let Err((error, fault)) = check_proof(context, sent, &proof).await {
+        if let Some(proof) = &proof
+            && let Err((error, fault)) = check_proof(context, sent, proof).await
+        {
             let page = asked(Some(fault)).await.map_err(refused)?;
             let page = context.with_layout(page, Some(act.page_id));
             return Ok(Outcome::Unconfirmed(with_error(error.into_answer(), page)));
@@ -159,12 +246,16 @@ async fn apply(
     let all = bodies.len();
     let mut done = 0;
     let mut last = None;
+    let mut made = None;
     for body in bodies {
         match ok(context.call(act, sent, body, false).await) {
             Ok(answer) if act.secret.is_some() => {
                 return Ok(Outcome::Done(redirect_to_secret(act, context, &answer)));
             }
-            Ok(_) => done += 1,
+            Ok(answer) => {
+                done += 1;
+                made = Some(answer);
+            }
             Err(error) if all == 1 => return Err(error),
             Err(error) => last = Some((error_text(&error), error)),
         }
@@ -173,12 +264,33 @@ async fn apply(
         let said = format!("{done} of {all} done; for the others: {fault}");
         return Err(Box::new(Answer { body: plain_error(&said), ..*error }));
     }
-    context.sign_in.set_notice(if act.each.is_some() {
-        format!("{}: {done}.", act.done)
-    } else {
-        format!("{}.", act.done)
-    });
-    Ok(Outcome::Done(location(act.next.unwrap_or(act.page_id), context)))
+    let session = made.as_ref().and_then(session_of);
+    let mut notice = match act.each {
+        Some(_) => format!("{}: {done}.", act.done),
+        None => format!("{}.", act.done),
+    };
+    if let (Some((field, next)), Some(id)) = (act.then, &session)
+        && !sent.text(field).is_empty()
+    {
+        let body = (next.body)(std::slice::from_ref(id), &FormData::default());
+        notice += &match ok(context.call_at(next, vec![id.clone()], body, false).await) {
+            Ok(_) => format!(" {}.", next.done),
+            Err(error) => format!(" But then: {}", error_text(&error)),
+        };
+    }
+    context.sign_in.set_notice(notice);
+    let next = act.next.unwrap_or(act.page_id);
+    Ok(Outcome::Done(match session {
+        Some(id) if next == PageId::Session => fill_path(next.path(), &[&id]),
+        _ => location(next, context),
+    }))
+}
+
+/// The id of the session in an answer.
+fn session_of(answer: &Answer) -> Option<String> {
+    let session = Json::read(&answer.body).ok()?.into_object().take("session")?;
+    let id = session.into_object().whole_if_any("id").ok()??;
+    Some(id.to_string())
 }
 
 /// The bodies of the API's requests: one, or one for each value of a field.
@@ -252,7 +364,7 @@ async fn show_again(
     page_id: PageId,
     mut context: ConsoleContext,
     refused: RefusedForm,
-    error: Answer,
+    error: Option<Answer>,
 ) -> Answer {
     context.form_prefix = context.sign_in.new_form_prefix();
     context.refused = Some(refused);
@@ -260,6 +372,7 @@ async fn show_again(
     if page.status != StatusCode::OK {
         return page;
     }
+    let Some(error) = error else { return page };
     let (mut headers, problem) = (error.headers, error.problem);
     headers.extend(page.headers.clone());
     Answer { status: error.status, headers, problem, ..page }

@@ -1,21 +1,33 @@
-//! The confirmation page before a change that cannot be undone: it shows what would change, and asks for the token again, or
-//! for the name of what will change.
+//! The page before a change that is public or cannot be undone: it shows what would change, as a dry run judges it, and
+//! asks for the token again, or for the name of what will change, if the change cannot be undone.
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{Session, SessionState};
+use swarm_core::domain::{MemoId, Session, SessionState, SubjectId};
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::Caution;
 
-use super::acts::Act;
+use super::acts::{ANNUL_OUTCOME, Act, CONVENE, RETRACT_MEMO, WITHDRAW, WITHDRAW_DAY};
 use super::context::ConsoleContext;
-use super::form::{Field, FormData, FormView};
-use super::layout::{Block, Page, quoted};
+use super::form::{Button, Field, FormData, FormView};
+use super::layout::{Block, Page, count, quoted};
 use super::page_id::PageId;
-use crate::pages::Markup;
+use super::table::Table;
 use crate::pages::lists;
 use crate::pages::markup::named;
 use crate::pages::stage_text;
+use crate::pages::{Markup, charts};
+use crate::request::parameters::number;
 use crate::response::{Answer, ApiError};
+
+/// The field of a form that was sent from this page.
+pub(super) const CONFIRMED: &str = "confirmed";
+
+/// What the page asks for.
+pub(super) struct Asked<'a> {
+    pub(super) proof: Option<&'a Proof>,
+    /// Why the proof was refused.
+    pub(super) fault: Option<String>,
+}
 
 /// What an operator gives to confirm a change.
 pub(super) enum Proof {
@@ -71,85 +83,217 @@ pub(super) async fn page(
     act: &'static Act,
     context: &ConsoleContext,
     sent: &FormData,
-    (session, proof): (Option<&Session>, &Proof),
+    session: Option<&Session>,
     dry_run: &Answer,
-    fault: Option<String>,
+    asked: Asked<'_>,
 ) -> Result<Page, ApiError> {
-    let then = match proof {
-        Proof::Token => "give your token",
-        Proof::Typed(_) => "confirm it",
-    };
-    let mut page = Page::new(format!("{}?", act.button)).with_lead(format!(
-        "Nothing is changed yet. This cannot be undone: look at what will change, then {then}."
-    ));
+    let mut page = Page::new(format!("{}?", act.button)).with_lead(match asked.proof {
+        Some(proof) => {
+            let then = match proof {
+                Proof::Token => "give your token",
+                Proof::Typed(_) => "confirm it",
+            };
+            format!(
+                "Nothing is changed yet. This cannot be undone: look at what will change, then {then}."
+            )
+        }
+        None => {
+            "Nothing is changed yet. Look at what will change, then confirm it.".to_owned()
+        }
+    });
     let body = Json::read(&dry_run.body).map(Json::into_object).unwrap_or_default();
-    let mut record = match act.page_id {
-        PageId::Session => of_session(context, session, body).await?,
+    let Changes { mut record, rows } = match (act.page_id, session) {
+        (PageId::Session, Some(session)) => of_session(act, context, session, body).await?,
+        (PageId::Convene, _) => of_convening(context, body).await?,
         _ => plain(act, context, sent).await?,
     };
     let what_happens = |caution: &Caution| ("What happens", quoted(&caution.message));
     record.extend(dry_run.cautions.iter().map(what_happens));
     page.blocks.push(Block::Record(record));
+    if !rows.is_empty() {
+        let row = |(name, now, then): (&str, String, String)| {
+            vec![
+                Markup::text(name),
+                quoted(&now),
+                Markup(format!("<strong>{}</strong>", quoted(&then))),
+            ]
+        };
+        let rows = rows.into_iter().map(row).collect();
+        let head = vec!["What", "Now", "Then"];
+        page.table(Table { label: "What will change", head, rows, empty: "" });
+    }
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
-    let form = context.form(act, &parts, vec![proof.form_field()]);
+    let field = asked.proof.map(|proof| Field { fault: asked.fault, ..proof.form_field() });
+    let confirmed = asked.proof.is_none().then(|| (CONFIRMED.to_owned(), "yes".to_owned()));
+    let button = Button::new(act.button);
+    let button = if act.is_destructive { button } else { button.primary() };
+    let form = context.form(act, &parts, field.into_iter().collect());
     page.form(form.map(|form| FormView {
-        hidden: form.hidden.into_iter().chain(act.fields_of(sent)).collect(),
-        fault: fault.clone(),
+        hidden: form.hidden.into_iter().chain(act.fields_of(sent)).chain(confirmed).collect(),
+        buttons: vec![button, Button::cancel()],
         is_inline: false,
         ..form
     }));
-    page.fault = fault;
     Ok(page)
 }
 
-type Record = Vec<(&'static str, Markup)>;
+/// What an act would change.
+struct Changes {
+    /// What it is about.
+    record: Vec<(&'static str, Markup)>,
+    /// What differs: its name, what it is now, and what it would be.
+    rows: Vec<(&'static str, String, String)>,
+}
+
+impl Changes {
+    fn add(&mut self, name: &'static str, now: String, then: String) {
+        if now != then {
+            self.rows.push((name, now, then));
+        }
+    }
+}
 
 /// A session, with the figures that an aggregation would write.
 async fn of_session(
+    act: &Act,
     context: &ConsoleContext,
-    session: Option<&Session>,
+    session: &Session,
     mut dry_run: Object,
-) -> Result<Record, ApiError> {
-    let Some(session) = session else { return Ok(Vec::new()) };
+) -> Result<Changes, ApiError> {
     let subject = lists::subject(context.request.tenant(), &session.subject_id).await?;
-    let mut after = object(&mut dry_run, "session");
-    let mut record =
-        vec![("Session", quoted(&format!("{}: {}, {}", session.id, subject.1, session.date)))];
-    let state = after.text("state").ok().and_then(|text| SessionState::parse(&text));
-    if let Some(state) = state.filter(|state| *state != session.state) {
-        let [before, state] = [session.state, state].map(stage_text::state_word);
-        record.push(("State", Markup::text(&format!("{before} becomes {state}"))));
+    let name = format!("{}: {}, {}", session.id, subject.1, session.date);
+    let record = vec![("Session", quoted(&name))];
+    let mut changes = Changes { record, rows: Vec::new() };
+    let state = stage_text::state_word(session.state).to_owned();
+    if act.path == WITHDRAW.path {
+        changes.add("State", state, "as if it had never been convened".to_owned());
+        return Ok(changes);
     }
-    let mut snapshot = object(&mut after, "snapshot");
+    let mut after = object(&mut dry_run, "session");
+    let then = state_of(&mut after).map_or_else(|| state.clone(), ToOwned::to_owned);
+    changes.add("State", state, then);
+    let to = deadline_of(&mut after);
+    let closes =
+        |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| context.times.time_text(at));
+    if to != session.window_closes_at {
+        let left = to.and_then(|to| context.times.left(to));
+        let left = match (to, left) {
+            (None, _) => "the window stays open".to_owned(),
+            (Some(_), Some(left)) => format!("{left} are left then"),
+            (Some(_), None) => "the window closes at once".to_owned(),
+        };
+        changes.add(
+            "Deadline",
+            closes(session.window_closes_at),
+            format!("{}: {left}", closes(to)),
+        );
+    } else if act.token != super::acts::Token::Never {
+        changes.record.push(("Deadline", Markup::text(&closes(session.window_closes_at))));
+    }
+    let quorum = after.whole_if_any("quorum").ok().flatten();
+    let quorum_text = |quorum: Option<u64>| quorum.map_or("none".to_owned(), |it| it.to_string());
+    changes.add("Quorum", quorum_text(session.quorum.map(u64::from)), quorum_text(quorum));
+    let roster = session.roster.as_ref().map(|roster| roster.entries().len());
+    changes.add("Roster", roster_text(roster), roster_text(roster_of(&mut after)));
+    figures(session, &mut after, &mut changes);
+    outcome(act, session, &mut after, &mut changes);
+    if after.has("voided") && session.voided.is_none() {
+        changes.add("Its result", "counts".to_owned(), "counts for nothing".to_owned());
+    }
+    Ok(changes)
+}
+
+/// The figures of the snapshot, where there is none yet.
+fn figures(session: &Session, after: &mut Object, changes: &mut Changes) {
+    if session.snapshot.is_some() {
+        return;
+    }
+    let mut snapshot = object(after, "snapshot");
     let mut participation = object(&mut snapshot, "participation");
     let mut consensus = object(&mut snapshot, "consensus");
     let members = participation.number_if_any("members").ok().flatten();
-    record.extend(members.map(|members| ("Takes that count", Markup::text(&members.to_string()))));
+    if let Some(members) = members {
+        changes.add("Takes that count", "none".to_owned(), members.to_string());
+    }
     if let (Ok(stance), Ok(score)) = (consensus.text("stance"), consensus.number("score")) {
-        record.push(("Consensus", Markup::text(&format!("{score:.2}, {stance}"))));
+        changes.add("Result", "none".to_owned(), format!("{}, {stance}", charts::signed(score)));
     }
-    let closes =
-        |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| context.times.time_text(at));
-    let to = after.text_if_any("windowClosesAt").ok().flatten();
-    let to = to.and_then(|to| Timestamp::parse("windowClosesAt", &to).ok());
-    record.push(("Deadline", Markup::text(&closes(session.window_closes_at))));
-    if to != session.window_closes_at {
-        let left = to.and_then(|to| context.times.left(to));
-        let left = left
-            .map_or("the window closes at once".to_owned(), |left| format!("{left} are left then"));
-        record.push(("New deadline", Markup::text(&format!("{}: {left}", closes(to)))));
+}
+
+fn outcome(act: &Act, session: &Session, after: &mut Object, changes: &mut Changes) {
+    let recorded = session.outcome.as_ref().map(|outcome| outcome.value.map(|value| value.get()));
+    let text = |outcome: Option<Option<f64>>| match outcome {
+        None => "none".to_owned(),
+        Some(None) => "annulled".to_owned(),
+        Some(Some(value)) => charts::signed(value),
+    };
+    let mut outcome = object(after, "outcome");
+    let value = outcome.number_if_any("value").ok().flatten();
+    let then = match value {
+        Some(value) => Some(Some(value)),
+        None if act.path == ANNUL_OUTCOME.path => Some(None),
+        None => recorded,
+    };
+    changes.add("Outcome", text(recorded), text(then));
+}
+
+/// The terms of a session that is convened.
+async fn of_convening(context: &ConsoleContext, mut dry_run: Object) -> Result<Changes, ApiError> {
+    let mut after = object(&mut dry_run, "session");
+    let subject = after.text("subjectId").unwrap_or_default();
+    let subject = match SubjectId::parse(subject.clone()) {
+        Ok(id) => lists::subject(context.request.tenant(), &id).await?.1,
+        Err(_) => subject,
+    };
+    let state = state_of(&mut after).unwrap_or_default().to_owned();
+    let closes = deadline_of(&mut after);
+    let quorum = after.whole_if_any("quorum").ok().flatten();
+    let rows = [
+        ("Day", after.text("date").unwrap_or_default()),
+        ("State", state),
+        ("Deadline", closes.map_or("none".to_owned(), |at| context.times.time_text(at))),
+        ("Roster", roster_text(roster_of(&mut after))),
+        ("Quorum", quorum.map_or("none".to_owned(), |quorum| quorum.to_string())),
+    ];
+    let row = |(name, then)| (name, "no session".to_owned(), then);
+    Ok(Changes {
+        record: vec![("Subject", quoted(&subject))],
+        rows: rows.into_iter().map(row).collect(),
+    })
+}
+
+/// The name of a record's state.
+fn state_of(session: &mut Object) -> Option<&'static str> {
+    let state = SessionState::parse(&session.text("state").ok()?)?;
+    Some(stage_text::state_word(state))
+}
+
+fn deadline_of(session: &mut Object) -> Option<Timestamp> {
+    let text = session.text_if_any("windowClosesAt").ok().flatten()?;
+    Timestamp::parse("windowClosesAt", &text).ok()
+}
+
+/// How many members a record lists, if it has a roster.
+fn roster_of(session: &mut Object) -> Option<usize> {
+    match session.take("roster") {
+        Some(Json::List(rows)) => Some(rows.len()),
+        _ => None,
     }
-    Ok(record)
+}
+
+fn roster_text(members: Option<usize>) -> String {
+    members.map_or("none: every member may file".to_owned(), |it| count(it, "member", "members"))
 }
 
 fn object(of: &mut Object, name: &str) -> Object {
     of.take(name).map(Json::into_object).unwrap_or_default()
 }
 
-/// The record of a change of a member, a key or the store.
-async fn plain(act: &Act, context: &ConsoleContext, sent: &FormData) -> Result<Record, ApiError> {
+/// A change of a member, a key, the store, a memo or the committee.
+async fn plain(act: &Act, context: &ConsoleContext, sent: &FormData) -> Result<Changes, ApiError> {
     let tenant = context.request.tenant();
-    let mut record = Vec::new();
+    let mut changes = Changes { record: Vec::new(), rows: Vec::new() };
+    let record = &mut changes.record;
     if act.page_id == PageId::Member
         && let Ok(id) = swarm_core::MemberId::parse(context.part(0).to_owned())
     {
@@ -162,12 +306,23 @@ async fn plain(act: &Act, context: &ConsoleContext, sent: &FormData) -> Result<R
             let key = if key.is_empty() { "stays" } else { key };
             record.push(("Public key", quoted(key)));
         }
+    } else if act.path == RETRACT_MEMO.path {
+        let id = number(sent.text("memo")).map(MemoId);
+        if let Some(memo) = match id {
+            Some(id) => tenant.find_memo(id).await?,
+            None => None,
+        } {
+            record.push(("Memo", quoted(&lists::memo_title(&memo))));
+        }
+        changes.add("Its page", "shows it".to_owned(), "reads 404".to_owned());
+    } else if act.path == WITHDRAW_DAY.path {
+        record.push(("Day", quoted(sent.text("date"))));
     } else if !context.part(0).is_empty() {
         record.push(("Member", quoted(context.part(0))));
-    } else {
+    } else if act.page_id != CONVENE.page_id {
         let size = tenant.log_size().await?;
         record.push(("Log", Markup::text(&format!("{} entries", size.0))));
         record.push(("Now", Markup::text(&context.times.time_text(context.times.now))));
     }
-    Ok(record)
+    Ok(changes)
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::acts::Act;
 use super::cookie::Cookie;
-use super::form::{Field, FormData, FormView};
+use super::form::{Button, Field, FormData, FormView, Panel, Panels};
 use super::layout::Page;
 use super::page_id::PageId;
 use super::same_origin::is_same_origin;
@@ -44,12 +44,25 @@ pub(crate) struct ConsoleContext {
     pub(super) refused: Option<RefusedForm>,
 }
 
-/// A form that was refused.
+/// A form that is shown again, as it was typed.
 pub(super) struct RefusedForm {
     /// The path that the form was sent to.
     pub(super) action: String,
     pub(super) sent: FormData,
-    pub(super) fault: String,
+    /// Why it was refused, if it was.
+    pub(super) fault: Option<String>,
+    /// The refused fields, and why each was refused.
+    pub(super) fields: Vec<(&'static str, String)>,
+}
+
+impl RefusedForm {
+    /// The field with the submitted value, and why it was refused.
+    fn typed(&self, field: Field) -> Field {
+        let refused = self.fields.iter().find(|(name, _)| *name == field.name);
+        // The API names its field; people know it by its label.
+        let fault = refused.map(|(_, why)| format!("{} {why}.", field.label));
+        Field { fault, ..field.typed(&self.sent) }
+    }
 }
 
 /// Refuses a request that must not be of a sign-in: over plain HTTP, or for a change from another site. Returns the
@@ -131,15 +144,26 @@ impl ConsoleContext {
         body: Json,
         is_dry_run: bool,
     ) -> Reply {
+        let path = match act.path_field {
+            Some(field) => vec![sent.text(field).to_owned()],
+            None => self.request.path.clone(),
+        };
+        self.call_at(act, path, body, is_dry_run).await
+    }
+
+    /// Runs the handler of an act's API route at these parameters of its path, and returns its answer.
+    pub(super) async fn call_at(
+        &self,
+        act: &Act,
+        path: Vec<String>,
+        body: Json,
+        is_dry_run: bool,
+    ) -> Reply {
         let handler = act.route((self.routes)()).map(|route| &route.handler);
         let Some(Handler::Tenant(handler)) = handler else {
             return Err(RequestError::Internal.into());
         };
         let request = &self.request;
-        let path = match act.path_field {
-            Some(field) => vec![sent.text(field).to_owned()],
-            None => request.path.clone(),
-        };
         let called = RequestContext {
             site: request.site.clone(),
             served: request.served.clone(),
@@ -177,24 +201,88 @@ impl ConsoleContext {
         self.may(act).then(|| self.form_at(act.button, fill_path(act.path, parts), fields))
     }
 
-    fn form_at(&self, button: &str, action: String, fields: Vec<Field>) -> FormView {
-        let refused = self.refused.as_ref().filter(|refused| refused.action == action);
+    /// The form of an act on a row: `value` is sent as this field.
+    pub(super) fn row_form(
+        &self,
+        act: &'static Act,
+        field: &'static str,
+        value: &str,
+    ) -> Option<FormView> {
+        let mut form = self.form(act, &[], Vec::new())?;
+        form.hidden.push((field.to_owned(), value.to_owned()));
+        Some(form)
+    }
+
+    /// The acts among these that the role may do, with one set of fields; `None` if there is none.
+    pub(super) fn panel(
+        &self,
+        (summary, lead): (&'static str, &'static str),
+        acts: &[&'static Act],
+        fields: Vec<Field>,
+    ) -> Option<Panel> {
+        let parts: Vec<_> = self.request.path.iter().map(String::as_str).collect();
+        let acts = acts.iter().filter(|act| self.may(act));
+        let acts: Vec<_> = acts.map(|act| (act, fill_path(act.path, &parts))).collect();
+        let is_of = |refused: &&RefusedForm| acts.iter().any(|(_, path)| *path == refused.action);
+        let refused = self.refused.as_ref().filter(is_of);
         let fields = match refused {
-            Some(refused) => fields.into_iter().map(|field| field.typed(&refused.sent)).collect(),
+            Some(refused) => fields.into_iter().map(|field| refused.typed(field)).collect(),
             None => fields,
         };
+        let is_back = refused.is_some();
+        let buttons: Vec<_> =
+            acts.into_iter().map(|(act, path)| Button::new(act.button).at(path)).collect();
+        (!buttons.is_empty()).then_some(Panel {
+            summary,
+            lead,
+            fields,
+            table: None,
+            buttons,
+            is_back,
+        })
+    }
+
+    /// One form of several acts, which share a note.
+    pub(super) fn panels(
+        &self,
+        primary: Option<Panel>,
+        others: impl IntoIterator<Item = Option<Panel>>,
+    ) -> Panels {
+        let others: Vec<_> = others.into_iter().flatten().collect();
+        let note = Field::note().with_hint("For whichever act you send.");
+        let note = match &self.refused {
+            Some(refused) => refused.typed(note),
+            None => note,
+        };
+        let hidden = self.hidden_fields(String::new());
+        Panels { id: String::new(), hidden, primary, note, others }
+    }
+
+    /// The name of a form, and the record that its page shows.
+    fn hidden_fields(&self, action: String) -> Vec<(String, String)> {
         let name = ("form".to_owned(), format!("{}{action}", self.form_prefix));
         let seen = self.record_digest.iter().map(|seen| ("seen".to_owned(), seen.clone()));
+        [name].into_iter().chain(seen).collect()
+    }
+
+    fn form_at(&self, button: &str, action: String, fields: Vec<Field>) -> FormView {
+        let refused = self.refused.as_ref().filter(|refused| refused.action == action);
+        let is_inline = fields.is_empty();
+        let fields = match refused {
+            Some(refused) => fields.into_iter().map(|field| refused.typed(field)).collect(),
+            None => fields,
+        };
         FormView {
             id: String::new(),
             method: "post",
+            summary: None,
             lead: None,
-            hidden: [name].into_iter().chain(seen).collect(),
-            is_inline: fields.is_empty(),
+            hidden: self.hidden_fields(action.clone()),
+            is_inline,
             fields,
             table: None,
-            buttons: vec![(button.to_owned(), None)],
-            fault: refused.map(|refused| refused.fault.clone()),
+            buttons: vec![Button::new(button)],
+            is_back: refused.is_some(),
             action,
         }
     }
@@ -205,12 +293,13 @@ impl ConsoleContext {
             id: String::new(),
             action: action.to_owned(),
             method: "get",
+            summary: None,
             lead: None,
             hidden: Vec::new(),
             fields,
             table: None,
-            buttons: vec![(button.to_owned(), None)],
-            fault: None,
+            buttons: vec![Button::new(button)],
+            is_back: false,
             is_inline: false,
         }
     }
@@ -226,7 +315,7 @@ impl ConsoleContext {
             signs_out: !self.is_signed_on(),
             sections: sections.map(|at| (at.path(), at.name(), section == Some(*at))).collect(),
             notice: page.notice.or_else(|| self.sign_in.take_notice()),
-            fault: page.fault.or_else(|| self.refused.as_ref().map(|it| it.fault.clone())),
+            fault: page.fault.or_else(|| self.refused.as_ref().and_then(|it| it.fault.clone())),
             ..page
         }
     }

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use crate::pages::Markup;
+use crate::pages::markup::escape;
 
 /// The field that marks a form whose token signs the operator in.
 pub(super) const SIGNING_IN: &str = "signing-in";
@@ -34,6 +35,21 @@ impl FormData {
         self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
+    /// The rows of the fields with these names, without those in which all that can be typed is empty.
+    pub(super) fn rows(&self, names: &[&str]) -> Vec<Vec<String>> {
+        let columns: Vec<Vec<&str>> = names.iter().map(|name| self.all(name).collect()).collect();
+        let length = columns.iter().map(Vec::len).max().unwrap_or_default();
+        let row = |at: usize| -> Vec<String> {
+            let cell =
+                |column: &Vec<&str>| column.get(at).map_or("", |cell| cell.trim()).to_owned();
+            columns.iter().map(cell).collect()
+        };
+        let is_typed =
+            |(name, cell): (&&str, &String)| !name.ends_with("-was[]") && !cell.is_empty();
+        let is_row = |row: &Vec<String>| names.iter().zip(row).any(is_typed);
+        (0..length).map(row).filter(is_row).collect()
+    }
+
     /// All fields with their values, in the order in which they were sent.
     pub(super) fn fields(&self) -> impl Iterator<Item = &(String, String)> {
         self.0.iter()
@@ -46,17 +62,75 @@ pub(crate) struct FormView {
     pub(crate) id: String,
     pub(crate) action: String,
     pub(crate) method: &'static str,
+    /// What it is called, where it is folded until it is opened.
+    pub(crate) summary: Option<String>,
     pub(crate) lead: Option<Markup>,
     pub(crate) hidden: Vec<(String, String)>,
     pub(crate) fields: Vec<Field>,
     /// Rows to choose from, before the fields.
     pub(crate) table: Option<Table>,
-    /// Labels, each with the path that the form is sent to, where that is not `action`.
-    pub(crate) buttons: Vec<(String, Option<String>)>,
-    pub(crate) fault: Option<String>,
+    pub(crate) buttons: Vec<Button>,
+    /// Whether the form was refused, or comes back as it was typed.
+    pub(crate) is_back: bool,
     /// A form of one button, set in a line with others.
     pub(crate) is_inline: bool,
 }
+
+/// A button that sends a form.
+pub(crate) struct Button {
+    pub(crate) label: String,
+    /// The path that the form is sent to, where that is not its own.
+    pub(crate) path: Option<String>,
+    /// A field that is sent with the form.
+    pub(crate) sends: Option<(&'static str, String)>,
+    /// Whether it is filled. A page has one such button at most.
+    pub(crate) is_primary: bool,
+}
+
+impl Button {
+    pub(super) fn new(label: &str) -> Self {
+        Self { label: label.to_owned(), path: None, sends: None, is_primary: false }
+    }
+
+    pub(super) fn primary(self) -> Self {
+        Self { is_primary: true, ..self }
+    }
+
+    pub(super) fn at(self, path: String) -> Self {
+        Self { path: Some(path), ..self }
+    }
+
+    pub(super) fn sending(self, name: &'static str, value: impl Into<String>) -> Self {
+        Self { sends: Some((name, value.into())), ..self }
+    }
+
+    /// The button that leads back to the form, as it was typed.
+    pub(super) fn cancel() -> Self {
+        Self::new("Cancel").sending(BACK, "yes")
+    }
+
+    /// The button in a cell of a table.
+    pub(super) fn markup(&self) -> Markup {
+        let attribute = |name: &str, value: &str| format!(" {name}=\"{}\"", escape(value));
+        let path = self.path.as_deref().map(|path| attribute("formaction", path));
+        let sends = self.sends.as_ref();
+        let sends = sends.map(|(name, value)| attribute("name", name) + &attribute("value", value));
+        let attributes: String = path.into_iter().chain(sends).collect();
+        let label = escape(&self.label);
+        Markup(format!("<button type=\"submit\" class=\"other\"{attributes}>{label}</button>"))
+    }
+
+    /// Whether the browser sends the form whatever its fields hold.
+    pub(crate) fn is_unchecked(&self) -> bool {
+        self.sends.as_ref().is_some_and(|(name, _)| [BACK, CHOOSE].contains(name))
+    }
+}
+
+/// The field that asks for the form again, as it was typed.
+pub(super) const BACK: &str = "back";
+
+/// The field that asks for the form again, with all boxes set or none.
+pub(super) const CHOOSE: &str = "choose";
 
 impl FormView {
     /// Whether the form only searches.
@@ -68,6 +142,67 @@ impl FormView {
     pub(crate) fn is_short(&self) -> bool {
         let is_line = |field: &Field| matches!(field.kind, Kind::Input(_) | Kind::Choice);
         (1..=2).contains(&self.fields.len()) && self.fields.iter().all(is_line)
+    }
+
+    /// Whether a button for the boxes stands before that of the form, which the key Enter would press.
+    pub(crate) fn has_chooser(&self) -> bool {
+        self.fields.iter().any(|field| field.chooser.is_some())
+    }
+
+    /// The form with its first button filled.
+    pub(super) fn primary(mut self) -> Self {
+        if let Some(button) = self.buttons.first_mut() {
+            button.is_primary = true;
+        }
+        self
+    }
+
+    /// The form, folded under this name until it is opened.
+    pub(super) fn folded(self, summary: &str) -> Self {
+        Self { summary: Some(summary.to_owned()), is_inline: false, ..self }
+    }
+
+    pub(super) fn with_lead(self, lead: &str) -> Self {
+        Self { lead: Some(Markup::text(lead)), is_inline: false, ..self }
+    }
+}
+
+/// The acts on one record, which are sent with one form: they share a note.
+pub(crate) struct Panels {
+    /// The id of the form.
+    pub(crate) id: String,
+    pub(crate) hidden: Vec<(String, String)>,
+    /// The act that comes next.
+    pub(crate) primary: Option<Panel>,
+    pub(crate) note: Field,
+    /// The other acts, each folded until it is opened.
+    pub(crate) others: Vec<Panel>,
+}
+
+/// An act of [`Panels`], or several that have the same fields.
+pub(crate) struct Panel {
+    pub(crate) summary: &'static str,
+    /// What the act means, in one sentence.
+    pub(crate) lead: &'static str,
+    pub(crate) fields: Vec<Field>,
+    /// Rows, each with a button.
+    pub(crate) table: Option<Table>,
+    pub(crate) buttons: Vec<Button>,
+    /// Whether its form was refused, or comes back as it was typed.
+    pub(crate) is_back: bool,
+}
+
+impl Panels {
+    /// All fields, in their order on the page.
+    pub(super) fn fields_mut(&mut self) -> Vec<&mut Field> {
+        let Self { primary, note, others, .. } = self;
+        let first = primary.iter_mut().flat_map(|panel| &mut panel.fields);
+        first.chain([note]).chain(others.iter_mut().flat_map(|panel| &mut panel.fields)).collect()
+    }
+
+    /// Whether there is an act.
+    pub(super) fn has_acts(&self) -> bool {
+        self.primary.is_some() || !self.others.is_empty()
     }
 }
 
@@ -82,6 +217,18 @@ pub(crate) struct Field {
     pub(crate) is_required: bool,
     /// Values, labels, and whether they are chosen.
     pub(crate) options: Vec<(String, String, bool)>,
+    /// Values to pick from, with labels, of a field whose value is typed.
+    pub(crate) suggestions: Vec<(String, String)>,
+    /// The path of the form whose boxes are set or cleared together.
+    pub(crate) chooser: Option<String>,
+    /// The columns of a field of rows: names and labels.
+    pub(crate) columns: &'static [(&'static str, &'static str)],
+    /// The cells of a field of rows.
+    pub(crate) rows: Vec<Vec<String>>,
+    /// Why the value was refused.
+    pub(crate) fault: Option<String>,
+    /// Whether the page opens at this field.
+    pub(crate) has_focus: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,6 +243,8 @@ pub(crate) enum Kind {
     Several,
     /// Yes or no.
     Flag,
+    /// Rows of inputs.
+    Rows,
 }
 
 impl Kind {
@@ -118,8 +267,32 @@ impl Kind {
 
 impl Field {
     pub(super) fn new(kind: Kind, name: &'static str, label: &str) -> Self {
-        let (label, value) = (label.to_owned(), String::new());
-        Self { name, label, kind, value, hint: None, is_required: false, options: Vec::new() }
+        Self {
+            name,
+            label: label.to_owned(),
+            kind,
+            value: String::new(),
+            hint: None,
+            is_required: false,
+            options: Vec::new(),
+            suggestions: Vec::new(),
+            chooser: None,
+            columns: &[],
+            rows: Vec::new(),
+            fault: None,
+            has_focus: false,
+        }
+    }
+
+    /// Rows of inputs, and some empty ones.
+    pub(super) fn rows(
+        name: &'static str,
+        label: &str,
+        columns: &'static [(&'static str, &'static str)],
+        mut rows: Vec<Vec<String>>,
+    ) -> Self {
+        rows.resize(rows.len() + EMPTY_ROWS, vec![String::new(); columns.len()]);
+        Self { columns, rows, ..Self::new(Kind::Rows, name, label) }
     }
 
     pub(super) fn text(name: &'static str, label: &str) -> Self {
@@ -177,9 +350,42 @@ impl Field {
         Self { is_required: true, ..self }
     }
 
+    /// With values to pick from, and their labels.
+    pub(super) fn with_suggestions(self, suggestions: Vec<(String, String)>) -> Self {
+        Self { suggestions, ..self }
+    }
+
+    /// With buttons that set or clear all boxes, of a form that is sent to this path.
+    pub(super) fn with_chooser(self, path: String) -> Self {
+        Self { chooser: Some(path), ..self }
+    }
+
+    /// The columns that are shown: others are sent back as they came.
+    pub(crate) fn shown_columns(&self) -> impl Iterator<Item = &(&'static str, &'static str)> {
+        self.columns.iter().filter(|(_, label)| !label.is_empty())
+    }
+
+    /// The cells of a row: name, label and value.
+    pub(crate) fn cells<'a>(
+        &self,
+        row: &'a [String],
+    ) -> impl Iterator<Item = (&'static str, &'static str, &'a String)> {
+        self.columns.iter().zip(row).map(|((name, label), value)| (*name, *label, value))
+    }
+
     /// The field with the submitted value.
     pub(super) fn typed(mut self, sent: &FormData) -> Self {
-        if !self.options.is_empty() {
+        if self.kind == Kind::Rows {
+            let names: Vec<_> = self.columns.iter().map(|(name, _)| *name).collect();
+            let rows = sent.rows(&names);
+            if !rows.is_empty() {
+                self = Self::rows(self.name, &self.label, self.columns, rows).with_hint_of(&self);
+            }
+        } else if self.kind == Kind::Several && sent.has(CHOOSE) {
+            for (_, _, is_chosen) in &mut self.options {
+                *is_chosen = sent.text(CHOOSE) == "all";
+            }
+        } else if !self.options.is_empty() {
             for (value, _, is_chosen) in &mut self.options {
                 *is_chosen = sent.all(self.name).any(|sent| sent == value);
             }
@@ -191,6 +397,15 @@ impl Field {
         self
     }
 }
+
+impl Field {
+    fn with_hint_of(self, other: &Self) -> Self {
+        Self { hint: other.hint.clone(), ..self }
+    }
+}
+
+/// The empty rows after those of a field of rows.
+const EMPTY_ROWS: usize = 2;
 
 /// Values, labels, and whether they are chosen.
 pub(super) type Options = Vec<(String, String, bool)>;

@@ -16,7 +16,7 @@ use super::context::{
     ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
 use super::cookie::Cookie;
-use super::form::{Field, FormData, FormView, SIGNING_IN};
+use super::form::{Button, Field, FormData, FormView, SIGNING_IN};
 use super::layout::{
     Block, Page, anchor, error_text, see_other, signed_out_error, signed_out_page, with_error,
 };
@@ -288,10 +288,10 @@ pub(super) fn unavailable_page(request: &RequestContext, error: SignOnUnavailabl
 fn sign_in_page(to: &str, fault: Option<String>) -> Page {
     let to = Some(to).filter(|to| is_console_path(to));
     let hidden = to.map(|to| ("to".to_owned(), to.to_owned()));
-    let form = token_form("/operate".to_owned(), hidden.into_iter().collect(), fault.clone());
+    let form = token_form("/operate".to_owned(), hidden.into_iter().collect(), fault);
     let page = Page::new("Console")
         .with_lead("For the operators of this desk. You stay signed in for 12 hours, or 1 hour without a request.");
-    Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page }
+    Page { blocks: vec![Block::Form(Box::new(form))], ..page }
 }
 
 /// A form that asks for the token.
@@ -304,12 +304,13 @@ pub(super) fn token_form(
         id: String::new(),
         action,
         method: "post",
+        summary: None,
         lead: None,
         hidden,
-        fields: vec![Field::token()],
+        fields: vec![Field { fault, ..Field::token() }],
         table: None,
-        buttons: vec![("Sign in".to_owned(), None)],
-        fault,
+        buttons: vec![Button::new("Sign in").primary()],
+        is_back: false,
         is_inline: false,
     }
 }
@@ -370,7 +371,8 @@ pub(super) async fn show_form_again(
     let action = fill_path(act.path, &parts);
     let fault =
         "Nothing was changed: you were not signed in. Look at the form, then send it again.";
-    let refused = Some(RefusedForm { action, sent, fault: fault.to_owned() });
+    let fault = Some(fault.to_owned());
+    let refused = Some(RefusedForm { action, sent, fault, fields: Vec::new() });
     let context = console_context(request, routes, (entered.sign_in, entered.operator)).await?;
     let answer = page_answer(act.page_id, ConsoleContext { refused, ..context }).await;
     Ok(with_cookie(answer, &entered.cookie))
@@ -385,11 +387,11 @@ fn signed_out_form_page(
     (error, fault): (ApiError, Option<String>),
 ) -> Answer {
     let signing_in = (SIGNING_IN.to_owned(), "yes".to_owned());
-    let form = token_form(action, act.fields_of(sent).chain([signing_in]).collect(), fault.clone());
+    let form = token_form(action, act.fields_of(sent).chain([signing_in]).collect(), fault);
     let page = Page::new("Signed out").with_lead(
         "You are signed out, and nothing was changed. Sign in, and the form comes back as you typed it.",
     );
-    let page = Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page };
+    let page = Page { blocks: vec![Block::Form(Box::new(form))], ..page };
     with_error(error.into_answer(), signed_out_page(&request.served, page))
 }
 

@@ -5,7 +5,7 @@ use http::header::{LOCATION, REFERRER_POLICY};
 use http::{HeaderValue, StatusCode};
 use swarm_core::json::Json;
 
-use super::form::{FormView, Kind};
+use super::form::{Field, FormView, Kind, Panels};
 use super::table::Table;
 use crate::pages::markup::escape;
 use crate::pages::{Markup, html};
@@ -31,8 +31,10 @@ pub(crate) struct Page {
     pub(crate) sections: Vec<(&'static str, &'static str, bool)>,
     /// A message about the change that was just made.
     pub(crate) notice: Option<String>,
-    /// Why the submitted form was refused.
+    /// Why the submitted form was refused, unless it was because of fields of the page, which say so.
     pub(crate) fault: Option<String>,
+    /// The refused fields: their ids and labels.
+    pub(crate) refused_fields: Vec<(String, String)>,
 }
 
 /// A part of a page.
@@ -42,13 +44,48 @@ pub(crate) enum Block {
     /// Names and values.
     Record(Vec<(&'static str, Markup)>),
     Table(Table),
+    /// A table whose rows have forms of one button each.
+    ActTable(ActTable),
     Form(Box<FormView>),
+    /// The acts on one record.
+    Panels(Box<Panels>),
+    /// The stages of a session: names, and whether each is over (`None`: it is the present one); and a remark.
+    Stages(Vec<(&'static str, Option<bool>)>, Markup),
     /// Forms of one button each.
     Buttons(Vec<FormView>),
     /// A text, and forms of one button each beside it.
     Row(Markup, Vec<FormView>),
+    /// What is to be done, each with the link or form that does it. Whether it needs somebody now: then the first is filled.
+    Agenda(Vec<AgendaRow>, bool),
+    /// What needs nobody.
+    Fine(Vec<Markup>),
     /// A text to be copied.
     Secret(String),
+}
+
+/// A table whose rows have forms of one button each, in a column of their own.
+pub(crate) struct ActTable {
+    pub(crate) label: &'static str,
+    /// The columns before that of the forms.
+    pub(crate) head: Vec<&'static str>,
+    pub(crate) rows: Vec<(Vec<Markup>, Vec<FormView>)>,
+    pub(crate) empty: &'static str,
+}
+
+/// A row of an agenda.
+pub(crate) struct AgendaRow {
+    /// When it is.
+    pub(crate) when: Markup,
+    pub(crate) text: Markup,
+    pub(crate) act: AgendaAct,
+}
+
+/// What a row of an agenda offers.
+pub(crate) enum AgendaAct {
+    Nothing,
+    /// A path, and what is there.
+    Link(String, &'static str),
+    Form(Box<FormView>),
 }
 
 impl Page {
@@ -95,6 +132,11 @@ impl Page {
         }
     }
 
+    /// Adds a form that is folded until it is opened, if there is one.
+    pub(super) fn fold(&mut self, summary: &str, form: Option<FormView>) {
+        self.form(form.map(|form| form.folded(summary)));
+    }
+
     /// Adds forms of one button each, in a line.
     pub(super) fn buttons(&mut self, forms: impl IntoIterator<Item = Option<FormView>>) {
         let forms: Vec<_> = forms.into_iter().flatten().collect();
@@ -106,21 +148,57 @@ impl Page {
     /// Renders the page.
     pub(super) fn answer(mut self, status: StatusCode) -> Answer {
         let mut nth = 0;
+        let mut refused = Vec::new();
         for block in &mut self.blocks {
-            let forms: &mut [FormView] = match block {
-                Block::Form(form) => std::slice::from_mut(&mut **form),
-                Block::Buttons(forms) | Block::Row(_, forms) => forms,
-                _ => &mut [],
-            };
-            for form in forms {
+            if let Block::Panels(panels) = block {
+                nth += 1;
+                panels.id = format!("form{nth}");
+                mark_refused(&panels.id.clone(), panels.fields_mut(), &mut refused);
+            }
+            for form in block.forms_mut() {
                 nth += 1;
                 form.id = format!("form{nth}");
+                mark_refused(&form.id, form.fields.iter_mut().collect(), &mut refused);
             }
         }
+        // Each fault is told once: at its field, if the page has it.
+        if !refused.is_empty() {
+            self.fault = None;
+        }
+        self.refused_fields = refused;
         let mut answer = html(status, &self);
         // A browser sends no origin with a form of a page whose policy is no-referrer.
         answer.headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         answer
+    }
+}
+
+/// Lists the refused fields of a form. The page opens at the first of them.
+fn mark_refused(form: &str, fields: Vec<&mut Field>, refused: &mut Vec<(String, String)>) {
+    for field in fields.into_iter().filter(|field| field.fault.is_some()) {
+        field.has_focus = refused.is_empty();
+        refused.push((format!("{form}-{}", field.name), field.label.clone()));
+    }
+}
+
+impl Block {
+    fn forms_mut(&mut self) -> Vec<&mut FormView> {
+        match self {
+            Self::Form(form) => vec![&mut **form],
+            Self::Buttons(forms) | Self::Row(_, forms) => forms.iter_mut().collect(),
+            Self::ActTable(table) => table.rows.iter_mut().flat_map(|(_, forms)| forms).collect(),
+            Self::Agenda(rows, _) => rows.iter_mut().filter_map(AgendaRow::form).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl AgendaRow {
+    fn form(&mut self) -> Option<&mut FormView> {
+        match &mut self.act {
+            AgendaAct::Form(form) => Some(form),
+            _ => None,
+        }
     }
 }
 

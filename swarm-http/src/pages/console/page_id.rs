@@ -82,7 +82,7 @@ impl PageId {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Overview => "Waiting",
+            Self::Overview => "To do",
             Self::Sessions => "Sessions",
             Self::Session => "Session",
             Self::Take => "Take",

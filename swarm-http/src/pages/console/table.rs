@@ -1,6 +1,7 @@
 //! A table of a page.
 
 use crate::pages::Markup;
+
 /// A table, or a sentence where it has no rows.
 pub(crate) struct Table {
     pub(crate) label: &'static str,

@@ -1,11 +1,12 @@
 //! Exports today's briefs of a committee to a folder, for a CDN. Files are replaced atomically.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use swarm_core::domain::committee::{CommitteeBrief, CommitteeMemberId, Generation};
@@ -33,13 +34,43 @@ pub(crate) fn folders(tables: &[TenantTable]) -> Result<Exports, Failure> {
         }
         let id = TenantId::parse(table.id.as_str());
         let id = id.map_err(|invalid| format!("tenants: {:?}: id: {}", table.id, invalid.rule))?;
-        exports.insert(id, Export { folder, origin });
+        let mode = table.committee.export_mode.as_deref().map(mode_of).transpose();
+        let mode = mode
+            .map_err(|fault| format!("tenants: {:?}: committee.export_mode {fault}", table.id))?;
+        exports.insert(id, Export { folder, origin, mode });
     }
     Ok(exports)
 }
 
+/// The mode that the text names, in octal.
+fn mode_of(text: &str) -> Result<u32, &'static str> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+    let mode = mode.ok_or("must be written as \"0644\"")?;
+    match (mode & 0o600, mode & 0o022) {
+        (0o600, 0) => Ok(mode),
+        (0o600, _) => Err("must not let others write"),
+        _ => Err("must let the server read and write"),
+    }
+}
+
 /// Exports by tenant.
 pub(crate) type Exports = HashMap<TenantId, Export>;
+
+/// The tenants whose briefs could not be exported the last time.
+static FAILING: Mutex<BTreeSet<TenantId>> = Mutex::new(BTreeSet::new());
+
+fn note_failure(tenant: &TenantId, is_failing: bool) {
+    let mut failing = FAILING.lock().unwrap_or_else(PoisonError::into_inner);
+    match is_failing {
+        true => drop(failing.insert(tenant.clone())),
+        false => drop(failing.remove(tenant)),
+    }
+}
+
+/// How many tenants there are whose briefs could not be exported the last time.
+pub(crate) fn failing_exports() -> u64 {
+    FAILING.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+}
 
 /// Keeps a tenant's export folder up to date, also with briefs that another server generated.
 pub(crate) struct ExportBriefs {
@@ -78,8 +109,10 @@ impl ExportBriefs {
 #[async_trait]
 impl Job<ServedTenant> for ExportBriefs {
     async fn round(&mut self, served: &ServedTenant) -> Next {
-        self.refresh(served).await.unwrap_or_else(|error| {
-            let tenant = &served.config().id;
+        let tenant = &served.config().id;
+        let refreshed = self.refresh(served).await;
+        note_failure(tenant, refreshed.is_err());
+        refreshed.unwrap_or_else(|error| {
             tracing::error!(%tenant, error = &*error, "briefs not exported");
             Next::Soon
         })
@@ -91,6 +124,8 @@ impl Job<ServedTenant> for ExportBriefs {
 pub(crate) struct Export {
     pub(crate) folder: PathBuf,
     pub(crate) origin: String,
+    /// The mode of the files. Who may read them may also enter the folder.
+    pub(crate) mode: Option<u32>,
 }
 
 impl Export {
@@ -101,19 +136,30 @@ impl Export {
             (format!("{}.json", brief.member_id), brief.text(&self.origin))
         };
         let files: Vec<_> = briefs.iter().map(|brief| file(brief)).collect();
-        let (folder, mark) = (self.folder.clone(), hex(&random_bytes()?));
-        spawn_blocking(move || write(&folder, &files, &mark)).await??;
+        let (folder, mode, mark) = (self.folder.clone(), self.mode, hex(&random_bytes()?));
+        spawn_blocking(move || write(&folder, mode, &files, &mark)).await??;
         Ok(briefs.len())
     }
 }
 
 /// Writes the files to the folder, each to a temporary file that is then renamed, and removes all other
 /// briefs. Several servers may write at once: names of temporary files contain the writer's `mark`.
-fn write(folder: &Path, files: &[(String, String)], mark: &str) -> io::Result<()> {
+fn write(
+    folder: &Path,
+    mode: Option<u32>,
+    files: &[(String, String)],
+    mark: &str,
+) -> io::Result<()> {
+    let is_new = !folder.exists();
     fs::create_dir_all(folder)?;
+    // The mode of a folder that somebody else made is theirs to set.
+    if let Some(mode) = mode.filter(|_| is_new) {
+        let of_folder = mode | 0o700 | ((mode & 0o044) >> 2);
+        fs::set_permissions(folder, Permissions::from_mode(of_folder))?;
+    }
     for (name, text) in files {
         let unfinished = folder.join(format!(".{name}.{mark}"));
-        let written = write_through(&unfinished, text);
+        let written = write_through(&unfinished, mode, text);
         let placed = written.and_then(|()| fs::rename(&unfinished, folder.join(name)));
         placed.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
     }
@@ -129,9 +175,12 @@ fn write(folder: &Path, files: &[(String, String)], mark: &str) -> io::Result<()
 }
 
 /// Writes a file and syncs it, so that it is complete even after a crash.
-fn write_through(path: &Path, text: &str) -> io::Result<()> {
+fn write_through(path: &Path, mode: Option<u32>, text: &str) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
     file.write_all(text.as_bytes())?;
+    if let Some(mode) = mode {
+        file.set_permissions(Permissions::from_mode(mode))?;
+    }
     file.sync_all()
 }
 
@@ -205,7 +254,7 @@ mod tests {
             let names = ["ada.json", "bob.json"].into_iter().take(1 + writer % 2);
             let files: Vec<_> =
                 names.map(|name| (name.to_owned(), texts[writer % 2].clone())).collect();
-            (0..100).for_each(|_| write(folder.path(), &files, &writer.to_string()).unwrap());
+            (0..100).for_each(|_| write(folder.path(), None, &files, &writer.to_string()).unwrap());
         };
         std::thread::scope(|scope| {
             let writers = [0, 1, 2, 3].map(|writer| scope.spawn(move || write_often(writer)));
@@ -214,6 +263,29 @@ mod tests {
                 assert!(read.is_err() || texts.contains(&read.unwrap()));
             }
         });
+    }
+
+    #[test]
+    fn files_have_the_mode_of_the_setting() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("briefs");
+        let files = [("ada.json".to_owned(), "{}".to_owned())];
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        write(&folder, Some(0o640), &files, "a").unwrap();
+        assert_eq!((mode(&folder), mode(&folder.join("ada.json"))), (0o750, 0o640));
+        // That of a folder that is there stays.
+        write(&folder, Some(0o644), &files, "b").unwrap();
+        assert_eq!((mode(&folder), mode(&folder.join("ada.json"))), (0o750, 0o644));
+        for (text, fault) in [
+            ("644", None),
+            ("0600", None),
+            ("0666", Some("must not let others write")),
+            ("0444", Some("must let the server read and write")),
+            ("rw-r--r--", Some("must be written as \"0644\"")),
+            ("1644", Some("must be written as \"0644\"")),
+        ] {
+            assert_eq!(mode_of(text).err(), fault, "{text}");
+        }
     }
 
     /// A tenant with a committee of one member, Ada, and an export folder.
@@ -240,7 +312,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let (origin, brief) =
                 ("https://acme.example".to_owned(), folder.path().join("ada.json"));
-            let export = Export { folder: folder.path().to_owned(), origin };
+            let export = Export { folder: folder.path().to_owned(), origin, mode: None };
             let exports = Arc::new(RwLock::new(HashMap::from([(tenant.clone(), export)])));
             let config = TenantConfig::new(tenant.clone(), AdminTokens::new());
             let served = Site::single((swarm, committees), config).tenant(&tenant).unwrap();

@@ -119,6 +119,7 @@ pub(crate) struct CommitteeTable {
     pub(crate) brief_at: Option<String>,
     pub(crate) deadline: Option<String>,
     pub(crate) export_to: Option<PathBuf>,
+    pub(crate) export_mode: Option<String>,
 }
 
 /// The merged configuration.

@@ -95,7 +95,10 @@ pub(crate) async fn open(
         None => site,
     };
     Ok(OpenSite {
-        site: Arc::new(site.with_dropped_log_lines(console::lines_dropped)),
+        site: Arc::new(
+            site.with_dropped_log_lines(console::lines_dropped)
+                .with_failing_exports(brief_files::failing_exports),
+        ),
         exports: Arc::new(RwLock::new(exports)),
         hosts,
         mail: config.mail,

@@ -55,7 +55,7 @@ fn forged_requests_change_nothing() {
     let seen = Visitor::new(&client).post_as("/operate", &cross, &[("token", ADMIN)]).expect(403);
     assert!(seen.header("set-cookie").is_none());
     visitor.post_as("/operate/sign-out", &cross, &[]).expect(403);
-    visitor.get("/operate").expect(200).says("What waits");
+    visitor.get("/operate").expect(200).says("What to do");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn double_click_acts_once() {
         clicks.into_iter().map(|click| click.join().unwrap()).collect()
     });
     for seen in clicks {
-        assert_eq!((seen.status, seen.header("location")), (303, Some("/operate/sessions")));
+        assert_eq!((seen.status, seen.header("location")), (303, Some("/operate/sessions/2")));
     }
     let sessions = client.get("/api/swarm/sessions").json();
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 2);

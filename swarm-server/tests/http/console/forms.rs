@@ -46,19 +46,32 @@ fn refused_form_comes_back_with_what_was_typed() {
         ("id", ""),
         ("name", "A & B <i>"),
         ("thesisBlurb", hostile),
-        ("wallets", "no json"),
+        ("wallets-more[]", "no json"),
         ("lastReviewed", "2026-02-31"),
     ];
     let seen = visitor.fill_in("/operate/subjects", "/operate/subjects", &fields).expect(400);
     assert_eq!(seen.header("swarm-error"), Some("invalid-request"));
-    seen.says("role=\"alert\"");
-    seen.says("id is missing");
+    // Each fault is at its field, all at once, and once; the first of them has the focus.
+    for (fault, field) in [
+        ("Id is missing.", "form1-id"),
+        ("Wallets must hold objects.", "form1-wallets"),
+        ("Last reviewed must be a day of the calendar, YYYY-MM-DD.", "form1-lastReviewed"),
+    ] {
+        assert_eq!(seen.text.matches(fault).count(), 1, "{fault}: {}", seen.text);
+        seen.says(&format!("<a href=\"#{field}\">"));
+        assert!(seen.text.contains(&format!("id=\"{field}\"")), "{field}");
+    }
+    assert_eq!(seen.text.matches("role=\"alert\"").count(), 1);
+    assert_eq!(seen.text.matches(" autofocus").count(), 1);
+    let first = seen.text.split(" autofocus").next().unwrap();
+    assert!(first.rsplit("<input ").next().unwrap().contains("name=\"id\""));
+    assert_eq!(seen.text.matches("aria-invalid=\"true\"").count(), 2, "but rows");
     let form = seen.form("/operate/subjects");
     for (name, value) in fields {
         assert!(form.fields.contains(&(name.to_owned(), value.to_owned())), "{name} in {form:?}");
     }
     // It can be sent again.
-    let rest = [("id", "b"), ("wallets", ""), ("lastReviewed", "")];
+    let rest = [("id", "b"), ("wallets-more[]", ""), ("lastReviewed", "")];
     visitor.submit(&form, &rest).expect(303);
     assert_eq!(client.get("/api/swarm/subjects/b").json()["thesisBlurb"], hostile);
     // A choice and boxes come back too.
@@ -68,7 +81,7 @@ fn refused_form_comes_back_with_what_was_typed() {
     let mut form = form;
     form.fields.retain(|(_, value)| value != members[0].as_str());
     let seen = visitor.submit(&form, &fields).expect(400);
-    seen.says("quorum must be");
+    seen.says("Quorum must be");
     let form = seen.form("/operate/convene");
     for (name, value) in fields.into_iter().chain([("roster", members[1].as_str())]).take(4) {
         if name != "quorum" {
@@ -98,7 +111,10 @@ fn refusals_of_the_rules_have_their_status() {
     visitor.post("/operate/members/nobody/activate", &[]).expect(404);
     let long = "x".repeat(501);
     let fields = [("quorum", "2"), ("note", &*long)];
-    visitor.fill_in(&page, &format!("{page}/quorum"), &fields).expect(400).says("note must");
+    visitor
+        .fill_in(&page, &format!("{page}/quorum"), &fields)
+        .expect(400)
+        .says("Note in the public log must");
     visitor.fill_in(&page, &format!("{page}/deadline"), &[("windowClosesAt", "")]).expect(400);
     assert_eq!(
         client.get(&format!("/api/swarm/sessions/{id}")).json()["session"]["windowClosesAt"],
@@ -122,7 +138,7 @@ fn earlier_deadline_asks_for_the_token_and_a_later_one_does_not() {
         |time: &str| visitor.fill_in(&page, &path, &[("windowClosesAt", time), ("note", "n")]);
     // Any deadline is earlier than none.
     let asked = send("2099-01-02T00:00").expect(200);
-    asked.says("New deadline");
+    asked.says("2 Jan 2099, 00:00 UTC");
     assert_eq!(closes(), None);
     visitor.submit(&asked.form(&path), &[("token", ADMIN)]).expect(303);
     assert_eq!(closes().as_deref(), Some("2099-01-02T00:00:00.000Z"));
@@ -187,7 +203,7 @@ fn every_field_of_an_ended_session_is_kept() {
         if form.action == "/operate/sign-out" {
             continue;
         }
-        let fields: Vec<_> = form.fields.iter().filter(|(name, _)| !own(name)).collect();
+        let fields: Vec<_> = form.own.iter().filter(|(name, _)| !own(name)).collect();
         let asked = signed_out.submit(&form, &[]).expect(401).form(&form.action);
         for field in fields {
             kept += 1;
@@ -222,4 +238,147 @@ fn form_of_an_ended_session_comes_back_after_signing_in() {
     }
     visitor.submit(&form, &[]).expect(303);
     assert_eq!(client.get("/api/swarm/subjects/aurora").json()["thesisBlurb"], "two\nlines");
+}
+
+#[test]
+fn error_of_the_sign_in_is_told_once() {
+    let server = Server::start();
+    let seen = Visitor::new(&server.client()).sign_in("wrong").expect(401);
+    assert_eq!(seen.text.matches("This token is not one of an operator.").count(), 1);
+    seen.says("aria-invalid=\"true\"");
+}
+
+#[test]
+fn boxes_of_the_roster_are_set_and_cleared_together() {
+    let server = Server::start();
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    let members = ["Ada", "Bo"].map(|name| Author::join(&client, name).id);
+    let visitor = Visitor::signed_in(&client);
+    let chosen = |seen: &super::visitor::Seen, path: &str| {
+        let fields = seen.form(path).fields;
+        fields.into_iter().filter(|(name, _)| name == "roster").count()
+    };
+    for (page, path) in [
+        ("/operate/convene?subject=aurora", "/operate/convene"),
+        ("/operate/sessions/1", "/operate/sessions/1/roster"),
+    ] {
+        let form = visitor.get(page).expect(200).form(path);
+        let none = visitor.submit(&form, &[("choose", "none"), ("note", "typed")]).expect(200);
+        assert_eq!(chosen(&none, path), 0, "{path}");
+        assert!(none.form(path).fields.contains(&("note".to_owned(), "typed".to_owned())));
+        none.is_silent_on("role=\"alert\"");
+        let all = visitor.submit(&none.form(path), &[("choose", "all")]).expect(200);
+        assert_eq!(chosen(&all, path), members.len(), "{path}");
+    }
+    let session = client.get("/api/swarm/sessions/1").json()["session"].clone();
+    assert_eq!(session["roster"], json!(null));
+    assert_eq!(client.get("/api/swarm/sessions").json()["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn rows_of_wallets_and_positions_become_lists() {
+    let server = Server::start();
+    let client = server.client();
+    let wallets =
+        json!([{ "label": "cold", "address": "0x1", "share": 1.5 }, { "address": "0x2" }]);
+    let subject =
+        json!({ "id": "aurora", "name": "Aurora", "status": "paused", "wallets": wallets });
+    client.operate("/subjects", &subject).expect(201);
+    let visitor = Visitor::signed_in(&client);
+    let record = "/operate/subjects/aurora";
+    let read = || client.get("/api/swarm/subjects/aurora").json();
+    // The status is a choice, which has the one of the record; what is not touched stays as it is.
+    visitor.fill_in(record, record, &[("thesisBlurb", "A thesis.")]).expect(303);
+    assert_eq!((&read()["status"], &read()["wallets"]), (&json!("paused"), &wallets));
+    let mut form = visitor.get(record).expect(200).form(record);
+    let place = |name: &str, nth: usize| {
+        let places = form.fields.iter().enumerate().filter(|(_, field)| field.0 == name);
+        places.map(|(at, _)| at).nth(nth).unwrap()
+    };
+    let (second, empty) = (place("wallets-address[]", 1), place("wallets-address[]", 2));
+    let chain = place("wallets-chain[]", 2);
+    form.fields[second].1.clear();
+    form.fields[empty].1 = "0x3".to_owned();
+    form.fields[chain].1 = "base".to_owned();
+    visitor.submit(&form, &[("status", "inactive")]).expect(303);
+    let wallets = json!([wallets[0], { "chain": "base", "address": "0x3" }]);
+    assert_eq!((&read()["status"], &read()["wallets"]), (&json!("inactive"), &wallets));
+
+    let snapshots = format!("{record}/snapshots");
+    let fields = [
+        ("positions-token[]", "ETH"),
+        ("positions-valueUsd[]", "1200.50"),
+        ("positions-pct[]", "12"),
+    ];
+    visitor.fill_in(record, &snapshots, &fields).expect(303);
+    let kept = client.get("/api/swarm/subjects/aurora/snapshots").expect(200).json();
+    let positions = &kept["snapshots"][0]["positions"];
+    assert_eq!(
+        (&positions[0]["token"], &positions[0]["valueUsd"]),
+        (&json!("ETH"), &json!(1200.5))
+    );
+    assert_eq!(positions.as_array().unwrap().len(), 1);
+    let fields = [("positions-token[]", "ETH"), ("positions-pct[]", "much")];
+    let seen = visitor.fill_in(record, &snapshots, &fields).expect(400);
+    seen.says("<a href=\"#");
+    assert!(
+        seen.form(&snapshots).fields.contains(&("positions-pct[]".to_owned(), "much".to_owned()))
+    );
+}
+
+#[test]
+fn what_is_kept_is_listed_with_its_acts() {
+    let (fixture, _) = Fixture::with_records();
+    let visitor = Visitor::signed_in(&fixture.client);
+    let client = &fixture.client;
+    let day = "2026-11-20";
+    let regime =
+        json!({ "date": day, "composite": 1.5, "regime": "calm", "composite_percentile": 12 });
+    client.operate("/regime", &regime).expect(200);
+    let signal = json!({ "signal_key": "a key", "date": day, "payload": { "a": 1.50 } });
+    client.operate("/signals", &signal).expect(200);
+    let page = visitor.get(&format!("/operate/records?day={day}")).expect(200);
+    for text in ["calm", "a key", "/operate/records?regime=2026-11-20", "/swarm/memos/1"] {
+        page.says(text);
+    }
+    // A row is changed where it stands.
+    let path = "/operate/records/regime";
+    let page = format!("/operate/records?regime={day}");
+    visitor.fill_in(&page, path, &[("regime", "wild")]).expect(303);
+    let signals = format!("/operate/records?day={day}&signal=a%20key");
+    let form = visitor.get(&signals).expect(200).form("/operate/records/signal");
+    assert!(form.fields.contains(&("payload".to_owned(), "{\"a\":1.5}".to_owned())), "{form:?}");
+    visitor.get(&page).expect(200).says("wild");
+    let form = visitor.get(&page).expect(200).form(path);
+    assert!(form.fields.iter().any(|(name, value)| name == "more" && value.contains("12")));
+    // A memo is retracted in its row, once that was confirmed.
+    let retract = "/operate/records/retract";
+    let asked = visitor.fill_in("/operate/records", retract, &[]).expect(200);
+    asked.says("reads 404");
+    client.get("/api/swarm/memos/1").expect(200);
+    visitor.submit(&asked.form(retract), &[]).expect(303);
+    client.get("/api/swarm/memos/1").expect(404);
+}
+
+#[test]
+fn messages_have_their_acts_in_the_row() {
+    let server = Server::start();
+    let client = server.client();
+    for name in ["Ada", "Bo"] {
+        Author::join(&client, name);
+    }
+    let visitor = Visitor::signed_in(&client);
+    let page = visitor.get("/operate/outbox").expect(200);
+    let forms: Vec<_> =
+        page.forms().into_iter().filter(|it| it.action.ends_with("/cancel")).collect();
+    assert_eq!(forms.len(), 2, "one in each row");
+    // Both are sent from one page: they are two forms.
+    for form in &forms {
+        visitor.submit(form, &[]).expect(303);
+    }
+    let messages = client.send("GET", "/api/swarm/admin/outbox", &[("x-admin-token", ADMIN)], b"");
+    let messages = messages.expect(200).json();
+    let states = messages["messages"].as_array().unwrap().iter().map(|it| it["state"].clone());
+    assert_eq!(states.collect::<Vec<_>>(), ["cancelled", "cancelled"]);
 }

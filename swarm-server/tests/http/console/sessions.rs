@@ -22,7 +22,7 @@ fn token_is_asked_for_once_and_the_cookie_is_bound() {
     assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
     // 32 random bytes.
     assert_eq!(cookie["swarm=".len()..].split(';').next().unwrap().len(), 43);
-    visitor.get("/operate").expect(200).says("What waits");
+    visitor.get("/operate").expect(200).says("What to do");
     let seen = visitor.post("/operate/sign-out", &[]).expect(303);
     assert!(seen.header("set-cookie").unwrap().contains("Max-Age=0"));
     visitor.get("/operate").expect(200).says("type=\"password\"");
@@ -71,7 +71,7 @@ fn cookie_over_https_has_the_host_prefix() {
     let cookie = visitor.sign_in(ADMIN).expect(303).header("set-cookie").unwrap().to_owned();
     assert!(cookie.starts_with("__Host-swarm="), "{cookie}");
     assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/; Secure"), "{cookie}");
-    visitor.get("/operate").expect(200).says("What waits");
+    visitor.get("/operate").expect(200).says("What to do");
     // The same session under the name for plain HTTP is none.
     visitor.cookie = visitor.cookie.map(|cookie| cookie.replace("__Host-", ""));
     visitor.get("/operate").expect(200).says("type=\"password\"");
@@ -99,7 +99,7 @@ fn changed_token_ends_its_sessions() {
     };
     let (old, new) = (visit("old"), visit("new"));
     table.replace([config(&["new"])]).unwrap();
-    new.get("/operate").expect(200).says("What waits");
+    new.get("/operate").expect(200).says("What to do");
     old.get("/operate/members").expect(303);
     old.get("/operate").expect(200).says("type=\"password\"");
     // Also once it is a token again.
@@ -116,7 +116,7 @@ fn tenants_do_not_share_sessions() {
     let client: Client = server.client();
     let mut acme = Visitor::new(&client).at("127.0.0.1");
     acme.sign_in("token of acme").expect(303);
-    acme.get("/operate").expect(200).says("What waits");
+    acme.get("/operate").expect(200).says("What to do");
     let other = Visitor { cookie: acme.cookie.clone(), ..acme.at("localhost") };
     other.get("/operate").expect(200).says("type=\"password\"");
     other.get("/operate/members").expect(303);

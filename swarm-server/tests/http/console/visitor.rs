@@ -38,6 +38,8 @@ pub struct Seen {
 pub struct Form {
     pub action: String,
     pub fields: Vec<(String, String)>,
+    /// The fields of the act, where a form has several acts.
+    pub own: Vec<(String, String)>,
 }
 
 impl Visitor {
@@ -204,15 +206,45 @@ impl Seen {
         found.unwrap_or_else(|| panic!("no form for {action} in {}", self.text))
     }
 
-    /// All forms that change something.
+    /// All forms that change something, and each of the acts that a form has.
     pub fn forms(&self) -> Vec<Form> {
         let forms =
             self.text.split("<form ").skip(1).filter_map(|rest| rest.split("</form>").next());
-        let forms = forms.filter(|form| form.contains("method=\"post\""));
-        forms
-            .map(|form| Form { action: attribute(form, "action").unwrap(), fields: fields(form) })
-            .collect()
+        forms.filter(|form| form.contains("method=\"post\"")).flat_map(acts).collect()
     }
+
+    /// The labels of the filled buttons.
+    pub fn filled(&self) -> Vec<&str> {
+        let buttons = self.text.split("class=\"primary\">").skip(1);
+        buttons.filter_map(|rest| rest.split('<').next()).collect()
+    }
+}
+
+/// The acts of a form: that of its action, and those of its buttons.
+fn acts(form: &str) -> Vec<Form> {
+    let all = fields(form);
+    let tag = form.split('>').next().unwrap();
+    let plain = attribute(&format!("{tag}>"), "action").map(|action| Form {
+        action,
+        fields: all.clone(),
+        own: all.clone(),
+    });
+    let note = all.iter().filter(|(name, _)| name == "note");
+    let of_panel = |panel: &str| {
+        let own: Vec<_> = fields(panel).into_iter().chain(note.clone().cloned()).collect();
+        let buttons = panel.split("<button ").skip(1).map(str::to_owned).collect::<Vec<_>>();
+        let act = |button: String| {
+            let action = attribute(&button, "formaction")?;
+            let sent = attribute(&button, "name").zip(attribute(&button, "value"));
+            if sent.as_ref().is_some_and(|(name, _)| name == "choose") {
+                return None;
+            }
+            let fields = all.iter().cloned().chain(sent).collect();
+            Some(Form { action, fields, own: own.clone() })
+        };
+        buttons.into_iter().filter_map(act).collect::<Vec<_>>()
+    };
+    plain.into_iter().chain(form.split("<details").flat_map(of_panel)).collect()
 }
 
 /// The fields of a form as they stand.

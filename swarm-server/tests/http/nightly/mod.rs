@@ -1,7 +1,9 @@
-//! Tests of the nightly tier that have files of their own: Redis behind the server, moves between stores, and idle tenants.
+//! Tests of the nightly tier that have files of their own: Redis behind the server, moves between stores, followers, and idle
+//! tenants.
 
 mod erased_from_postgres;
 mod faults;
+mod followers;
 mod idle_tenants;
 mod large_bundles;
 mod long_logs;

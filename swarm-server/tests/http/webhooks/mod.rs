@@ -487,6 +487,36 @@ fn store_that_refuses_commits_is_told_and_when_it_is_accepted() {
     assert_eq!(receiver.events(), ["store.refused", "store.ready"]);
 }
 
+/// Nothing can be read from the store or written to it then: the server tells it from memory.
+#[test]
+fn store_that_does_not_answer_is_told_and_when_it_answers_again() {
+    let receiver = Receiver::start();
+    let redis = swarm_redis_testing::Server::start(&[]);
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let lines = receiver.table("events = [\"store.*\"]");
+    let desk = Desk::serve("outage", "", &lines, folder, &redis.url());
+    desk.client.convene(DAY, "aurora");
+    // The job reads the clock of the store every five seconds.
+    sleep(Duration::from_secs(6));
+    for outage in 1..=2 {
+        receiver.answer(Reply::Status(200));
+        redis.signal("STOP");
+        wait_until("the outage is told", || receiver.events().len() == 2 * outage - 1);
+        let refused = receiver.seen().pop().unwrap();
+        assert_eq!(refused.event(), "store.refused");
+        assert_eq!(refused.json()["data"], json!({ "reason": "the store does not answer" }));
+        assert!(is_signed(&[refused]));
+        redis.signal("CONT");
+        wait_until("its end is told", || receiver.events().len() == 2 * outage);
+        assert_eq!(receiver.events().last().unwrap(), "store.ready");
+    }
+    sleep(QUIET);
+    assert_eq!(receiver.events().len(), 4, "each once: {:?}", receiver.events());
+    let seen = receiver.seen();
+    let ids: BTreeSet<_> = seen.iter().map(Delivery::id).collect();
+    assert_eq!(ids.len(), 4);
+}
+
 #[test]
 fn secrets_of_webhooks_are_shown_nowhere() {
     let receiver = Receiver::start();

@@ -4,7 +4,7 @@ use swarm_core::json::Json;
 
 use super::super::body::{Body, nothing};
 use super::super::page_id::PageId::Committee;
-use super::{Act, Confirmation};
+use super::{Act, Preview, Token};
 
 const STATUS_ROUTE: &str = "/api/ic/admin/members/{id}/status";
 
@@ -35,7 +35,8 @@ pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     Committee,
     ("Replace the key", "New key"),
 )
-.confirmed(Confirmation::Always)
+.destructive()
+.with_token(Token::Always)
 .with_secret("api_key");
 
 pub(in crate::pages::console) static SET_MEMBER_ACTIVE: Act = Act::post(
@@ -88,4 +89,6 @@ pub(in crate::pages::console) static WITHDRAW_DAY: Act = Act::post(
     Committee,
     ("Withdraw the day", "The day is withdrawn"),
 )
+.destructive()
+.shown_first(Preview::Always)
 .with_fields(&["date"]);

@@ -5,7 +5,7 @@ use swarm_core::json::Json;
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
 use super::super::page_id::PageId::{Applications, Member, Outbox, Store, Webhooks};
-use super::{Act, Confirmation};
+use super::{Act, Token};
 
 const ACTIVATE_ROUTE: &str = "/api/swarm/admin/activate";
 const REJECT_ROUTE: &str = "/api/swarm/admin/reject";
@@ -93,7 +93,8 @@ pub(in crate::pages::console) static ROTATE_KEY: Act = Act::post(
     Member,
     ("Replace the token", "New token"),
 )
-.confirmed(Confirmation::Always)
+.destructive()
+.with_token(Token::Always)
 .with_secret("token")
 .with_fields(&["publicKey"]);
 
@@ -107,7 +108,8 @@ pub(in crate::pages::console) static ERASE: Act = Act::post(
     Member,
     ("Erase the member", "Erased"),
 )
-.confirmed(Confirmation::Always)
+.destructive()
+.with_token(Token::Always)
 .with_fields(&["texts"]);
 
 pub(in crate::pages::console) static RETRY_MESSAGE: Act = Act::post(
@@ -162,7 +164,7 @@ pub(in crate::pages::console) static ACCEPT_CLOCK: Act = Act::post(
     Store,
     ("Accept the clock", "The clock is accepted"),
 )
-.confirmed(Confirmation::Always);
+.with_token(Token::Always);
 
 pub(in crate::pages::console) static ACCEPT_STORE: Act = Act::post(
     "/operate/store/store",
@@ -171,7 +173,7 @@ pub(in crate::pages::console) static ACCEPT_STORE: Act = Act::post(
     Store,
     ("Accept the store", "The store is accepted"),
 )
-.confirmed(Confirmation::Always);
+.with_token(Token::Always);
 
 pub(in crate::pages::console) static ACCEPT_KEY: Act = Act::post(
     "/operate/store/key",
@@ -180,4 +182,4 @@ pub(in crate::pages::console) static ACCEPT_KEY: Act = Act::post(
     Store,
     ("Accept the key", "The key is accepted"),
 )
-.confirmed(Confirmation::Always);
+.with_token(Token::Always);

@@ -37,20 +37,38 @@ pub(crate) struct Act {
     pub(super) button: &'static str,
     /// The message after the change.
     pub(super) done: &'static str,
-    pub(super) confirmation: Confirmation,
+    /// When a page shows first what would change.
+    pub(super) preview: Preview,
+    /// When the token is asked for on that page.
+    pub(super) token: Token,
+    /// Whether something is gone or void afterwards. Its button is never filled.
+    pub(super) is_destructive: bool,
     /// The field with several values, if the act makes one API request for each value.
     pub(super) each: Option<&'static str>,
     /// The member of the answer that is a minted secret, if there is one.
     pub(super) secret: Option<&'static str>,
     /// The field with the parameter of the API's path, if the form's own path has no parameter.
     pub(super) path_field: Option<&'static str>,
+    /// The field that names the row of the page that the act is on, if a page has several.
+    pub(super) row_field: Option<&'static str>,
+    /// The act that follows on the session of the answer if this field is set.
+    pub(super) then: Option<(&'static str, &'static Act)>,
     /// The names of the form's other fields.
     fields: &'static [&'static str],
 }
 
-/// When an act needs confirmation: a page shows what would change, and asks for a [`Proof`](super::confirm::Proof).
+/// When a page shows first what would change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Confirmation {
+pub(super) enum Preview {
+    Never,
+    /// If there is a caution.
+    Cautioned,
+    Always,
+}
+
+/// When the token is asked for again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token {
     Never,
     Always,
     /// If there is a caution with this code.
@@ -58,7 +76,7 @@ pub(super) enum Confirmation {
 }
 
 impl Act {
-    /// An act of a POST, without confirmation and secret.
+    /// An act of a POST, without preview and secret.
     pub(super) const fn post(
         path: &'static str,
         api: &'static str,
@@ -69,7 +87,7 @@ impl Act {
         Self::new(path, ("POST", api), body, page_id, texts)
     }
 
-    /// An act without confirmation and secret.
+    /// An act without preview and secret.
     pub(super) const fn new(
         path: &'static str,
         api: (&'static str, &'static str),
@@ -77,21 +95,23 @@ impl Act {
         page_id: PageId,
         (button, done): (&'static str, &'static str),
     ) -> Self {
-        let (next, confirmation, each, secret) = (None, Confirmation::Never, None, None);
-        let (path_field, fields) = (None, &[] as &[_]);
         Self {
             path,
             api,
             body,
             page_id,
-            next,
+            next: None,
             button,
             done,
-            confirmation,
-            each,
-            secret,
-            path_field,
-            fields,
+            preview: Preview::Never,
+            token: Token::Never,
+            is_destructive: false,
+            each: None,
+            secret: None,
+            path_field: None,
+            row_field: None,
+            then: None,
+            fields: &[],
         }
     }
 
@@ -107,15 +127,48 @@ impl Act {
 
     /// Whether the form has a field of this name, besides those that each form has.
     fn has_field(&self, name: &str) -> bool {
-        self.fields.contains(&name) || self.each == Some(name) || self.path_field == Some(name)
+        let is_one = |field: Option<&str>| field == Some(name);
+        self.fields.contains(&name) || is_one(self.each) || is_one(self.path_field)
+    }
+
+    /// The field of the form that a field of the API's request is made of.
+    pub(super) fn field_of(&self, name: &str) -> Option<&'static str> {
+        let own = |name: &str| {
+            let fields = self.fields.iter().copied();
+            fields.chain(self.each).chain(self.path_field).find(|field| *field == name)
+        };
+        own(name).or_else(|| match name {
+            "prompt" => own("system"),
+            "members" => own("roster"),
+            "token" | "chain" | "valueUsd" | "pct" => own("positions"),
+            _ => None,
+        })
     }
 
     pub(super) const fn followed_by(self, page_id: PageId) -> Self {
         Self { next: Some(page_id), ..self }
     }
 
-    pub(super) const fn confirmed(self, confirmation: Confirmation) -> Self {
-        Self { confirmation, ..self }
+    pub(super) const fn shown_first(self, preview: Preview) -> Self {
+        Self { preview, ..self }
+    }
+
+    /// Shown first, and confirmed with the token.
+    pub(super) const fn with_token(self, token: Token) -> Self {
+        Self { token, preview: Preview::Always, ..self }
+    }
+
+    pub(super) const fn destructive(self) -> Self {
+        Self { is_destructive: true, ..self }
+    }
+
+    pub(super) const fn in_rows(self, field: &'static str) -> Self {
+        Self { row_field: Some(field), ..self }
+    }
+
+    /// Followed by another act on the session of the answer, if this field is set.
+    pub(super) const fn then(self, field: &'static str, act: &'static Self) -> Self {
+        Self { then: Some((field, act)), ..self }
     }
 
     pub(super) const fn with_path_field(self, field: &'static str) -> Self {
@@ -136,12 +189,21 @@ impl Act {
         rows.iter().find(|row| row.method == *method && row.path == path)
     }
 
-    /// Whether the act needs a confirmation because of these cautions.
-    pub(super) fn needs_confirmation(&self, cautions: &[Caution]) -> bool {
-        match self.confirmation {
-            Confirmation::Never => false,
-            Confirmation::Always => true,
-            Confirmation::Because(code) => cautions.iter().any(|caution| caution.code == code),
+    /// Whether a [`Proof`](super::confirm::Proof) is needed because of these cautions.
+    pub(super) fn needs_proof(&self, cautions: &[Caution]) -> bool {
+        match self.token {
+            Token::Never => false,
+            Token::Always => true,
+            Token::Because(code) => cautions.iter().any(|caution| caution.code == code),
+        }
+    }
+
+    /// Whether a page shows first what would change, because of these cautions.
+    pub(super) fn is_shown_first(&self, cautions: &[Caution]) -> bool {
+        match self.preview {
+            Preview::Never => false,
+            Preview::Cautioned => !cautions.is_empty(),
+            Preview::Always => true,
         }
     }
 }

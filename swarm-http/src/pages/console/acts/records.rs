@@ -5,7 +5,7 @@ use swarm_core::json::Json;
 use super::super::body::{Body, nothing};
 use super::super::form::FormData;
 use super::super::page_id::PageId::{Records, Subject, Subjects, Take};
-use super::Act;
+use super::{Act, Preview};
 
 const SUBJECT_FIELDS: &[&str] = &[
     "id",
@@ -21,7 +21,39 @@ const SUBJECT_FIELDS: &[&str] = &[
     "lastReviewed",
     "structuralNotes",
     "wallets",
+    "wallets-chain[]",
+    "wallets-address[]",
+    "wallets-more[]",
+    "wallets-was[]",
     "nftContracts",
+    "nftContracts-chain[]",
+    "nftContracts-address[]",
+    "nftContracts-more[]",
+    "nftContracts-was[]",
+];
+
+/// The columns of a field of rows: the name of each, and its label. What has no label is not shown.
+pub(in crate::pages::console) type Columns<const N: usize> = [(&'static str, &'static str); N];
+
+pub(in crate::pages::console) static WALLET_COLUMNS: Columns<4> = [
+    ("wallets-chain[]", "Chain"),
+    ("wallets-address[]", "Address"),
+    ("wallets-more[]", "Other fields, JSON"),
+    ("wallets-was[]", ""),
+];
+
+pub(in crate::pages::console) static CONTRACT_COLUMNS: Columns<4> = [
+    ("nftContracts-chain[]", "Chain"),
+    ("nftContracts-address[]", "Address"),
+    ("nftContracts-more[]", "Other fields, JSON"),
+    ("nftContracts-was[]", ""),
+];
+
+pub(in crate::pages::console) static POSITION_COLUMNS: Columns<4> = [
+    ("positions-token[]", "Token"),
+    ("positions-chain[]", "Chain"),
+    ("positions-valueUsd[]", "Value, US dollars"),
+    ("positions-pct[]", "Percent"),
 ];
 
 fn subject(parts: &[String], sent: &FormData) -> Json {
@@ -33,8 +65,8 @@ fn subject(parts: &[String], sent: &FormData) -> Json {
     body.texts(&["name", "status", "operator", "homepage", "xHandle", "thesisBlurb", "source"])
         .texts(&["recommendationType", "linkedMemberId", "lastReviewed"])
         .lines("structuralNotes")
-        .value("wallets")
-        .value("nftContracts")
+        .objects("wallets", &WALLET_COLUMNS)
+        .objects("nftContracts", &CONTRACT_COLUMNS)
         .json()
 }
 
@@ -79,13 +111,22 @@ pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
             .text("date")
             .value("totalValueUsd")
             .lines("notable")
-            .value("positions")
+            .objects("positions", &POSITION_COLUMNS)
             .json()
     },
     Subject,
     ("Add the snapshot", "The snapshot is added"),
 )
-.with_fields(&["date", "totalValueUsd", "notable", "positions"]);
+.with_fields(&[
+    "date",
+    "totalValueUsd",
+    "notable",
+    "positions",
+    "positions-token[]",
+    "positions-chain[]",
+    "positions-valueUsd[]",
+    "positions-pct[]",
+]);
 
 pub(in crate::pages::console) static PUT_REGIME: Act = Act::post(
     "/operate/records/regime",
@@ -110,8 +151,10 @@ pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
     "/api/swarm/admin/memos/{id}/retract",
     nothing,
     Records,
-    ("Retract the memo", "The memo is retracted"),
+    ("Retract", "The memo is retracted"),
 )
+.destructive()
+.shown_first(Preview::Always)
 .with_path_field("memo");
 
 pub(in crate::pages::console) static WITHHOLD_TAKE: Act = Act::post(

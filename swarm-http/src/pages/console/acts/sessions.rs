@@ -5,7 +5,7 @@ use swarm_core::json::Json;
 use super::super::body::Body;
 use super::super::form::FormData;
 use super::super::page_id::PageId::{self, Session, Sessions};
-use super::{Act, BodyFn, Confirmation};
+use super::{Act, BodyFn, Preview, Token};
 
 const SESSION_ROUTE: &str = "/api/swarm/admin/sessions/{id}";
 const STATE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/state";
@@ -61,8 +61,11 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     PageId::Convene,
     ("Convene", "The session is convened"),
 )
-.followed_by(Sessions)
+.followed_by(Session)
+.shown_first(Preview::Cautioned)
+.then("publishBrief", &PUBLISH_BRIEF)
 .with_fields(&[
+    "publishBrief",
     "note",
     "date",
     "subjectId",
@@ -99,7 +102,7 @@ pub(in crate::pages::console) static CLOSE: Act = Act::post(
     Session,
     ("Close", "The session is closed"),
 )
-.confirmed(Confirmation::Because("deadline-earlier"))
+.with_token(Token::Because("deadline-earlier"))
 .with_fields(&["note"]);
 
 pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
@@ -107,9 +110,9 @@ pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
     STATE_ROUTE,
     |_, sent| state(sent, "aggregated"),
     Session,
-    ("Aggregate", "The snapshot is written"),
+    ("Compute the result", "The result is computed"),
 )
-.confirmed(Confirmation::Because("window-open"))
+.with_token(Token::Because("window-open"))
 .with_fields(&["note"]);
 
 pub(in crate::pages::console) static PUBLISH: Act = Act::post(
@@ -119,6 +122,7 @@ pub(in crate::pages::console) static PUBLISH: Act = Act::post(
     Session,
     ("Publish", "The session is published"),
 )
+.shown_first(Preview::Always)
 .with_fields(&["note"]);
 
 pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
@@ -133,7 +137,8 @@ pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
     },
     ("Move the deadline", "The deadline is moved"),
 )
-.confirmed(Confirmation::Because("deadline-earlier"))
+.with_token(Token::Because("deadline-earlier"))
+.shown_first(Preview::Cautioned)
 .with_fields(&["note", "windowClosesAt"]);
 
 pub(in crate::pages::console) static CLEAR_DEADLINE: Act = patch(
@@ -148,6 +153,7 @@ pub(in crate::pages::console) static SET_QUORUM: Act = patch(
     |_, sent| Body::noted(sent).set("quorum", Json::Null).value("quorum").json(),
     ("Set the quorum", "The quorum is set"),
 )
+.shown_first(Preview::Cautioned)
 .with_fields(&["note", "quorum"]);
 
 pub(in crate::pages::console) static SET_QUESTION: Act = patch(
@@ -175,6 +181,7 @@ pub(in crate::pages::console) static RECORD_OUTCOME: Act = Act::post(
     Session,
     ("Record the outcome", "The outcome is recorded"),
 )
+.shown_first(Preview::Always)
 .with_fields(&["note", "value", "source"]);
 
 pub(in crate::pages::console) static ANNUL_OUTCOME: Act = Act::post(
@@ -182,8 +189,10 @@ pub(in crate::pages::console) static ANNUL_OUTCOME: Act = Act::post(
     OUTCOME_ROUTE,
     |_, sent| Body::noted(sent).set("value", Json::Null).text("source").json(),
     Session,
-    ("Annul", "The session is not scored"),
+    ("Annul the outcome", "The session is not scored"),
 )
+.destructive()
+.shown_first(Preview::Always)
 .with_fields(&["note", "source"]);
 
 pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
@@ -193,6 +202,7 @@ pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
     Session,
     ("Freeze the roster", "The roster is frozen"),
 )
+.shown_first(Preview::Cautioned)
 .with_fields(&["note", "roster"]);
 
 pub(in crate::pages::console) static EXCUSE: Act = Act::post(
@@ -202,6 +212,7 @@ pub(in crate::pages::console) static EXCUSE: Act = Act::post(
     Session,
     ("Excuse", "The member is excused"),
 )
+.in_rows("memberId")
 .with_fields(&["note", "memberId"]);
 
 pub(in crate::pages::console) static UNEXCUSE: Act = Act::post(
@@ -211,6 +222,7 @@ pub(in crate::pages::console) static UNEXCUSE: Act = Act::post(
     Session,
     ("Expect again", "The member is expected again"),
 )
+.in_rows("memberId")
 .with_fields(&["note", "memberId"]);
 
 pub(in crate::pages::console) static PUBLISH_BRIEF: Act = Act::post(
@@ -243,7 +255,8 @@ pub(in crate::pages::console) static VOID: Act = Act::post(
     Session,
     ("Void the session", "The session is void"),
 )
-.confirmed(Confirmation::Because("irreversible"))
+.destructive()
+.with_token(Token::Always)
 .with_fields(&["note"]);
 
 pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
@@ -253,5 +266,7 @@ pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     Session,
     ("Withdraw the session", "The session is withdrawn"),
 )
+.destructive()
 .followed_by(Sessions)
+.shown_first(Preview::Always)
 .with_fields(&["note"]);

@@ -5,7 +5,7 @@ use swarm_core::domain::MemberState;
 
 use super::super::acts::{ACTIVATE_ALL, REJECT_ALL};
 use super::super::context::ConsoleContext;
-use super::super::form::Field;
+use super::super::form::{Button, Field};
 use super::super::layout::{Page, anchor, quoted};
 use super::super::table::Table;
 use crate::pages::Markup;
@@ -56,12 +56,11 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Some(mut form) => {
             form.table = Some(table);
             form.is_inline = false;
-            form.buttons = vec![(ACTIVATE_ALL.button.to_owned(), None)];
+            form.buttons = vec![Button::new(ACTIVATE_ALL.button).primary()];
             if state == MemberState::Applied {
-                let reject = Some(REJECT_ALL.path.to_owned());
-                form.buttons.push((REJECT_ALL.button.to_owned(), reject));
+                let reject = Button::new(REJECT_ALL.button).at(REJECT_ALL.path.to_owned());
+                form.buttons.push(reject);
             }
-            form.fault = context.refused.as_ref().map(|refused| refused.fault.clone());
             page.form(Some(form));
         }
         None => page.table(table),

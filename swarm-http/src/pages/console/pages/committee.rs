@@ -7,21 +7,27 @@ use super::super::acts::{
     SET_MEMBER_INACTIVE, SET_SYNTHESIS, UPDATE_COMMITTEE_MEMBER, WITHDRAW_DAY,
 };
 use super::super::context::ConsoleContext;
-use super::super::form::Field;
+use super::super::form::{Field, FormView};
 use super::super::layout::{Block, Page, quoted};
 use super::super::table::Table;
-use crate::pages::lists::Subjects;
+use crate::pages::lists::{Subjects, subject_title};
 use crate::pages::{Markup, links};
 use crate::response::ApiError;
 
 /// Days on the page.
 const DAYS: usize = 14;
 
+/// The most subjects to pick from.
+const MAX_SUBJECTS: usize = 500;
+
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let committee = context.request.committee()?;
     let (days, members) = (committee.sessions(DAYS, None).await?, committee.members().await?);
     let subjects =
         Subjects::find(context.request.tenant(), days.iter().map(|day| &day.subject_id)).await?;
+    let known = context.request.tenant().subjects(MAX_SUBJECTS, None).await?.subjects;
+    let picks: Vec<_> =
+        known.iter().map(|it| (it.id.as_str().to_owned(), subject_title(it))).collect();
     let mut page = Page::new("Committee").with_lead("Its days and its members.");
     page.heading("Days");
     let rows = days.iter().map(|day| {
@@ -58,30 +64,48 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     }
     let today = context.times.now.day().to_string();
     let day = || Field::day("date", "Day, UTC").required().with_value(today.as_str());
+    let subject = || Field::text("subject_id", "Subject, by id").with_suggestions(picks.clone());
     let briefs = vec![
-        Field::text("subject_id", "Subject, by id").with_hint("Empty: that of the day."),
+        subject().with_hint("Empty: that of the day."),
         Field::time("deadline_utc", "Deadline, UTC")
             .with_hint("Empty: at the hour of the schedule."),
     ];
-    page.forms("Today's briefs", [context.form(&GENERATE_BRIEFS, &[], briefs)]);
-    let subject = vec![day(), Field::text("subject_id", "Subject, by id").required()];
-    page.forms("Subject of a day", [context.form(&SET_DAY, &[], subject)]);
-    let synthesis = vec![day(), Field::lines("synthesis", "Synthesis", 5).required()];
-    page.forms("Synthesis of a day", [context.form(&SET_SYNTHESIS, &[], synthesis)]);
-    page.forms("Withdraw a day", [context.form(&WITHDRAW_DAY, &[], vec![day()])]);
-    let changed = vec![
-        Field::text("member", "Member, by id").required(),
-        Field::text("name", "Name").with_hint("What is empty stays as it is."),
-        Field::text("lens", "Lens"),
-        Field::lines("voice", "Voice", 3),
-    ];
-    page.forms("Change a member", [context.form(&UPDATE_COMMITTEE_MEMBER, &[], changed)]);
+    let fold = |page: &mut Page, summary: &str, lead: &str, form: Option<FormView>| {
+        page.fold(summary, form.map(|form| form.with_lead(lead)));
+    };
+    page.heading("Acts");
+    let lead = "Each active member gets a brief. Those of today are replaced; submissions stay.";
+    fold(&mut page, "Generate today's briefs", lead, context.form(&GENERATE_BRIEFS, &[], briefs));
+    let fields = vec![day(), subject().required()];
+    let lead = "The briefs of that day are about it.";
+    fold(&mut page, "Set the subject of a day", lead, context.form(&SET_DAY, &[], fields));
+    let fields = vec![day(), Field::lines("synthesis", "Synthesis", 5).required()];
+    let lead = "Later briefs quote it.";
+    fold(&mut page, "Set the synthesis of a day", lead, context.form(&SET_SYNTHESIS, &[], fields));
+    let lead = "It is as if no briefs had been generated; submissions stay on record.";
+    fold(&mut page, "Withdraw a day", lead, context.form(&WITHDRAW_DAY, &[], vec![day()]));
+    let option = |member: &swarm_core::domain::committee::CommitteeMember| {
+        let label = format!("{} ({})", member.name.as_str(), member.id);
+        (member.id.as_str().to_owned(), label, false)
+    };
+    if !members.is_empty() {
+        let changed = vec![
+            Field::choice("member", "Member", members.iter().map(|it| option(it)).collect()),
+            Field::text("name", "Name").with_hint("What is empty stays as it is."),
+            Field::text("lens", "Lens"),
+            Field::lines("voice", "Voice", 3),
+        ];
+        let lead = "Briefs that are generated later have it.";
+        let form = context.form(&UPDATE_COMMITTEE_MEMBER, &[], changed);
+        fold(&mut page, "Change a member", lead, form);
+    }
     let fields = vec![
         Field::text("id", "Id").required().with_hint("Lower-case letters, digits, _ and -."),
         Field::text("name", "Name").required(),
         Field::text("lens", "Lens"),
         Field::lines("voice", "Voice", 3),
     ];
-    page.forms("New member", [context.form(&ADD_COMMITTEE_MEMBER, &[], fields)]);
+    let lead = "It gets a key, which is shown once, and a brief from the next generation on.";
+    fold(&mut page, "New member", lead, context.form(&ADD_COMMITTEE_MEMBER, &[], fields));
     Ok(page)
 }

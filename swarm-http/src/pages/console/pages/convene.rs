@@ -10,7 +10,7 @@ use swarm_core::{MemberId, Refusal};
 use super::super::acts::CONVENE;
 use super::super::body::typed_time;
 use super::super::context::ConsoleContext;
-use super::super::form::Field;
+use super::super::form::{Field, FormView};
 use super::super::layout::{Page, anchor};
 use crate::pages::Markup;
 use crate::pages::lists::subject_title;
@@ -33,7 +33,14 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let tenant = context.request.tenant();
     let refused = context.refused.as_ref().map(|refused| refused.sent.text("subjectId").to_owned());
     let chosen = refused.or_else(|| context.query("subject"));
-    let subject = chosen.and_then(|id| SubjectId::parse(id).ok());
+    let subject = match chosen {
+        Some(id) => SubjectId::parse(id).ok(),
+        // That of the newest session.
+        None => {
+            let newest = tenant.summaries(SessionList::All, 1, None).await?.sessions;
+            newest.first().map(|session| session.subject_id.clone())
+        }
+    };
     let last = match &subject {
         Some(subject) => {
             let list = SessionList::About(subject.clone());
@@ -63,18 +70,23 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let link = anchor(&path, &format!("session {} of {}", last.id, last.date));
         page.text(Markup(format!("Filled in as the last one of the subject was: {link}.")));
     }
-    let fields = fields(context, last.as_ref()).await?;
+    let has_brief = match &last {
+        Some(last) => tenant.brief(last.id).await?.is_some(),
+        None => false,
+    };
+    let fields = fields(context, last.as_ref(), has_brief).await?;
     let mut form = context.form(&CONVENE, &[], fields);
     if let Some(form) = &mut form {
         form.hidden.push(("subjectId".to_owned(), subject.as_str().to_owned()));
     }
-    page.forms(&format!("On {name}"), [form]);
+    page.forms(&format!("On {name}"), [form.map(FormView::primary)]);
     Ok(page)
 }
 
 async fn fields(
     context: &ConsoleContext,
     last: Option<&Arc<Session>>,
+    has_brief: bool,
 ) -> Result<Vec<Field>, ApiError> {
     let now = context.times.now;
     let closes = last.and_then(|last| next_deadline(last, now)).map(typed_time).unwrap_or_default();
@@ -103,6 +115,9 @@ async fn fields(
     let finish = finish.map(|(value, label)| {
         (value.to_owned(), label.to_owned(), value.is_empty() != is_finished)
     });
+    let brief = [("", "Later"), ("on", "Published at once")];
+    let brief = brief
+        .map(|(value, label)| (value.to_owned(), label.to_owned(), value.is_empty() != has_brief));
     let is_practice = last.is_some_and(|last| last.practice);
     let practice = [("", "Yes"), ("on", "No: for practice")];
     let practice = practice.map(|(value, label)| {
@@ -115,13 +130,16 @@ async fn fields(
             .with_hint("Empty: none yet."),
         Field::choice("state", "State", states.to_vec()),
         Field::choice("rosterKind", "Roster", choices.to_vec()),
-        members(context, &listed.unwrap_or_default(), !has_roster).await?,
+        members(context, &listed.unwrap_or_default(), !has_roster)
+            .await?
+            .with_chooser(CONVENE.path.to_owned()),
         Field::number("quorum", "Quorum")
             .with_value(quorum)
             .with_hint("How many members it needs. Empty: none."),
         Field::choice("blind", "Takes", blind.to_vec())
             .with_hint("Of a blind session nobody sees a stance before the window is over."),
-        Field::choice("finish", "Aggregated and published", finish.to_vec()),
+        Field::choice("publishBrief", "Brief", brief.to_vec()),
+        Field::choice("finish", "Result computed and published", finish.to_vec()),
         Field::choice("practice", "It counts", practice.to_vec()).with_hint(
             "A practice session has no roster and no quorum, is open to every active member, and counts for nothing.",
         ),

@@ -119,16 +119,16 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         (&DEACTIVATE, is_in(&[Approved, Claimed])),
     ];
     let simple = simple.into_iter().filter(|(_, may)| *may);
-    page.buttons(simple.map(|(act, _)| context.form(act, &parts, Vec::new())));
+    page.buttons(simple.map(|(act, _)| {
+        let form = context.form(act, &parts, Vec::new());
+        if act.path == ACTIVATE.path { form.map(FormView::primary) } else { form }
+    }));
     let key = Field::text("publicKey", "New public key")
         .with_hint("Base64 of 32 bytes. Empty: the key stays, and only the token is replaced.");
-    let with_lead = |form: Option<FormView>, lead: &str| {
-        form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
-    };
     if is_in(&[Claimed]) {
         let form = context.form(&ROTATE_KEY, &parts, vec![key]);
         let lead = "The token in use stops working at once. The new one is shown once.";
-        page.forms("Replace the token", [with_lead(form, lead)]);
+        page.fold("Replace the token", form.map(|form| form.with_lead(lead)));
     }
     if !member.is_erased() {
         let fields = vec![
@@ -136,14 +136,16 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             Field::text("contact", "Contact").required().with_value(member.contact.as_str()),
             Field::lines("lens", "Lens", 3).with_value(member.lens.as_str()),
         ];
-        page.forms("Record", [context.form(&UPDATE_MEMBER, &parts, fields)]);
+        let form = context.form(&UPDATE_MEMBER, &parts, fields);
+        let lead = "The log says that it was changed, without the texts.";
+        page.fold("Change the record", form.map(|form| form.with_lead(lead)));
     }
     if !is_in(&[Approved, Claimed]) && !member.is_erased() {
         let label = "Also the write-ups and memo addresses of its takes; stances stay and count";
         let texts = Field::new(Kind::Flag, "texts", label);
         let form = context.form(&ERASE, &parts, vec![texts]);
         let lead = "Name, contact, lens and memos are gone from every page and later dump. Signed takes stay.";
-        page.forms("Erase", [with_lead(form, lead)]);
+        page.fold("Erase", form.map(|form| form.with_lead(lead)));
     }
     Ok(page)
 }

@@ -43,7 +43,7 @@ pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Resul
         PageId::Member => members::page(context).await,
         PageId::Subjects => subjects::list(context).await,
         PageId::Subject => subjects::page(context).await,
-        PageId::Records => Ok(records::page(context)),
+        PageId::Records => records::page(context).await,
         PageId::Committee => committee::page(context).await,
         PageId::Outbox => outbox::page(context).await,
         PageId::Webhooks => webhooks::page(context).await,

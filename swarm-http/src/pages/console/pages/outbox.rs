@@ -5,8 +5,7 @@ use swarm_core::domain::{MailState, MessageId};
 use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE, TEST_MAIL};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{Page, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{ActTable, Block, Page, quoted, two_lines};
 use crate::pages::Markup;
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -32,7 +31,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let choice = Field::choice("state", "State", [any].into_iter().chain(options).collect());
     page.form(Some(ConsoleContext::search_form("/operate/outbox", "Show", vec![choice])));
     let rows = messages.iter().map(|message| {
-        vec![
+        let cells = vec![
             Markup::text(&message.id.to_string()),
             two_lines(&quoted(message.mail.to.as_str()), &quoted(&message.mail.subject)),
             two_lines(
@@ -40,25 +39,27 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
                 &context.times.time(message.sent_at.unwrap_or(message.queued_at)),
             ),
             Markup::text(message.last_error.as_deref().unwrap_or_default()),
-        ]
+        ];
+        let acts: &[_] = match message.state {
+            MailState::Sent => &[],
+            MailState::Cancelled => &[&RETRY_MESSAGE],
+            MailState::Queued | MailState::Failed | MailState::Undeliverable => {
+                &[&RETRY_MESSAGE, &CANCEL_MESSAGE]
+            }
+        };
+        let id = message.id.to_string();
+        (cells, acts.iter().filter_map(|act| context.row_form(act, "message", &id)).collect())
     });
-    let (label, head) = ("Messages", vec!["Number", "Message", "State", "Last error"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No messages." });
-    let unsent = messages.iter().filter(|message| message.state != MailState::Sent);
-    let options: Vec<_> = unsent
-        .map(|message| {
-            let label = format!("{} to {}", message.id, message.mail.to.as_str());
-            (message.id.to_string(), label, false)
-        })
-        .collect();
-    if !options.is_empty() {
-        let field = || vec![Field::choice("message", "Message", options.clone())];
-        let retry = context.form(&RETRY_MESSAGE, &[], field());
-        let cancel = context.form(&CANCEL_MESSAGE, &[], field());
-        page.forms("Not sent", [retry, cancel]);
-    }
+    page.blocks.push(Block::ActTable(ActTable {
+        label: "Messages",
+        head: vec!["Number", "Message", "State", "Last error"],
+        rows: rows.collect(),
+        empty: "No messages.",
+    }));
     let address = Field::text("address", "Address").required();
-    page.form(context.form(&TEST_MAIL, &[], vec![address]));
+    let test = context.form(&TEST_MAIL, &[], vec![address]);
+    let lead = "A message to this address shows whether mail goes out.";
+    page.fold("Test the mail", test.map(|form| form.with_lead(lead)));
     if let Some(next) = next {
         page.text(Markup(format!(
             "<a rel=\"next\" href=\"/operate/outbox?after={next}\">More messages</a>"

@@ -1,194 +1,149 @@
-//! The overview: applications, sessions and mail that wait for an operator.
+//! The overview: the agenda of the desk. What needs an operator, with the form or the page for it; what comes next; what is
+//! fine.
 
 use std::collections::HashSet;
 
-use swarm_core::domain::{Figures, MailState, MemberState, Participation, SessionState};
-use swarm_core::rules::{self, PublicTake};
-use swarm_core::store::SessionList;
-use swarm_core::{MemberId, Session, SessionId};
+use swarm_core::rules::{self, PublicTake, StepBy};
+use swarm_core::service::{AgendaCode, AgendaItem, SessionStatus};
+use swarm_core::{MemberId, Session};
 
+use super::super::acts::{AGGREGATE, Act, CLOSE, CONVENE, PUBLISH};
 use super::super::context::ConsoleContext;
-use super::super::layout::{Page, anchor, count, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{AgendaAct, AgendaRow, Block, Page, anchor, count, quoted};
+use crate::desk::Desk;
 use crate::pages::Markup;
-use crate::pages::lists::Subjects;
-use crate::pages::people::People;
-use crate::pages::stage_text;
+use crate::pages::links::part;
 use crate::response::ApiError;
 
-/// The most rows of each table.
-const SHOWN: usize = 20;
+/// The most rows of each list.
+const SHOWN: usize = 30;
 
 /// The most members named in a row.
 const NAMED: usize = 8;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
-    let tenant = context.request.tenant();
-    let mut page = Page::new("What waits")
-        .with_lead("Applications, sessions, mail and the store, as they are now.");
-    let ready = context.request.site.ready().await;
-    let warnings: Vec<_> = match ready {
-        Ok(ready) => ready.warnings,
-        Err(error) => vec![swarm_core::service::with_causes(&error).to_string()],
-    };
-    if !warnings.is_empty() {
-        page.heading("Warnings");
-        let rows = warnings.iter().map(|warning| vec![Markup::text(warning)]).collect();
-        page.table(Table { label: "Warnings", head: vec!["The store says"], rows, empty: "" });
-        page.text(Markup("See <a href=\"/operate/store\">what can be accepted</a>.".to_owned()));
-    }
-    applications(context, &mut page).await?;
-    sessions(context, &mut page).await?;
-    schedule(context, &mut page).await?;
-    let mut failed = tenant.messages_in(MailState::Failed, SHOWN).await?;
-    failed.extend(tenant.messages_in(MailState::Undeliverable, SHOWN).await?);
-    page.heading("Mail that was not delivered");
-    let rows = failed.iter().map(|message| {
-        let error = message.last_error.as_deref().unwrap_or("not a mail address");
-        vec![
-            anchor("/operate/outbox", &message.id.to_string()),
-            quoted(message.mail.to.as_str()),
-            Markup::text(error),
-        ]
+    let Desk { status, agenda, .. } = Desk::read(&context.request).await?;
+    let mut page = Page::new("What to do").with_lead(match agenda.needs.len() {
+        0 => "Nothing needs you now.".to_owned(),
+        needs => {
+            format!("{} you, the most urgent first.", count(needs, "thing needs", "things need"))
+        }
     });
-    let (label, head) = ("Failed mail", vec!["Message", "To", "Why"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "All mail is sent or queued." });
-    if warnings.is_empty() {
-        page.heading("Store");
+    if !agenda.needs.is_empty() {
+        page.heading("Needs you");
+        rows(context, (&agenda.needs, true), &status.sessions, &mut page);
+    }
+    page.heading("Next");
+    if agenda.next.is_empty() {
+        page.text(Markup::text("No session is open, and none is announced."));
+    } else {
+        rows(context, (&agenda.next, false), &status.sessions, &mut page);
+    }
+    if context.may(&CONVENE) {
         page.text(Markup(
-            "It answers, without a warning. <a href=\"/operate/store\">More about it</a>."
-                .to_owned(),
+            "<a class=\"button other\" href=\"/operate/convene\">Convene a session</a>".to_owned(),
         ));
+    }
+    if !agenda.fine.is_empty() {
+        page.heading("Fine");
+        let texts = agenda.fine.iter().map(|item| match (item.code, sentence(&item.message)) {
+            (AgendaCode::Store, sentence) => anchor("/operate/store", &sentence),
+            (_, sentence) => Markup::text(&sentence),
+        });
+        page.blocks.push(Block::Fine(texts.collect()));
     }
     Ok(page)
 }
 
-async fn applications(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError> {
-    let tenant = context.request.tenant();
-    let waiting = tenant.applications(Some(MemberState::Applied), None, SHOWN).await?;
-    page.heading("Applications");
-    let rows = waiting.applications.iter().map(|member| {
-        vec![
-            quoted(member.name.as_str()),
-            quoted(member.contact.as_str()),
-            context.times.time(member.applied_at),
-        ]
-    });
-    let (label, head) = ("Applications", vec!["Name", "Contact", "Applied"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "None waits for a review." });
-    if !waiting.applications.is_empty() {
-        let more = if waiting.next_after.is_some() { "There are more. " } else { "" };
-        page.text(Markup(format!(
-            "{more}<a href=\"/operate/applications\">Review applications</a>"
-        )));
-    }
-    Ok(())
-}
-
-async fn sessions(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError> {
-    let tenant = context.request.tenant();
-    let mut sessions = Vec::new();
-    for state in [
-        SessionState::Collecting,
-        SessionState::WindowClosed,
-        SessionState::Aggregated,
-        SessionState::Scheduled,
-    ] {
-        let list = SessionList::InState(state);
-        let room = (SHOWN + 1).saturating_sub(sessions.len());
-        sessions.extend(tenant.summaries(list, room, None).await?.sessions);
-    }
-    // It waits for nothing.
-    sessions.retain(|session| session.voided.is_none());
-    let has_more = sessions.len() > SHOWN;
-    sessions.truncate(SHOWN);
-    let subjects = Subjects::find(tenant, sessions.iter().map(|it| &it.subject_id)).await?;
-    page.heading("Sessions");
-    let mut rows = Vec::new();
-    for session in &sessions {
-        let (filed, missing) = match &session.figures {
-            Some(figures) => aggregated(figures),
-            None => filed_and_missing(context, session.id).await?,
-        };
-        rows.push(vec![
-            two_lines(
-                &anchor(
-                    &format!("/operate/sessions/{}", session.id),
-                    &subjects.name(&session.subject_id),
-                ),
-                &context.times.day(session.date),
-            ),
-            Markup::text(&stage_text::brief(session, context.times)),
-            Markup::text(&count(filed, "take", "takes")),
-            quoted(&missing),
-        ]);
-    }
-    let (label, head) = ("Sessions", vec!["Session", "Stage", "Filed", "Has not filed"]);
-    page.table(Table { label, head, rows, empty: "No session is open, or waits for its result." });
-    if has_more {
-        page.text(Markup("There are more. <a href=\"/operate/sessions\">All sessions</a>".into()));
-    }
-    if context.may(&super::super::acts::CONVENE) {
-        page.text(Markup("<a href=\"/operate/convene\">Convene a session</a>".to_owned()));
-    }
-    Ok(())
-}
-
-/// The windows of the schedule that come next, and those that get no session; nothing without a schedule.
-async fn schedule(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError> {
-    let schedule = &context.request.served.config().schedule;
-    let windows = context.request.tenant().schedule_status(schedule).await?;
-    if windows.is_empty() {
-        return Ok(());
-    }
-    page.heading("Schedule");
-    let rows = windows.iter().map(|window| {
-        let local = match window.timezone {
-            "UTC" => String::new(),
-            zone => format!("{} {zone}", window.local),
-        };
-        vec![
-            quoted(window.subject_id.as_str()),
-            two_lines(&context.times.time(window.at), &Markup::text(&local)),
-            match &window.skipped {
-                Some(why) => quoted(&format!("will be skipped: {why}")),
-                None => Markup::text("convenes by itself"),
-            },
-        ]
-    });
-    let (label, head) = ("Schedule", vec!["Subject", "Opens", "What happens"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "" });
-    Ok(())
-}
-
-/// How many takes an aggregated session has, and how many members did not file.
-fn aggregated(figures: &Figures) -> (usize, String) {
-    let Participation { members, expected, .. } = figures.participation;
-    let missing = match expected.map(|expected| expected.saturating_sub(members)) {
-        None => "no roster".to_owned(),
-        Some(0) => "all filed".to_owned(),
-        Some(missing) => count(missing, "member", "members"),
-    };
-    (members, missing)
-}
-
-async fn filed_and_missing(
+fn rows(
     context: &ConsoleContext,
-    id: SessionId,
-) -> Result<(usize, String), ApiError> {
-    let tenant = context.request.tenant();
-    let (session, takes) = tenant.session(id).await?;
-    let silent = silent(&session, &takes);
-    let people = People::find(tenant, silent.iter().take(NAMED).copied()).await?;
-    let names: Vec<_> = silent.iter().take(NAMED).map(|id| people.person(id).name).collect();
-    let more = silent.len().saturating_sub(NAMED);
-    let missing = match (&session.roster, names.is_empty()) {
-        (None, _) => "no roster".to_owned(),
-        (Some(_), true) => "all filed".to_owned(),
-        (Some(_), false) if more > 0 => format!("{} and {more} more", names.join(", ")),
-        (Some(_), false) => names.join(", "),
+    (items, is_needed): (&[AgendaItem], bool),
+    sessions: &[SessionStatus],
+    page: &mut Page,
+) {
+    let row = |item: &AgendaItem| {
+        let session = sessions.iter().find(|session| Some(session.id) == item.session_id);
+        AgendaRow { when: when(context, item), text: text(item, session), act: act(context, item) }
     };
-    Ok((takes.len(), missing))
+    page.blocks.push(Block::Agenda(items.iter().take(SHOWN).map(row).collect(), is_needed));
+    if items.len() > SHOWN {
+        let more = items.len() - SHOWN;
+        page.text(Markup(format!("{more} more. <a href=\"/operate/sessions\">All sessions</a>.")));
+    }
+}
+
+/// The sentence, with a link to the session, and the expected members that have not filed.
+fn text(item: &AgendaItem, session: Option<&SessionStatus>) -> Markup {
+    let sentence = sentence(&item.message);
+    let text = match item.session_id {
+        Some(id) => anchor(&format!("/operate/sessions/{id}"), &sentence),
+        None => quoted(&sentence),
+    };
+    let missing = session.filter(|_| item.code == AgendaCode::Close).map(|it| &it.missing);
+    let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return text };
+    let mut names: Vec<_> = missing.iter().take(NAMED).map(|it| quoted(&it.name).0).collect();
+    if missing.len() > NAMED {
+        names.push(format!("{} more", missing.len() - NAMED));
+    }
+    Markup(format!("{text}<p class=\"quiet\">Not filed: {}</p>", names.join(", ")))
+}
+
+/// When it is or was due, and how long that is from now.
+fn when(context: &ConsoleContext, item: &AgendaItem) -> Markup {
+    let Some(at) = item.at else { return Markup::default() };
+    let relative = match context.times.left(at) {
+        Some(left) => format!("in {left}"),
+        None => context.times.ago(at),
+    };
+    Markup(format!("{}<br><span class=\"quiet\">{relative}</span>", context.times.time(at)))
+}
+
+/// The form or the page for what an operator does.
+fn act(context: &ConsoleContext, item: &AgendaItem) -> AgendaAct {
+    let session = item.session_id.map(|id| id.to_string());
+    let of_session = |act: &'static Act| {
+        let id = session.as_deref().unwrap_or_default();
+        match context.form(act, &[id], Vec::new()).filter(|_| is_due(context, item)) {
+            Some(form) => AgendaAct::Form(Box::new(form)),
+            None => AgendaAct::Link(format!("/operate/sessions/{id}"), "Look at it"),
+        }
+    };
+    let link = |path: &str, label| AgendaAct::Link(path.to_owned(), label);
+    match item.code {
+        _ if item.by == StepBy::Schedule => AgendaAct::Nothing,
+        AgendaCode::Close => of_session(&CLOSE),
+        AgendaCode::Aggregate => of_session(&AGGREGATE),
+        AgendaCode::Publish => of_session(&PUBLISH),
+        AgendaCode::Outcome => match session {
+            Some(id) => AgendaAct::Link(format!("/operate/sessions/{id}"), "Record it"),
+            None => AgendaAct::Nothing,
+        },
+        AgendaCode::Store | AgendaCode::Certificate => link("/operate/store", "Look at it"),
+        AgendaCode::Applications => link("/operate/applications", "Review"),
+        AgendaCode::Mail => link("/operate/outbox", "Look at it"),
+        AgendaCode::Webhook => link("/operate/webhooks", "Look at it"),
+        AgendaCode::Committee => link("/operate/committee", "Look at it"),
+        AgendaCode::Convene => match &item.subject_id {
+            Some(id) => {
+                let id = part(id.as_str());
+                AgendaAct::Link(format!("/operate/subjects/{id}"), "Look at it")
+            }
+            None => AgendaAct::Nothing,
+        },
+    }
+}
+
+/// Whether its time has come.
+fn is_due(context: &ConsoleContext, item: &AgendaItem) -> bool {
+    item.at.is_none_or(|at| at <= context.times.now)
+}
+
+/// A message as a sentence: with a capital letter, and a full stop.
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let text: String = first.chain(letters).collect();
+    if text.ends_with('.') { text } else { text + "." }
 }
 
 /// The listed members that are expected and have not filed.

@@ -1,22 +1,24 @@
-//! A session: the members that filed and that did not, and the forms that change the session.
+//! A session: how far it has come, the members that filed and that did not, and one form with the acts on the session. The
+//! act that comes next is open, the others are folded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use swarm_core::domain::{Outcome, Session, SessionState};
-use swarm_core::rules;
+use swarm_core::domain::{Outcome, RosterEntry, Session, SessionState};
+use swarm_core::rules::{self, NextStep, PublicTake, Stage, StepAct, StepBy};
 
 use super::super::acts::{
-    AGGREGATE, ANNUL_OUTCOME, CLEAR_DEADLINE, CLOSE, EXCUSE, FREEZE_ROSTER, MOVE_DEADLINE, OPEN,
-    PUBLISH, PUBLISH_BRIEF, RECORD_OUTCOME, REPLACE_BRIEF, SET_QUESTION, SET_QUORUM, UNEXCUSE,
-    VOID, WITHDRAW,
+    AGGREGATE, ANNUL_OUTCOME, Act, CLEAR_DEADLINE, CLOSE, CONVENE, EXCUSE, FREEZE_ROSTER,
+    MOVE_DEADLINE, OPEN, PUBLISH, PUBLISH_BRIEF, RECORD_OUTCOME, REPLACE_BRIEF, SET_QUESTION,
+    SET_QUORUM, UNEXCUSE, VOID, WITHDRAW,
 };
 use super::super::body::typed_time;
-use super::super::context::ConsoleContext;
-use super::super::form::{Field, FormView, Options};
+use super::super::context::{ConsoleContext, fill_path};
+use super::super::form::{Button, Field, Panel};
 use super::super::layout::{Block, Page, anchor, quoted};
 use super::super::table::Table;
 use super::PageId;
 use super::{convene, overview};
+use crate::pages::links::part;
 use crate::pages::people::People;
 use crate::pages::{Markup, charts, links, lists, stage_text};
 use crate::response::ApiError;
@@ -27,68 +29,20 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         return Ok(Page::default());
     };
     let (_, takes) = tenant.session(session.id).await?;
-    let brief = tenant.brief(session.id).await?;
+    let has_brief = tenant.brief(session.id).await?.is_some();
     let subject = lists::subject(tenant, &session.subject_id).await?;
     let roster = session.roster.iter().flat_map(|roster| roster.entries()).map(|it| &it.member_id);
     let filed_by = takes.iter().map(|take| take.member_id());
     let people = People::find(tenant, roster.chain(filed_by)).await?;
-    let silent = overview::silent(&session, &takes);
     let title = format!("{}, {}", subject.1, session.date);
     let mut page = Page::new(title).below("/operate/sessions", "Sessions");
-    let public = links::session(session.id);
-    let missing = match &session.roster {
-        None => Markup::text("no roster: every member may file"),
-        Some(_) if silent.is_empty() => Markup::text("nobody"),
-        Some(_) => {
-            let names: Vec<_> = silent.iter().map(|id| people.person(id).name).collect();
-            quoted(&names.join(", "))
-        }
-    };
-    page.blocks.push(Block::Record(vec![
-        ("Session", anchor(&public, &format!("{} (public page)", session.id))),
-        ("State", Markup::text(&state_text(&session))),
-        ("Deadline", stage_text::deadline(&session.summary(), context.times)),
-        ("Filed", Markup::text(&takes.len().to_string())),
-        ("Has not filed", missing),
-        ("Quorum", Markup::text(&session.quorum.map_or("none".to_owned(), |it| it.to_string()))),
-        ("Brief", Markup::text(if brief.is_some() { "published" } else { "not published" })),
-        ("Outcome", Markup::text(&outcome_text(session.outcome.as_ref()))),
-    ]));
-    steps(context, &session, &mut page);
-    outcome(context, &session, &mut page);
-    deadline(context, &session, &mut page);
-    let is_open = session.state < SessionState::Aggregated;
-    if is_open {
-        roster_forms(context, &session, &people, &mut page).await?;
-    }
-    if is_open && (brief.is_none() || takes.is_empty()) {
-        let fields = vec![
-            Field::lines("system", "System prompt", 3),
-            Field::lines("user", "User prompt", 3)
-                .with_hint("Both, or neither: then the brief has the prompts of the service."),
-            Field::note(),
-        ];
-        let form = match brief {
-            None => context.form(&PUBLISH_BRIEF, &[context.part(0)], fields),
-            Some(_) => {
-                let form = context.form(&REPLACE_BRIEF, &[context.part(0)], fields);
-                form.map(|form| with_lead(form, "While no take is on file. It keeps its number."))
-            }
-        };
-        page.forms("Brief", [form]);
-    }
-    if !is_open && session.counts() {
-        let note = Field { label: "Why".to_owned(), ..Field::note() }.required();
-        let form = context.form(&VOID, &[context.part(0)], vec![note]);
-        let lead =
-            "It counts for nothing from then on, and its page says so first. This is not undone.";
-        page.forms("Void", [form.map(|form| with_lead(form, lead))]);
-    }
-    if takes.is_empty() && session.voided.is_none() {
-        question(context, &session, &mut page);
-        let form = context.form(&WITHDRAW, &[context.part(0)], vec![Field::note()]);
-        let lead = "It is as if it had never been convened; its number is not used again.";
-        page.forms("Withdraw", [form.map(|form| with_lead(form, lead))]);
+    page.blocks.push(stages(context, &session, has_brief));
+    page.blocks.push(Block::Record(record(context, &session, &takes, &people)));
+    let acts = Acts { context, session: &session, takes: &takes, people: &people, has_brief };
+    acts.show(&mut page).await?;
+    if context.may(&CONVENE) {
+        let path = format!("/operate/convene?subject={}", part(session.subject_id.as_str()));
+        page.text(anchor(&path, "Convene the next session"));
     }
     if !takes.is_empty() {
         page.heading("Takes");
@@ -106,6 +60,48 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     Ok(page)
 }
 
+fn record(
+    context: &ConsoleContext,
+    session: &Session,
+    takes: &[PublicTake],
+    people: &People,
+) -> Vec<(&'static str, Markup)> {
+    let silent = overview::silent(session, takes);
+    let missing = match &session.roster {
+        None => Markup::text("no roster: every member may file"),
+        Some(_) if silent.is_empty() => Markup::text("nobody"),
+        Some(_) => {
+            let names: Vec<_> = silent.iter().map(|id| people.person(id).name).collect();
+            quoted(&names.join(", "))
+        }
+    };
+    let public = links::session(session.id);
+    vec![
+        ("Session", anchor(&public, &format!("{} (public page)", session.id))),
+        ("State", Markup::text(&state_text(session))),
+        ("Deadline", stage_text::deadline(&session.summary(), context.times)),
+        ("Filed", Markup::text(&takes.len().to_string())),
+        ("Has not filed", missing),
+        ("Quorum", Markup::text(&session.quorum.map_or("none".to_owned(), |it| it.to_string()))),
+        ("Outcome", Markup::text(&outcome_text(session.outcome.as_ref()))),
+    ]
+}
+
+/// The stages of a session, and whether its brief is published.
+fn stages(context: &ConsoleContext, session: &Session, has_brief: bool) -> Block {
+    const NAMES: [&str; 5] = ["Announced", "Open", "Closed", "Result", "Published"];
+    let at = match stage_text::stage_of(&session.summary(), context.times) {
+        Stage::Scheduled => 0,
+        Stage::Open => 1,
+        Stage::Closing | Stage::AwaitingResult => 2,
+        Stage::Aggregated => 3,
+        Stage::Published => 4,
+    };
+    let stage = |(nth, name)| (name, (nth != at).then_some(nth < at));
+    let brief = if has_brief { "Brief published" } else { "No brief" };
+    Block::Stages(NAMES.into_iter().enumerate().map(stage).collect(), Markup::text(brief))
+}
+
 /// The state, and whether the session counts.
 fn state_text(session: &Session) -> String {
     let state = stage_text::state_word(session.state);
@@ -116,26 +112,6 @@ fn state_text(session: &Session) -> String {
     }
 }
 
-fn with_lead(form: FormView, lead: &str) -> FormView {
-    FormView { lead: Some(Markup::text(lead)), ..form }
-}
-
-/// The forms that move the session to another state.
-fn steps(context: &ConsoleContext, session: &Session, page: &mut Page) {
-    let steps: &[_] = match session.state {
-        SessionState::Scheduled => &[&OPEN, &CLOSE, &AGGREGATE],
-        SessionState::Collecting => &[&CLOSE, &AGGREGATE],
-        SessionState::WindowClosed => &[&AGGREGATE, &OPEN],
-        SessionState::Aggregated if session.voided.is_some() => &[],
-        SessionState::Aggregated => &[&PUBLISH],
-        SessionState::Published => &[],
-    };
-    let form = |act: &&'static super::super::acts::Act| {
-        context.form(act, &[context.part(0)], vec![Field::note()])
-    };
-    page.forms("Next step", steps.iter().map(form));
-}
-
 fn outcome_text(outcome: Option<&Outcome>) -> String {
     match outcome.map(|outcome| outcome.value) {
         None => "none".to_owned(),
@@ -144,44 +120,219 @@ fn outcome_text(outcome: Option<&Outcome>) -> String {
     }
 }
 
-/// The forms that record the outcome of a session that counts.
-fn outcome(context: &ConsoleContext, session: &Session, page: &mut Page) {
-    let is_over = !rules::takes_may_come(session.window_closes_at, context.times.now);
-    if session.state < SessionState::Aggregated || !is_over || !session.counts() {
-        return;
+/// The acts on a session.
+struct Acts<'a> {
+    context: &'a ConsoleContext,
+    session: &'a Session,
+    takes: &'a [PublicTake],
+    people: &'a People,
+    has_brief: bool,
+}
+
+impl Acts<'_> {
+    async fn show(&self, page: &mut Page) -> Result<(), ApiError> {
+        let next = self.next();
+        let mut primary = None;
+        let mut others = Vec::new();
+        for (acts, panel) in self.all().await? {
+            match next {
+                Some(next) if primary.is_none() && acts.iter().any(|act| act.path == next.path) => {
+                    primary = panel;
+                }
+                _ => others.push(panel),
+            }
+        }
+        for button in primary.iter_mut().flat_map(|panel| panel.buttons.first_mut()) {
+            button.is_primary = true;
+        }
+        let panels = self.context.panels(primary, others);
+        if panels.has_acts() {
+            page.blocks.push(Block::Panels(Box::new(panels)));
+        }
+        Ok(())
     }
-    let part = [context.part(0)];
+
+    /// The act that an operator does next, if there is one.
+    fn next(&self) -> Option<&'static Act> {
+        let (session, now) = (self.session, self.context.times.now);
+        let schedule = &self.context.request.served.config().schedule;
+        let step = rules::next_step(schedule, session, now);
+        let is_ahead = |at: Option<_>| at.is_some_and(|at| rules::takes_may_come(Some(at), now));
+        let is_open = session.state < SessionState::Aggregated;
+        let due = match step {
+            Some(NextStep { by: StepBy::Schedule, .. }) => None,
+            Some(NextStep { at, .. }) if is_ahead(at) => None,
+            Some(NextStep { act: StepAct::Aggregate, .. }) => Some(&AGGREGATE),
+            Some(NextStep { act: StepAct::Publish, .. }) => Some(&PUBLISH),
+            Some(NextStep { act: StepAct::Close, at: Some(_), .. }) => Some(&CLOSE),
+            Some(NextStep { act: StepAct::Close, at: None, .. }) if self.has_brief => Some(&CLOSE),
+            _ => None,
+        };
+        let resolves_at = session.question.resolves_at;
+        let is_resolved = resolves_at.is_some_and(|at| at <= now) && session.outcome.is_none();
+        match due {
+            Some(act) => Some(act),
+            None if is_open && !self.has_brief && self.is_accepting() => Some(&PUBLISH_BRIEF),
+            None if is_resolved => Some(&RECORD_OUTCOME),
+            None => None,
+        }
+    }
+
+    /// Whether takes may still come.
+    fn is_accepting(&self) -> bool {
+        rules::takes_may_come(self.session.window_closes_at, self.context.times.now)
+    }
+
+    /// All acts that the state of the session admits, those that have the same fields together.
+    async fn all(&self) -> Result<Vec<(Vec<&'static Act>, Option<Panel>)>, ApiError> {
+        let session = self.session;
+        let is_open = session.state < SessionState::Aggregated;
+        let mut all = Vec::new();
+        let mut add = |text: (&'static str, &'static str), acts: &[&'static Act], fields| {
+            all.push((acts.to_vec(), self.context.panel(text, acts, fields)));
+        };
+        if is_open && !self.has_brief {
+            let text = ("Brief", "Members read it before they file. It is public at once.");
+            add(text, &[&PUBLISH_BRIEF], prompts());
+        } else if is_open && self.takes.is_empty() {
+            let text = ("Brief", "It is replaced while no take is on file, and keeps its number.");
+            add(text, &[&REPLACE_BRIEF], prompts());
+        }
+        match session.state {
+            SessionState::Scheduled => {
+                let lead = "Takes are accepted already; from then on it is shown as open.";
+                add(("Open", lead), &[&OPEN], Vec::new());
+            }
+            SessionState::WindowClosed if session.opened_at.is_none() => {
+                let lead = "Takes are accepted again while the deadline lies ahead.";
+                add(("Open again", lead), &[&OPEN], Vec::new());
+            }
+            _ => {}
+        }
+        if session.state < SessionState::WindowClosed {
+            let lead = "The deadline becomes now, and a take that comes later is refused.";
+            add(("Close", lead), &[&CLOSE], Vec::new());
+        }
+        if is_open {
+            let lead = "It is computed once, from the takes that are on file then.";
+            add(("Compute the result", lead), &[&AGGREGATE], Vec::new());
+        }
+        if session.state == SessionState::Aggregated && session.voided.is_none() {
+            let lead = "The result is in the feed, the lists and later briefs from then on.";
+            add(("Publish", lead), &[&PUBLISH], Vec::new());
+        }
+        if !is_open && !self.is_accepting() && session.counts() {
+            let lead = "Members are scored by it, in public. It replaces an earlier one; the log keeps both.";
+            add(("Outcome", lead), &[&RECORD_OUTCOME, &ANNUL_OUTCOME], outcome_fields(session));
+        }
+        if rules::may_move_deadline(session) && session.voided.is_none() {
+            let lead = match self.is_accepting() {
+                true => "A later one gives more time; an earlier one asks for your token.",
+                false => "A later one opens the window again.",
+            };
+            let now = session.window_closes_at.map(typed_time).unwrap_or_default();
+            let time = Field::time("windowClosesAt", "New deadline, UTC").with_value(now);
+            let acts: &[_] = match session.window_closes_at {
+                Some(_) => &[&MOVE_DEADLINE, &CLEAR_DEADLINE],
+                None => &[&MOVE_DEADLINE],
+            };
+            add(("Deadline", lead), acts, vec![time]);
+        }
+        if is_open && !session.practice {
+            let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
+            let quorum = Field::number("quorum", "Members needed").with_value(quorum);
+            let lead = "With fewer members there is no consensus.";
+            let field = quorum.with_hint("Empty: none.");
+            add(("Quorum", lead), &[&SET_QUORUM], vec![field]);
+        }
+        if self.takes.is_empty() && session.voided.is_none() {
+            let lead = "It is changed until the first take is on file.";
+            add(("Question", lead), &[&SET_QUESTION], question_fields(session));
+            let lead = "It is as if it had never been convened; its number is not used again.";
+            add(("Withdraw", lead), &[&WITHDRAW], Vec::new());
+        }
+        if !is_open && session.counts() {
+            let lead = "It counts for nothing from then on, and its page says so first, with the note, which it needs. This is not undone.";
+            add(("Void", lead), &[&VOID], Vec::new());
+        }
+        if is_open && !session.practice {
+            all.push((vec![&FREEZE_ROSTER], self.roster().await?));
+        }
+        Ok(all)
+    }
+
+    /// The roster: boxes to choose it from, or its members, each with an act.
+    async fn roster(&self) -> Result<Option<Panel>, ApiError> {
+        let (context, session) = (self.context, self.session);
+        let Some(roster) = &session.roster else {
+            let field = convene::members(context, &HashMap::new(), true).await?;
+            let field = field.with_chooser(fill_path(FREEZE_ROSTER.path, &[context.part(0)]));
+            let text = ("Roster", "Only listed members may file from then on. It is set once.");
+            return Ok(context.panel(text, &[&FREEZE_ROSTER], vec![field]));
+        };
+        if !context.may(&EXCUSE) {
+            return Ok(None);
+        }
+        let filed: HashSet<_> = self.takes.iter().map(|take| take.member_id()).collect();
+        let row = |entry: &RosterEntry| {
+            let (act, word) = match entry.excused {
+                true => (&UNEXCUSE, "excused"),
+                false if filed.contains(&entry.member_id) => (&EXCUSE, "filed"),
+                false => (&EXCUSE, "expected"),
+            };
+            let button = Button::new(act.button)
+                .at(fill_path(act.path, &[context.part(0)]))
+                .sending("memberId", entry.member_id.as_str());
+            let who = self.people.person(&entry.member_id);
+            vec![quoted(&who.name), Markup::text(word), button.markup()]
+        };
+        let rows = roster.entries().iter().map(row).collect();
+        let (label, head) = ("Roster", vec!["Member", "State", "Act"]);
+        let table = Some(Table { label, head, rows, empty: "It lists nobody." });
+        let refused = context.refused.as_ref();
+        let is_back = refused.is_some_and(|refused| {
+            [&EXCUSE, &UNEXCUSE]
+                .iter()
+                .any(|act| fill_path(act.path, &[context.part(0)]) == refused.action)
+        });
+        Ok(Some(Panel {
+            summary: "Roster",
+            lead: "A member that is excused is not expected, and its take does not count.",
+            fields: Vec::new(),
+            table,
+            buttons: Vec::new(),
+            is_back,
+        }))
+    }
+}
+
+fn prompts() -> Vec<Field> {
+    vec![
+        Field::lines("system", "System prompt", 3),
+        Field::lines("user", "User prompt", 3)
+            .with_hint("Both, or neither: then the brief has the prompts of the service."),
+    ]
+}
+
+fn outcome_fields(session: &Session) -> Vec<Field> {
     let recorded = session.outcome.as_ref();
     let value = recorded.and_then(|outcome| outcome.value).map(|value| value.get().to_string());
     let source = recorded.and_then(|outcome| outcome.source.as_ref());
-    let source = source.map_or("", |source| source.as_str());
-    let source = || Field::text("source", "Where it was read").with_value(source);
-    let fields = vec![
-        Field::text("value", "Outcome")
-            .required()
-            .with_value(value.unwrap_or_default())
-            .with_hint("From -2 (bearish) to 2 (bullish), such as 0.5."),
-        source(),
-        Field::note(),
-    ];
-    let record = context.form(&RECORD_OUTCOME, &part, fields);
-    let lead =
-        "Members are scored by it, in public. It replaces an earlier one; the log keeps both.";
-    let annul = context.form(&ANNUL_OUTCOME, &part, vec![source(), Field::note()]);
-    let annulled = "Nothing is scored, as where the question has no answer.";
-    page.forms(
-        "Outcome",
-        [record.map(|form| with_lead(form, lead)), annul.map(|form| with_lead(form, annulled))],
-    );
+    vec![
+        Field::text("value", "Outcome").with_value(value.unwrap_or_default()).with_hint(
+            "From -2 (bearish) to 2 (bullish), such as 0.5. Annulled: nothing is scored.",
+        ),
+        Field::text("source", "Where it was read")
+            .with_value(source.map_or("", |source| source.as_str())),
+    ]
 }
 
-/// The form that changes the question, which is possible until there is a take.
-fn question(context: &ConsoleContext, session: &Session, page: &mut Page) {
+fn question_fields(session: &Session) -> Vec<Field> {
     let question = &session.question;
     let text = question.text.as_ref().map_or("", |text| text.as_str());
     let resolution = question.resolution.as_ref().map_or("", |text| text.as_str());
     let resolves_at = question.resolves_at.map(typed_time).unwrap_or_default();
-    let fields = vec![
+    vec![
         Field::lines("question", "Question", 2)
             .with_value(text)
             .with_hint("What a stance is about. Empty: none."),
@@ -189,77 +340,5 @@ fn question(context: &ConsoleContext, session: &Session, page: &mut Page) {
             .with_value(resolution)
             .with_hint("How, by which source and when the outcome is determined."),
         Field::time("resolvesAt", "Outcome known, UTC").with_value(resolves_at),
-        Field::note(),
-    ];
-    let form = context.form(&SET_QUESTION, &[context.part(0)], fields);
-    let lead = "Until the first take is on file.";
-    page.forms("Question", [form.map(|form| with_lead(form, lead))]);
-}
-
-fn deadline(context: &ConsoleContext, session: &Session, page: &mut Page) {
-    if rules::may_move_deadline(session) && session.voided.is_none() {
-        deadline_forms(context, session, page);
-    }
-    if session.state < SessionState::Aggregated && !session.practice {
-        let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
-        let quorum =
-            Field::number("quorum", "Members needed").with_value(quorum).with_hint("Empty: none.");
-        let form = context.form(&SET_QUORUM, &[context.part(0)], vec![quorum, Field::note()]);
-        page.forms("Quorum", [form]);
-    }
-}
-
-fn deadline_forms(context: &ConsoleContext, session: &Session, page: &mut Page) {
-    let part = [context.part(0)];
-    let now = session.window_closes_at.map(typed_time).unwrap_or_default();
-    let time = Field::time("windowClosesAt", "New deadline, UTC").required().with_value(now);
-    let moved = context.form(&MOVE_DEADLINE, &part, vec![time, Field::note()]);
-    let is_open = rules::takes_may_come(session.window_closes_at, context.times.now);
-    let lead = if is_open {
-        "An earlier one asks for your token."
-    } else {
-        "A later one opens the window again."
-    };
-    let cleared = session
-        .window_closes_at
-        .and_then(|_| context.form(&CLEAR_DEADLINE, &part, vec![Field::note()]));
-    page.forms("Deadline", [moved.map(|form| with_lead(form, lead)), cleared]);
-}
-
-async fn roster_forms(
-    context: &ConsoleContext,
-    session: &Session,
-    people: &People,
-    page: &mut Page,
-) -> Result<(), ApiError> {
-    let part = [context.part(0)];
-    if session.practice {
-        return Ok(());
-    }
-    let Some(roster) = &session.roster else {
-        let field = convene::members(context, &HashMap::new(), true).await?;
-        let form = context.form(&FREEZE_ROSTER, &part, vec![field, Field::note()]);
-        let lead = "Once. Only listed members may file from then on.";
-        page.forms("Roster", [form.map(|form| with_lead(form, lead))]);
-        return Ok(());
-    };
-    let options = |excused: bool| -> Options {
-        let entries = roster.entries().iter().filter(|entry| entry.excused == excused);
-        let option = |entry: &swarm_core::domain::RosterEntry| {
-            let id = entry.member_id.as_str().to_owned();
-            (id, people.person(&entry.member_id).name, false)
-        };
-        entries.map(option).collect()
-    };
-    let form = |act, label: &str, options: Options| {
-        if options.is_empty() {
-            return None;
-        }
-        let member = Field::choice("memberId", label, options);
-        context.form(act, &part, vec![member, Field::note()])
-    };
-    let excuse = form(&EXCUSE, "Expected", options(false));
-    let undo = form(&UNEXCUSE, "Excused", options(true));
-    page.forms("Roster", [excuse, undo]);
-    Ok(())
+    ]
 }

@@ -2,14 +2,13 @@
 
 use super::super::acts::{ACCEPT_CLOCK, ACCEPT_KEY, ACCEPT_STORE};
 use super::super::context::ConsoleContext;
-use super::super::form::FormView;
 use super::super::layout::Page;
 use super::super::table::Table;
 use crate::pages::Markup;
 use crate::response::ApiError;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
-    let mut page = Page::new("Store").below("/operate", "Waiting");
+    let mut page = Page::new("Store").below("/operate", "To do");
     let warnings = match context.request.site.ready().await {
         Ok(ready) => ready.warnings,
         Err(error) => vec![swarm_core::service::with_causes(&error).to_string()],
@@ -19,7 +18,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.table(Table { label: "Warnings", head: vec!["The store says"], rows, empty });
     let with_lead = |act, lead: &str| {
         let form = context.form(act, &[], Vec::new());
-        form.map(|form| FormView { lead: Some(Markup::text(lead)), is_inline: false, ..form })
+        form.map(|form| form.with_lead(lead))
     };
     let clock = "Commits are refused while the store's clock is more than an hour behind the last entry \
                  of the log. Accept it only if the clock is right now.";

@@ -1,22 +1,31 @@
 //! The list of subjects, and the page of a subject.
 
-use swarm_core::domain::{Subject, SubjectId};
-use swarm_core::json::write;
-use swarm_core::{Refusal, Resource};
+use std::sync::Arc;
 
-use super::super::acts::{ADD_SNAPSHOT, CONVENE, CREATE_SUBJECT, REPLACE_SUBJECT};
+use swarm_core::domain::{Subject, SubjectId};
+use swarm_core::{Member, Refusal, Resource};
+
+use super::super::acts::{
+    ADD_SNAPSHOT, CONTRACT_COLUMNS, CONVENE, CREATE_SUBJECT, POSITION_COLUMNS, REPLACE_SUBJECT,
+    WALLET_COLUMNS,
+};
+use super::super::body::cells_of;
 use super::super::context::ConsoleContext;
-use super::super::form::{Field, FormView};
+use super::super::form::{Field, FormView, Options};
 use super::super::layout::{Page, anchor, quoted};
 use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::lists::subject_title;
 use crate::pages::markup::escape;
+use crate::pages::people::member_name;
 use crate::response::ApiError;
 
 /// Subjects on a page.
 const PER_PAGE: usize = 200;
+
+/// The most members to pick from.
+const MAX_SUGGESTIONS: usize = 300;
 
 pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let after = context.query("after").and_then(|id| SubjectId::parse(id).ok());
@@ -40,8 +49,10 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
         )));
     }
     let id = Field::text("id", "Id").required().with_hint("1 to 100 characters. It stays.");
-    let fields = [id].into_iter().chain(fields(None)).collect();
-    page.forms("New subject", [context.form(&CREATE_SUBJECT, &[], fields)]);
+    let fields = [id].into_iter().chain(fields(None, &[])).collect();
+    let form = context.form(&CREATE_SUBJECT, &[], fields);
+    let lead = "Sessions are about subjects; the id stays.";
+    page.fold("New subject", form.map(|form| form.with_lead(lead).primary()));
     Ok(page)
 }
 
@@ -57,35 +68,35 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         links += &format!(" · <a href=\"{convene}\">Convene a session on it</a>");
     }
     page.text(Markup(links));
-    let form = context.form(&REPLACE_SUBJECT, &[id.as_str()], fields(Some(&subject)));
-    page.forms("Record", [form]);
+    let members = context.request.tenant().members().await?;
+    let fields = fields(Some(&subject), &members);
+    let form = context.form(&REPLACE_SUBJECT, &[id.as_str()], fields);
+    page.forms("Record", [form.map(FormView::primary)]);
     let snapshot = vec![
         Field::day("date", "Day").required().with_value(context.times.now.day().to_string()),
         Field::text("totalValueUsd", "Total value in US dollars"),
         Field::lines("notable", "Remarks", 3).with_hint("One a line."),
-        Field::lines("positions", "Positions", 4).with_hint(
-            "JSON: [{\"token\": \"ETH\", \"chain\": \"base\", \"valueUsd\": 1200, \"pct\": 12}]",
-        ),
+        Field::rows("positions", "Positions", &POSITION_COLUMNS, vec![vec![String::new(); 4]; 2]),
     ];
     let snapshot = context.form(&ADD_SNAPSHOT, &[id.as_str()], snapshot);
     let lead = "What the subject holds on a day. Briefs of that day and later show it.";
-    let snapshot = snapshot.map(|form| FormView { lead: Some(Markup::text(lead)), ..form });
-    page.forms("New snapshot", [snapshot]);
+    page.fold("New snapshot", snapshot.map(|form| form.with_lead(lead)));
     Ok(page)
 }
 
-fn fields(of: Option<&Subject>) -> Vec<Field> {
+fn fields(of: Option<&Subject>, members: &[Arc<Member>]) -> Vec<Field> {
     let text = |get: fn(&Subject) -> Option<&String>| of.and_then(get).cloned().unwrap_or_default();
     let objects = |get: fn(&Subject) -> &Vec<swarm_core::json::Object>| {
-        of.map(get).filter(|it| !it.is_empty()).map(write).unwrap_or_default()
+        of.map(get).into_iter().flatten().map(cells_of).collect()
     };
+    let member = |member: &Arc<Member>| (member.id.as_str().to_owned(), member_name(member));
+    let members = members.iter().take(MAX_SUGGESTIONS).map(member).collect();
     let reviewed = of.and_then(|it| it.last_reviewed).map(|day| day.to_string());
     vec![
         Field::text("name", "Name")
             .required()
             .with_value(of.map(|it| it.name.clone()).unwrap_or_default()),
-        Field::text("status", "Status")
-            .with_value(of.map_or("active".to_owned(), |it| it.status.clone()))
+        Field::choice("status", "Status", statuses(of))
             .with_hint("Active ones take their turn in the committee."),
         Field::lines("thesisBlurb", "Thesis", 4).with_value(text(|it| it.thesis_blurb.as_ref())),
         Field::text("operator", "Operator").with_value(text(|it| it.operator.as_ref())),
@@ -95,16 +106,27 @@ fn fields(of: Option<&Subject>) -> Vec<Field> {
         Field::text("recommendationType", "Kind of recommendation")
             .with_value(text(|it| it.recommendation_type.as_ref())),
         Field::text("linkedMemberId", "Linked member")
-            .with_value(text(|it| it.linked_member_id.as_ref())),
+            .with_value(text(|it| it.linked_member_id.as_ref()))
+            .with_suggestions(members),
         Field::lines("structuralNotes", "Structural notes", 3)
             .with_value(of.map(|it| it.structural_notes.join("\n")).unwrap_or_default())
             .with_hint("One a line."),
         Field::day("lastReviewed", "Last reviewed").with_value(reviewed.unwrap_or_default()),
-        Field::lines("wallets", "Wallets", 3)
-            .with_value(objects(|it| &it.wallets))
-            .with_hint("JSON: a list of objects."),
-        Field::lines("nftContracts", "NFT contracts", 3)
-            .with_value(objects(|it| &it.nft_contracts))
-            .with_hint("JSON: a list of objects."),
+        Field::rows("wallets", "Wallets", &WALLET_COLUMNS, objects(|it| &it.wallets))
+            .with_hint("A row that is emptied is removed; there are empty ones after each save."),
+        Field::rows(
+            "nftContracts",
+            "NFT contracts",
+            &CONTRACT_COLUMNS,
+            objects(|it| &it.nft_contracts),
+        ),
     ]
+}
+
+/// The statuses to choose from: active, inactive, and the one of the record where it is another.
+fn statuses(of: Option<&Subject>) -> Options {
+    let current = of.map_or("active", |it| it.status.as_str());
+    let other = Some(current).filter(|status| !["active", "inactive"].contains(status));
+    let options = ["active", "inactive"].into_iter().chain(other);
+    options.map(|status| (status.to_owned(), status.to_owned(), status == current)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::super::acts::{RESTORE_TAKE, WITHHOLD_TAKE};
 use super::super::context::ConsoleContext;
-use super::super::form::{Field, FormView};
+use super::super::form::Field;
 use super::super::layout::{Block, Page, anchor, quoted};
 use crate::pages::people::People;
 use crate::pages::{Markup, links};
@@ -27,20 +27,17 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         record.push(("Note", quoted(mark.note.as_str())));
     }
     page.blocks.push(Block::Record(record));
-    let with_lead = |form: Option<FormView>, lead: &str| {
-        form.map(|form| FormView { lead: Some(Markup::text(lead)), ..form })
-    };
     if take.is_sealed() {
         page.text(Markup::text("The take is sealed: its texts can be withheld once it is opened."));
     } else if take.withheld().is_some() {
         let form = context.form(&RESTORE_TAKE, &[context.part(0)], vec![Field::note()]);
         let lead = "Write-up and memo address are shown again, unless they were erased.";
-        page.forms("Restore", [with_lead(form, lead)]);
+        page.forms("Restore", [form.map(|form| form.with_lead(lead))]);
     } else {
         let note = Field::note().required();
         let form = context.form(&WITHHOLD_TAKE, &[context.part(0)], vec![note]);
         let lead = "Write-up and memo address are shown to nobody. Stance, confidence and weights stay, and count.";
-        page.forms("Withhold", [with_lead(form, lead)]);
+        page.forms("Withhold", [form.map(|form| form.with_lead(lead))]);
     }
     Ok(page)
 }

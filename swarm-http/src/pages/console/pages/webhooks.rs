@@ -5,7 +5,7 @@ use swarm_core::domain::{DeliveryId, DeliveryState};
 use super::super::acts::{RETRY_DELIVERY, TEST_WEBHOOK};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{Page, quoted, two_lines};
+use super::super::layout::{ActTable, Block, Page, quoted, two_lines};
 use super::super::table::Table;
 use crate::pages::Markup;
 use crate::request::parameters::number;
@@ -34,7 +34,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     if !webhooks.is_empty() {
         let urls = webhooks.iter().map(|webhook| (webhook.url.clone(), webhook.url.clone(), false));
         let choice = Field::choice("url", "Webhook", urls.collect());
-        page.form(context.form(&TEST_WEBHOOK, &[], vec![choice]));
+        let test = context.form(&TEST_WEBHOOK, &[], vec![choice]);
+        let lead = "A test delivery shows whether the receiver answers.";
+        page.fold("Test a webhook", test.map(|form| form.with_lead(lead)));
     }
     page.heading("Deliveries");
     let any = ("".to_owned(), "all".to_owned(), state.is_none());
@@ -44,27 +46,21 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.form(Some(ConsoleContext::search_form("/operate/webhooks", "Show", vec![choice])));
     let rows = found.deliveries.iter().map(|delivery| {
         let time = delivery.delivered_at.unwrap_or(delivery.queued_at);
-        vec![
-            Markup::text(&delivery.id.to_string()),
+        let id = delivery.id.to_string();
+        let cells = vec![
+            Markup::text(&id),
             two_lines(&Markup::text(&delivery.draft.event), &quoted(&delivery.draft.url)),
             two_lines(&Markup::text(delivery.state.as_str()), &context.times.time(time)),
             Markup::text(delivery.last_error.as_deref().unwrap_or_default()),
-        ]
+        ];
+        (cells, context.row_form(&RETRY_DELIVERY, "delivery", &id).into_iter().collect())
     });
-    let (label, head) = ("Deliveries", vec!["Number", "Event", "State", "Last error"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No deliveries." });
-    let options: Vec<_> = found
-        .deliveries
-        .iter()
-        .map(|delivery| {
-            let label = format!("{}: {}", delivery.id, delivery.draft.event);
-            (delivery.id.to_string(), label, false)
-        })
-        .collect();
-    if !options.is_empty() {
-        let choice = Field::choice("delivery", "Delivery", options);
-        page.form(context.form(&RETRY_DELIVERY, &[], vec![choice]));
-    }
+    page.blocks.push(Block::ActTable(ActTable {
+        label: "Deliveries",
+        head: vec!["Number", "Event", "State", "Last error"],
+        rows: rows.collect(),
+        empty: "No deliveries.",
+    }));
     if let Some(next) = found.next_before {
         page.text(Markup(format!(
             "<a rel=\"next\" href=\"/operate/webhooks?before={next}\">Older deliveries</a>"

@@ -1,4 +1,4 @@
-//! `swarm admin status`: what needs the attention of an operator.
+//! `swarm admin status`: what needs an operator, then how the desk and the server are.
 
 use swarm_core::json::Json;
 
@@ -16,11 +16,12 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
 
 fn text(status: &Json) -> String {
     let of = |name| list(status, name);
-    let mut lines = vec![
+    let mut lines = agenda(&field(status, "agenda"));
+    lines.extend([
         format!("applications that wait: {}", cell(status, "applications")),
         format!("active members: {}", cell(status, "members")),
         format!("sessions: {}", of("sessions").len()),
-    ];
+    ]);
     lines.extend(of("sessions").iter().map(session));
     let mail = field(status, "mail");
     let [queued, failed, undeliverable] =
@@ -80,6 +81,22 @@ fn text(status: &Json) -> String {
     let warning = |text| format!("  {}", cell(&Json::from([("warning", text)]), "warning"));
     lines.extend(of("warnings").into_iter().map(warning));
     lines.join("\n")
+}
+
+/// What needs an operator, and what waits for one later.
+fn agenda(agenda: &Json) -> Vec<String> {
+    let item = |row: &Json| {
+        let [at, message] = ["at", "message"].map(|name| cell(row, name));
+        let at = if at.is_empty() { at } else { format!("{at}  ") };
+        let session = match cell(row, "sessionId") {
+            id if id.is_empty() => id,
+            id => format!("session {id}: "),
+        };
+        format!("  {at}{session}{message}")
+    };
+    let needs = list(agenda, "needs");
+    let count = if needs.is_empty() { "nothing".to_owned() } else { needs.len().to_string() };
+    [format!("needs you: {count}")].into_iter().chain(needs.iter().map(item)).collect()
 }
 
 fn session(row: &Json) -> String {

@@ -1,0 +1,59 @@
+//! The state of a desk, with that of the server: what the status, the console and their users are told.
+
+use swarm_core::domain::Seq;
+use swarm_core::service::signed_log::SignedCheckpoint;
+use swarm_core::service::{Agenda, DayFiling, DeskStatus, LogStatus, ServerStatus, with_causes};
+use swarm_core::{Error, Refusal, Resource};
+
+use crate::request::RequestContext;
+
+/// The state of a desk.
+pub(crate) struct Desk {
+    pub(crate) server: ServerStatus,
+    pub(crate) status: DeskStatus,
+    /// Who filed on the committee's day, if there is a committee and it has one.
+    pub(crate) committee: Option<DayFiling>,
+    pub(crate) agenda: Agenda,
+}
+
+impl Desk {
+    /// Reads the state of the desk that a request is for.
+    pub(crate) async fn read(request: &RequestContext) -> Result<Self, Error> {
+        let tenant = request.tenant();
+        let server = server(request).await?;
+        let status = tenant.desk_status(&request.served.config().schedule).await?;
+        let committee = match request.served.committee() {
+            Some(committee) => {
+                let filing = committee.current_filing().await;
+                filing
+                    .map_err(|error| error.map_refused(|_| Refusal::NotFound(Resource::Session)))?
+            }
+            None => None,
+        };
+        let agenda = tenant.agenda(&server, &status, committee.as_ref()).await?;
+        Ok(Self { server, status, committee, agenda })
+    }
+}
+
+async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
+    let ready = request.site.ready().await;
+    let signed = match request.signed_log() {
+        Some(log) => log.checkpoint().await?,
+        None => None,
+    };
+    let size_of = |signed: &SignedCheckpoint| Seq(signed.checkpoint.size);
+    let is_witnessed = |signed: &&SignedCheckpoint| signed.note.signatures().len() > 1;
+    Ok(ServerStatus {
+        ready: ready.is_ok(),
+        warnings: match ready {
+            Ok(ready) => ready.warnings,
+            Err(error) => vec![with_causes(&error).to_string()],
+        },
+        certificate: request.site.certificate_expiry(),
+        log: LogStatus {
+            size: request.tenant().log_size().await?,
+            signed: signed.as_ref().map(size_of),
+            witnessed: signed.as_ref().filter(is_witnessed).map(size_of),
+        },
+    })
+}

@@ -1,0 +1,100 @@
+//! A store that does not answer: webhooks are told from memory, since the store cannot keep what they are told.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use swarm_core::rules::STORE_REFUSED;
+use swarm_core::service::WebhookSender;
+use swarm_core::store::StoreErrorKind;
+use swarm_core::{Error, Tenant, Timestamp};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// How long the store does not answer before webhooks are told.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The time between two attempts to tell a webhook, and the most of them in an outage.
+const ATTEMPT_INTERVAL: Duration = Duration::from_secs(30);
+const MAX_ATTEMPTS: u32 = 10;
+
+/// What is known of whether the store answers.
+#[derive(Default)]
+pub(crate) struct OutageWatch {
+    /// The last time by the store's clock, and when it was read.
+    clock: Option<(Timestamp, Instant)>,
+    outage: Option<Outage>,
+}
+
+/// An outage of the store.
+struct Outage {
+    /// When it began, by the store's clock.
+    since: Timestamp,
+    began: Instant,
+    /// The URLs that were told.
+    told: HashSet<String>,
+    attempts: u32,
+    tried_at: Option<Instant>,
+}
+
+impl OutageWatch {
+    /// Notes that the store answered, and when that was by its clock. After an outage that webhooks were told of, it
+    /// leaves a notice for them.
+    pub(crate) async fn answered(&mut self, tenant: &Tenant, now: Timestamp) -> Result<(), Error> {
+        if let Some(outage) = self.outage.as_ref().filter(|outage| !outage.told.is_empty()) {
+            tenant.note_store_answers(outage.since).await?;
+        }
+        self.outage = None;
+        self.clock = Some((now, Instant::now()));
+        Ok(())
+    }
+
+    /// Whether an outage was not followed by an answer yet.
+    pub(crate) fn is_out(&self) -> bool {
+        self.outage.is_some()
+    }
+
+    /// Notes that a call failed. Once the store has not answered for [`PATIENCE`], each webhook that wants to know is told,
+    /// until it accepts that.
+    pub(crate) async fn failed(
+        &mut self,
+        tenant: &Tenant,
+        sender: &Arc<dyn WebhookSender>,
+        error: &Error,
+    ) {
+        let is_unanswered =
+            matches!(error, Error::Store(error) if error.kind() == StoreErrorKind::Unavailable);
+        // Without a reading of the store's clock nothing can be dated.
+        let Some((known, read_at)) = self.clock.filter(|_| is_unanswered) else { return };
+        let now = Instant::now();
+        let at = |moment: Instant| {
+            let passed = i64::try_from((moment - read_at).as_millis()).unwrap_or(i64::MAX);
+            known.plus_millis(passed)
+        };
+        let outage = self.outage.get_or_insert_with(|| Outage {
+            since: at(now),
+            began: now,
+            told: HashSet::new(),
+            attempts: 0,
+            tried_at: None,
+        });
+        let is_due = outage.tried_at.is_none_or(|at| now - at >= ATTEMPT_INTERVAL);
+        if now - outage.began < PATIENCE || outage.attempts >= MAX_ATTEMPTS || !is_due {
+            return;
+        }
+        outage.attempts += 1;
+        outage.tried_at = Some(now);
+        let mut sending = JoinSet::new();
+        for settings in tenant.webhooks() {
+            if !settings.wants(STORE_REFUSED) || outage.told.contains(&settings.url) {
+                continue;
+            }
+            let request = Tenant::outage_request(settings, outage.since, at(now));
+            let (sender, url) = (Arc::clone(sender), settings.url.clone());
+            sending.spawn(async move { sender.send(request).await.is_ok().then_some(url) });
+        }
+        while let Some(sent) = sending.join_next().await {
+            outage.told.extend(sent.ok().flatten());
+        }
+    }
+}
