@@ -12,6 +12,7 @@ mod error;
 mod follow;
 mod following;
 mod log;
+mod log_cursor;
 mod log_rows;
 mod members;
 mod numbered;
