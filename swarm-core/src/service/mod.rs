@@ -19,6 +19,7 @@ mod numbered;
 mod observer;
 mod operator_acts;
 mod outbox;
+mod overview;
 mod retries;
 mod round;
 mod schedule;
@@ -55,6 +56,10 @@ pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
 pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
+pub use overview::{
+    Board, ComparedMember, Comparison, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, News,
+    Overview, ResultPoint, SubjectNews, SubjectTrend,
+};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
 pub use schedule_status::{NEXT_RUNS, ScheduleStatus};
