@@ -2,6 +2,7 @@
 //! and the content security policy blocks scripts if one of them fails to. Each page is rendered
 //! from the same reads as the API. A client that prefers JSON gets the API's answer at the same path.
 
+pub(crate) mod about;
 mod acts;
 pub(crate) mod calendar;
 mod charts;
@@ -33,9 +34,11 @@ pub(crate) mod ranking;
 mod result;
 pub(crate) mod session;
 pub(crate) mod sessions;
+pub(crate) mod since;
 mod stage_text;
 mod stance;
 pub(crate) mod subject;
+mod subject_card;
 mod subject_record;
 pub(crate) mod subjects;
 pub(crate) mod take;

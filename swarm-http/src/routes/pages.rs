@@ -1,9 +1,9 @@
 //! The paths of the pages (API.md, 10). A client that prefers JSON gets the answer of the API.
 
-use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound};
+use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPath};
 
 use super::{committee, documents, list_files, log, members, scores, sessions, takes};
-use crate::pages::{self, page, with_error_pages};
+use crate::pages::{self, page, page_alone, with_error_pages};
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
 
@@ -36,8 +36,8 @@ pub(super) fn routes() -> Vec<Route> {
             .query(scores::RANKING_PAGE)
             .refuses(&[InvalidQuery]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
-            .about("The subjects")
-            .query(documents::SUBJECT_PAGE),
+            .about("The subjects, with their latest results")
+            .query(SUBJECT_LIST),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
             .about("A subject, its snapshots and sessions")
             .part("SubjectId")
@@ -62,6 +62,11 @@ pub(super) fn routes() -> Vec<Route> {
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
             .query(&[("before", "Id"), ("after", "Seq"), ("limit", "LogLimit")]),
+        page_alone("/swarm/since/{seq}", pages::since::page)
+            .about("What changed after an entry of the log, a subject at a time")
+            .part("Seq")
+            .query(&[("from", "ListRow")])
+            .refuses(&[UnknownPath, InvalidQuery]),
         file("/swarm/sessions/{id}.csv", pages::files::session_csv, &["text/csv"])
             .about("The takes of a session as CSV")
             .part("Id"),
@@ -115,6 +120,14 @@ pub(super) fn routes() -> Vec<Route> {
 
 const CSV: &[&str] = &["text/csv"];
 const NDJSON: &[&str] = &["application/x-ndjson"];
+
+const SUBJECT_LIST: &[Parameter] = &[
+    ("limit", "SubjectLimit"),
+    ("after", "SubjectId"),
+    ("q", "SearchText"),
+    ("sort", "SubjectSort"),
+    ("from", "ListRow"),
+];
 
 const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
 
@@ -179,6 +192,10 @@ pub(super) fn of_committee() -> Vec<Route> {
 /// The pages at the root of a site, besides the home page.
 pub(super) fn at_root() -> Vec<Route> {
     Section::Pages.rows(vec![
+        page_alone("/about", pages::about::page)
+            .about("Who runs the service, how a score comes about, its limits, what is proved"),
+        page_alone("/skill", pages::about::skill)
+            .about("What the owner of an agent does: a page for people beside the guide"),
         read("/feed.xml", pages::feed::feed)
             .about("An Atom feed of published sessions")
             .with(Work::Long)
