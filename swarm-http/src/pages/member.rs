@@ -10,7 +10,7 @@ use swarm_core::rules::{
     Counting, MemberFigures, Position, ScoreFilter, member_figures, stance_changes,
 };
 use swarm_core::service::TakeInSession;
-use swarm_core::{Member, SessionId, Take};
+use swarm_core::{Error, Member, Session, SessionId, Take, Tenant};
 
 use super::charts::{Point, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -22,7 +22,7 @@ use super::markup::{Markup, clipped};
 use super::outcome::RecordView;
 use super::people::member_name;
 use super::time_text::{TimeFormatter, day_number, span};
-use super::{links, stance};
+use super::{links, stage_text, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -31,6 +31,9 @@ const PER_PAGE: usize = 30;
 
 /// Number of sessions whose rosters are checked for whether the member filed when it was expected.
 const EXPECTED_AMONG: usize = 20;
+
+/// Maximum number of open sessions that are looked at for what the member owes.
+const MAX_OWED: usize = 20;
 
 /// Maximum number of subjects with a chart.
 const MAX_CHARTS: usize = 8;
@@ -47,6 +50,10 @@ struct MemberPage {
     frame: Frame,
     path: String,
     active: bool,
+    /// What an active member owes now.
+    owed: Option<Owed>,
+    /// The number of its takes on the page that are sealed.
+    sealed: usize,
     joined: Option<Markup>,
     lens: Option<Markup>,
     /// Labels and figures.
@@ -71,6 +78,14 @@ pub(super) struct OpenTake {
     pub(super) take: Arc<Take>,
     pub(super) session: Arc<SessionSummary>,
     pub(super) counting: Option<Counting>,
+}
+
+/// What a member owes: takes in the open sessions that expect it.
+struct Owed {
+    /// The sessions in which it has not filed: path, day, subject, deadline.
+    sessions: Vec<(String, Markup, (String, String), Markup)>,
+    /// The number of open sessions that expect it and in which it has filed.
+    filed: usize,
 }
 
 /// The member's stances on one subject.
@@ -105,8 +120,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         tenant.filed_of_expected(&member.id, &found.takes, EXPECTED_AMONG, before).await?;
     let every_session = ScoreFilter::default();
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
+    let owes = match member.state.is_active() && before.is_none() {
+        true => Some(owes(tenant, &member).await?),
+        false => None,
+    };
     let takes = open(&found.takes);
-    let ids = takes.iter().map(|take| &take.session.subject_id);
+    let of_takes = takes.iter().map(|take| &take.session.subject_id);
+    let owed = owes.iter().flat_map(|(sessions, _)| sessions);
+    let ids = of_takes.chain(owed.map(|session| &session.subject_id));
     let subjects = Subjects::find(tenant, ids).await?;
     let mut memos = tenant.memos_of(&member.id).await?;
     memos.sort_unstable_by_key(|memo| std::cmp::Reverse(memo.id));
@@ -126,6 +147,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .article(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         active: member.state.is_active(),
+        owed: owes.map(|owes| Owed::new(owes, &subjects, times)),
+        sealed: found.takes.len().saturating_sub(takes.len()),
         joined: member.joined_at.map(|joined| times.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
@@ -146,6 +169,42 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         path: base.clone(),
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+/// The open sessions that expect the member and in which it has not filed, the soonest deadline first; and the number of
+/// those in which it has. Sessions for practice expect nobody.
+async fn owes(tenant: &Tenant, member: &Member) -> Result<(Vec<Arc<Session>>, usize), Error> {
+    let mut owed = Vec::new();
+    let mut filed = 0;
+    let open = tenant.accepting_sessions(MAX_OWED).await?;
+    let expects = |session: &&Arc<Session>| {
+        session.counts() && session.roster.is_some() && session.expects(&member.id)
+    };
+    for session in open.iter().filter(expects) {
+        let before = Some(SessionId(session.id.0.saturating_add(1)));
+        let latest = tenant.member_takes(&member.id, 1, before).await?.takes;
+        match latest.first().is_some_and(|take| take.session.id == session.id) {
+            true => filed += 1,
+            false => owed.push(Arc::clone(session)),
+        }
+    }
+    owed.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
+    Ok((owed, filed))
+}
+
+impl Owed {
+    fn new(
+        (sessions, filed): (Vec<Arc<Session>>, usize),
+        subjects: &Subjects,
+        times: TimeFormatter,
+    ) -> Self {
+        let row = |session: &Arc<Session>| {
+            let deadline = stage_text::deadline(&session.summary(), times);
+            let subject = subjects.link(&session.subject_id);
+            (links::session(session.id), times.day(session.date), subject, deadline)
+        };
+        Self { sessions: sessions.iter().map(row).collect(), filed }
+    }
 }
 
 /// The takes that are not sealed, newest session first.

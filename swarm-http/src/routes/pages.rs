@@ -24,8 +24,13 @@ pub(super) fn routes() -> Vec<Route> {
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
         page("/swarm/members", "Members", members::list, pages::members::page)
-            .about("The members")
-            .query(&[("after", "MemberId"), ("q", "SearchText")]),
+            .about("The members, and how they compare")
+            .query(&[
+                ("after", "MemberId"),
+                ("q", "SearchText"),
+                ("sort", "MemberSort"),
+                ("from", "ListRow"),
+            ]),
         page("/swarm/members/{id}", "Member", members::one, pages::member::page)
             .about("A member, its takes and memos")
             .part("MemberId")
