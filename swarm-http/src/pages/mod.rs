@@ -12,6 +12,7 @@ mod differences;
 mod error_page;
 pub(crate) mod feed;
 pub(crate) mod files;
+pub(crate) mod find;
 mod frame;
 mod home;
 mod key_figures;

@@ -66,7 +66,15 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound, MemoRetracted]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
-            .query(&[("before", "Id"), ("after", "Seq"), ("limit", "LogLimit")]),
+            .query(&[
+                ("before", "Id"),
+                ("after", "Seq"),
+                ("limit", "LogLimit"),
+                ("kind", "EntryKinds"),
+            ]),
+        page_alone("/swarm/find", pages::find::page)
+            .about("Members, subjects, takes and memos that contain a text")
+            .query(&[("q", "SearchText"), ("kind", "FoundKind")]),
         page_alone("/swarm/since/{seq}", pages::since::page)
             .about("What changed after an entry of the log, a subject at a time")
             .part("Seq")

@@ -1,5 +1,6 @@
 //! The newest entries of the log, in short.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::domain::{
@@ -182,16 +183,17 @@ impl Recent {
 
     /// What a session is about; `None` if there is none. It is read once.
     async fn about(&mut self, tenant: &Tenant, id: SessionId) -> Result<Option<&About>, Error> {
-        if !self.sessions.contains_key(&id) {
-            let session = match tenant.summary(id).await {
-                Ok(session) => session,
-                Err(Error::Refused(Refusal::NotFound(_))) => return Ok(None),
-                Err(error) => return Err(error),
-            };
-            let (subject, date) = (session.subject_id.clone(), session.date);
-            self.sessions.insert(id, About { subject, date, counts: session.counts() });
-        }
-        Ok(self.sessions.get(&id))
+        let unread = match self.sessions.entry(id) {
+            Entry::Occupied(known) => return Ok(Some(known.into_mut())),
+            Entry::Vacant(unread) => unread,
+        };
+        let session = match tenant.summary(id).await {
+            Ok(session) => session,
+            Err(Error::Refused(Refusal::NotFound(_))) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (subject, date) = (session.subject_id.clone(), session.date);
+        Ok(Some(unread.insert(About { subject, date, counts: session.counts() })))
     }
 
     /// Forgets the sessions that no row is about, once they are many.
