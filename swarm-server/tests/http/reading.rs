@@ -222,6 +222,23 @@ fn days_of_another_year_have_it() {
     assert!(news.contains(">21 Nov 2026, 12:00 UTC</time>, 60\u{a0}days ago"), "{news}");
 }
 
+/// What is left is told beside until when.
+#[test]
+fn deadline_is_told_beside_the_time_that_is_left() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let closes = json!({ "windowClosesAt": "2026-11-21T15:30:00Z" });
+    convene(client, DAY, "aurora", closes);
+    for path in ["/swarm/sessions", "/swarm/subjects/aurora"] {
+        let list = text(client, path);
+        assert!(list.contains("open, 3\u{a0}h 30\u{a0}min left until 21 Nov, 15:30 UTC"), "{list}");
+    }
+    for path in ["/", "/swarm/subjects"] {
+        let list = text(client, path);
+        assert!(list.contains("closes 21 Nov, 15:30 UTC, in 3\u{a0}h 30\u{a0}min"), "{list}");
+    }
+}
+
 #[test]
 fn members_are_in_the_order_in_which_they_joined_on_every_page() {
     let fixture = Fixture::start();
