@@ -171,6 +171,9 @@ fn board_and_comparison_follow_the_log(backend: &Backend) {
     for told in ["AURORA", "+0.85", "21 Nov: −1.15 since 20 Nov", "spread 1.50"] {
         assert!(board.contains(told), "{told} in {board}");
     }
+    // The figures are those of the session's own page.
+    let session = text(client, "/swarm/sessions/2");
+    assert!(session.contains("+0.85") && text(client, "/").contains("+0.85"), "{session}");
     client.operate("/subjects", &json!({ "id": "aurora", "name": "Renamed" })).expect(200);
     for (day, value) in [("2026-11-01", 2e6), ("2026-11-08", 2.1e6)] {
         let snapshot = json!({ "date": day, "totalValueUsd": value, "positions": [] });
