@@ -103,11 +103,15 @@ fn limits() -> Limits {
     }
 }
 
-/// `/robots.txt`: everything but the operators' routes may be indexed, or nothing.
+/// `/robots.txt`: everything but the operators' routes, and pages that have an address for each text and each entry, may be
+/// indexed, or nothing.
 pub(crate) async fn robots(request: RequestContext) -> Reply {
     let text = match request.served.config().noindex {
         true => "User-agent: *\nDisallow: /\n",
-        false => "User-agent: *\nDisallow: /api/swarm/admin/\nDisallow: /api/ic/admin/\nAllow: /\n",
+        false => {
+            "User-agent: *\nDisallow: /api/swarm/admin/\nDisallow: /api/ic/admin/\nDisallow: /swarm/find\n\
+             Disallow: /swarm/since/\nAllow: /\n"
+        }
     };
     Ok(Answer::new(StatusCode::OK, "text/plain; charset=utf-8", text.to_owned()))
 }
