@@ -33,7 +33,9 @@ use recent::{Changes, Recent};
 /// date first.
 #[derive(Debug, Default)]
 pub struct Overview {
-    /// The position that was read to; `None` before the first call, or where the log is empty.
+    /// The position that was read to; `None` before the first call.
+    position: Option<LogPosition>,
+    /// The same with its row; `None` also where the log is empty, or that row cannot be read.
     read_to: Option<LogCursor>,
     recent: Recent,
     board: Arc<Board>,
@@ -94,10 +96,10 @@ impl Overview {
     /// Reads what was appended to the log.
     async fn follow(&mut self, tenant: &Tenant) -> Result<(), Error> {
         let now = tenant.log_position().await?;
-        let Some(cursor) = &self.read_to else { return self.read(tenant, now).await };
-        if cursor.is_at(&now) {
+        if self.position.as_ref() == Some(&now) {
             return Ok(());
         }
+        let Some(cursor) = &self.read_to else { return self.read(tenant, now).await };
         let mut rows = Vec::new();
         let mut add = |row: &LogRow| rows.extend(recent::Row::of(row));
         if !cursor.appended(tenant, &now, MAX_ENTRIES, &mut add).await? {
@@ -106,7 +108,8 @@ impl Overview {
         // If a record below cannot be read, the same rows are read again, which changes nothing where they were read.
         let changes = self.recent.add(tenant, rows, now.size).await?;
         self.apply(tenant, changes).await?;
-        self.read_to = LogCursor::at(tenant, now).await?;
+        self.read_to = LogCursor::at(tenant, now.clone()).await?;
+        self.position = Some(now);
         Ok(())
     }
 
@@ -132,7 +135,7 @@ impl Overview {
         let read_to = LogCursor::at(tenant, now.clone()).await?;
         let (recent, _) = Recent::read(tenant, now.size).await?;
         let board = Arc::new(Board::read(tenant).await?);
-        *self = Self { read_to, recent, board, comparing: None };
+        *self = Self { position: Some(now), read_to, recent, board, comparing: None };
         Ok(())
     }
 }
