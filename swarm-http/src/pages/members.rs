@@ -159,13 +159,11 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Sorts members, that are in the order in which they joined. Those without the figure come last.
+/// Sorts members. They come in the order in which they joined, and stay in it where nothing tells them apart; those without
+/// the figure come last.
 fn sort_by(members: &mut [&ComparedMember], sort: &str, records: &Records<'_>) {
     let descending = |figure: Option<f64>| figure.unwrap_or(f64::NEG_INFINITY);
-    let part = |of: &ComparedMember, part: usize, whole: usize| match whole {
-        0 => of.counted.checked_sub(1).map(|_| -1.0),
-        _ => Some(ratio(part, whole)),
-    };
+    let part = |part: usize, whole: usize| (whole > 0).then(|| ratio(part, whole));
     match sort {
         "newest" => members.reverse(),
         "name" => members.sort_by_cached_key(|it| member_name(&it.member).to_lowercase()),
@@ -175,7 +173,7 @@ fn sort_by(members: &mut [&ComparedMember], sort: &str, records: &Records<'_>) {
         }),
         "last" => members.sort_by_key(|it| Reverse(it.last)),
         "filed" => members.sort_by(|a, b| {
-            let [one, other] = [a, b].map(|it| descending(part(it, it.filed, it.expected)));
+            let [one, other] = [a, b].map(|it| descending(part(it.filed, it.expected)));
             other.total_cmp(&one).then(b.counted.cmp(&a.counted))
         }),
         "distance" => members.sort_by(|a, b| {
@@ -183,7 +181,7 @@ fn sort_by(members: &mut [&ComparedMember], sort: &str, records: &Records<'_>) {
             other.total_cmp(&one)
         }),
         "against" => members.sort_by(|a, b| {
-            let [one, other] = [a, b].map(|it| descending(part(it, it.against, it.decided)));
+            let [one, other] = [a, b].map(|it| descending(part(it.against, it.decided)));
             other.total_cmp(&one).then(b.decided.cmp(&a.decided))
         }),
         _ => {}
@@ -192,7 +190,7 @@ fn sort_by(members: &mut [&ComparedMember], sort: &str, records: &Records<'_>) {
 
 fn ratio(part: usize, whole: usize) -> f64 {
     let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    number(part) / number(whole.max(1))
+    number(part) / number(whole)
 }
 
 fn row(compared: &ComparedMember, records: &Records<'_>, times: TimeFormatter) -> MemberRow {

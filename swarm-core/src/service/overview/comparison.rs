@@ -42,9 +42,9 @@ pub struct ComparedMember {
     pub member: Arc<Member>,
     /// The number of results in which it counts.
     pub counted: usize,
-    /// The number of results whose roster expects it, and of those in which it counts.
+    /// The number of results whose roster expects it.
     pub expected: usize,
-    /// Of the results whose roster expects it, those in which it counts.
+    /// The number of those in which it counts.
     pub filed: usize,
     /// The mean distance from the score of the others.
     pub distance: Option<f64>,
@@ -76,7 +76,7 @@ struct ResultOfMembers {
 }
 
 /// Sums over some results.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sums {
     counted: usize,
     expected: usize,
@@ -174,21 +174,27 @@ impl Comparing {
         self.made = None;
     }
 
-    /// Adds the result of a session that counts, unless it is among the results already, or too old.
+    /// Adds the result of a session that counts, if it has one.
     fn put(&mut self, session: &Session) {
+        if let Some(result) = ResultOfMembers::of(session) {
+            self.put_result(session.id, result);
+        }
+    }
+
+    /// Adds a result, unless it is among the results already, or older than so many.
+    fn put_result(&mut self, id: SessionId, result: ResultOfMembers) {
         let is_old = self.results.len() >= MAX_RESULTS
-            && self.results.first_key_value().is_some_and(|(oldest, _)| session.id < *oldest);
-        if is_old || self.results.contains_key(&session.id) {
+            && self.results.first_key_value().is_some_and(|(oldest, _)| id < *oldest);
+        if is_old || self.results.contains_key(&id) {
             return;
         }
-        let Some(result) = ResultOfMembers::of(session) else { return };
         for (member, sums) in &result.sums {
             self.sums.entry(member.clone()).or_default().add(sums);
             if sums.counted > 0 {
                 self.note_filed(member, result.date);
             }
         }
-        self.results.insert(session.id, result);
+        self.results.insert(id, result);
         self.made = None;
         if self.results.len() > MAX_RESULTS
             && let Some((_, oldest)) = self.results.pop_first()
@@ -293,4 +299,34 @@ fn parts(distance: f64) -> i64 {
 #[allow(clippy::cast_precision_loss, reason = "a mean of a few digits")]
 fn mean(sum: i64, count: usize) -> Option<f64> {
     (count > 0).then(|| sum as f64 / PARTS / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sums are those of the newest results, in whatever order they came.
+    #[test]
+    fn older_results_are_taken_away() {
+        let ada = MemberId::parse("ada").unwrap();
+        let result = |id: u64| {
+            let distance = parts(0.1) * i64::try_from(id % 7).unwrap();
+            let sums = Sums { counted: 1, distance, distances: 1, ..Sums::default() };
+            let date = Day::parse("2026-11-21").unwrap();
+            ResultOfMembers { date, sums: vec![(ada.clone(), sums)] }
+        };
+        let ids: Vec<_> = (1..=MAX_RESULTS as u64 + 20).collect();
+        let of = |ids: &[u64]| {
+            let mut comparing = Comparing::default();
+            ids.iter().for_each(|id| comparing.put_result(SessionId(*id), result(*id)));
+            comparing.sums.get(&ada).copied().unwrap()
+        };
+        let newest = of(&ids[20..]);
+        assert_eq!(newest.counted, MAX_RESULTS);
+        let backwards: Vec<_> = ids.iter().rev().copied().collect();
+        let twice = [&ids[..], &ids[..]].concat();
+        for order in [&ids, &backwards, &twice] {
+            assert_eq!(of(order), newest);
+        }
+    }
 }

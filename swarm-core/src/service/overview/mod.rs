@@ -133,7 +133,7 @@ impl Overview {
     async fn read(&mut self, tenant: &Tenant, now: LogPosition) -> Result<(), Error> {
         // The position comes first: what changes while records are read is read again after it.
         let read_to = LogCursor::at(tenant, now.clone()).await?;
-        let (recent, _) = Recent::read(tenant, now.size).await?;
+        let recent = Recent::read(tenant, now.size).await?;
         let board = Arc::new(Board::read(tenant).await?);
         *self = Self { position: Some(now), read_to, recent, board, comparing: None };
         Ok(())

@@ -121,7 +121,7 @@ pub(super) struct Recent {
 
 impl Recent {
     /// Reads the newest of so many entries.
-    pub(super) async fn read(tenant: &Tenant, size: Seq) -> Result<(Self, Changes), Error> {
+    pub(super) async fn read(tenant: &Tenant, size: Seq) -> Result<Self, Error> {
         let start = Seq(size.0.saturating_sub(MAX_ENTRIES));
         let mut rows = Vec::new();
         let mut next = start;
@@ -133,8 +133,8 @@ impl Recent {
             rows.extend(read.iter().flatten().filter_map(Row::of));
         }
         let mut recent = Self { start, end: start, ..Self::default() };
-        let changes = recent.add(tenant, rows, size).await?;
-        Ok((recent, changes))
+        recent.add(tenant, rows, size).await?;
+        Ok(recent)
     }
 
     /// Adds rows up to the one with the number `end`. Those that were added before are left out.
