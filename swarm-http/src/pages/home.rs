@@ -32,7 +32,7 @@ const MAX_SUBJECTS: usize = 6;
 const MAX_TAKES: usize = 4;
 
 /// Maximum number of members named in a line.
-const MAX_NAMED: usize = 12;
+const MAX_NAMED: usize = 6;
 
 /// Longest excerpt of a question, in letters.
 const MAX_QUESTION: usize = 200;

@@ -21,7 +21,7 @@ use crate::request::parameters::no_position;
 use crate::response::Reply;
 
 /// Subjects per page.
-const PER_PAGE: usize = 20;
+const PER_PAGE: usize = 15;
 
 /// The orders: names and words.
 const SORTS: [(&str, &str); 5] = [
