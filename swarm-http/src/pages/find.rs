@@ -1,4 +1,9 @@
 //! `/swarm/find`: members, subjects, takes and memos that contain a text. What is sealed or withheld is not searched.
+//!
+//! Members and subjects are searched in memory. Of takes and memos only the newest are searched, because these are read; the
+//! lists of takes and of memos go on from there.
+
+use std::collections::HashSet;
 
 use askama::Template;
 use http::StatusCode;
@@ -30,6 +35,10 @@ const MANY: usize = 25;
 const MAX_EXCERPT: usize = 180;
 const MAX_TITLE: usize = 100;
 
+/// Number of the newest takes, and of the newest memos, that are searched.
+const TAKES: usize = 250;
+const MEMOS: usize = 100;
+
 /// Letters of an excerpt before what was found.
 const BEFORE: usize = 60;
 
@@ -44,6 +53,8 @@ struct FindPage {
     /// The kinds to choose from; none without a text.
     chips: Vec<Chip>,
     groups: Vec<Group>,
+    /// The lists that search all takes and all memos.
+    lists: [String; 2],
 }
 
 /// A kind of results: its name, the number of them, its address, and whether it is the one chosen.
@@ -58,9 +69,8 @@ struct Chip {
 struct Group {
     name: &'static str,
     hits: Vec<Hit>,
-    /// Where all of them are, if not all are shown, and in how much was looked.
-    all: Option<String>,
-    scope: Option<&'static str>,
+    /// Where more of them are, and what the link says.
+    more: Option<(String, String)>,
 }
 
 /// A result.
@@ -78,11 +88,10 @@ struct Hit {
 struct Found {
     hits: Vec<Hit>,
     count: usize,
-    /// Whether there may be more than were counted.
-    is_open: bool,
     /// The list that has them all.
     list: String,
-    scope: Option<&'static str>,
+    /// What was searched, if that is not all of them: `the newest 250`.
+    scope: Option<String>,
 }
 
 /// A kind of results.
@@ -137,7 +146,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     }
     let chip = |(kind, found): &(Kind, Found)| Chip {
         name: kind.name(),
-        count: found.count_text(),
+        count: found.count.to_string(),
         href: address(Some(*kind)),
         is_chosen: chosen == Some(*kind),
     };
@@ -158,6 +167,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let page = FindPage {
         groups: shown.map(|(kind, found)| found.group(kind, chosen.is_some(), &address)).collect(),
         frame: Frame::new(SiteContext::of(&request), title, path),
+        lists: ["takes", "memos"].map(|list| format!("/swarm/{list}?q={}", part(text))),
         text: text.to_owned(),
         chips,
     };
@@ -165,15 +175,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 }
 
 impl Found {
-    /// `12`, `25 or more`
-    fn count_text(&self) -> String {
-        if self.is_open { format!("{} or more", self.count) } else { self.count.to_string() }
-    }
-
     fn group(self, kind: Kind, is_alone: bool, address: &dyn Fn(Option<Kind>) -> String) -> Group {
-        let is_cut = self.is_open || self.count > self.hits.len();
-        let all = if is_alone { self.list } else { address(Some(kind)) };
-        Group { name: kind.name(), hits: self.hits, all: is_cut.then_some(all), scope: self.scope }
+        let is_cut = self.count > self.hits.len();
+        let more = match self.scope {
+            _ if is_cut && !is_alone => Some((address(Some(kind)), format!("All {}", self.count))),
+            Some(scope) => Some((self.list, format!("Of {scope} {}; search all", kind.value()))),
+            None => is_cut.then(|| (self.list, "All of them".to_owned())),
+        };
+        Group { name: kind.name(), hits: self.hits, more }
     }
 }
 
@@ -215,9 +224,8 @@ async fn members(
     Ok(Found {
         hits: found.iter().take(most).map(hit).collect(),
         count: found.len(),
-        is_open: comparison.is_cut,
         list: format!("/swarm/members?q={}", part(needle.as_str())),
-        scope: None,
+        scope: comparison.is_cut.then(|| comparison.members.len().to_string()),
     })
 }
 
@@ -241,9 +249,8 @@ async fn subjects(request: &RequestContext, needle: &Needle, most: usize) -> Res
     Ok(Found {
         hits: found.iter().take(most).map(hit).collect(),
         count: found.len(),
-        is_open: board.is_cut(),
         list: format!("/swarm/subjects?q={}", part(needle.as_str())),
-        scope: None,
+        scope: board.is_cut().then(|| board.subjects().count().to_string()),
     })
 }
 
@@ -255,8 +262,14 @@ async fn takes(
 ) -> Result<Found, Error> {
     let tenant = request.tenant();
     let filter = TakeFilter { needle: Some(needle.clone()), ..TakeFilter::default() };
-    let page = tenant.take_list(&filter, false, MANY, None).await?;
-    let found: Vec<_> = page.takes.into_iter().map(|found| found.take).collect();
+    let scan = tenant.newest_takes(TAKES, None, |_| true).await?;
+    let searched = scan.takes.len();
+    // Of the revisions of a member only the latest.
+    let mut members = HashSet::new();
+    let mut is_latest =
+        |take: &PublicTake| members.insert((take.session_id(), take.member_id().clone()));
+    let latest = scan.takes.into_iter().filter(|take| is_latest(take));
+    let found: Vec<_> = latest.filter(|take| filter.keeps(take)).collect();
     let count = found.len();
     let shown: Vec<_> = found.into_iter().take(most).collect();
     let subjects = Subjects::find(tenant, shown.iter().map(PublicTake::subject_id)).await?;
@@ -281,13 +294,11 @@ async fn takes(
             word: stance::of_take(take),
         }
     };
-    let is_full = count == MANY;
     Ok(Found {
         hits: shown.iter().map(hit).collect(),
         count,
-        is_open: is_full && page.next_before.is_some(),
         list: format!("/swarm/takes?q={}", part(needle.as_str())),
-        scope: (!is_full && page.next_before.is_some()).then_some("in the newest 1,000 takes"),
+        scope: scan.next_before.map(|_| format!("the newest {searched}")),
     })
 }
 
@@ -299,10 +310,12 @@ async fn memos(
 ) -> Result<Found, Error> {
     let tenant = request.tenant();
     let filter = MemoFilter { needle: Some(needle.clone()), ..MemoFilter::default() };
-    let page = tenant.memo_page(&filter, MANY, None).await?;
-    let shown = page.memos.iter().take(most);
+    let page = tenant.memo_page(&MemoFilter::default(), MEMOS, None).await?;
+    let searched = page.memos.len();
+    let found: Vec<_> = page.memos.iter().filter(|memo| filter.keeps(memo)).collect();
+    let shown = found.iter().take(most);
     let people = People::find(tenant, shown.clone().map(|memo| &memo.member_id)).await?;
-    let hit = |memo: &Memo| {
+    let hit = |memo: &&Memo| {
         let name = clipped(&people.person(&memo.member_id).name, 60);
         let facts = format!("by <bdi>{}</bdi>", escape(&name));
         Hit {
@@ -313,13 +326,11 @@ async fn memos(
             word: times.day(memo.published_at.day()),
         }
     };
-    let is_full = page.memos.len() == MANY;
     Ok(Found {
         hits: shown.map(hit).collect(),
-        count: page.memos.len(),
-        is_open: is_full && page.next_before.is_some(),
+        count: found.len(),
         list: format!("/swarm/memos?q={}", part(needle.as_str())),
-        scope: (!is_full && page.next_before.is_some()).then_some("in the newest 1,000 memos"),
+        scope: page.next_before.map(|_| format!("the newest {searched}")),
     })
 }
 

@@ -25,9 +25,10 @@ use super::{links, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// Maximum number of sessions in each list, of subjects, and of takes.
-const MAX_OPEN: usize = 6;
+/// Maximum number of open sessions, of others, of sessions that are read in each state, of subjects, and of takes.
+const MAX_OPEN: usize = 4;
 const MAX_PENDING: usize = 6;
+const MAX_LISTED: usize = 6;
 const MAX_SUBJECTS: usize = 6;
 const MAX_TAKES: usize = 4;
 
@@ -43,6 +44,8 @@ struct HomePage {
     frame: Frame,
     scale: Vec<Step>,
     open: Vec<OpenSession>,
+    /// Whether more sessions are open.
+    more_open: bool,
     pending: Vec<SessionRow>,
     subjects: Vec<SubjectCard>,
     takes: Vec<TakeView>,
@@ -75,6 +78,7 @@ type SessionWithTakes = (Arc<Session>, Vec<PublicTake>);
 /// The records of the page.
 struct Records {
     open: Vec<SessionWithTakes>,
+    more_open: bool,
     pending: Vec<Arc<SessionSummary>>,
     board: Arc<Board>,
     takes: Vec<PublicTake>,
@@ -99,6 +103,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let page = HomePage {
         scale: about::scale(),
         open: records.open.iter().map(|it| open_session(it, &subjects, &people, times)).collect(),
+        more_open: records.more_open,
         pending: records.pending.iter().map(row).collect(),
         subjects: cards.map(|trend| SubjectCard::new(trend, times)).collect(),
         takes: takes.collect(),
@@ -115,7 +120,7 @@ impl Records {
         for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed]
         {
             let list = SessionList::InState(state);
-            for session in tenant.summaries(list, MAX_OPEN, None).await?.sessions {
+            for session in tenant.summaries(list, MAX_LISTED, None).await?.sessions {
                 match stage_text::stage_of(&session, times) {
                     // It has no result to wait for.
                     _ if session.voided.is_some() => {}
@@ -127,6 +132,7 @@ impl Records {
         }
         // First what closes first; what has no deadline last.
         open.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
+        let more_open = open.len() > MAX_OPEN;
         open.truncate(MAX_OPEN);
         pending.sort_by_key(|session| std::cmp::Reverse(session.id));
         pending.truncate(MAX_PENDING);
@@ -143,7 +149,7 @@ impl Records {
                 spans.push((word, after));
             }
         }
-        Ok(Self { open, pending, board, takes, news: NewsLinks { spans, end } })
+        Ok(Self { open, more_open, pending, board, takes, news: NewsLinks { spans, end } })
     }
 
     fn subjects(&self) -> impl Iterator<Item = &swarm_core::domain::SubjectId> {
