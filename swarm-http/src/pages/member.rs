@@ -1,16 +1,18 @@
 //! `/swarm/members/<id>`: a member, its stances on each subject over time, how it compares with the others,
 //! its takes and memos.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{MemberState, SessionSummary, SubjectId};
+use swarm_core::domain::{MemberState, SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{
     Counting, MemberFigures, Position, ScoreFilter, member_figures, stance_changes,
 };
 use swarm_core::service::TakeInSession;
-use swarm_core::{Error, Member, Session, SessionId, Take, Tenant};
+use swarm_core::store::SessionList;
+use swarm_core::{Error, Member, Refusal, SessionId, Take, Tenant};
 
 use super::charts::{Point, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -121,7 +123,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let every_session = ScoreFilter::default();
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
     let owes = match member.state.is_active() && before.is_none() {
-        true => Some(owes(tenant, &member).await?),
+        true => Some(owes(tenant, &member, times).await?),
         false => None,
     };
     let takes = open(&found.takes);
@@ -173,33 +175,62 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 
 /// The open sessions that expect the member and in which it has not filed, the soonest deadline first; and the number of
 /// those in which it has. Sessions for practice expect nobody.
-async fn owes(tenant: &Tenant, member: &Member) -> Result<(Vec<Arc<Session>>, usize), Error> {
-    let mut owed = Vec::new();
-    let mut filed = 0;
-    let open = tenant.accepting_sessions(MAX_OWED).await?;
-    let expects = |session: &&Arc<Session>| {
-        session.counts() && session.roster.is_some() && session.expects(&member.id)
-    };
-    for session in open.iter().filter(expects) {
+async fn owes(
+    tenant: &Tenant,
+    member: &Member,
+    times: TimeFormatter,
+) -> Result<(Vec<Arc<SessionSummary>>, usize), Error> {
+    let (mut owed, mut filed) = (Vec::new(), 0);
+    for session in open_with_roster(tenant, times).await? {
+        let expects = match tenant.session_record(session.id).await {
+            Ok(session) => session.expects(&member.id),
+            // It was withdrawn meanwhile.
+            Err(Error::Refused(Refusal::NotFound(_))) => false,
+            Err(error) => return Err(error),
+        };
+        if !expects {
+            continue;
+        }
         let before = Some(SessionId(session.id.0.saturating_add(1)));
         let latest = tenant.member_takes(&member.id, 1, before).await?.takes;
         match latest.first().is_some_and(|take| take.session.id == session.id) {
             true => filed += 1,
-            false => owed.push(Arc::clone(session)),
+            false => owed.push(session),
         }
     }
     owed.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
     Ok((owed, filed))
 }
 
+/// The newest open sessions that count and have a roster. Of those of a day and subject only the newest one accepts takes.
+async fn open_with_roster(
+    tenant: &Tenant,
+    times: TimeFormatter,
+) -> Result<Vec<Arc<SessionSummary>>, Error> {
+    let mut open: Vec<Arc<SessionSummary>> = Vec::new();
+    for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed] {
+        let list = SessionList::InState(state);
+        let found = tenant.summaries(list, MAX_OWED, None).await?.sessions;
+        let is_open = |it: &Arc<SessionSummary>| {
+            it.counts() && it.has_roster && stage_text::stage_of(it, times).takes_count()
+        };
+        open.extend(found.into_iter().filter(is_open));
+    }
+    open.sort_by_key(|session| std::cmp::Reverse(session.id));
+    let mut days = HashSet::new();
+    open.retain(|session| days.insert((session.date, session.subject_id.clone())));
+    open.truncate(MAX_OWED);
+    Ok(open)
+}
+
 impl Owed {
     fn new(
-        (sessions, filed): (Vec<Arc<Session>>, usize),
+        (sessions, filed): (Vec<Arc<SessionSummary>>, usize),
         subjects: &Subjects,
         times: TimeFormatter,
     ) -> Self {
-        let row = |session: &Arc<Session>| {
-            let deadline = stage_text::deadline(&session.summary(), times);
+        let row = |session: &Arc<SessionSummary>| {
+            let deadline = stage_text::deadline(session, times);
             let subject = subjects.link(&session.subject_id);
             (links::session(session.id), times.day(session.date), subject, deadline)
         };
