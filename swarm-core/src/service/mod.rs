@@ -20,6 +20,7 @@ mod observer;
 mod operator_acts;
 mod outbox;
 mod overview;
+mod policy;
 mod retries;
 mod round;
 mod schedule;
@@ -60,6 +61,7 @@ pub use overview::{
     Board, ComparedMember, Comparison, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, News,
     Overview, ResultPoint, SubjectNews, SubjectTrend,
 };
+pub use policy::{Policy, PolicyQuestion};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
 pub use schedule_status::{NEXT_RUNS, ScheduleStatus};
@@ -126,6 +128,7 @@ impl Swarm {
             quotas: Quotas::default(),
             retention_days: None,
             webhooks: Arc::default(),
+            policy: None,
             observer: TenantObserver::new(id, self.observer.as_ref()),
             cache: BasisCache::new(id, self.facts.as_ref()),
         }
@@ -158,6 +161,7 @@ pub struct Tenant {
     quotas: Quotas,
     retention_days: Option<u32>,
     webhooks: Arc<[WebhookSettings]>,
+    policy: Option<Arc<dyn Policy>>,
     observer: TenantObserver,
     cache: BasisCache,
 }
@@ -180,6 +184,12 @@ impl Tenant {
     #[must_use]
     pub fn with_webhooks(self, webhooks: Arc<[WebhookSettings]>) -> Self {
         Self { webhooks, ..self }
+    }
+
+    /// Sets the policy, which may refuse takes that the rules accept.
+    #[must_use]
+    pub fn with_policy(self, policy: Option<Arc<dyn Policy>>) -> Self {
+        Self { policy, ..self }
     }
 
     /// Returns the time by the store's clock.

@@ -15,6 +15,11 @@ use crate::tenants::{FooterLink, ServedTenant};
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
 
+/// As [`POLICY`], for the one page with a script: it comes from this origin, may run WebAssembly, and reads this origin alone.
+const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+                                  form-action 'self'; frame-ancestors 'none'; \
+                                  script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+
 /// Longest document title, in letters; search engines cut longer ones.
 const MAX_TITLE: usize = 68;
 
@@ -28,7 +33,7 @@ pub(crate) struct SiteContext {
     pub(crate) name: String,
     /// A paragraph about the tenant; may be empty.
     pub(crate) about: String,
-    /// The origin in use: `https://acme.example`.
+    /// The origin in use, with the base path: `https://acme.example`.
     pub(crate) origin: String,
     /// The origin in ids that outlive a move: the configured one, else the origin in use.
     pub(crate) id_origin: String,
@@ -50,10 +55,7 @@ impl SiteContext {
         Self {
             name: config.name.clone(),
             about: config.about.clone(),
-            id_origin: config
-                .public_origin
-                .as_ref()
-                .map_or_else(|| origin.clone(), ToString::to_string),
+            id_origin: config.public_url().unwrap_or_else(|| origin.clone()),
             origin,
             committee: served.committee().is_some(),
             is_signed: served.signed_log().is_some(),
@@ -185,10 +187,19 @@ pub(crate) async fn time_formatter(
 
 /// Renders a page into an answer.
 pub(crate) fn html(status: StatusCode, page: &impl Template) -> Answer {
+    html_under(POLICY, status, page)
+}
+
+/// As [`html`], for the page with a script.
+pub(super) fn html_with_script(status: StatusCode, page: &impl Template) -> Answer {
+    html_under(POLICY_WITH_SCRIPT, status, page)
+}
+
+fn html_under(policy: &'static str, status: StatusCode, page: &impl Template) -> Answer {
     // Writing to a string fails only if a `Display` fails, and none here does.
     let text = printable(page.render().unwrap_or_default());
     let mut answer = Answer::new(status, "text/html; charset=utf-8", text);
-    for (name, value) in [("content-security-policy", POLICY), ("referrer-policy", "no-referrer")] {
+    for (name, value) in [("content-security-policy", policy), ("referrer-policy", "no-referrer")] {
         answer.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     answer

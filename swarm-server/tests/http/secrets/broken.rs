@@ -17,7 +17,7 @@ use crate::observed_store::ObservedStore;
 use crate::routes;
 
 /// Routes that do not use the store.
-const STORELESS: [&str; 13] = [
+const STORELESS: [&str; 19] = [
     "/about",
     "/docs",
     "/docs/{chapter}",
@@ -27,6 +27,12 @@ const STORELESS: [&str; 13] = [
     "/swarm/console.css",
     "/swarm/icon.svg",
     "/swarm/style.css",
+    "/verify",
+    "/verify.html",
+    "/verify/page.js",
+    "/verify/style.css",
+    "/verify/verifier.js",
+    "/verify/verifier.wasm",
     "/api/swarm/diagnose",
     "/api/swarm/signing-payload",
     "/healthz",
