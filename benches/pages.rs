@@ -115,7 +115,12 @@ async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
     pages
         .print("subject", |round| format!("/swarm/subjects/subject-{}", of(round, SUBJECTS)))
         .await;
-    pages.print("members", |_| "/swarm/members".to_owned()).await;
+    pages.print("subjects", |_| "/swarm/subjects".to_owned()).await;
+    pages.print("members", |_| "/swarm/members?sort=distance".to_owned()).await;
+    pages.print("ranking", |_| "/swarm/ranking".to_owned()).await;
+    pages.print("since", |_| "/swarm/since/1".to_owned()).await;
+    pages.print("find", |_| "/swarm/find?q=ada".to_owned()).await;
+    pages.print("log", |_| "/swarm/log".to_owned()).await;
     pages.print("feed", |_| "/feed.xml".to_owned()).await;
     pages.print("guide", |_| "/skill.md".to_owned()).await;
 }

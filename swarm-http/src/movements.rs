@@ -1,20 +1,19 @@
-//! A cache of movements: what the latest result of a subject changed, for the home page.
+//! A cache of movements: what changed from one result of a subject to another, for the page of news.
 //!
 //! A movement is computed from the quotes of two snapshots, which may be long and never change. So it is computed once for each
-//! result, and cached.
+//! two results, and cached.
 
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
-use swarm_core::domain::{SessionState, SessionSummary};
 use swarm_core::rules::{Movement, movement};
-use swarm_core::store::SessionList;
+use swarm_core::service::ResultPoint;
 use swarm_core::{Error, Refusal, Session, SessionId, Tenant, TenantId, Timestamp};
 
 /// Maximum number of results that are kept.
 const CAPACITY: usize = 1_000;
 
-/// The movement of each result.
+/// The movements between results.
 pub(crate) struct MovementCache(Cache<Results, Arc<Movement>>);
 
 /// Two results of a tenant: the sessions, and when they were aggregated. Another session with one of these ids, in a store
@@ -33,22 +32,15 @@ impl Default for MovementCache {
 }
 
 impl MovementCache {
-    /// Returns what changed in a subject with this published session; `None` unless the one before it that counts is
-    /// published, too.
-    pub(crate) async fn of(
+    /// Returns what changed from one result of a subject to a later one; `None` if one of the sessions is gone.
+    pub(crate) async fn between(
         &self,
         tenant: &Tenant,
-        session: &SessionSummary,
+        before: &ResultPoint,
+        after: &ResultPoint,
     ) -> Result<Option<Arc<Movement>>, Error> {
-        let list = SessionList::About(session.subject_id.clone());
-        let counts = |before: &SessionSummary| before.counts();
-        let before = tenant.summaries_where(list, 1, Some(session.id), counts).await?;
-        let before = before.sessions.into_iter().next();
-        let before = before.filter(|before| before.state == SessionState::Published);
-        let Some(before) = before else { return Ok(None) };
-        let of =
-            |session: &SessionSummary| Some((session.id, session.figures.as_ref()?.aggregated_at));
-        let Some((before, after)) = of(&before).zip(of(session)) else { return Ok(None) };
+        let of = |point: &ResultPoint| (point.session, point.figures.aggregated_at);
+        let (before, after) = (of(before), of(after));
         let results = Results { tenant: tenant.id().clone(), before, after };
         if let Some(known) = self.0.get(&results) {
             return Ok(Some(known));

@@ -48,7 +48,7 @@ pub struct Site {
     /// The state of the console: the sign-ins of operators.
     #[cfg(feature = "pages")]
     pub(crate) console: crate::console::Console,
-    /// The movements between results, for the home page.
+    /// The movements between results, for the page of news.
     #[cfg(feature = "pages")]
     pub(crate) movements: crate::movements::MovementCache,
     /// Limits concurrent diagnoses of signatures.

@@ -1,5 +1,7 @@
 //! Filters of lists: what `?q=` finds, and the other conditions (API.md, 6.2 and 10.4).
 
+use std::ops::Range;
+
 use super::PublicTake;
 use crate::domain::{Member, MemberId, Memo, Subject, SubjectId};
 
@@ -15,6 +17,27 @@ impl Needle {
     pub fn new(text: &str) -> Option<Self> {
         let text: String = text.trim().chars().take(Self::MAX).collect();
         (!text.is_empty()).then(|| Self(text.to_lowercase()))
+    }
+
+    /// Returns the text that is looked for, in lower case.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns where a text contains it, in bytes of the text. Letters are compared one by one.
+    pub fn ranges_in(&self, text: &str) -> Vec<Range<usize>> {
+        let mut lower = String::with_capacity(text.len());
+        // For each byte of `lower`, the letter of the text that it comes from.
+        let mut letters = Vec::with_capacity(text.len());
+        for (at, letter) in text.char_indices() {
+            lower.extend(letter.to_lowercase());
+            letters.resize(lower.len(), at..at + letter.len_utf8());
+        }
+        let found = lower.match_indices(&self.0).filter_map(|(at, part)| {
+            let (first, last) = (letters.get(at)?, letters.get(at + part.len() - 1)?);
+            Some(first.start..last.end)
+        });
+        found.collect()
     }
 
     /// Returns whether a text contains it.
@@ -102,5 +125,18 @@ mod tests {
         assert!(needle.is_in("Back at 71 %: utilisation alone") && !needle.is_in("utilised"));
         assert!(Needle::new("É").unwrap().is_in("caf\u{e9}"));
         assert_eq!(Needle::new(" \t"), None);
+    }
+
+    #[test]
+    fn places_are_those_of_the_text_as_it_is() {
+        let places = |needle: &str, text: &str| {
+            let found = Needle::new(needle).unwrap().ranges_in(text);
+            found.into_iter().map(|range| (range.start, range.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(places("ab", "AB, ab; a"), [(0, 2), (4, 6)]);
+        assert_eq!(places("\u{e9}", "caf\u{c9}!"), [(3, 5)]);
+        // A letter that has two in lower case is found whole.
+        assert_eq!(places("i\u{307}s", "\u{130}s"), [(0, 3)]);
+        assert_eq!(places("x", "nothing"), []);
     }
 }

@@ -13,12 +13,14 @@ mod error;
 mod follow;
 mod following;
 mod log;
+mod log_cursor;
 mod log_rows;
 mod members;
 mod numbered;
 mod observer;
 mod operator_acts;
 mod outbox;
+mod overview;
 mod policy;
 mod retries;
 mod round;
@@ -59,6 +61,10 @@ pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
 pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
+pub use overview::{
+    Board, ComparedMember, Comparison, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, News,
+    Overview, ResultPoint, SubjectNews, SubjectTrend,
+};
 pub use policy::{Policy, PolicyQuestion};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};

@@ -9,15 +9,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Error, Tenant, log_rows};
+use super::log_cursor::LogCursor;
+use super::{Error, Tenant};
 use crate::domain::{
-    LogEntry, LogRow, Logged, MemberId, Name, Seq, Session, SessionAct, SessionId, SessionState,
+    LogEntry, LogRow, Logged, MemberId, Name, Session, SessionAct, SessionId, SessionState,
     SessionSummary,
 };
 use crate::rules::{
     MemberRecord, Ranking, Refusal, ScoreBook, ScoreFilter, SessionScores, counted_outcome, scores,
 };
-use crate::store::{LogPosition, SessionList, SessionQuery, SummaryQuery};
+use crate::store::{SessionList, SessionQuery, SummaryQuery};
 
 /// The last number that was given to a state of scores.
 static LAST_STATE: AtomicU64 = AtomicU64::new(0);
@@ -31,15 +32,12 @@ const SUMMARIES_AT_ONCE: usize = 500;
 /// Number of sessions read with their snapshots at a time.
 const SESSIONS_AT_ONCE: usize = 16;
 
-/// Number of entries of the log read at a time.
-const ROWS_AT_ONCE: usize = 1_000;
-
 /// The scored sessions of one tenant, as of a position of its log. A front end keeps one for each tenant; each call
 /// brings it up to date first.
 #[derive(Debug, Default)]
 pub struct Scores {
-    /// The last entry that was read, and the position then; `None` before the first call, or where the log is empty.
-    read_to: Option<(LogPosition, LogRow)>,
+    /// The position that was read to; `None` before the first call, or where the log is empty.
+    read_to: Option<LogCursor>,
     /// The number of the state: no other in this process has it.
     state: u64,
     book: ScoreBook,
@@ -146,44 +144,21 @@ impl Scores {
     /// Reads what was appended to the log.
     async fn follow(&mut self, tenant: &Tenant) -> Result<(), Error> {
         let now = tenant.log_position().await?;
-        if self.read_to.as_ref().is_some_and(|(then, _)| *then == now) {
+        let Some(cursor) = &self.read_to else {
+            *self = Self::read(tenant).await?;
+            return Ok(());
+        };
+        if cursor.is_at(&now) {
             return Ok(());
         }
-        match self.appended(tenant, &now).await? {
-            Some(changes) => self.apply(tenant, changes).await?,
-            None => {
-                *self = Self::read(tenant).await?;
-                return Ok(());
-            }
-        }
-        let end = tenant.log_end(now.clone()).await?;
-        self.read_to = end.map(|end| (now, end.into_row()));
-        Ok(())
-    }
-
-    /// What the entries changed that were appended up to this position. `None` if the log does not continue.
-    async fn appended(&self, tenant: &Tenant, now: &LogPosition) -> Result<Option<Changes>, Error> {
-        let Some((then, last)) = &self.read_to else { return Ok(None) };
-        if then.log != now.log || then.size >= now.size {
-            return Ok(None);
-        }
         let mut changes = Changes::default();
-        let mut next = Seq(last.seq.0.saturating_sub(1));
-        let mut is_first = true;
-        while next < now.size {
-            let left = usize::try_from(now.size.0.saturating_sub(next.0)).unwrap_or(usize::MAX);
-            let rows = log_rows::rows(&*tenant.store, next, left.min(ROWS_AT_ONCE)).await?;
-            let Some(end) = rows.last() else { return Ok(None) };
-            next = log_rows::seq(end);
-            let mut rows = rows.iter();
-            if std::mem::take(&mut is_first)
-                && rows.next().and_then(|row| row.as_ref().ok()) != Some(last)
-            {
-                return Ok(None);
-            }
-            rows.flatten().for_each(|row| changes.add(row));
+        if !cursor.appended(tenant, &now, u64::MAX, |row| changes.add(row)).await? {
+            *self = Self::read(tenant).await?;
+            return Ok(());
         }
-        Ok(Some(changes))
+        self.apply(tenant, changes).await?;
+        self.read_to = LogCursor::at(tenant, now).await?;
+        Ok(())
     }
 
     async fn apply(&mut self, tenant: &Tenant, changes: Changes) -> Result<(), Error> {
@@ -210,9 +185,8 @@ impl Scores {
     async fn read(tenant: &Tenant) -> Result<Self, Error> {
         // The position comes first: what changes while the sessions are read is read again after it.
         let position = tenant.log_position().await?;
-        let end = tenant.log_end(position.clone()).await?;
         let mut scores = Self {
-            read_to: end.map(|end| (position, end.into_row())),
+            read_to: LogCursor::at(tenant, position).await?,
             state: next_state(),
             ..Self::default()
         };

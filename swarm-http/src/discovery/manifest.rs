@@ -103,12 +103,13 @@ fn limits() -> Limits {
     }
 }
 
-/// `/robots.txt`: everything but the operators' routes may be indexed, or nothing.
+/// `/robots.txt`: everything but the operators' routes, and pages that have an address for each text and each entry, may be
+/// indexed, or nothing.
 pub(crate) async fn robots(request: RequestContext) -> Reply {
     let base = request.base_path();
     let disallowed: &[_] = match request.served.config().noindex {
         true => &["/"],
-        false => &["/api/swarm/admin/", "/api/ic/admin/"],
+        false => &["/api/swarm/admin/", "/api/ic/admin/", "/swarm/find", "/swarm/since/"],
     };
     let mut text = "User-agent: *\n".to_owned();
     text.extend(disallowed.iter().map(|path| format!("Disallow: {base}{path}\n")));

@@ -167,6 +167,8 @@ impl Frame {
             ("/swarm/log", "Log"),
         ];
         let top = self.crumbs.first().map(|(path, _)| path.as_str()).or(self.path.as_deref());
+        // A list that is filtered, sorted or paged is the same section.
+        let top = top.and_then(|top| top.split('?').next());
         let served = |(path, _): &(&str, &str)| self.site.committee || *path != "/swarm/committee";
         all.into_iter()
             .filter(served)

@@ -5,7 +5,9 @@ use std::fmt::Display;
 use swarm_core::rules::Needle;
 
 use super::links::part;
+use super::lists::number_param;
 use crate::request::RequestContext;
+use crate::response::ApiError;
 
 /// The search and the filters of a list.
 pub(super) struct ListFilter {
@@ -14,6 +16,33 @@ pub(super) struct ListFilter {
     params: Vec<(&'static str, String)>,
     /// Filters in words: what is filtered by, the value, and the address without this filter.
     pub(super) active: Vec<(&'static str, String, String)>,
+}
+
+/// The parameter of the order of a list.
+const SORT: &str = "sort";
+
+/// An order of a list: its word, its address, and whether the list has it.
+pub(super) struct Sort {
+    pub(super) word: &'static str,
+    pub(super) href: String,
+    pub(super) is_current: bool,
+}
+
+/// The rows of a list that a page shows.
+pub(super) struct Rows {
+    /// The number of rows before it.
+    pub(super) skipped: usize,
+    /// The address of the page.
+    pub(super) address: String,
+    /// The address of the next one.
+    pub(super) next: Option<String>,
+}
+
+impl Rows {
+    /// The number of the first row, unless it is 1.
+    pub(super) fn from(&self) -> Option<usize> {
+        (self.skipped > 0).then_some(self.skipped + 1)
+    }
 }
 
 impl ListFilter {
@@ -45,12 +74,67 @@ impl ListFilter {
 
     /// The parameters that the form has no field for.
     pub(super) fn hidden(&self) -> impl Iterator<Item = &(&'static str, String)> {
-        self.params.iter().filter(|(name, _)| matches!(*name, "subject" | "member"))
+        self.params.iter().filter(|(name, _)| matches!(*name, "subject" | "member" | SORT))
     }
 
     /// Whether the list is searched or filtered.
     pub(super) fn is_active(&self) -> bool {
-        !self.params.is_empty()
+        self.params.iter().any(|(name, _)| *name != SORT)
+    }
+
+    /// Whether a text is looked for.
+    pub(super) fn is_searched(&self) -> bool {
+        self.needle().is_some()
+    }
+
+    /// The order that is asked for, of these; the first one unless another is named.
+    pub(super) fn sort(&self, sorts: &[(&'static str, &'static str)]) -> &'static str {
+        let asked = self.value(SORT);
+        let known = sorts.iter().find(|(name, _)| Some(*name) == asked);
+        known.or(sorts.first()).map_or("", |(name, _)| name)
+    }
+
+    /// Links to the list in each of these orders, of which `current` is the one it has.
+    pub(super) fn sorts(&self, sorts: &[(&'static str, &'static str)], current: &str) -> Vec<Sort> {
+        let link = |(at, (name, word)): (usize, &(&'static str, &'static str))| {
+            // The first order needs no parameter.
+            let sort = (at > 0).then_some((SORT, *name));
+            Sort { word, href: self.address_without(SORT, sort), is_current: *name == current }
+        };
+        sorts.iter().enumerate().map(link).collect()
+    }
+
+    /// The title of the list, with its filters and its order.
+    pub(super) fn sorted_title(
+        &self,
+        list: &str,
+        sorts: &[(&'static str, &'static str)],
+    ) -> String {
+        let sort = self.sort(sorts);
+        let word = sorts.iter().skip(1).find(|(name, _)| *name == sort);
+        match word {
+            Some((_, word)) => self.title(&format!("{list} by {word}")),
+            None => self.title(list),
+        }
+    }
+
+    /// The rows from the parameter `from` on, of so many.
+    pub(super) fn rows(
+        &self,
+        request: &RequestContext,
+        count: usize,
+        per_page: usize,
+    ) -> Result<Rows, ApiError> {
+        let from = number_param(request, "from")?.unwrap_or(1).max(1);
+        let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+        let shown = skipped.saturating_add(per_page);
+        let address = |from: usize| self.address_without("", Some(("from", from)));
+        let next = (shown < count).then(|| address(shown.saturating_add(1)));
+        let address = match skipped {
+            0 => self.address(None),
+            _ => address(skipped.saturating_add(1)),
+        };
+        Ok(Rows { skipped, address, next })
     }
 
     /// The title of the list, with its filters.
@@ -60,7 +144,8 @@ impl ListFilter {
             let value = active.map_or(value, |(_, value, _)| value);
             if *name == "q" { format!("“{value}”") } else { format!("{name} {value}") }
         };
-        let filters: Vec<_> = self.params.iter().map(shown).collect();
+        let filters = self.params.iter().filter(|(name, _)| *name != SORT);
+        let filters: Vec<_> = filters.map(shown).collect();
         if filters.is_empty() { list.to_owned() } else { format!("{list}: {}", filters.join(", ")) }
     }
 

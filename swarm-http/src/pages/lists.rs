@@ -96,6 +96,8 @@ pub(super) struct SessionRow {
     pub(super) result: Option<ResultView>,
     /// The stage, if there is no result.
     pub(super) stage: String,
+    /// The deadline, if it is ahead and there is no result.
+    pub(super) until: Option<Markup>,
 }
 
 impl SessionRow {
@@ -109,6 +111,8 @@ impl SessionRow {
         let figures = session.figures.as_ref().filter(|_| session.counts());
         let counted = figures.filter(|figures| figures.participation.members > 0);
         let counts = counted.map(|figures| counts(&figures.stances));
+        let is_open = session.voided.is_none() && session.figures.is_none();
+        let until = session.window_closes_at.filter(|at| is_open && times.is_ahead(Some(*at)));
         Self {
             when: times.day(session.date),
             href: links::session(session.id),
@@ -117,6 +121,7 @@ impl SessionRow {
             strip: counts.map(|counts| (strip(&counts), counts.figures())),
             result: figures.and_then(ResultView::of),
             stage: stage_text::brief(session, times),
+            until: until.map(|deadline| times.time(deadline)),
         }
     }
 }

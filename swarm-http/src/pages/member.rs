@@ -1,16 +1,18 @@
 //! `/swarm/members/<id>`: a member, its stances on each subject over time, how it compares with the others,
 //! its takes and memos.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{MemberState, SessionSummary, SubjectId};
+use swarm_core::domain::{MemberState, SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{
     Counting, MemberFigures, Position, ScoreFilter, member_figures, stance_changes,
 };
 use swarm_core::service::TakeInSession;
-use swarm_core::{Member, SessionId, Take};
+use swarm_core::store::SessionList;
+use swarm_core::{Error, Member, Refusal, SessionId, Take, Tenant};
 
 use super::charts::{Point, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -22,7 +24,7 @@ use super::markup::{Markup, clipped};
 use super::outcome::RecordView;
 use super::people::member_name;
 use super::time_text::{TimeFormatter, day_number, span};
-use super::{links, stance};
+use super::{links, stage_text, stance};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -31,6 +33,9 @@ const PER_PAGE: usize = 30;
 
 /// Number of sessions whose rosters are checked for whether the member filed when it was expected.
 const EXPECTED_AMONG: usize = 20;
+
+/// Maximum number of open sessions that are looked at for what the member owes.
+const MAX_OWED: usize = 20;
 
 /// Maximum number of subjects with a chart.
 const MAX_CHARTS: usize = 8;
@@ -47,6 +52,10 @@ struct MemberPage {
     frame: Frame,
     path: String,
     active: bool,
+    /// What an active member owes now.
+    owed: Option<Owed>,
+    /// The number of its takes on the page that are sealed.
+    sealed: usize,
     joined: Option<Markup>,
     lens: Option<Markup>,
     /// Labels and figures.
@@ -71,6 +80,14 @@ pub(super) struct OpenTake {
     pub(super) take: Arc<Take>,
     pub(super) session: Arc<SessionSummary>,
     pub(super) counting: Option<Counting>,
+}
+
+/// What a member owes: takes in the open sessions that expect it.
+struct Owed {
+    /// The sessions in which it has not filed: path, day, subject, deadline.
+    sessions: Vec<(String, Markup, (String, String), Markup)>,
+    /// The number of open sessions that expect it and in which it has filed.
+    filed: usize,
 }
 
 /// The member's stances on one subject.
@@ -105,8 +122,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         tenant.filed_of_expected(&member.id, &found.takes, EXPECTED_AMONG, before).await?;
     let every_session = ScoreFilter::default();
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
+    let owes = match member.state.is_active() && before.is_none() {
+        true => Some(owes(tenant, &member, times).await?),
+        false => None,
+    };
     let takes = open(&found.takes);
-    let ids = takes.iter().map(|take| &take.session.subject_id);
+    let of_takes = takes.iter().map(|take| &take.session.subject_id);
+    let owed = owes.iter().flat_map(|(sessions, _)| sessions);
+    let ids = of_takes.chain(owed.map(|session| &session.subject_id));
     let subjects = Subjects::find(tenant, ids).await?;
     let mut memos = tenant.memos_of(&member.id).await?;
     memos.sort_unstable_by_key(|memo| std::cmp::Reverse(memo.id));
@@ -126,6 +149,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .article(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         active: member.state.is_active(),
+        owed: owes.map(|owes| Owed::new(owes, &subjects, times)),
+        sealed: found.takes.len().saturating_sub(takes.len()),
         joined: member.joined_at.map(|joined| times.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
@@ -146,6 +171,71 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         path: base.clone(),
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+/// The open sessions that expect the member and in which it has not filed, the soonest deadline first; and the number of
+/// those in which it has. Sessions for practice expect nobody.
+async fn owes(
+    tenant: &Tenant,
+    member: &Member,
+    times: TimeFormatter,
+) -> Result<(Vec<Arc<SessionSummary>>, usize), Error> {
+    let (mut owed, mut filed) = (Vec::new(), 0);
+    for session in open_with_roster(tenant, times).await? {
+        let expects = match tenant.session_record(session.id).await {
+            Ok(session) => session.expects(&member.id),
+            // It was withdrawn meanwhile.
+            Err(Error::Refused(Refusal::NotFound(_))) => false,
+            Err(error) => return Err(error),
+        };
+        if !expects {
+            continue;
+        }
+        let before = Some(SessionId(session.id.0.saturating_add(1)));
+        let latest = tenant.member_takes(&member.id, 1, before).await?.takes;
+        match latest.first().is_some_and(|take| take.session.id == session.id) {
+            true => filed += 1,
+            false => owed.push(session),
+        }
+    }
+    owed.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
+    Ok((owed, filed))
+}
+
+/// The newest open sessions that count and have a roster. Of those of a day and subject only the newest one accepts takes.
+async fn open_with_roster(
+    tenant: &Tenant,
+    times: TimeFormatter,
+) -> Result<Vec<Arc<SessionSummary>>, Error> {
+    let mut open: Vec<Arc<SessionSummary>> = Vec::new();
+    for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed] {
+        let list = SessionList::InState(state);
+        let found = tenant.summaries(list, MAX_OWED, None).await?.sessions;
+        let is_open = |it: &Arc<SessionSummary>| {
+            it.counts() && it.has_roster && stage_text::stage_of(it, times).takes_count()
+        };
+        open.extend(found.into_iter().filter(is_open));
+    }
+    open.sort_by_key(|session| std::cmp::Reverse(session.id));
+    let mut days = HashSet::new();
+    open.retain(|session| days.insert((session.date, session.subject_id.clone())));
+    open.truncate(MAX_OWED);
+    Ok(open)
+}
+
+impl Owed {
+    fn new(
+        (sessions, filed): (Vec<Arc<SessionSummary>>, usize),
+        subjects: &Subjects,
+        times: TimeFormatter,
+    ) -> Self {
+        let row = |session: &Arc<SessionSummary>| {
+            let deadline = stage_text::deadline(session, times);
+            let subject = subjects.link(&session.subject_id);
+            (links::session(session.id), times.day(session.date), subject, deadline)
+        };
+        Self { sessions: sessions.iter().map(row).collect(), filed }
+    }
 }
 
 /// The takes that are not sealed, newest session first.

@@ -2,6 +2,7 @@
 //! and the content security policy blocks scripts if one of them fails to; `verifier` alone has a script. Each page is rendered
 //! from the same reads as the API. A client that prefers JSON gets the API's answer at the same path.
 
+pub(crate) mod about;
 mod acts;
 pub(crate) mod calendar;
 mod charts;
@@ -11,6 +12,7 @@ mod differences;
 mod error_page;
 pub(crate) mod feed;
 pub(crate) mod files;
+pub(crate) mod find;
 mod frame;
 mod home;
 mod key_figures;
@@ -33,15 +35,19 @@ pub(crate) mod ranking;
 mod result;
 pub(crate) mod session;
 pub(crate) mod sessions;
+pub(crate) mod since;
 mod stage_text;
 mod stance;
 pub(crate) mod subject;
+mod subject_card;
 mod subject_record;
 pub(crate) mod subjects;
 pub(crate) mod take;
 pub(crate) mod takes;
 mod time_text;
 pub(crate) mod verifier;
+
+use std::sync::LazyLock;
 
 use http::header::VARY;
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -78,14 +84,42 @@ pub(crate) fn unknown_path(
     answer
 }
 
+/// The style sheet, without its comments: it counts towards the size of each page.
+static STYLE: LazyLock<String> =
+    LazyLock::new(|| without_comments(include_str!("../../templates/style.css")));
+
 /// The style sheet.
 pub(crate) async fn style(_: RequestContext) -> Reply {
-    let style = include_str!("../../templates/style.css");
-    Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", style.to_owned()))
+    Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", STYLE.clone()))
+}
+
+/// A style sheet without comments and indentation.
+fn without_comments(style: &str) -> String {
+    let (mut code, mut rest) = (String::with_capacity(style.len()), style);
+    while let Some((before, after)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = after.split_once("*/").map_or("", |(_, rest)| rest);
+    }
+    code.push_str(rest);
+    let lines = code.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The icon.
 pub(crate) async fn icon(_: RequestContext) -> Reply {
     let icon = include_str!("../../templates/icon.svg");
     Ok(Answer::new(StatusCode::OK, "image/svg+xml", icon.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_sheet_is_served_without_comments() {
+        let style = "/* a */\n  b { c: d; } /* e\n f */ g { h: i; }\n";
+        assert_eq!(without_comments(style), "b { c: d; }  g { h: i; }");
+        let rules = include_str!("../../templates/style.css").matches('}').count();
+        assert!(!STYLE.contains("*/") && STYLE.matches('}').count() == rules);
+    }
 }

@@ -17,7 +17,7 @@ use crate::request::RequestContext;
 use crate::response::Reply;
 
 /// Takes per page.
-const PER_PAGE: usize = 30;
+const PER_PAGE: usize = 25;
 
 /// Longest excerpt of a write-up, in letters.
 const MAX_WORDS: usize = 300;

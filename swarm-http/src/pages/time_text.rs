@@ -24,6 +24,12 @@ impl TimeFormatter {
         element(&moment.to_string(), &self.time_text(moment))
     }
 
+    /// `20:41 UTC`, as a `time` element, where the day is known.
+    pub(crate) fn clock(moment: Timestamp) -> Markup {
+        let text = moment.to_string();
+        element(&text, &format!("{} UTC", text.get(11..16).unwrap_or_default()))
+    }
+
     /// `20 Nov`, as a `time` element.
     pub(crate) fn day(self, day: Day) -> Markup {
         element(&day.to_string(), &self.day_text(day))
@@ -60,6 +66,16 @@ impl TimeFormatter {
     pub(crate) fn left(self, until: Timestamp) -> Option<String> {
         let left = until.millis() - self.now.millis();
         (left >= 0).then(|| span(left))
+    }
+
+    /// The time so many days ago.
+    pub(crate) fn days_ago(self, days: i64) -> Timestamp {
+        self.now.plus_millis(-days * 86_400_000)
+    }
+
+    /// Returns whether a deadline has not passed; one that is not set has not.
+    pub(crate) fn is_ahead(self, deadline: Option<Timestamp>) -> bool {
+        deadline.is_none_or(|deadline| deadline >= self.now)
     }
 
     /// The time since a moment: `4 min ago`.

@@ -1,6 +1,6 @@
 //! The paths of the pages (API.md, 10). A client that prefers JSON gets the answer of the API.
 
-use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound};
+use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPath};
 
 use super::{committee, documents, list_files, log, members, scores, sessions, takes};
 use crate::pages::{self, page, page_alone, with_error_pages};
@@ -24,8 +24,13 @@ pub(super) fn routes() -> Vec<Route> {
             .query(&[("before", "Id")])
             .refuses(&[NotFound]),
         page("/swarm/members", "Members", members::list, pages::members::page)
-            .about("The members")
-            .query(&[("after", "MemberId"), ("q", "SearchText")]),
+            .about("The members, and how they compare")
+            .query(&[
+                ("after", "MemberId"),
+                ("q", "SearchText"),
+                ("sort", "MemberSort"),
+                ("from", "ListRow"),
+            ]),
         page("/swarm/members/{id}", "Member", members::one, pages::member::page)
             .about("A member, its takes and memos")
             .part("MemberId")
@@ -36,8 +41,8 @@ pub(super) fn routes() -> Vec<Route> {
             .query(scores::RANKING_PAGE)
             .refuses(&[InvalidQuery]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
-            .about("The subjects")
-            .query(documents::SUBJECT_PAGE),
+            .about("The subjects, with their latest results")
+            .query(SUBJECT_LIST),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
             .about("A subject, its snapshots and sessions")
             .part("SubjectId")
@@ -61,7 +66,20 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound, MemoRetracted]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
-            .query(&[("before", "Id"), ("after", "Seq"), ("limit", "LogLimit")]),
+            .query(&[
+                ("before", "Id"),
+                ("after", "Seq"),
+                ("limit", "LogLimit"),
+                ("kind", "EntryKinds"),
+            ]),
+        page_alone("/swarm/find", pages::find::page)
+            .about("Members, subjects, takes and memos that contain a text")
+            .query(&[("q", "SearchText"), ("kind", "FoundKind")]),
+        page_alone("/swarm/since/{seq}", pages::since::page)
+            .about("What changed after an entry of the log, a subject at a time")
+            .part("Seq")
+            .query(&[("from", "ListRow")])
+            .refuses(&[UnknownPath, InvalidQuery]),
         file("/swarm/sessions/{id}.csv", pages::files::session_csv, &["text/csv"])
             .about("The takes of a session as CSV")
             .part("Id"),
@@ -115,6 +133,14 @@ pub(super) fn routes() -> Vec<Route> {
 
 const CSV: &[&str] = &["text/csv"];
 const NDJSON: &[&str] = &["application/x-ndjson"];
+
+const SUBJECT_LIST: &[Parameter] = &[
+    ("limit", "SubjectLimit"),
+    ("after", "SubjectId"),
+    ("q", "SearchText"),
+    ("sort", "SubjectSort"),
+    ("from", "ListRow"),
+];
 
 const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
 
@@ -181,6 +207,10 @@ pub(super) fn of_committee() -> Vec<Route> {
 /// The pages at the root of a site, besides the home page.
 pub(super) fn at_root() -> Vec<Route> {
     Section::Pages.rows(vec![
+        page_alone("/about", pages::about::page)
+            .about("Who runs the service, how a score comes about, its limits, what is proved"),
+        page_alone("/skill", pages::about::skill)
+            .about("What the owner of an agent does: a page for people beside the guide"),
         read("/feed.xml", pages::feed::feed)
             .about("An Atom feed of published sessions")
             .with(Work::Long)

@@ -18,7 +18,7 @@ const RANKING: &[Parameter] = &[("subject", "SubjectId"), ("since", "Day"), ("mi
 
 /// The parameters of the page with the ranking.
 pub(super) const RANKING_PAGE: &[Parameter] =
-    &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored"), ("from", "RankingRow")];
+    &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored"), ("from", "ListRow")];
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
+#[cfg(feature = "pages")]
+use swarm_core::service::Overview;
 use swarm_core::service::Scores;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
@@ -24,6 +26,9 @@ pub struct ServedTenant {
     tail: Tail,
     /// The scored sessions, kept for the ranking.
     scores: Mutex<Scores>,
+    /// Its subjects, members and newest entries, kept for pages.
+    #[cfg(feature = "pages")]
+    overview: Mutex<Overview>,
 }
 
 impl ServedTenant {
@@ -47,6 +52,8 @@ impl ServedTenant {
             jobs: TenantJobs::default(),
             tail: Tail::default(),
             scores: Mutex::default(),
+            #[cfg(feature = "pages")]
+            overview: Mutex::default(),
         }
     }
 
@@ -71,6 +78,12 @@ impl ServedTenant {
     /// The scored sessions. While one request reads what is new, others wait.
     pub(crate) async fn scores(&self) -> MutexGuard<'_, Scores> {
         self.scores.lock().await
+    }
+
+    /// Its subjects, members and newest entries. While one request reads what is new, others wait.
+    #[cfg(feature = "pages")]
+    pub(crate) async fn overview(&self) -> MutexGuard<'_, Overview> {
+        self.overview.lock().await
     }
 
     /// The tenant's log, if the site signs logs.

@@ -80,6 +80,7 @@ mod proxies;
 mod quotas;
 mod races;
 mod raw_http;
+mod reading;
 mod receipts;
 mod refusals;
 mod routes;

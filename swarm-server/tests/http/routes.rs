@@ -148,6 +148,7 @@ impl Samples<'_> {
                 "1"
             }
             "date" => "2026-11-21",
+            "seq" => "1",
             "subject" => "aurora",
             "file" => "m.json",
             "chapter" => "takes",

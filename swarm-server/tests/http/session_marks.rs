@@ -57,7 +57,7 @@ fn page(client: &Client, path: &str) -> String {
     client.send("GET", path, &[("accept", "text/html")], b"").expect(200).text
 }
 
-/// What names a session among results: the home page's results and movements, the feed, the lately published sessions of a
+/// What names a session among results: the scores on the home page, the feed, the lately published sessions of a
 /// brief, and the scores of its subject.
 struct Results {
     home: bool,
@@ -70,19 +70,20 @@ impl Results {
     /// Looks for the published session of this day. The brief is that of `next`, which it is published for.
     fn of(client: &Client, session: u64, next: u64) -> Self {
         let home = page(client, "/");
-        let results = home.split("<h2>Recent results</h2>").nth(1).unwrap();
+        let results = home.split("<h2>Subjects</h2>").nth(1).unwrap();
         let results = results.split("</section>").next().unwrap();
         let href = format!("/swarm/sessions/{session}\"");
+        let date = record(client, session)["date"].clone();
+        let day = format!("<time datetime=\"{}\">", date.as_str().unwrap());
         client
             .operate(&format!("/sessions/{next}/brief"), &json!({ "replaces": true }))
             .expect(201);
         let brief = client.get(&format!("/api/swarm/brief?session={next}")).expect(200).json();
-        let date = record(client, session)["date"].clone();
         let recent = brief["body"]["recentSessions"].as_array().unwrap();
         let csv = client.get("/swarm/subjects/aurora.csv").expect(200).text;
         let row = csv.lines().find(|line| line.starts_with(&format!("{session},"))).unwrap();
         Self {
-            home: results.contains(&href),
+            home: results.contains(&day),
             feed: client.get("/feed.xml").expect(200).text.contains(&href),
             brief: recent.iter().any(|recent| recent["date"] == date),
             scores: row.matches("bullish").count(),

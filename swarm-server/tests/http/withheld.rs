@@ -66,6 +66,7 @@ fn addresses() -> Vec<String> {
     for query in [
         "/api/swarm/takes?q=marigold".to_owned(),
         "/swarm/takes?q=marigold".to_owned(),
+        "/swarm/find?q=marigold".to_owned(),
         "/api/swarm/takes?superseded=true".to_owned(),
         "/api/swarm/takes?member=m".to_owned(),
         "/api/swarm/takes?session=1&superseded=true".to_owned(),

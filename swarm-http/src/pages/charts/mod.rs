@@ -9,6 +9,7 @@ mod bars;
 mod field;
 mod member;
 mod scale;
+mod sparkline;
 mod strip;
 mod subject;
 mod svg;
@@ -16,6 +17,7 @@ mod svg;
 pub(crate) use bars::{Shares, shares_of};
 pub(crate) use field::{Dot, shown, signed, stance_field};
 pub(crate) use member::{Point, member_line};
+pub(crate) use sparkline::{Spark, sparkline};
 pub(crate) use strip::{Counts, strip};
 pub(crate) use subject::{Legend, Score, Value, subject_lines};
 

@@ -30,7 +30,7 @@ const TAKES: [u64; 3] = [1, 2, 3];
 const SAMPLES: Samples<'_> = Samples { member: "ada", tile: "000.p/SIZE", ..RECORDS };
 
 /// Reads of other records, and with queries.
-const MORE_PATHS: [&str; 24] = [
+const MORE_PATHS: [&str; 28] = [
     "/api/swarm/log?limit=2&after=3",
     "/api/swarm/sessions/1?limit=1",
     "/api/swarm/sessions?state=collecting",
@@ -39,16 +39,20 @@ const MORE_PATHS: [&str; 24] = [
     "/healthz",
     "/operate",
     "/readyz",
+    "/swarm/find?q=grace",
+    "/swarm/find?q=rates",
     "/swarm/log/default/1/checkpoint",
     "/swarm/log/default/1/tile/entries/000.p/SIZE",
     "/swarm/log/default/tile/entries/000.p/SIZE",
     "/swarm/log/tile/entries/000.p/SIZE",
     "/swarm/members/grace",
     "/swarm/members?q=rates",
+    "/swarm/members?sort=last",
     "/swarm/sessions/1?order=confidence",
     "/swarm/sessions/1?order=stance",
     "/swarm/sessions/2",
     "/swarm/sessions?q=rates",
+    "/swarm/since/0",
     "/swarm/takes/2",
     "/swarm/takes/3",
     "/swarm/takes?q=rates",
