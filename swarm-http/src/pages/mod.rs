@@ -4,10 +4,13 @@
 
 mod acts;
 pub(crate) mod calendar;
+pub(crate) mod card;
 mod charts;
+mod citation;
 pub(crate) mod committee;
 pub(crate) mod console;
 mod differences;
+mod disagreement;
 mod error_page;
 pub(crate) mod feed;
 pub(crate) mod files;
@@ -39,6 +42,7 @@ pub(crate) mod subject;
 mod subject_record;
 pub(crate) mod subjects;
 pub(crate) mod take;
+mod take_order;
 pub(crate) mod takes;
 mod time_text;
 

@@ -103,14 +103,14 @@ fn week_of_a_desk_needs_no_terminal() {
         let asked = asks(act, note).form(&format!("{page}/{act}"));
         visitor.submit(&asked, &[("token", ADMIN)]).expect(303);
     };
-    asks("close", "").says("collecting becomes window closed");
+    asks("close", "").says("open becomes closed");
     confirm("close", "venue is down");
     let ended = session(&client, 1)["windowClosesAt"].clone();
     assert!(ended.as_str() < Some("2099"), "{ended}");
     act("deadline", &[("windowClosesAt", "2099-01-03T00:00"), ("note", "too early")]);
     assert_eq!(session(&client, 1)["state"], "collecting");
     let asked = asks("aggregate", "all is in");
-    asked.says("collecting becomes aggregated");
+    asked.says("open becomes result");
     asked.says("neutral");
     assert_eq!(session(&client, 1)["state"], "collecting");
     confirm("aggregate", "all is in");
@@ -148,7 +148,7 @@ fn week_of_a_desk_needs_no_terminal() {
     visitor.submit(&form, &fields).expect(303);
     let [practice, finish] = ["practice", "finish"].map(|name| session(&client, 2)[name].clone());
     assert_eq!([practice, finish], [true, true]);
-    visitor.get("/operate/sessions/2").says("collecting, practice, finished by the server");
+    visitor.get("/operate/sessions/2").says("open, practice, finished by the server");
     let page = "/operate/sessions/2";
     let seen = visitor.fill_in(page, &format!("{page}/withdraw"), &[("note", "a mistake")]);
     visitor.follow(&seen).says("The session is withdrawn.");

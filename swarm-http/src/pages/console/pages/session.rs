@@ -110,10 +110,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
 fn state_text(session: &Session) -> String {
     let state = stage_text::state_word(session.state);
     let finished = if session.finish { ", finished by the server" } else { "" };
-    match stage_text::mark(&session.summary()) {
-        Some(mark) => format!("{state}, {mark}{finished}"),
-        None => format!("{state}{finished}"),
-    }
+    let flags = stage_text::flags(&session.summary());
+    [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ") + finished
 }
 
 fn with_lead(form: FormView, lead: &str) -> FormView {
