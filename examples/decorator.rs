@@ -36,10 +36,20 @@ struct Split {
     others: MemoryStore,
 }
 
+impl Split {
+    fn of(&self, tenant: &TenantId) -> &MemoryStore {
+        if *tenant == self.tenant { &self.own } else { &self.others }
+    }
+}
+
 #[async_trait]
 impl Tenants for Split {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        if *tenant == self.tenant { self.own.open(tenant) } else { self.others.open(tenant) }
+        self.of(tenant).open(tenant)
+    }
+
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.of(tenant).open_dry_run(tenant)
     }
 
     async fn ready(&self) -> Result<Readiness> {

@@ -82,6 +82,10 @@ impl Tenants for MemoryStore {
         self.0.open(tenant)
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.0.open_dry_run(tenant)
+    }
+
     /// Not ready only when commits of a tenant are refused. That nothing outlives the process is its
     /// purpose and no warning.
     async fn ready(&self) -> Result<Readiness> {
@@ -92,6 +96,10 @@ impl Tenants for MemoryStore {
 impl CommitteeTenants for MemoryStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         self.0.open_committee(tenant)
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.0.open_committee_dry_run(tenant)
     }
 }
 

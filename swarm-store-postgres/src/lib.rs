@@ -160,6 +160,10 @@ impl Tenants for PostgresStore {
         self.0.open(tenant)
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.0.open_dry_run(tenant)
+    }
+
     /// Checks that the server answers, takes writes unless it is only read, has no other layout, and that no tenant's
     /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
     /// lose acknowledged records; in strict mode that is an error.
@@ -171,6 +175,10 @@ impl Tenants for PostgresStore {
 impl CommitteeTenants for PostgresStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         self.0.open_committee(tenant)
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.0.open_committee_dry_run(tenant)
     }
 }
 

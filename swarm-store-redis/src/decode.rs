@@ -320,7 +320,12 @@ fn columns(table: &Table, key: &[u8], raw: &[u8]) -> Option<(u64, Vec<Value>)> {
     let version = stored.number()?;
     let mut columns = Vec::with_capacity(table.columns.len());
     for place in 0..table.columns.len() {
-        columns.push(if place < table.key { key.value()? } else { stored.value()? });
+        columns.push(match place < table.key {
+            true => key.value()?,
+            // Nulls at the end are left out.
+            false if stored.0.is_empty() => Value::Null,
+            false => stored.value()?,
+        });
     }
     (key.0.is_empty() && stored.0.is_empty()).then_some((version, columns))
 }

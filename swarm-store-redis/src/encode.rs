@@ -353,9 +353,11 @@ impl Values<'_> {
     }
 
     /// The parts of a record: a null, or the length and the text; or that it is in the hash of parts, and its length; or that it
-    /// is in a key of its own, its length, the number of its pieces and its name.
+    /// is in a key of its own, its length, the number of its pieces and its name. Nulls at the end are left out.
     fn parts(&self, out: &mut Vec<u8>, table: &Table, first: usize, referred: &[(usize, usize)]) {
-        for place in first..first + table.parts.len() {
+        let mut places = first..first + table.parts.len();
+        let end = places.rfind(|place| self.text(*place).is_some()).map_or(first, |last| last + 1);
+        for place in first..end {
             let Some(text) = self.text(place) else {
                 out.push(0);
                 continue;

@@ -112,6 +112,10 @@ impl Tenants for RedisStore {
         self.0.open(tenant)
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.0.open_dry_run(tenant)
+    }
+
     /// Checks that the server answers, is not a replica, rejects writes rather than evicting records,
     /// has no records of another layout, and that no tenant's commits are blocked because its log
     /// went back or the clock is too far behind it. Warns when the server may lose acknowledged
@@ -124,6 +128,10 @@ impl Tenants for RedisStore {
 impl CommitteeTenants for RedisStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         self.0.open_committee(tenant)
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.0.open_committee_dry_run(tenant)
     }
 }
 

@@ -101,6 +101,10 @@ impl Tenants for SqliteStore {
         self.0.open(tenant)
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.0.open_dry_run(tenant)
+    }
+
     /// Checks that the file can be read, and, unless it was opened to be read only, written with an ordinary commit, and that no tenant's commits are
     /// blocked because its log went back or the clock is too far behind it. Warns when the disk was full
     /// within the last minute, or corrupt data was found.
@@ -112,6 +116,10 @@ impl Tenants for SqliteStore {
 impl CommitteeTenants for SqliteStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         self.0.open_committee(tenant)
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.0.open_committee_dry_run(tenant)
     }
 }
 

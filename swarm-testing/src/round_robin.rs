@@ -32,6 +32,11 @@ impl<T: Tenants> Tenants for RoundRobin<T> {
         Arc::new(OneTenant { handles, calls: AtomicUsize::new(0) })
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        let handles = self.0.iter().map(|handle| handle.open_dry_run(tenant)).collect();
+        Arc::new(OneTenant { handles, calls: AtomicUsize::new(0) })
+    }
+
     async fn ready(&self) -> Result<Readiness> {
         let mut readiness = Readiness::default();
         for handle in &self.0 {

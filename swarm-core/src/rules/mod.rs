@@ -82,7 +82,7 @@ pub use search::{MemoFilter, Needle, TakeFilter};
 pub use sessions::{
     Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
     convene, end_window, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move,
-    may_move_deadline, record_outcome, void, withdraw,
+    may_move_deadline, record_outcome, void, withdraw, without_early_look,
 };
 pub use standing::{Standing, standing};
 pub use submission::{Draft, Submission};

@@ -249,6 +249,16 @@ fn opened(mut change: SessionChange, now: Timestamp, by: &Attribution) -> Sessio
     SessionChange { opens: true, ..change }
 }
 
+/// Returns an aggregated session as the dry run of its aggregation shows it: without the snapshot if that opens the session.
+/// The snapshot would reveal what is sealed, and operators have no early look.
+pub fn without_early_look(session: Arc<Session>) -> Arc<Session> {
+    let aggregated_at = session.snapshot.as_ref().map(|snapshot| snapshot.figures.aggregated_at);
+    match session.opened_at.is_some() && session.opened_at == aggregated_at {
+        true => Arc::new(Session { snapshot: None, ..Session::clone(&session) }),
+        false => session,
+    }
+}
+
 /// Returns whether the deadline of a session may move at all: not once a blind session was opened.
 pub fn may_move_deadline(session: &Session) -> bool {
     session.opened_at.is_none()

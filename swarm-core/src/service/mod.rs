@@ -38,7 +38,7 @@ use self::entropy::Zeros;
 use self::observer::TenantObserver;
 use crate::domain::{Quotas, TenantId, Timestamp, WebhookSettings};
 use crate::rules::{MailText, StandardMailText};
-use crate::store::{self, Countable, Readiness, Store, Tenants};
+use crate::store::{Countable, Readiness, Store, Tenants};
 
 pub use committee::{CommitteeTenant, Committees, DayFiling, Generated, Receipt};
 pub use desk_status::{DeskStatus, MailStatus, MissingMember, SessionStatus};
@@ -113,6 +113,8 @@ impl Swarm {
     pub fn tenant(&self, id: &TenantId) -> Tenant {
         Tenant {
             store: self.tenants.open(id),
+            tenants: Arc::clone(&self.tenants),
+            is_dry_run: false,
             entropy: Arc::clone(&self.entropy),
             mail_text: Arc::clone(&self.mail_text),
             quotas: Quotas::default(),
@@ -142,6 +144,9 @@ impl fmt::Debug for Swarm {
 #[derive(Clone)]
 pub struct Tenant {
     store: Arc<dyn Store>,
+    /// The store, which opens the tenant once more for a dry run.
+    tenants: Arc<dyn Tenants>,
+    is_dry_run: bool,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
     quotas: Quotas,
@@ -202,12 +207,12 @@ impl Tenant {
     }
 
     /// A handle for dry runs of operators' changes: it judges and answers them as this one does, and
-    /// commits nothing. Ids and secrets in its results have no meaning, and other commits (takes,
-    /// challenges) are an error. Use it for one change.
+    /// commits nothing. Ids and secrets in its results have no meaning. Use it for one change.
     #[must_use]
     pub fn dry_run(&self) -> Self {
         Self {
-            store: store::dry_run(Arc::clone(&self.store)),
+            store: self.tenants.open_dry_run(self.id()),
+            is_dry_run: true,
             entropy: Arc::new(Zeros),
             observer: self.observer.silent(),
             cache: BasisCache::new(self.id(), None),

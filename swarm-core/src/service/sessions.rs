@@ -484,7 +484,10 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         if to == SessionState::Aggregated {
             let aggregation = Aggregation { session: id, by: by.clone() };
-            let session = self.store.aggregate(&aggregation).await??;
+            let mut session = self.store.aggregate(&aggregation).await??;
+            if self.is_dry_run {
+                session = rules::without_early_look(session);
+            }
             self.observer.notify(Commit::Session(&session));
             self.show_what_was_held(&session).await;
             return Ok(session);

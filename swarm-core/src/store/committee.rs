@@ -19,6 +19,9 @@ pub trait CommitteeTenants: Send + Sync {
     /// Opens the committee of one tenant. It is cheap and does no I/O. Tenants share no data. If
     /// the store also serves interface A, the [`Documents`] are the same as there.
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore>;
+
+    /// Opens the committee of one tenant for a dry run: see [`Tenants::open_dry_run`](super::Tenants::open_dry_run).
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore>;
 }
 
 /// The committee of one tenant, with the subjects, subject snapshots and regimes for its briefs,

@@ -37,6 +37,10 @@ macro_rules! forward_tenants {
                 (**self).open(tenant)
             }
 
+            fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+                (**self).open_dry_run(tenant)
+            }
+
             async fn ready(&self) -> Result<Readiness> {
                 (**self).ready().await
             }
@@ -45,6 +49,10 @@ macro_rules! forward_tenants {
         impl<T: CommitteeTenants + ?Sized> CommitteeTenants for $pointer {
             fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
                 (**self).open_committee(tenant)
+            }
+
+            fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+                (**self).open_committee_dry_run(tenant)
             }
         }
     )*};

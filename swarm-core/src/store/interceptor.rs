@@ -71,7 +71,7 @@ impl<T, I: Interceptor> Intercepted<T, I> {
     }
 
     fn tenant<S: ?Sized>(&self, store: Arc<S>) -> Arc<InterceptedTenant<S, I>> {
-        intercepted(store, Arc::clone(&self.interceptor))
+        Arc::new(InterceptedTenant { store, interceptor: Arc::clone(&self.interceptor) })
     }
 }
 
@@ -79,6 +79,10 @@ impl<T, I: Interceptor> Intercepted<T, I> {
 impl<T: Tenants, I: Interceptor> Tenants for Intercepted<T, I> {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
         self.tenant(self.store.open(tenant))
+    }
+
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.tenant(self.store.open_dry_run(tenant))
     }
 
     async fn ready(&self) -> Result<Readiness> {
@@ -90,17 +94,13 @@ impl<T: CommitteeTenants, I: Interceptor> CommitteeTenants for Intercepted<T, I>
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         self.tenant(self.store.open_committee(tenant))
     }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.tenant(self.store.open_committee_dry_run(tenant))
+    }
 }
 
-/// Puts an interceptor in front of one tenant's part of a store.
-pub(super) fn intercepted<S: ?Sized, I>(
-    store: Arc<S>,
-    interceptor: Arc<I>,
-) -> Arc<InterceptedTenant<S, I>> {
-    Arc::new(InterceptedTenant { store, interceptor })
-}
-
-pub(super) struct InterceptedTenant<S: ?Sized, I> {
+struct InterceptedTenant<S: ?Sized, I> {
     store: Arc<S>,
     interceptor: Arc<I>,
 }

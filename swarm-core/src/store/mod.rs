@@ -16,7 +16,6 @@ mod changes;
 mod committee;
 mod counts;
 mod documents;
-mod dry_run;
 mod error;
 mod forward;
 mod group_commit;
@@ -52,7 +51,6 @@ pub use counts::{Countable, Counts};
 pub use documents::{
     Collection, Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Documents, Put,
 };
-pub(crate) use dry_run::{dry_run, dry_run_of_committee};
 pub use error::{StoreError, StoreErrorKind};
 pub use group_commit::{BatchCommit, GroupCommit};
 pub use interceptor::{Intercepted, Interceptor};
@@ -96,6 +94,10 @@ pub trait Tenants: Send + Sync {
     /// Opens one tenant's part of the store. It is cheap and does no I/O. No method of [`Store`]
     /// takes a tenant, so none can omit it. Tenants share nothing, not even the sequences of ids.
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store>;
+
+    /// Opens one tenant's part of the store for a dry run: a commit is judged and answered as by [`open`](Self::open), and
+    /// nothing is written. The numbers that it would assign are 0. It is cheap and does no I/O.
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store>;
 
     /// Checks that the store answers, and that it can be trusted. It is not ready while a tenant
     /// may not commit because the clock is too far behind its log, or because that log went back:

@@ -66,6 +66,11 @@ pub struct SeenLog {
 }
 
 impl SeenLog {
+    /// What a process has seen that has seen this position.
+    pub(super) fn at(position: LogPosition) -> Self {
+        Self { position: Mutex::new(position), ..Self::default() }
+    }
+
     /// Returns the last position seen.
     pub fn position(&self) -> LogPosition {
         self.lock().clone()

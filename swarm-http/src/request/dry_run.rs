@@ -19,10 +19,11 @@ pub(crate) struct DryRun {
 impl DryRun {
     /// The services for a dry run.
     pub(crate) fn of(served: &ServedTenant) -> Self {
+        let tenant = served.tenant().dry_run();
         Self {
-            tenant: served.tenant().dry_run(),
             committee: served.committee().map(CommitteeTenant::dry_run),
-            signed_log: served.signed_log().map(SignedLog::dry_run),
+            signed_log: served.signed_log().map(|log| log.dry_run(&tenant)),
+            tenant,
         }
     }
 

@@ -39,10 +39,13 @@ impl ObservedStore {
 #[async_trait]
 impl Tenants for ObservedStore {
     fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(ObservedTenant {
-            store: self.store.open(tenant),
-            listener: Arc::clone(&self.listener),
-        })
+        let store = self.store.open(tenant);
+        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
+    }
+
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        let store = self.store.open_dry_run(tenant);
+        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
     }
 
     async fn ready(&self) -> Result<Readiness> {
@@ -54,6 +57,11 @@ impl Tenants for ObservedStore {
 impl CommitteeTenants for ObservedStore {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         let store = self.store.open_committee(tenant);
+        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        let store = self.store.open_committee_dry_run(tenant);
         Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
     }
 }

@@ -50,10 +50,10 @@ local function number_at(text, at)
 end
 
 --- past
--- The place after the value at a place.
+-- The place after the value at a place. Nulls at the end are left out, so it is the same place after the end.
 local function past(text, at)
   local kind = byte(text, at)
-  if not kind then corrupt('a record is too short') end
+  if not kind then return at end
   if kind == 0 then return at + 1 end
   if kind < 48 then return at + 1 + math.abs(kind - 24) end
   repeat
@@ -67,11 +67,11 @@ end
 -- The value after as many others from a place on.
 local function nth(text, at, others)
   for _ = 1, others do at = past(text, at) end
-  return sub(text, at, past(text, at) - 1)
+  return at > #text and '\0' or sub(text, at, past(text, at) - 1)
 end
 
 --- checked
--- Fails unless this is a record with as many columns besides its key.
+-- Fails unless this is a record with at most as many columns besides its key.
 local function checked(raw, columns)
   if #raw < 3 or byte(raw) > 1 then corrupt('a record is none') end
   local _, at = number_at(raw, 2)
@@ -83,7 +83,10 @@ end
 -- A record with another value after as many others.
 local function with(raw, others, value)
   local at = 2
-  for _ = 1, others do at = past(raw, at) end
+  for _ = 1, others do
+    if at > #raw then raw = raw .. '\0' end
+    at = past(raw, at)
+  end
   return sub(raw, 1, at - 1) .. value .. sub(raw, past(raw, at))
 end
 

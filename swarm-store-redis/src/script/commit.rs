@@ -784,8 +784,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Writes a new record: whether a part is stored elsewhere, the version and the columns besides the key; and what is stored of
-    /// its parts, in a field of its own, because most scripts do not need it.
+    /// Writes a new record: whether a part is stored elsewhere, the version and the columns besides the key, without the nulls at
+    /// the end; and what is stored of its parts, in a field of its own, because most scripts do not need it.
     fn record(
         &mut self,
         table: &'static Table,
@@ -795,6 +795,8 @@ impl Compiler<'_> {
     ) -> String {
         let all = columns;
         let columns = columns.get(table.key..).unwrap_or_default();
+        let last = columns.iter().rposition(|place| !self.is_null(place));
+        let columns = columns.get(..last.map_or(0, |last| last + 1)).unwrap_or_default();
         let kinds = self.kinds(table, first);
         let is_elsewhere = u8::from(kinds.iter().any(|kind| *kind != PartKind::Inside));
         let bits = columns.iter().map(|place| self.written(place));

@@ -58,6 +58,7 @@ impl Committees {
     pub fn tenant(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeTenant {
         CommitteeTenant {
             store: self.tenants.open_committee(tenant),
+            tenants: Arc::clone(&self.tenants),
             entropy: Arc::clone(&self.entropy),
             settings: Arc::new(settings),
             quotas: Quotas::default(),
@@ -77,6 +78,8 @@ impl fmt::Debug for Committees {
 #[derive(Clone)]
 pub struct CommitteeTenant {
     store: Arc<dyn CommitteeStore>,
+    /// The store, which opens the committee once more for a dry run.
+    tenants: Arc<dyn CommitteeTenants>,
     entropy: Arc<dyn Entropy>,
     settings: Arc<CommitteeSettings>,
     quotas: Quotas,
@@ -111,7 +114,7 @@ impl CommitteeTenant {
     #[must_use]
     pub fn dry_run(&self) -> Self {
         Self {
-            store: store::dry_run_of_committee(Arc::clone(&self.store)),
+            store: self.tenants.open_committee_dry_run(self.id()),
             entropy: Arc::new(Zeros),
             observer: self.observer.silent(),
             ..self.clone()

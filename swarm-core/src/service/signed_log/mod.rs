@@ -24,7 +24,7 @@ use super::Tenant;
 use crate::domain::{Invalid, Seq};
 use crate::proof::log_key::ServerSecret;
 use crate::proof::note::NoteSigner;
-use crate::store::{self, Store};
+use crate::store::Store;
 
 /// What a server signs logs with.
 #[derive(Clone)]
@@ -100,9 +100,10 @@ impl Tenant {
 }
 
 impl SignedLog {
-    /// The log for dry runs of what operators accept: nothing is committed.
-    pub fn dry_run(&self) -> Self {
-        Self { store: store::dry_run(Arc::clone(&self.store)), ..self.clone() }
+    /// Returns the log for a dry run of what operators accept, with the [handle](Tenant::dry_run) of its tenant for that.
+    #[must_use]
+    pub fn dry_run(&self, tenant: &Tenant) -> Self {
+        Self { store: Arc::clone(&tenant.store), ..self.clone() }
     }
 
     /// Returns the origin of the tenant's log with this number.

@@ -143,7 +143,12 @@ impl<B: Backend> Committee for TenantRecords<B> {
         }));
         let take = filing.take(Timestamp::EPOCH);
         let attempt = filing.attempt();
-        let superseded = by(committee_takes::BY_SUBJECT, vec![take.subject_id.as_str().into()]);
+        // The newest one alone can be current.
+        let superseded = Range {
+            is_descending: true,
+            limit: 1,
+            ..by(committee_takes::BY_SUBJECT, vec![take.subject_id.as_str().into()])
+        };
         let columns = take_columns(&take, attempt.0, Term::Assigned(0), Term::Now, true);
         let writes = vec![
             Write::Set {

@@ -8,6 +8,7 @@ mod commit;
 mod committee;
 mod counts;
 mod documents;
+mod dry_run;
 mod holds;
 mod log;
 mod members;
@@ -37,6 +38,7 @@ use super::{
 use crate::domain::{OperatorAct, TenantId, Timestamp, parse_hex};
 use crate::proof::hex;
 
+use dry_run::DryRun;
 use holds::Holds;
 use rows::{Answers, Damage};
 pub use tables::TABLES;
@@ -77,6 +79,17 @@ impl<B: Backend> Records<B> {
             damage: self.damage.clone(),
         }
     }
+
+    /// A tenant's records for a dry run, which has seen what this process has.
+    fn dry_run(&self, tenant: &TenantId) -> TenantRecords<DryRun<B>> {
+        TenantRecords {
+            backend: Arc::new(DryRun::new(Arc::clone(&self.backend))),
+            tenant: tenant.clone(),
+            seen: Arc::new(SeenLog::at(self.seen.of(tenant).position())),
+            holds: Arc::default(),
+            damage: self.damage.clone(),
+        }
+    }
 }
 
 impl<B> Clone for Records<B> {
@@ -99,6 +112,10 @@ impl<B: Backend> Tenants for Records<B> {
         Arc::new(self.tenant(tenant))
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        Arc::new(self.dry_run(tenant))
+    }
+
     async fn ready(&self) -> Result<Readiness> {
         let mut readiness = self.backend.ready().await?;
         if self.damage.is_found() {
@@ -113,6 +130,10 @@ impl<B: Backend> Tenants for Records<B> {
 impl<B: Backend> CommitteeTenants for Records<B> {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         Arc::new(self.tenant(tenant))
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        Arc::new(self.dry_run(tenant))
     }
 }
 

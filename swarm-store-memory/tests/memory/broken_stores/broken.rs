@@ -61,6 +61,10 @@ impl Tenants for Broken<dyn Store, dyn Fault> {
         self.broken_tenant(tenant, || self.memory.open(tenant))
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.memory.open_dry_run(tenant)
+    }
+
     async fn ready(&self) -> Result<Readiness> {
         self.memory.ready().await
     }
@@ -69,6 +73,10 @@ impl Tenants for Broken<dyn Store, dyn Fault> {
 impl CommitteeTenants for Broken<dyn CommitteeStore, dyn committee::Fault> {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         self.broken_tenant(tenant, || self.memory.open_committee(tenant))
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.memory.open_committee_dry_run(tenant)
     }
 }
 

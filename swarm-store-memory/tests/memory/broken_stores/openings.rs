@@ -34,6 +34,10 @@ impl Tenants for EmptyOnEachOpen {
         MemoryStore::new().open(tenant)
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        MemoryStore::new().open_dry_run(tenant)
+    }
+
     async fn ready(&self) -> Result<Readiness> {
         Err(StoreError::unavailable("ready", "nobody answers"))
     }
@@ -42,6 +46,10 @@ impl Tenants for EmptyOnEachOpen {
 impl CommitteeTenants for EmptyOnEachOpen {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         MemoryStore::new().open_committee(tenant)
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        MemoryStore::new().open_committee_dry_run(tenant)
     }
 }
 
@@ -59,6 +67,10 @@ impl Tenants for CreatedByEachRacer {
         let made = MemoryStore::new();
         self.0.lock().unwrap().insert(tenant.clone(), made.clone());
         made.open(tenant)
+    }
+
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.open(tenant)
     }
 
     async fn ready(&self) -> Result<Readiness> {

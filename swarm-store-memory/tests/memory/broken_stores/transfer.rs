@@ -87,6 +87,10 @@ impl Tenants for Broken {
         self.memory.open(tenant)
     }
 
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.memory.open_dry_run(tenant)
+    }
+
     async fn ready(&self) -> Result<Readiness> {
         self.memory.ready().await
     }
@@ -95,6 +99,10 @@ impl Tenants for Broken {
 impl CommitteeTenants for Broken {
     fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
         self.memory.open_committee(tenant)
+    }
+
+    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
+        self.memory.open_committee_dry_run(tenant)
     }
 }
 
