@@ -1,7 +1,8 @@
 //! How to cite, embed and share what a page shows.
 
 use swarm_core::domain::{Day, Digest, LogLine};
-use swarm_core::{Session, TakeDraft};
+use swarm_core::proof::canonical;
+use swarm_core::{Session, Take};
 
 use super::frame::SiteContext;
 use super::links;
@@ -24,7 +25,7 @@ pub(super) struct Citation {
     /// The HTML that shows it on other pages, and the path of what it shows.
     pub(super) embed: Option<(String, String)>,
     pub(super) picture: Option<String>,
-    /// When the page was made.
+    /// When what it shows was put on record.
     pub(super) at: Markup,
 }
 
@@ -43,20 +44,21 @@ impl Citation {
             embed: Some((frame(site, &card, title), card)),
             picture: cfg!(feature = "pictures").then(|| format!("{path}/picture.png")),
             entry: Some(entry(last)),
-            ..Self::new(site, &path, (title, &site.name), session.date, times)
+            ..Self::new(site, &path, (title, &site.name), session.date, times.time(last.at))
                 .with_hash("SHA-256 of the log entry", Digest::of(last.text().as_bytes()))
         })
     }
 
-    /// The citation of a take with this canonical text.
+    /// The citation of a take.
     pub(super) fn of_take(
         site: &SiteContext,
         path: &str,
-        (title, author): (&str, &str),
-        (draft, canonical): (&TakeDraft, &str),
+        title: &str,
+        (author, take): (&str, &Take),
         times: TimeFormatter,
     ) -> Self {
-        Self::new(site, path, (title, author), draft.date, times)
+        let (date, canonical) = (take.draft().date, canonical(take.draft()));
+        Self::new(site, path, (title, author), date, times.time(take.filed_at))
             .with_hash("SHA-256 of the canonical text", Digest::of(canonical.as_bytes()))
     }
 
@@ -65,7 +67,7 @@ impl Citation {
         path: &str,
         (title, author): (&str, &str),
         date: Day,
-        times: TimeFormatter,
+        at: Markup,
     ) -> Self {
         let permalink = format!("{}{path}", site.origin);
         let key = path.trim_start_matches('/').replace('/', "-");
@@ -83,7 +85,7 @@ impl Citation {
             entry: None,
             embed: None,
             picture: None,
-            at: times.time(times.now),
+            at,
         }
     }
 

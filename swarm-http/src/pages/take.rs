@@ -157,7 +157,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let citation = take.withheld.is_none().then(|| {
         let title = format!("{} on {}, {}: {}", who.name, subject.1, draft.date, draft.stance);
         let path = links::take(take.id);
-        Citation::of_take(&site, &path, (&title, &who.name), (draft, &signed), times)
+        Citation::of_take(&site, &path, &title, (&who.name, take), times)
     });
     let page = TakePage {
         citation,

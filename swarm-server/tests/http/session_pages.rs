@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::fixture::Fixture;
 use crate::harness::{Author, Client, Server};
 
 const DAY: &str = "2026-11-21";
@@ -283,16 +284,17 @@ fn names_and_weights_are_told_whole() {
 
 #[test]
 fn opened_blind_session_says_so_first() {
-    let (_server, client) = started();
-    let ada = Author::join(&client, "Ada");
-    convene(&client, DAY, &json!({ "blind": true }));
-    file(&client, &ada, DAY, ("bullish", 0.5, "Up."));
-    let ended = json!({ "state": "window_closed", "endWindow": true });
-    client.operate("/sessions/1/state", &ended).expect(200);
-    for state in ["aggregated", "published"] {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let session = json!({ "date": DAY, "subjectId": "aurora", "blind": true });
+    client.operate("/sessions", &session).expect(201);
+    let ada = Author::join(client, "Ada");
+    file(client, &ada, DAY, ("bullish", 0.5, "Up."));
+    for state in ["window_closed", "aggregated", "published"] {
         client.operate("/sessions/1/state", &json!({ "state": state })).expect(200);
     }
-    let page = html(&client, "/swarm/sessions/1");
+    let page = html(client, "/swarm/sessions/1");
     places(&page, ["every take was sealed", "were opened together", "<dl class=\"facts\">"]);
     assert!(page.contains(">published</span>"), "{page}");
 }
@@ -310,7 +312,7 @@ fn session_is_cited_embedded_and_found_by_oembed() {
     for text in ["@misc{swarm-sessions-1,", "class=\"printed\"", "/swarm/sessions/1/card"] {
         assert!(page.text.contains(text), "{text} in {}", page.text);
     }
-    let named = format!("log entry {last}</p>");
+    let named = format!("/swarm/sessions/1, log entry {last} of <time");
     assert!(page.text.contains(&named), "{named} in {}", page.text);
     let take = html(&client, "/swarm/takes/1");
     assert!(take.contains("author = {{Ada input x}}") || take.contains("{{Ada inputx}}"), "{take}");

@@ -127,12 +127,10 @@ fn draw_days(svg: &mut Svg, days: &[(i64, String)], bottom: f64, across: impl Fn
 
 fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64) -> f64) {
     let down = |score: f64| 20.0 + STEP * (2.0 - score.clamp(-2.0, 2.0));
-    for (place, stance) in STANCES.into_iter().enumerate() {
+    for place in 0..STANCES.len() {
         let rank = length(place) - 2.0;
         let class = if rank == 0.0 { "axis" } else { "grid" };
         svg.line(class, (0.0, down(rank)), (100.0, down(rank)));
-        let tick = if rank == 0.0 { "0".to_owned() } else { signed(rank).replace(".00", "") };
-        svg.word(Anchor::Start, (0.0, down(rank) - 4.0), &format!("{tick} {stance}"));
     }
     let band =
         |it: &Score| (across(it.day), down(it.score + it.dissent), down(it.score - it.dissent));
@@ -140,6 +138,11 @@ fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64
         svg.band("dissent", height, &scores.iter().map(band).collect::<Vec<_>>());
     }
     draw_stances(svg, scores, height, (&across, &down));
+    for (place, stance) in STANCES.into_iter().enumerate() {
+        let rank = length(place) - 2.0;
+        let tick = if rank == 0.0 { "0".to_owned() } else { signed(rank).replace(".00", "") };
+        svg.word(Anchor::Start, (0.0, down(rank) - 4.0), &format!("{tick} {stance}"));
+    }
     let at = |it: &Score| (across(it.day), down(it.score));
     svg.path("trend", height, &scores.iter().map(at).collect::<Vec<_>>());
     for pair in scores.windows(2) {

@@ -142,8 +142,8 @@ fn words(text: &str, room: usize) -> String {
 fn separate(line: &mut String, mark: &str) {
     let end = line.trim_end_matches(is_separator).len();
     line.truncate(end);
-    // A sentence ends itself.
-    let ends = mark == ": " && line.ends_with(['.', '!', '?', ':', '…']);
+    // A sentence ends itself, and a colon begins a list.
+    let ends = (mark == ": " && line.ends_with(['.', '!', '?', '…'])) || line.ends_with(':');
     match line.is_empty() {
         true => {}
         false if ends => line.push(' '),
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn first_words_keep_items_and_cells_apart() {
-        assert_eq!(first_words("Two:\n\n- one\n- two\n\nThen.", 80), "Two: · one · two · Then.");
+        assert_eq!(first_words("Two:\n\n- one\n- two\n\nThen.", 80), "Two: one · two · Then.");
         assert_eq!(first_words("|a|b|\n|-|-|\n|1|2|\n|3|4|", 80), "a, b · 1, 2 · 3, 4");
         assert_eq!(first_words("# Is it so?\nIt is.", 80), "Is it so? It is.");
     }

@@ -1,6 +1,6 @@
 //! The stance field for wide pages: a column for each stance; height is confidence.
 
-use super::layout::{Area, MAX_LINKED, Name, RADIUS, beside, names, sample};
+use super::layout::{Area, MAX_LINKED, Name, Placed, RADIUS, beside, names, sample};
 use super::{Dot, Mean, tick};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, Svg, length};
@@ -70,12 +70,7 @@ fn draw_mean(svg: &mut Svg, mean: Mean, (top, axis): (f64, f64)) {
     svg.name(Anchor::Middle, (x, whisker - 8.0), 0.0, &mean.words());
 }
 
-fn draw_dots(
-    svg: &mut Svg,
-    placed: &[Vec<(&Dot, f64)>; 5],
-    mean: Option<Mean>,
-    (top, axis): (f64, f64),
-) {
+fn draw_dots(svg: &mut Svg, placed: &Placed<'_>, mean: Option<Mean>, (top, axis): (f64, f64)) {
     let down = |confidence: f64| axis - PLOT * confidence.clamp(0.0, 1.0);
     let pixels = |percent: f64| percent * WIDTH / 100.0;
     let all: Vec<_> = placed

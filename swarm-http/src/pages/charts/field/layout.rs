@@ -51,13 +51,16 @@ pub(super) fn offsets(places: &[f64]) -> Vec<f64> {
     placed.into_iter().map(|(_, offset)| offset).collect()
 }
 
+/// The members of each stance with their offsets, from bearish to bullish.
+pub(super) type Placed<'a> = [Vec<(&'a Dot, f64)>; 5];
+
 /// An even sample of the members, few enough that the offsets of each stance stay within `room`; and a note on what
 /// a dot stands for if not all are drawn. `along` is the place of a confidence on the line of its stance.
-pub(super) fn sample<'a>(
-    dots: &'a [Dot],
+pub(super) fn sample(
+    dots: &[Dot],
     room: f64,
     along: impl Fn(f64) -> f64,
-) -> ([Vec<(&'a Dot, f64)>; 5], Option<String>) {
+) -> (Placed<'_>, Option<String>) {
     let stances = [0, 1, 2, 3, 4].map(|at| of_place(dots, at));
     let mut each = dots.len().div_ceil(MAX_DOTS).max(1);
     loop {

@@ -1,6 +1,6 @@
 //! The stance field for narrow pages: a row for each stance, bullish on top; confidence grows to the right.
 
-use super::layout::{Area, RADIUS, beside, names, sample};
+use super::layout::{Area, Placed, RADIUS, beside, names, sample};
 use super::{Dot, Mean, tick};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, Svg, length};
@@ -34,11 +34,16 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
         let x = across(confidence);
         svg.line("grid", (x, 0.0), (x, bottom));
     }
+    for line in lines {
+        svg.line("grid", (0.0, line), (100.0, line));
+    }
+    if let Some(mean) = mean {
+        draw_mean(&mut svg, mean, &lines, bottom);
+    }
     for (at, (stance, line)) in STANCES.into_iter().zip(lines).enumerate() {
         let far =
             placed.get(at).into_iter().flatten().map(|(_, offset)| offset.abs() + RADIUS + 1.0);
         let heading = line - far.fold(LOW, f64::max) - 5.0;
-        svg.line("grid", (0.0, line), (100.0, line));
         let count = dots.iter().filter(|dot| super::place(dot.rank) == at).count();
         let words = format!("{} {stance} · {count}", tick(at));
         svg.word(Anchor::Start, (0.0, heading), &words);
@@ -48,9 +53,6 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
     svg.word(Anchor::Start, (0.0, bottom + 18.0), low);
     svg.word(Anchor::Middle, (across(0.5), bottom + 18.0), "0.5");
     svg.word(Anchor::End, (100.0, bottom + 18.0), "1");
-    if let Some(mean) = mean {
-        draw_mean(&mut svg, mean, &lines, bottom);
-    }
     draw_dots(&mut svg, &placed, (&lines, bottom + below), mean);
     svg.finish()
 }
@@ -84,7 +86,7 @@ fn height(lines: &[f64; 5], score: f64) -> f64 {
 
 fn draw_dots(
     svg: &mut Svg,
-    placed: &[Vec<(&Dot, f64)>; 5],
+    placed: &Placed<'_>,
     (lines, whole_height): (&[f64; 5], f64),
     mean: Option<Mean>,
 ) {
