@@ -118,7 +118,7 @@ pub(super) fn brief(session: &SessionSummary, times: TimeFormatter) -> String {
     let left = session.window_closes_at.and_then(|deadline| times.left(deadline));
     let is_open = stage_of(session, times) == Stage::Open && session.voided.is_none();
     match left.filter(|_| is_open) {
-        Some(left) => format!("{text}, {left} left"),
+        Some(left) => format!("{text}, {left}\u{a0}left"),
         None => text,
     }
 }
@@ -146,7 +146,7 @@ mod tests {
         let times = TimeFormatter { now: Timestamp::parse("t", "2026-11-21T12:00:00Z").unwrap() };
         let (ahead, passed) = (Some("2026-11-21T15:00:00Z"), Some("2026-11-21T09:00:00Z"));
         for (state, closes, short, long) in [
-            (Collecting, ahead, "open, 3\u{a0}h left", "closes"),
+            (Collecting, ahead, "open, 3\u{a0}h\u{a0}left", "closes"),
             (Collecting, passed, "closed", "no result yet"),
             (Collecting, None, "open", "no deadline yet"),
             (Scheduled, ahead, "announced", "takes are accepted until"),
@@ -160,13 +160,13 @@ mod tests {
             assert!(text.contains(long), "{state} {closes:?}: {text}");
         }
         let practice = SessionSummary { practice: true, ..session(Collecting, ahead) };
-        assert_eq!(brief(&practice, times), "open, practice, 3\u{a0}h left");
+        assert_eq!(brief(&practice, times), "open, practice, 3\u{a0}h\u{a0}left");
         assert!(deadline(&practice, times).0.starts_with("for practice; closes"));
         let voided = Voided { at: times.now, note: Note::parse("Wrong brief.").unwrap() };
         let void = SessionSummary { voided: Some(voided), ..session(Published, passed) };
         assert_eq!(brief(&void, times), "published, void");
         let sealed = SessionSummary { sealed: true, ..session(Collecting, ahead) };
-        assert_eq!(brief(&sealed, times), "open, sealed, 3\u{a0}h left");
+        assert_eq!(brief(&sealed, times), "open, sealed, 3\u{a0}h\u{a0}left");
         assert!(deadline(&void, times).0.contains("counts for nothing"));
     }
 }

@@ -50,6 +50,17 @@ async function lookAtCharts(page, path, at) {
   if (small) complain(path, `${small} texts of a chart under 13 px at ${at}`);
 }
 
+/** One page in forced colours: the legend keeps its colours, there and in print. */
+async function lookForced(page, path) {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.goto(origin + path);
+  const lost = await page.evaluate(() => [...document.querySelectorAll('.legend span')].filter((span) => {
+    const { forcedColorAdjust, printColorAdjust } = getComputedStyle(span, '::before');
+    return forcedColorAdjust !== 'none' || printColorAdjust !== 'exact';
+  }).length);
+  if (lost) complain(path, 'a legend without colours');
+}
+
 /** One page with text of twice the size: it is not wider than its window. */
 async function lookLarge(page, path) {
   await page.goto(origin + path);
@@ -82,4 +93,5 @@ for (const colorScheme of ['light', 'dark']) {
   for (const width of EVERYTHING ? [390, 1200] : [390]) await inWindow(width, colorScheme, true, examine);
 }
 await inWindow(390, 'light', true, lookLarge);
+await inWindow(390, 'light', true, lookForced);
 await report(reached);

@@ -4,6 +4,7 @@
 //! dots that differ in percent are farther apart, so that nothing that keeps apart here overlaps there.
 
 use super::Dot;
+use crate::pages::charts::svg::length;
 use crate::pages::markup::{clipped, width};
 
 /// Radius of a dot with its outline, and the minimum distance between the centres of two.
@@ -121,7 +122,7 @@ pub(super) fn names(
     mut taken: Vec<Area>,
 ) -> Vec<Name> {
     let total: f64 = dots.iter().map(|(dot, ..)| f64::from(dot.rank)).sum();
-    let count = super::super::svg::length(dots.len().max(1));
+    let count = length(dots.len().max(1));
     let center = mean.unwrap_or(total / count);
     let distance = |dot: &Dot| (f64::from(dot.rank) - center).abs();
     let mut order: Vec<_> = dots.iter().enumerate().collect();
@@ -138,7 +139,7 @@ pub(super) fn names(
     for (of, (dot, x, y)) in order {
         let place = |(room, is_left): (usize, bool)| {
             let text = clipped(&dot.name, room);
-            let long = LETTER * super::super::svg::length(width(&text));
+            let long = LETTER * length(width(&text));
             let from = if is_left { x - BESIDE - long } else { x + BESIDE };
             let area = Area(from, y - LINE / 2.0, from + long, y + LINE / 2.0);
             (Name { of, text, is_left }, area)
