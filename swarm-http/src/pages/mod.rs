@@ -42,7 +42,7 @@ pub(crate) mod subject;
 mod subject_record;
 pub(crate) mod subjects;
 pub(crate) mod take;
-mod take_order;
+mod take_list;
 pub(crate) mod takes;
 mod time_text;
 

@@ -10,7 +10,7 @@ use swarm_core::domain::{
 use swarm_core::json::Json;
 use swarm_core::rules::{PublicTake, Stage, dissent, resolve};
 use swarm_core::wire::Problem;
-use swarm_core::{Error, MemberId, Refusal, Session, SessionId, TakeId};
+use swarm_core::{Error, MemberId, Refusal, Session, SessionId};
 
 use super::acts::{self, Terms};
 use super::charts::{Mean, Shares, shares_of, stance_field};
@@ -18,18 +18,17 @@ use super::citation::Citation;
 use super::disagreement::{self, Alike, Moves, Sides};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::key_figures::KeyFigures;
-use super::lists::{MAX_EXCERPT, Named, StanceRow, TakeView, number_param, part_title};
+use super::lists::{MAX_EXCERPT, Named, StanceRow, TakeView};
 use super::markup::{Markup, clipped};
 use super::outcome::{OutcomeView, QuestionView};
 use super::people::People;
-use super::take_order::{TakeOrder, TakeSide, side};
+use super::take_list::{ListedTake, Place};
 use super::time_text::TimeFormatter;
 use super::{card, links, lists, stage_text, take};
 use crate::request::RequestContext;
-use crate::response::{Answer, ApiError, Reply};
+use crate::response::{Answer, Reply};
 
-/// Takes per page, and maximum number of members named in a line.
-const PER_PAGE: usize = 50;
+/// Maximum number of members named in a line.
 const NAMED: usize = 60;
 
 /// Length of all excerpts of takes on a page together, and of one at least, in characters.
@@ -92,12 +91,6 @@ struct SessionPage {
     verify: Option<String>,
 }
 
-struct ListedTake {
-    /// The side and how many are on it, at the first take of each side.
-    heading: Option<(&'static str, usize)>,
-    take: TakeView,
-}
-
 struct Field {
     chart: Markup,
     /// `1 bearish, 4 cautious`
@@ -132,122 +125,6 @@ struct BriefView {
     prompt: String,
 }
 
-/// What part of the takes a page lists, in which order.
-#[derive(Clone, Copy)]
-struct Place {
-    order: TakeOrder,
-    /// The order without a parameter.
-    default: TakeOrder,
-    /// Takes that come before the part.
-    skipped: usize,
-    /// The take before which the part of newest takes is.
-    before: Option<TakeId>,
-}
-
-impl Place {
-    fn of(request: &RequestContext) -> Result<Self, ApiError> {
-        let before = number_param(request, "before")?.map(TakeId);
-        let default = if before.is_some() { TakeOrder::Newest } else { TakeOrder::Side };
-        let from = number_param(request, "from")?.unwrap_or(1).max(1);
-        let order = request.filter("sort", TakeOrder::parse)?.unwrap_or(default);
-        let is_newest = order == TakeOrder::Newest;
-        Ok(Self {
-            order,
-            default: TakeOrder::Side,
-            skipped: if is_newest { 0 } else { usize::try_from(from - 1).unwrap_or(usize::MAX) },
-            before: before.filter(|_| is_newest),
-        })
-    }
-
-    /// The place in a session. Takes that are sealed are on no side.
-    fn in_order_of(self, session: &Session) -> Self {
-        if !session.is_sealed() {
-            return self;
-        }
-        Self { order: TakeOrder::Newest, default: TakeOrder::Newest, skipped: 0, ..self }
-    }
-
-    /// The takes of the part, and the place of the next one.
-    fn part<'a>(&self, takes: &'a [PublicTake]) -> (&'a [PublicTake], Option<Self>) {
-        let skipped = match self.before {
-            Some(before) => takes.partition_point(|take| take.id() >= before),
-            None => self.skipped.min(takes.len()),
-        };
-        let rest = takes.get(skipped..).unwrap_or_default();
-        let (shown, more) = rest.split_at(rest.len().min(PER_PAGE));
-        let next = shown.last().filter(|_| !more.is_empty()).map(|last| match self.order {
-            TakeOrder::Newest => Self { before: Some(last.id()), ..*self },
-            _ => Self { skipped: skipped + shown.len(), ..*self },
-        });
-        (shown, next)
-    }
-
-    fn is_first(&self) -> bool {
-        self.before.is_none() && self.skipped == 0
-    }
-
-    /// The address of the part, at the path of the session.
-    fn address(&self, base: &str) -> String {
-        let sort = (self.order != self.default && self.before.is_none())
-            .then(|| format!("sort={}", self.order.value()));
-        let before = self.before.map(|before| format!("before={before}"));
-        let from = (self.skipped > 0).then(|| format!("from={}", self.skipped.saturating_add(1)));
-        let query: Vec<_> = sort.into_iter().chain(before).chain(from).collect();
-        if query.is_empty() { base.to_owned() } else { format!("{base}?{}", query.join("&")) }
-    }
-
-    fn title(&self, session: &str) -> String {
-        let session = match self.order {
-            order if order == self.default => session.to_owned(),
-            order => format!("{session}, {}", order.words()),
-        };
-        match self.before {
-            Some(before) => part_title(&session, "before take", Some(before)),
-            None if self.skipped > 0 => {
-                part_title(&session, "from take", Some(self.skipped.saturating_add(1)))
-            }
-            None => session,
-        }
-    }
-
-    /// Links to the orders, where there is something to order.
-    fn links(
-        &self,
-        session: &Session,
-        takes: usize,
-        base: &str,
-    ) -> Vec<(&'static str, Option<String>)> {
-        if session.is_sealed() || takes < 2 {
-            return Vec::new();
-        }
-        let link = |order: TakeOrder| {
-            let place = Self { order, skipped: 0, before: None, ..*self };
-            let is_here = order == self.order && self.is_first();
-            (order.words(), (!is_here).then(|| place.address(base)))
-        };
-        TakeOrder::ALL.map(link).to_vec()
-    }
-
-    /// The takes of the part, by side with headings.
-    fn listed(
-        &self,
-        shown: &[PublicTake],
-        all: &[PublicTake],
-        view: impl Fn(&PublicTake) -> TakeView,
-    ) -> Vec<ListedTake> {
-        let mut last: Option<TakeSide> = None;
-        let listed = shown.iter().map(|take| {
-            let side_of = Some(side(take)).filter(|_| self.order == TakeOrder::Side);
-            let heading = side_of
-                .filter(|_| side_of != last)
-                .map(|of| (of.word(), all.iter().filter(|other| side(other) == of).count()));
-            last = side_of;
-            ListedTake { heading, take: view(take) }
-        });
-        listed.collect()
-    }
-}
-
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let place = Place::of(&request)?;
@@ -266,7 +143,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut counted = resolve(&filed);
     // Of takes that are sealed nothing is known but when they were filed.
     let place = place.in_order_of(&session);
-    place.order.sort(&mut counted);
+    place.sort(&mut counted);
     let (shown, next) = place.part(&counted);
     let listed = session.roster.as_ref().map(|roster| split(roster.entries(), &counted));
     let snapshot = session.snapshot.as_deref();
