@@ -46,6 +46,11 @@ impl Agent {
 
     /// The body of a submit: a take with its signature.
     pub(crate) fn signed_take(&self, nonce: &str) -> Outcome<String> {
+        self.signed_text(nonce, "Cash is a position.")
+    }
+
+    /// The same with another text, which needs no escaping in JSON.
+    pub(crate) fn signed_text(&self, nonce: &str, text: &str) -> Outcome<String> {
         #[derive(Serialize)]
         struct Submit<'a> {
             #[serde(flatten)]
@@ -54,7 +59,7 @@ impl Agent {
         }
         let take = format!(
             r#"{{ "memberId": "{}", "date": "2026-11-21", "subjectId": "aurora", "nonce": "{nonce}",
-                  "stance": "cautious", "confidence": 0.6, "body": "Cash is a position." }}"#,
+                  "stance": "cautious", "confidence": 0.6, "body": "{text}" }}"#,
             self.id
         );
         let signed = self.keys.sign(TakeDraft::read(&mut object(&take)?)?);

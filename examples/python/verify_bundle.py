@@ -47,14 +47,20 @@ class Invalid(Exception):
 class Number(float):
     """A number with the text that it was written as."""
 
-    __slots__ = ("text",)
+    __slots__ = ("unusual",)
 
     def __new__(cls, text):
         number = super().__new__(cls, text)
         if not math.isfinite(number):
             raise Invalid("a number that no double holds")
-        number.text = text
+        # Of a small whole number the text is known: a bundle may have millions of them.
+        is_usual = len(text) <= 15 and text.isdecimal() and (text[0] != "0" or text == "0")
+        number.unusual = None if is_usual else text
         return number
+
+    @property
+    def text(self):
+        return str(int(self)) if self.unusual is None else self.unusual
 
 
 def no_duplicates(pairs):
@@ -830,6 +836,36 @@ def mean_weights(buckets, distributions):
 
 # ---- The checks (API.md, 11.9) ------------------------------------------------------------------
 
+class Faults:
+    """The faults of one check: their number, and the texts of those that are named."""
+
+    def __init__(self):
+        self.named, self.number = [], 0
+
+    def append(self, text):
+        self.number += 1
+        if len(self.named) < MAX_NAMED:
+            self.named.append(text)
+
+    def __iadd__(self, texts):
+        for text in texts:
+            self.append(text)
+        return self
+
+    def __len__(self):
+        return self.number
+
+    def __getitem__(self, places):
+        return self.named[places]
+
+
+def consumed(rows):
+    """The rows of a bundle. Each is dropped from the list as it is read, since all of them are large."""
+    for place, row in enumerate(rows):
+        rows[place] = None
+        yield row
+
+
 class Report:
     """Findings as (verdict, check, text)."""
 
@@ -881,7 +917,9 @@ def verify(fields, key=None, members=None, policy=None, read_log=None):
     from the first on, as many as it is given."""
     bundle, report = Bundle(fields), Report()
     log = None if read_log is None else Log(bundle, read_log)
-    session, takes = check_records(bundle.session, bundle.takes, logged_digests(bundle.entries), report)
+    is_withheld = any(isinstance(row, dict) and "withheld" in row for row in bundle.takes)
+    digests = logged_digests(bundle.entries) if is_withheld else {}
+    session, takes = check_records(bundle.session, bundle.takes, digests, report)
     check_signatures(takes, report)
     check_members(bundle.members, takes, report)
     check_nonces(takes, report)
@@ -979,14 +1017,14 @@ def complete_snapshot(session, acts):
 
 
 def check_records(record, rows, digests, report):
-    session, takes, faults, unknown = None, [], [], set()
+    session, takes, faults, unknown = None, [], Faults(), set()
     try:
         session = Session(record)
         faults += [f"the session: {fault}" for fault in session.faults]
         unknown.update(session.unknown)
     except Invalid as error:
         faults.append(f"the session: {shown(str(error))}")
-    for row in rows:
+    for row in consumed(rows):
         row = row if isinstance(row, dict) else {}
         name = shown(write(row.get("id")))
         try:
@@ -1027,8 +1065,8 @@ def check_signatures(takes, report):
 
 
 def check_members(rows, takes, report):
-    used, listed, faults = {(take.member, take.key) for take in takes}, set(), []
-    for row in rows:
+    used, listed, faults = {(take.member, take.key) for take in takes}, set(), Faults()
+    for row in consumed(rows):
         try:
             member = (string(row, "id"), string(row, "publicKey"))
         except Invalid:
@@ -1053,8 +1091,8 @@ def check_nonces(takes, report):
 
 
 def read_entries(rows, report):
-    entries, faults, unknown = [], [], 0
-    for place, row in enumerate(rows, 1):
+    entries, faults, unknown = [], Faults(), 0
+    for place, row in enumerate(consumed(rows), 1):
         try:
             entry = bundled(row)
         except Invalid as error:

@@ -128,22 +128,29 @@ impl Client {
         }
         let config = configure(config, scheme);
         let base = url.trim_end_matches('/').to_owned();
-        let service = origin(url).ok_or(InvalidUrl)?;
+        let service = address(url).ok_or(InvalidUrl)?;
         Ok(Self { agent: config.build().into(), base, service, retry_delays: &RETRY_DELAYS })
     }
 
-    /// Returns a client of the same service whose members know it by another origin than that of the URL. For
+    /// Returns a client of the same service whose members know it by another address than the URL. For
     /// example, members know `https://acme.example`, and the URL names a machine behind a proxy.
     ///
     /// # Errors
     /// [`InvalidUrl`] unless it is an `http` or `https` URL.
     pub fn known_as(self, url: &str) -> Result<Self, InvalidUrl> {
-        Ok(Self { service: origin(url).ok_or(InvalidUrl)?, ..self })
+        Ok(Self { service: address(url).ok_or(InvalidUrl)?, ..self })
     }
 
-    /// Returns the origin that challenges of the service must name, and that nonces begin with.
+    /// Returns the address that challenges of the service must name, and that nonces begin with: its origin and, if it is
+    /// below a path, that path.
     pub fn service(&self) -> &str {
         &self.service
+    }
+
+    /// Returns the path of the URL, which precedes the path of each request; empty if it has none.
+    pub fn base_path(&self) -> &str {
+        let authority = self.base.split_once("://").map_or("", |(_, rest)| rest);
+        authority.find('/').and_then(|at| authority.get(at..)).unwrap_or_default()
     }
 
     /// Returns the URL that it was made with, without a trailing slash.
@@ -347,8 +354,8 @@ fn malformed(error: ureq::http::Error) -> Error {
     Invalid::new("request", format!("cannot be sent: {error}")).into()
 }
 
-/// The origin of an `http` or `https` URL: in lower case, without the default port.
-pub(crate) fn origin(url: &str) -> Option<String> {
+/// The origin of an `http` or `https` URL, in lower case and without the default port, and its path without a slash at the end.
+pub(crate) fn address(url: &str) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_ascii_lowercase();
     let host = uri.host()?.to_ascii_lowercase();
@@ -358,7 +365,8 @@ pub(crate) fn origin(url: &str) -> Option<String> {
         _ => return None,
     };
     let port = uri.port_u16().filter(|port| *port != default);
-    Some(format!("{scheme}://{host}{}", port.map_or_else(String::new, |port| format!(":{port}"))))
+    let port = port.map_or_else(String::new, |port| format!(":{port}"));
+    Some(format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/')))
 }
 
 /// Whether a host is this machine, for which proxies of the environment are not used.

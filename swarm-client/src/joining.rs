@@ -7,7 +7,7 @@ use swarm_core::json::Json;
 use swarm_core::proof::{ChallengeText, KeyPair};
 
 use crate::answers::ApplicationProgress;
-use crate::connection::{Client, Credential, origin};
+use crate::connection::{Client, Credential, address};
 use crate::error::{Error, unreadable};
 use crate::reading::path_segment;
 use crate::takes::SignedBody;
@@ -64,7 +64,7 @@ impl Client {
         // The texts exactly as received: they are what is signed.
         let challenge = given.text("challenge").map_err(unreadable)?;
         let named = ChallengeText::service(&challenge).unwrap_or_default();
-        if origin(named).as_deref() != Some(self.service()) {
+        if address(named).as_deref() != Some(self.service()) {
             let (named, expected) = (named.to_owned(), self.service().to_owned());
             return Err(Error::OtherService { named, expected });
         }

@@ -31,6 +31,9 @@ enum Source {
     Folder(PathBuf),
 }
 
+/// The path of a log at a service.
+const LOG: &str = "/swarm/log";
+
 impl Source {
     fn read(&self, name: &str, accept: &str) -> Result<Vec<u8>, Error> {
         let folder = match self {
@@ -79,9 +82,9 @@ impl LogTiles {
         let authority = url.find("://").map_or(0, |at| at + 3);
         let path = url.get(authority..).and_then(|rest| rest.find('/')).map(|at| authority + at);
         let (origin, path) = url.split_at(path.unwrap_or(url.len()));
-        let path = match path.contains("/swarm/log") {
+        let path = match path.contains(LOG) {
             true => path.to_owned(),
-            false => format!("{path}/swarm/log"),
+            false => format!("{path}{LOG}"),
         };
         let source = Source::Service(connect(origin)?, path);
         Ok(Self { source, size: 0, read: HashMap::new() })
@@ -95,6 +98,42 @@ impl LogTiles {
         let bytes = self.source.read("checkpoint", "text/plain")?;
         String::from_utf8(bytes)
             .map_err(|_| Error::Unreadable("the checkpoint is no text".to_owned()))
+    }
+
+    /// Returns the log of this origin, at the place that it has by its name; `None` if the origin is not of such a form.
+    pub fn named(&self, origin: &str) -> Option<Self> {
+        let (_, name) = origin.split_once("/swarm/log/")?;
+        if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return None;
+        }
+        let source = match &self.source {
+            Source::Service(client, path) => {
+                let end = path.find(LOG).map_or(path.len(), |at| at + LOG.len());
+                let base = path.get(..end).unwrap_or(path);
+                Source::Service(client.clone(), format!("{base}/{name}"))
+            }
+            Source::Folder(folder) => Source::Folder(folder.join(name)),
+        };
+        Some(Self { source, size: 0, read: HashMap::new() })
+    }
+
+    /// Returns whether this is a log at the place that it has by its name, where it stays when another one begins.
+    pub fn is_named(&self) -> bool {
+        matches!(&self.source, Source::Service(_, path) if !path.ends_with(LOG))
+    }
+
+    /// Returns the signed note that names the log after this one, if this one has ended. It is there at the place of the log
+    /// that it has [by its name](Self::named).
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn succession(&self) -> Result<Option<String>, Error> {
+        let bytes = match self.source.read("succession", "text/plain") {
+            Err(Error::Refused(refused)) if refused.status == 404 => return Ok(None),
+            read => read?,
+        };
+        let text = String::from_utf8(bytes);
+        text.map(Some).map_err(|_| Error::Unreadable("the succession is no text".to_owned()))
     }
 
     /// Sets the size of the tree that tiles are requested of. It must be the size of a signed checkpoint.

@@ -60,11 +60,11 @@ pub use domain::{
     Invalid, Member, MemberId, Session, SessionId, Take, TakeDraft, TakeId, TenantId, Timestamp,
 };
 pub use rules::committee::CommitteeRefusal;
-pub use rules::{Refusal, Rejection, Resource, Submission};
+pub use rules::{PolicyKind, PolicyRefusal, Refusal, Rejection, Resource, Submission};
 #[cfg(feature = "system-entropy")]
 pub use service::SystemEntropy;
 pub use service::{
     Commit, CommitteeError, CommitteeTenant, Committees, Cursor, Entropy, Error, FiledTake, Follow,
-    MAX_ACCEPTING, Mailer, Observer, Round, SubmitError, Swarm, Tenant,
+    MAX_ACCEPTING, Mailer, Observer, Policy, PolicyQuestion, Round, SubmitError, Swarm, Tenant,
 };
 pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};

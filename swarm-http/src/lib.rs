@@ -85,16 +85,17 @@ pub use response::ResponseBody;
 pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
-    AdminTokens, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable, Operator,
-    Operators, PublicOrigin, Role, ServedTenant, Services, TenantConfig, TenantDirectory,
-    TenantRequest, WitnessConfig,
+    AdminTokens, BasePath, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable,
+    Operator, OperatorRequest, Operators, PublicOrigin, Role, ServedTenant, Services,
+    SignOnUnavailable, TenantConfig, TenantDirectory, TenantRequest, WitnessConfig,
 };
 
 /// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,
 /// so that other filters can answer them. The pages link to `/`, `/feed.xml` and `/docs`, which only
 /// [`site`] has, like the guide (`/skill.md`).
 ///
-/// It matches the full path of the request: mount it at the root, not below a prefix.
+/// It matches the full path of the request. To serve a tenant below a path, set [`TenantConfig::below`], and combine the
+/// filter at the root, not below `warp::path`.
 pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     filter::routes(Arc::clone(site), Table::new(routes::api()))
 }
@@ -115,7 +116,8 @@ pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
 }
 
 /// Like [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
-/// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it.
+/// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it. A router that leaves out the
+/// path that it is mounted at wants [`SiteService::nested_at`].
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(routes::all(site.parts()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)

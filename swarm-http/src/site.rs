@@ -45,7 +45,7 @@ pub struct Site {
     pub(crate) applications: ApplicationCounts,
     pub(crate) token_attempts: TokenAttempts,
     pub(crate) followers: Followers,
-    /// The state of the console: the sessions of operators.
+    /// The state of the console: the sign-ins of operators.
     #[cfg(feature = "pages")]
     pub(crate) console: crate::console::Console,
     /// The movements between results, for the home page.

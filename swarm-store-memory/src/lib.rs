@@ -19,14 +19,8 @@ struct Readme;
 mod backend;
 mod tables;
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use swarm_core::store::{
-    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
-    Result, Store, Tenants, Transfer,
-};
-use swarm_core::{TenantId, Timestamp};
+use swarm_core::Timestamp;
+use swarm_core::store::Records;
 
 pub use backend::MemoryBackend;
 
@@ -76,52 +70,12 @@ impl Default for MemoryStore {
     }
 }
 
-#[async_trait]
-impl Tenants for MemoryStore {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open(tenant)
-    }
-
-    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open_dry_run(tenant)
-    }
-
-    /// Not ready only when commits of a tenant are refused. That nothing outlives the process is its
-    /// purpose and no warning.
-    async fn ready(&self) -> Result<Readiness> {
-        self.0.ready().await
-    }
-}
-
-impl CommitteeTenants for MemoryStore {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee(tenant)
-    }
-
-    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee_dry_run(tenant)
-    }
-}
-
-#[async_trait]
-impl ChangeFeed for MemoryStore {
-    async fn changes(&self) -> Result<Changes> {
-        self.0.changes().await
-    }
-}
-
-#[async_trait]
-impl Transfer for MemoryStore {
-    async fn tenants(&self) -> Result<Vec<TenantId>> {
-        self.0.tenants().await
-    }
-
-    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
-        self.0.dump(tenant).await
-    }
-
-    async fn restore(&self) -> Result<Box<dyn Restore>> {
-        Transfer::restore(&self.0).await
+swarm_core::records_store! {
+    MemoryStore {
+        /// Not ready only when commits of a tenant are refused. That nothing outlives the process is its
+        /// purpose and no warning.
+        ready;
+        changes;
     }
 }
 

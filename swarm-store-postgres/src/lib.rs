@@ -44,14 +44,7 @@ mod tls;
 mod transfer;
 mod values;
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use swarm_core::TenantId;
-use swarm_core::store::{
-    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
-    Result, Store, TABLES, Tenants, Transfer,
-};
+use swarm_core::store::{Records, Result, TABLES};
 
 pub use backend::PostgresBackend;
 pub use connect::{ConfigConnect, Connect, Opened};
@@ -154,53 +147,13 @@ impl PostgresStore {
     }
 }
 
-#[async_trait]
-impl Tenants for PostgresStore {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open(tenant)
-    }
-
-    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open_dry_run(tenant)
-    }
-
-    /// Checks that the server answers, takes writes unless it is only read, has no other layout, and that no tenant's
-    /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
-    /// lose acknowledged records; in strict mode that is an error.
-    async fn ready(&self) -> Result<Readiness> {
-        self.0.ready().await
-    }
-}
-
-impl CommitteeTenants for PostgresStore {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee(tenant)
-    }
-
-    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee_dry_run(tenant)
-    }
-}
-
-#[async_trait]
-impl ChangeFeed for PostgresStore {
-    /// Names the tenants with commits that became visible since the last call, by any process.
-    async fn changes(&self) -> Result<Changes> {
-        self.0.changes().await
-    }
-}
-
-#[async_trait]
-impl Transfer for PostgresStore {
-    async fn tenants(&self) -> Result<Vec<TenantId>> {
-        Transfer::tenants(&self.0).await
-    }
-
-    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
-        self.0.dump(tenant).await
-    }
-
-    async fn restore(&self) -> Result<Box<dyn Restore>> {
-        Transfer::restore(&self.0).await
+swarm_core::records_store! {
+    PostgresStore {
+        /// Checks that the server answers, takes writes unless it is only read, has no other layout, and that no tenant's
+        /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
+        /// lose acknowledged records; in strict mode that is an error.
+        ready;
+        /// Names the tenants with commits that became visible since the last call, by any process.
+        changes;
     }
 }

@@ -42,14 +42,7 @@ mod snapshot;
 mod tenant;
 mod value;
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use swarm_core::TenantId;
-use swarm_core::store::{
-    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
-    Result, Store, TABLES, Tenants, Transfer,
-};
+use swarm_core::store::{Records, Result, TABLES};
 
 pub use backend::RedisBackend;
 
@@ -106,56 +99,16 @@ impl RedisStore {
     }
 }
 
-#[async_trait]
-impl Tenants for RedisStore {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open(tenant)
-    }
-
-    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open_dry_run(tenant)
-    }
-
-    /// Checks that the server answers, is not a replica, rejects writes rather than evicting records,
-    /// has no records of another layout, and that no tenant's commits are blocked because its log
-    /// went back or the clock is too far behind it. Warns when the server may lose acknowledged
-    /// records; in strict mode that is an error.
-    async fn ready(&self) -> Result<Readiness> {
-        self.0.ready().await
-    }
-}
-
-impl CommitteeTenants for RedisStore {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee(tenant)
-    }
-
-    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee_dry_run(tenant)
-    }
-}
-
-#[async_trait]
-impl ChangeFeed for RedisStore {
-    /// Commits of this process are announced before they are made, and again by the next call of this; takes
-    /// only by the latter. A tenant that another process announces is returned twice, the second time when
-    /// its commit must have ended.
-    async fn changes(&self) -> Result<Changes> {
-        self.0.changes().await
-    }
-}
-
-#[async_trait]
-impl Transfer for RedisStore {
-    async fn tenants(&self) -> Result<Vec<TenantId>> {
-        self.0.tenants().await
-    }
-
-    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
-        self.0.dump(tenant).await
-    }
-
-    async fn restore(&self) -> Result<Box<dyn Restore>> {
-        Transfer::restore(&self.0).await
+swarm_core::records_store! {
+    RedisStore {
+        /// Checks that the server answers, is not a replica, rejects writes rather than evicting records,
+        /// has no records of another layout, and that no tenant's commits are blocked because its log
+        /// went back or the clock is too far behind it. Warns when the server may lose acknowledged
+        /// records; in strict mode that is an error.
+        ready;
+        /// Commits of this process are announced before they are made, and again by the next call of this; takes
+        /// only by the latter. A tenant that another process announces is returned twice, the second time when
+        /// its commit must have ended.
+        changes;
     }
 }

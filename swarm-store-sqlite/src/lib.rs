@@ -38,14 +38,9 @@ mod writer;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
-use async_trait::async_trait;
-use swarm_core::store::{
-    ChangeFeed, Changes, CommitteeStore, CommitteeTenants, Dump, Readiness, Records, Restore,
-    Result, Store, TABLES, Tenants, Transfer,
-};
-use swarm_core::{TenantId, Timestamp};
+use swarm_core::Timestamp;
+use swarm_core::store::{Records, Result, TABLES};
 
 pub use backend::SqliteBackend;
 
@@ -95,54 +90,14 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
-#[async_trait]
-impl Tenants for SqliteStore {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open(tenant)
-    }
-
-    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.0.open_dry_run(tenant)
-    }
-
-    /// Checks that the file can be read, and, unless it was opened to be read only, written with an ordinary commit, and that no tenant's commits are
-    /// blocked because its log went back or the clock is too far behind it. Warns when the disk was full
-    /// within the last minute, or corrupt data was found.
-    async fn ready(&self) -> Result<Readiness> {
-        self.0.ready().await
-    }
-}
-
-impl CommitteeTenants for SqliteStore {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee(tenant)
-    }
-
-    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.0.open_committee_dry_run(tenant)
-    }
-}
-
-#[async_trait]
-impl ChangeFeed for SqliteStore {
-    /// If a connection other than the writer's has changed the file, another process may have changed any
-    /// tenant.
-    async fn changes(&self) -> Result<Changes> {
-        self.0.changes().await
-    }
-}
-
-#[async_trait]
-impl Transfer for SqliteStore {
-    async fn tenants(&self) -> Result<Vec<TenantId>> {
-        self.0.tenants().await
-    }
-
-    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
-        self.0.dump(tenant).await
-    }
-
-    async fn restore(&self) -> Result<Box<dyn Restore>> {
-        self.0.restore().await
+swarm_core::records_store! {
+    SqliteStore {
+        /// Checks that the file can be read, and, unless it was opened to be read only, written with an ordinary commit, and that no tenant's commits are
+        /// blocked because its log went back or the clock is too far behind it. Warns when the disk was full
+        /// within the last minute, or corrupt data was found.
+        ready;
+        /// If a connection other than the writer's has changed the file, another process may have changed any
+        /// tenant.
+        changes;
     }
 }

@@ -49,6 +49,12 @@ impl TestTenant {
         Self { store: tenants.open(&id), tenants, id }
     }
 
+    /// Opens this tenant for a dry run.
+    pub fn dry_run(&self) -> Self {
+        let (tenants, id) = (Arc::clone(&self.tenants), self.id.clone());
+        Self { store: tenants.open_dry_run(&id), tenants, id }
+    }
+
     /// The store, for calls that may fail.
     pub fn store(&self) -> &dyn Store {
         &*self.store
@@ -380,7 +386,7 @@ pub async fn takes_of(
 #[track_caller]
 pub fn filed(outcome: Filed) -> Arc<Take> {
     match outcome {
-        Filed::Filed(take) => take,
+        Filed::Filed(take, _) => take,
         other => fail("a filing", &"Filed", &other, format_args!("")),
     }
 }

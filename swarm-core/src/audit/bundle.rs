@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use crate::domain::json::{Json, Object};
+use crate::domain::json::{Json, RawJson};
 use crate::domain::{Invalid, Session, TakeOnFile};
 use crate::proof::note::Note;
 use crate::proof::tree::TreeHash;
@@ -13,45 +13,65 @@ use crate::proof::tree::TreeHash;
 /// The format that this version reads and writes.
 pub const FORMAT: &str = "swarm-bundle/1";
 
-/// A bundle as received, split into its parts. Nothing in it is verified yet.
+/// A bundle as received, split into its parts: their texts, which are read one after another. Nothing in it is verified yet.
 #[derive(Clone, Debug)]
-pub struct Bundle {
-    pub(super) session: Object,
-    pub(super) takes: Vec<Json>,
-    pub(super) members: Vec<Json>,
-    pub(super) entries: Vec<Json>,
+pub struct Bundle<'a> {
+    pub(super) session: RawJson<'a>,
+    takes: RawJson<'a>,
+    members: RawJson<'a>,
+    entries: RawJson<'a>,
     /// A signed note.
     pub(super) checkpoint: String,
 }
 
-impl Bundle {
-    /// Returns whether a JSON object has the form of a bundle, of any version.
-    pub fn is_one(fields: &Object) -> bool {
-        fields.has("format") && fields.has("entries")
+impl<'a> Bundle<'a> {
+    /// Returns whether a JSON value has the form of a bundle, of any version.
+    pub fn is_one(json: RawJson<'_>) -> bool {
+        let has = |field| json.members().any(|(name, _)| name == field);
+        has("format") && has("entries")
     }
 
     /// Reads the parts of a bundle. Their content is checked by [`audit`](super::audit).
     ///
     /// # Errors
     /// [`Invalid`] if a part is missing, or the format is not [`FORMAT`].
-    pub fn read(mut fields: Object) -> Result<Self, Invalid> {
-        let format = fields.text("format")?;
-        if format != FORMAT {
+    pub fn read(json: RawJson<'a>) -> Result<Self, Invalid> {
+        let part = |field| json.member(field).ok_or_else(|| Invalid::missing(field));
+        let text = |field| match part(field)?.to_json() {
+            Json::Text(text) => Ok(text),
+            _ => Err(Invalid::new(field, "must be a string")),
+        };
+        let list = |field| {
+            let part = part(field)?;
+            let is_list = part.elements().is_some();
+            is_list.then_some(part).ok_or_else(|| Invalid::new(field, "must be an array"))
+        };
+        if text("format")? != FORMAT {
             return Err(Invalid::new("format", format!("must be {FORMAT}")));
         }
-        let session = fields.take("session").ok_or_else(|| Invalid::missing("session"))?;
         Ok(Self {
-            session: session.into_object(),
-            takes: list(&mut fields, "takes")?,
-            members: list(&mut fields, "members")?,
-            entries: list(&mut fields, "entries")?,
-            checkpoint: fields.text("checkpoint")?,
+            session: part("session")?,
+            takes: list("takes")?,
+            members: list("members")?,
+            entries: list("entries")?,
+            checkpoint: text("checkpoint")?,
         })
     }
-}
 
-fn list(fields: &mut Object, field: &'static str) -> Result<Vec<Json>, Invalid> {
-    fields.list_if_any(field, Ok)?.ok_or_else(|| Invalid::missing(field))
+    /// The takes, as they stand in it.
+    pub(super) fn takes(&self) -> impl Iterator<Item = RawJson<'a>> {
+        self.takes.elements().into_iter().flatten()
+    }
+
+    /// The rows of members, as they stand in it.
+    pub(super) fn members(&self) -> impl Iterator<Item = RawJson<'a>> {
+        self.members.elements().into_iter().flatten()
+    }
+
+    /// The entries, as they stand in it.
+    pub(super) fn entries(&self) -> impl Iterator<Item = RawJson<'a>> {
+        self.entries.elements().into_iter().flatten()
+    }
 }
 
 /// A bundle to be served. Serializing it gives the form that [`Bundle::read`] reads.

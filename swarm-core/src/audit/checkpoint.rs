@@ -2,7 +2,7 @@
 
 use super::continuation::{Continuation, continuation};
 use super::entries::BundledEntry;
-use super::finding::{Check, Finding, Report, count};
+use super::finding::{Check, Faults, Finding, Report, count};
 use super::key::{KeySource, LogKey};
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Timestamp};
@@ -32,7 +32,7 @@ pub(super) fn check(
         unproven.map(|it| format!("entry {} is not in the tree of the checkpoint", it.seq));
     let proven = count(entries.len(), "entry is", "entries are");
     let holds = format!("{proven} in the tree of {size}; checked offline");
-    report.conclude(Check::Inclusion, unproven.collect(), holds);
+    report.conclude(Check::Inclusion, unproven.collect::<Faults>(), holds);
     check_note(&note, key, policy, report);
 }
 
@@ -162,7 +162,10 @@ pub fn audit_checkpoints<E>(
         (Ok(one), Ok(other)) => (one, other),
         (one, other) => {
             let faults = [one.err(), other.err()].into_iter().flatten();
-            report.faults(Check::Checkpoint, faults.map(|error| error.to_string()).collect());
+            report.faults(
+                Check::Checkpoint,
+                faults.map(|error| error.to_string()).collect::<Faults>(),
+            );
             return Ok(Comparison::Findings(report.into_findings()));
         }
     };
@@ -182,7 +185,7 @@ pub fn audit_checkpoints<E>(
         }
     };
     let holds = format!("the log of {} entries continues that of {}", new.size, old.size);
-    report.conclude(Check::Consistency, fault.into_iter().collect(), holds);
+    report.conclude(Check::Consistency, fault.into_iter().collect::<Faults>(), holds);
     Ok(Comparison::Findings(report.into_findings()))
 }
 

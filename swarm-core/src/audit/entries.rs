@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::bundle::Bundle;
-use super::finding::{Check, Report, count};
+use super::finding::{Check, Faults, Report, count};
 use super::records::BundledTake;
-use crate::domain::json::{Json, printable, write};
+use crate::domain::json::{Json, RawJson, printable, write};
 use crate::domain::{
     Invalid, LogEntry, LogLine, MemberEntry, OpeningEntry, Operation, Seq, SessionEntry, SessionId,
     TakeContent, TakeEntry, TakeId, TakeMarkEntry, Timestamp,
@@ -46,10 +46,10 @@ impl BundledEntry {
 
 /// Reads the entries, which must be in the order of the log. Returns them, and the faults: an entry that cannot be
 /// read is one, and is skipped.
-pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Vec<BundledEntry>, Vec<String>) {
-    let (mut entries, mut faults): (Vec<BundledEntry>, Vec<String>) = Default::default();
-    for (place, json) in (1..).zip(&bundle.entries) {
-        let entry = match read_one(json) {
+pub(super) fn read(bundle: &Bundle<'_>, report: &mut Report) -> (Vec<BundledEntry>, Faults) {
+    let (mut entries, mut faults): (Vec<BundledEntry>, Faults) = Default::default();
+    for (place, raw) in (1..).zip(bundle.entries()) {
+        let entry = match read_one(raw) {
             Ok(entry) => entry,
             Err(fault) => {
                 faults.push(format!("the entry in place {place} {fault}"));
@@ -72,8 +72,8 @@ pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Vec<BundledEntry>, 
     (entries, faults)
 }
 
-fn read_one(json: &Json) -> Result<BundledEntry, String> {
-    let mut fields = json.clone().into_object();
+fn read_one(raw: RawJson<'_>) -> Result<BundledEntry, String> {
+    let mut fields = raw.to_object();
     let invalid = |error: Invalid| error.to_string();
     let text = fields.text("entry").map_err(invalid)?;
     let index = fields.whole_if_any("index").map_err(invalid)?.ok_or("has no index")?;
@@ -148,7 +148,7 @@ pub(super) fn check_takes(
     session: Option<SessionId>,
     takes: &[BundledTake],
     entries: &[BundledEntry],
-    mut faults: Vec<String>,
+    mut faults: Faults,
     report: &mut Report,
 ) -> BTreeMap<TakeId, Seq> {
     let takes: BTreeMap<_, _> = takes.iter().map(|it| (it.take.id, &it.take)).collect();

@@ -105,28 +105,67 @@ pub(super) struct Report(Vec<Finding>);
 /// Maximum number of faults of one check, or of notable facts, that are named.
 const MAX_NAMED: usize = 10;
 
+/// The faults of one check: their number, and the texts of those that are named. So many faults take no more memory than few.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    named: Vec<String>,
+    number: usize,
+}
+
+impl Faults {
+    pub(super) fn push(&mut self, fault: String) {
+        self.number += 1;
+        if self.named.len() < MAX_NAMED {
+            self.named.push(fault);
+        }
+    }
+}
+
+impl FromIterator<String> for Faults {
+    fn from_iter<I: IntoIterator<Item = String>>(texts: I) -> Self {
+        let mut faults = Self::default();
+        faults.extend(texts);
+        faults
+    }
+}
+
+impl Extend<String> for Faults {
+    fn extend<I: IntoIterator<Item = String>>(&mut self, faults: I) {
+        faults.into_iter().for_each(|fault| self.push(fault));
+    }
+}
+
+impl From<Vec<String>> for Faults {
+    fn from(mut named: Vec<String>) -> Self {
+        let number = named.len();
+        named.truncate(MAX_NAMED);
+        Self { named, number }
+    }
+}
+
 impl Report {
     /// Adds the faults of a check, or, without any, what holds.
-    pub(super) fn conclude(&mut self, check: Check, faults: Vec<String>, holds: String) {
-        if faults.is_empty() {
+    pub(super) fn conclude(&mut self, check: Check, faults: impl Into<Faults>, holds: String) {
+        let faults = faults.into();
+        if faults.number == 0 {
             return self.add(Verdict::Holds, check, holds);
         }
         self.faults(check, faults);
     }
 
     /// Adds the faults of a check, if there are any.
-    pub(super) fn faults(&mut self, check: Check, faults: Vec<String>) {
-        self.add_some(Verdict::Fails, check, faults);
+    pub(super) fn faults(&mut self, check: Check, faults: impl Into<Faults>) {
+        self.add_some(Verdict::Fails, check, faults.into());
     }
 
     /// Adds what is notable, if anything is.
     pub(super) fn notable(&mut self, check: Check, texts: Vec<String>) {
-        self.add_some(Verdict::Notable, check, texts);
+        self.add_some(Verdict::Notable, check, texts.into());
     }
 
-    fn add_some(&mut self, verdict: Verdict, check: Check, texts: Vec<String>) {
-        let unnamed = texts.len().saturating_sub(MAX_NAMED);
-        for text in texts.into_iter().take(MAX_NAMED) {
+    fn add_some(&mut self, verdict: Verdict, check: Check, texts: Faults) {
+        let unnamed = texts.number.saturating_sub(texts.named.len());
+        for text in texts.named {
             self.add(verdict, check, text);
         }
         if unnamed > 0 {

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use super::entries::{BundledEntry, Content, backward_times};
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
-use crate::domain::json::{printable, write};
+use super::steps::{Step, changed_fields, step_faults};
+use crate::domain::json::{Json, Object, printable, write};
 use crate::domain::{
     LoggedSession, Seq, Session, SessionAct, SessionEntry, SessionId, SessionState, TakeId,
     Timestamp,
 };
-use crate::rules::{logged, may_move};
+use crate::rules::logged;
 
 /// An act on the session.
 pub(super) struct ActOnSession<'a> {
@@ -70,6 +71,7 @@ pub(super) fn check_acts(
     report: &mut Report,
 ) {
     let mut faults = late;
+    let records: Vec<_> = acts.iter().map(|act| recorded(act.after())).collect();
     match acts.first() {
         None => faults.push("no entry of the session".to_owned()),
         Some(first) if first.entry.act != SessionAct::Convened => {
@@ -77,15 +79,30 @@ pub(super) fn check_acts(
         }
         Some(_) => {}
     }
-    for (before, act) in acts.iter().zip(acts.iter().skip(1)) {
-        if let Some(fault) = step_fault(before.after(), act) {
-            faults.push(format!("entry {} ({}) {fault}", act.seq, write(&act.entry.act)));
-        }
+    let steps = acts.iter().zip(&records);
+    for ((before, old), (act, new)) in steps.clone().zip(steps.skip(1)) {
+        let name = write(&act.entry.act);
+        let faults_of_act = match act.entry.act {
+            SessionAct::Convened => vec!["convened again".to_owned()],
+            // A withdrawn session is not served, so this is no act of one that is.
+            SessionAct::Withdrawn => vec!["withdrawn".to_owned()],
+            _ => {
+                let (before, after) = (step(before.after(), old), step(act.after(), new));
+                step_faults(before, name.trim_matches('"'), act.at, after)
+            }
+        };
+        let faults_of_act = faults_of_act.into_iter();
+        faults.extend(faults_of_act.map(|fault| format!("entry {}: {fault}", act.seq)));
     }
-    let record = logged(session);
-    if let Some(last) = acts.last().filter(|last| *last.after() != record) {
-        let fields = different_fields(last.after(), &record).join(", ");
-        faults.push(format!("the record differs from the last act, entry {}: {fields}", last.seq));
+    let record = recorded(&logged(session));
+    if let (Some(last), Some(left)) = (acts.last(), records.last()) {
+        let fields = changed_fields(left, &record).join(", ");
+        if !fields.is_empty() {
+            faults.push(format!(
+                "the record differs from the last act, entry {}: {fields}",
+                last.seq
+            ));
+        }
     }
     let voids = acts.iter().filter(|act| act.entry.act == SessionAct::Void);
     let voids = voids.map(|act| format!("{}: voided: its result counts for nothing", act.named()));
@@ -94,107 +111,13 @@ pub(super) fn check_acts(
     report.notable(Check::History, voids.collect());
 }
 
-/// Why an act is not a valid step from the session before it; `None` if it is one.
-fn step_fault(before: &LoggedSession, act: &ActOnSession<'_>) -> Option<String> {
-    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
-    let after = act.after();
-    let mut expected = before.clone();
-    if before.voided.is_some() {
-        return Some("changes it after it was voided".to_owned());
-    }
-    match act.entry.act {
-        SessionAct::Convened => return Some("convenes it again".to_owned()),
-        // A withdrawn session is not served, so this is no act of one that is.
-        SessionAct::Withdrawn => return Some("withdraws it".to_owned()),
-        SessionAct::State => {
-            let (from, to) = (before.state, after.state);
-            if !may_move(from, to) {
-                return Some(format!("moves it from {from} to {to}"));
-            }
-            expected.state = to;
-            if to == Aggregated {
-                expected.snapshot_digest = after.snapshot_digest;
-            }
-            if to == Published {
-                expected.published_at = after.published_at;
-            }
-        }
-        SessionAct::Opened => {
-            let has_closed = before.window_closes_at.is_some_and(|deadline| act.at > deadline);
-            if !before.blind || before.opened_at.is_some() {
-                return Some("opens it, though it is not sealed".to_owned());
-            }
-            if before.state < Aggregated && !(before.state == WindowClosed && has_closed) {
-                return Some("opens it before its window has closed".to_owned());
-            }
-            expected.opened_at = after.opened_at;
-        }
-        SessionAct::Deadline if before.opened_at.is_some() => {
-            return Some("moves the deadline after it was opened".to_owned());
-        }
-        SessionAct::Deadline => {
-            expected.window_closes_at = after.window_closes_at;
-            expected.question = after.question.clone();
-            if before.state < Aggregated {
-                expected.quorum = after.quorum;
-            }
-            // Moving it ahead reopens a window that has closed.
-            if (before.state, after.state) == (WindowClosed, Collecting) {
-                expected.state = Collecting;
-            }
-        }
-        SessionAct::Quorum if before.state < Aggregated => expected.quorum = after.quorum,
-        SessionAct::Question => {
-            expected.question = after.question.clone();
-            if before.state < Aggregated {
-                expected.quorum = after.quorum;
-            }
-        }
-        SessionAct::Void if before.state < Aggregated => {
-            return Some(format!("voids it, though it is {}", before.state));
-        }
-        SessionAct::Void if before.practice => {
-            return Some("voids it, though it is for practice".to_owned());
-        }
-        SessionAct::Void => expected.voided = after.voided.clone(),
-        SessionAct::Outcome if before.state < Aggregated => {
-            return Some(format!("records its outcome, though it is {}", before.state));
-        }
-        SessionAct::Outcome => expected.outcome = after.outcome.clone(),
-        SessionAct::Roster if before.roster_digest.is_none() && before.state < Aggregated => {
-            expected.roster_digest = after.roster_digest;
-        }
-        SessionAct::Excuse if before.state < Aggregated => {
-            expected.roster_digest = after.roster_digest;
-        }
-        SessionAct::Quorum | SessionAct::Roster | SessionAct::Excuse | SessionAct::Brief => {}
-    }
-    let fields = different_fields(&expected, after);
-    (!fields.is_empty()).then(|| format!("also changes {}", fields.join(", ")))
+/// The record of a session, as the log has it.
+fn recorded(session: &LoggedSession) -> Object {
+    Json::read(write(session).as_bytes()).unwrap_or(Json::Null).into_object()
 }
 
-fn different_fields(one: &LoggedSession, other: &LoggedSession) -> Vec<&'static str> {
-    let fields = [
-        ("id", one.id == other.id),
-        ("date", one.date == other.date),
-        ("subjectId", one.subject_id == other.subject_id),
-        ("state", one.state == other.state),
-        ("windowClosesAt", one.window_closes_at == other.window_closes_at),
-        ("convenedAt", one.convened_at == other.convened_at),
-        ("quorum", one.quorum == other.quorum),
-        ("buckets", one.buckets_digest == other.buckets_digest),
-        ("roster", one.roster_digest == other.roster_digest),
-        ("blind", one.blind == other.blind),
-        ("practice", one.practice == other.practice),
-        ("finish", one.finish == other.finish),
-        ("question", one.question == other.question),
-        ("openedAt", one.opened_at == other.opened_at),
-        ("publishedAt", one.published_at == other.published_at),
-        ("outcome", one.outcome == other.outcome),
-        ("voided", one.voided == other.voided),
-        ("snapshot", one.snapshot_digest == other.snapshot_digest),
-    ];
-    fields.into_iter().filter(|(_, same)| !same).map(|(field, _)| field).collect()
+fn step<'a>(session: &LoggedSession, record: &'a Object) -> Step<'a> {
+    Step { record, state: session.state, deadline: session.window_closes_at }
 }
 
 /// Checks that the acts are versions 1 to n of the session, and that each take was judged under the version in force

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::bundle::Bundle;
 use crate::domain::json::{Json, Object};
 use crate::domain::{Digest, LogEntry, LogLine, TakeContent, TakeId};
 
@@ -11,10 +12,10 @@ pub(super) struct LoggedDigests(HashMap<TakeId, Digest>);
 
 impl LoggedDigests {
     /// Reads the digests from the entries of a bundle. Entries that cannot be read are reported elsewhere.
-    pub(super) fn of(entries: &[Json]) -> Self {
+    pub(super) fn of(bundle: &Bundle<'_>) -> Self {
         let mut digests = HashMap::new();
-        for entry in entries {
-            let text = entry.clone().into_object().text("entry").unwrap_or_default();
+        for entry in bundle.entries() {
+            let text = entry.to_object().text("entry").unwrap_or_default();
             match LogLine::read(&text).map(|line| line.entry) {
                 Ok(LogEntry::Take(entry)) => {
                     if let TakeContent::Open { digest, .. } = entry.content {

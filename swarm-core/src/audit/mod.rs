@@ -5,7 +5,7 @@
 //! holds, what does not and where, and what has to be taken on trust. It does no I/O and reads no clock.
 //!
 //! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
-//! (what the log says of it), `history` (what operators did), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
+//! (what the log says of it), `history` (what operators did) and `steps` (what each act may do), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
 //! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
@@ -16,7 +16,7 @@
 //! who counts; and it is *unproven* where the input does not show it.
 //!
 //! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch): `replay`
-//! states the rules over all entries, and `continuation` those between two checkpoints.
+//! states the rules over all entries, `continuation` those between two checkpoints, and `succession` those between two logs.
 
 mod bundle;
 mod checkpoint;
@@ -35,6 +35,8 @@ mod replay;
 mod roster;
 mod seals;
 mod snapshot;
+mod steps;
+mod succession;
 mod take;
 mod watch;
 mod whole_log;
@@ -47,7 +49,8 @@ pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use keys::MemberKeys;
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
-pub use replay::Remark;
+pub use replay::{Remark, SessionAside};
+pub use succession::verified_succession;
 pub use take::audit_take;
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
@@ -71,7 +74,7 @@ pub struct Evidence<'a> {
 }
 
 /// Checks a bundle.
-pub fn audit(bundle: &Bundle, evidence: &Evidence<'_>) -> Vec<Finding> {
+pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
     let Evidence { key, members, policy, log } = evidence;
     let mut report = Report::default();
     let (mut session, takes) = records::read(bundle, &mut report);

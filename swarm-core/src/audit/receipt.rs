@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::finding::{Check, Finding, Report};
+use super::finding::{Check, Faults, Finding, Report};
 use super::key::{KeySource, LogKey};
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Signature, Timestamp};
@@ -288,7 +288,7 @@ fn check_content(
                 let fault = differs.then(|| format!("{what} is not the one that was signed"));
                 report.conclude(
                     Check::Content,
-                    fault.into_iter().collect(),
+                    fault.into_iter().collect::<Faults>(),
                     format!("{what} is the one that was signed"),
                 );
             }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::bundle::Bundle;
-use super::finding::{Check, Report, count};
+use super::finding::{Check, Faults, Report, count};
 use super::logged_digests::LoggedDigests;
-use crate::domain::json::{Json, Object, printable, printable_json, write};
+use crate::domain::json::{Json, Object, RawJson, printable, printable_json, write};
 use crate::domain::{MemberId, Nonce, Revision, Session, Take, TakeId};
 use crate::proof::verify;
 use crate::store::records::Record;
@@ -17,65 +17,94 @@ pub(super) struct BundledTake {
     superseded_by: Option<Json>,
 }
 
+/// Maximum number of unknown fields that are named.
+const MAX_UNKNOWN: usize = 100;
+
 /// Reads the session and its takes. A record that cannot be read is reported as a fault, and skipped.
-pub(super) fn read(bundle: &Bundle, report: &mut Report) -> (Option<Session>, Vec<BundledTake>) {
-    let (mut faults, mut unknown) = (Vec::new(), BTreeSet::new());
-    let session = exact::<Session>(&bundle.session, &[], &mut unknown, &mut |fault| {
+pub(super) fn read(
+    bundle: &Bundle<'_>,
+    report: &mut Report,
+) -> (Option<Session>, Vec<BundledTake>) {
+    let (mut faults, mut unknown) = (Faults::default(), BTreeSet::new());
+    let fields = bundle.session.to_object();
+    let session = exact::<Session>(fields, bundle.session, &[], &mut unknown, &mut |fault| {
         faults.push(format!("the session: {fault}"));
     });
     let mut takes: Vec<BundledTake> = Vec::new();
-    let digests = LoggedDigests::of(&bundle.entries);
-    for json in &bundle.takes {
-        let mut fields = json.clone().into_object();
+    let digests = LoggedDigests::of(bundle);
+    for raw in bundle.takes() {
+        let mut fields = raw.to_object();
         digests.complete(&mut fields);
         let id = fields.members().find(|(name, _)| *name == "id").map(|(_, id)| write(id));
         let id = id.map_or_else(|| "null".to_owned(), |id| printable_json(&id));
         let mut fault = |fault| faults.push(format!("take {id}: {fault}"));
-        let Some(take) = exact::<Take>(&fields, &["supersededBy"], &mut unknown, &mut fault) else {
-            continue;
-        };
+        let superseded_by = fields.clone().take("supersededBy");
+        let Some(take) = exact_take(fields, &mut unknown, &mut fault) else { continue };
         if let Some(last) = takes.last().filter(|last| last.take.id >= take.id) {
             fault(format!("stands after take {}", last.take.id));
         }
         if let Some(session) = &session {
             misplacement(&take, session).into_iter().for_each(&mut fault);
         }
-        let superseded_by = fields.take("supersededBy");
         takes.push(BundledTake { take: Arc::new(take), superseded_by });
     }
     let holds = format!("the session and {}", count(takes.len(), "take", "takes"));
     report.conclude(Check::Record, faults, holds);
     if !unknown.is_empty() {
+        let more = if unknown.len() < MAX_UNKNOWN { "" } else { " and perhaps more" };
         let names = unknown.iter().map(|name| printable(name)).collect::<Vec<_>>().join(", ");
-        report.unproven(Check::Unknown, format!("fields that this version does not know: {names}"));
+        report.unproven(
+            Check::Unknown,
+            format!("fields that this version does not know: {names}{more}"),
+        );
     }
     (session, takes)
 }
 
-/// Reads a record. Each field must have exactly the text that the service writes, because texts are signed and
-/// hashed. Unknown fields are collected in `unknown`.
-pub(super) fn exact<T: Record>(
-    fields: &Object,
+/// Reads a take from its fields, like [`exact`].
+pub(super) fn exact_take(
+    fields: Object,
+    unknown: &mut BTreeSet<String>,
+    fault: &mut impl FnMut(String),
+) -> Option<Take> {
+    let text = write(&fields);
+    let source = RawJson::read(text.as_bytes()).map_err(|error| fault(error.to_string())).ok()?;
+    exact(fields, source, &["supersededBy"], unknown, fault)
+}
+
+/// Reads a record from its fields. Each field of the text that they were read from, `source`, must be exactly what the service
+/// writes, because texts are signed and hashed. Unknown fields are collected in `unknown`.
+fn exact<T: Record>(
+    mut fields: Object,
+    source: RawJson<'_>,
     also: &[&str],
     unknown: &mut BTreeSet<String>,
     fault: &mut impl FnMut(String),
 ) -> Option<T> {
-    let record = T::read(&mut fields.clone()).map_err(|error| fault(printed(&error))).ok()?;
+    let record = T::read(&mut fields);
+    drop(fields);
+    let record = record.map_err(|error| fault(printed(&error))).ok()?;
     let text = record.to_text();
-    let written = Json::read(text.as_bytes()).map_err(|error| fault(error.to_string())).ok()?;
-    let written = written.into_object();
-    let of = |object: &Object, name: &str| {
-        object.members().find(|(field, _)| *field == name).map(|(_, value)| write(value))
-    };
-    for (name, value) in written.members() {
-        if of(fields, name).as_deref() != Some(&*write(value)) {
+    let written = RawJson::read(text.as_bytes()).map_err(|error| fault(error.to_string())).ok()?;
+    let written: Vec<_> = written.members().collect();
+    let mut same = vec![false; written.len()];
+    for (name, value) in source.members() {
+        let known = written.iter().position(|(field, _)| *field == name);
+        if let Some((_, expected)) = known.and_then(|place| written.get(place)) {
+            let is_same = value == *expected || write(&value.to_json()) == expected.as_str();
+            if let Some(place) = known.and_then(|place| same.get_mut(place)) {
+                *place = is_same;
+            }
+        } else if value.as_str() != "null" && !also.contains(&&*name) && unknown.len() < MAX_UNKNOWN
+        {
+            unknown.insert(name.into_owned());
+        }
+    }
+    for ((name, _), is_same) in written.iter().zip(same) {
+        if !is_same {
             fault(format!("{name} is not written as the service writes it"));
         }
     }
-    let others = fields.members().filter(|(name, value)| {
-        **value != Json::Null && !written.has(name) && !also.contains(name)
-    });
-    unknown.extend(others.map(|(name, _)| name.to_owned()));
     Some(record)
 }
 
@@ -111,7 +140,7 @@ pub(super) fn check_signatures(takes: &[BundledTake], report: &mut Report) {
     });
     let holds = count(whole.len(), "take is signed", "takes are signed");
     let holds = format!("{holds} by the key in it, to the byte; checked offline");
-    report.conclude(Check::Signature, faults.collect(), holds);
+    report.conclude(Check::Signature, faults.collect::<Faults>(), holds);
     if !withheld.is_empty() {
         let withheld = count(withheld.len(), "take was", "takes were");
         let text = format!(
@@ -122,15 +151,15 @@ pub(super) fn check_signatures(takes: &[BundledTake], report: &mut Report) {
 }
 
 /// Checks that `members` has a row for each key that verified a take, and no other.
-pub(super) fn check_members(bundle: &Bundle, takes: &[BundledTake], report: &mut Report) {
+pub(super) fn check_members(bundle: &Bundle<'_>, takes: &[BundledTake], report: &mut Report) {
     let row = |member: &str, key: &str| (member.to_owned(), key.to_owned());
     let used: BTreeSet<_> = takes
         .iter()
         .map(|it| row(it.take.draft().member_id.as_str(), &it.take.public_key.to_string()))
         .collect();
-    let (mut rows, mut faults) = (BTreeSet::new(), Vec::new());
-    for json in &bundle.members {
-        let mut fields = json.clone().into_object();
+    let (mut rows, mut faults) = (BTreeSet::new(), Faults::default());
+    for raw in bundle.members() {
+        let mut fields = raw.to_object();
         match (fields.text("id"), fields.text("publicKey")) {
             (Ok(member), Ok(key)) if rows.insert(row(&member, &key)) => {}
             (Ok(member), Ok(_)) => faults.push(format!("two rows for {}", printable(&member))),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::deadlines::Filed;
-use super::finding::{Check, Report, count};
+use super::finding::{Check, Faults, Report, count};
 use super::history::{ActOnSession, in_force};
 use crate::domain::json::printable;
 use crate::domain::{Digest, MemberId, RosterEntry, Seq, Session, SessionAct, SessionState};
@@ -173,8 +173,10 @@ fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>], last: &[RosterEntry]) -
 pub(super) fn check_buckets(session: &Session, acts: &[ActOnSession<'_>], report: &mut Report) {
     let digest = session.buckets.as_ref().map(Digest::of_json);
     let other = acts.iter().filter(|act| act.after().buckets_digest != digest);
-    let faults =
-        other.map(|act| format!("not those whose digest entry {} has", act.seq)).take(1).collect();
+    let faults = other
+        .map(|act| format!("not those whose digest entry {} has", act.seq))
+        .take(1)
+        .collect::<Faults>();
     let holds = match &session.buckets {
         None => "none".to_owned(),
         Some(buckets) => format!("{} by their digest", count(buckets.len(), "bucket", "buckets")),

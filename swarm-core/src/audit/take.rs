@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use super::checkpoint::check_note;
-use super::finding::{Check, Finding, Report};
+use super::finding::{Check, Faults, Finding, Report};
 use super::key::LogKey;
 use super::logged_digests::complete;
-use super::records::exact;
+use super::records::exact_take;
 use super::withheld::told;
 use super::{CLOCK, IDENTITY};
 use crate::domain::json::{Object, printable};
@@ -31,8 +31,7 @@ pub fn audit_take(
     let mut unknown = BTreeSet::new();
     let mut take = take.clone();
     complete(&mut take, proof.digest());
-    let take: Option<Take> =
-        exact(&take, &["supersededBy"], &mut unknown, &mut |fault| faults.push(fault));
+    let take: Option<Take> = exact_take(take, &mut unknown, &mut |fault| faults.push(fault));
     let Some(take) = take else {
         report.faults(Check::Record, faults);
         return report.into_findings();
@@ -53,7 +52,7 @@ pub fn audit_take(
     let fault =
         (!is_proven).then(|| format!("the take is not entry {seq} in the tree of the checkpoint"));
     let holds = format!("it is entry {seq}, filed {at}, as revision {}", take.revision.get());
-    report.conclude(Check::Inclusion, fault.into_iter().collect(), holds);
+    report.conclude(Check::Inclusion, fault.into_iter().collect::<Faults>(), holds);
     check_note(&proof.checkpoint, Some(key), None, &mut report);
     if member_key.is_none() {
         report.unproven(Check::Identity, IDENTITY);

@@ -5,11 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::continuation::{Continuation, continuation};
 use super::key::LogKey;
-use super::replay::{Found, Remark, Replay};
+use super::replay::{Archive, Found, Remark, Replay, SessionAside};
+use super::succession::Followed;
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Seq, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
+use crate::proof::succession::Succession;
 use crate::proof::tree::{GrowingTree, Node, TreeHash};
 
 /// How much earlier than a look an entry may be dated that the look did not have, in milliseconds: a checkpoint is at most 2 s
@@ -34,6 +36,9 @@ pub struct WatchState {
     /// The state of the service after the entries that were read; `None` if they are to be read again.
     #[serde(default)]
     replay: Option<Replay>,
+    /// The sessions that this look put aside.
+    #[serde(skip)]
+    aside: Vec<SessionAside>,
 }
 
 /// Why a look does not end with a log that continues.
@@ -64,11 +69,14 @@ impl WatchFault {
 /// One look: from the checkpoint of the last look to the latest one, entry by entry.
 #[derive(Debug)]
 pub struct Watch {
-    /// The size of the last checkpoint.
+    /// The number of entries that earlier looks have seen: the size of the last checkpoint, or what another log has kept of it.
     seen: u64,
+    /// The log that was watched before, if this one goes on in its place.
+    followed: Option<Followed>,
     looked_at: Option<Timestamp>,
     tree: GrowingTree,
     replay: Replay,
+    archive: Archive,
     found: Found,
     now: Timestamp,
     note: Note,
@@ -81,10 +89,20 @@ impl WatchState {
         self.last().map_or(0, |(_, last)| last.size)
     }
 
+    /// Returns the sessions that the look put aside. They are to be kept before the state is.
+    pub fn sessions_aside(&self) -> &[SessionAside] {
+        &self.aside
+    }
+
     /// Has the next look read all entries again. It still has to continue the last checkpoint.
     #[must_use]
     pub fn rewound(self) -> Self {
         Self { replay: None, ..self }
+    }
+
+    /// Returns the last checkpoint; `None` before the first look.
+    pub fn last_checkpoint(&self) -> Option<Checkpoint> {
+        self.last().map(|(_, last)| last)
     }
 
     fn last(&self) -> Option<(Note, Checkpoint)> {
@@ -136,7 +154,57 @@ impl Watch {
         }
         let (seen, looked_at) = (seen.size(), seen.looked_at);
         let found = Found::default();
-        Ok(Ok(Self { seen, looked_at, tree, replay, found, now, note, checkpoint }))
+        let (followed, archive) = (None, Archive::none());
+        Ok(Ok(Self {
+            seen,
+            followed,
+            looked_at,
+            tree,
+            replay,
+            archive,
+            found,
+            now,
+            note,
+            checkpoint,
+        }))
+    }
+
+    /// Begins a look at another log, which goes on in the place of the one that was watched: all of its entries are read.
+    /// `successions` lead from that one to this one, and are [verified](super::succession). That the log which was watched
+    /// continued to its end is for the caller to check.
+    ///
+    /// # Errors
+    /// [`WatchFault`]: the checkpoint is none, or is not signed by the key that the last succession names.
+    pub fn follow(
+        seen: &WatchState,
+        successions: Vec<Succession>,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<Self, WatchFault> {
+        let (Some(last), Some(end)) = (seen.last_checkpoint(), successions.last()) else {
+            return Err(WatchFault::broken("no log was watched before"));
+        };
+        let key = LogKey::given(&end.successor);
+        let (note, checkpoint) = signed(note, None, &key).map_err(WatchFault::broken)?;
+        Ok(Self {
+            seen: last.size,
+            followed: Some(Followed::new(last, successions)),
+            looked_at: seen.looked_at,
+            tree: GrowingTree::default(),
+            replay: Replay::default(),
+            archive: Archive::none(),
+            found: Found::default(),
+            now,
+            note,
+            checkpoint,
+        })
+    }
+
+    /// Has the look put sessions aside that are over: [`WatchState::sessions_aside`] returns them after it. `read` returns the
+    /// text of one that an earlier look put aside, given its id and the size of the log then; `None` if it cannot be read.
+    #[must_use]
+    pub fn with_archive(self, read: impl FnMut(u64, u64) -> Option<String> + 'static) -> Self {
+        Self { archive: Archive::of(read), ..self }
     }
 
     /// Returns the index of the next entry to read; `None` after the last one.
@@ -154,6 +222,11 @@ impl Watch {
         &self.note
     }
 
+    /// Returns the number of entries that earlier looks have seen. It is final after the last entry.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
     /// Returns the time of the last entry that was read.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.replay.last_at()
@@ -163,8 +236,12 @@ impl Watch {
     pub fn read(&mut self, text: &str) {
         let seq = Seq(self.tree.size() + 1);
         self.tree.push(TreeHash::leaf(text.as_bytes()));
+        if let Some(followed) = &mut self.followed {
+            followed.read(seq, text, &self.tree);
+            self.seen = self.seen.min(followed.kept());
+        }
         let (is_new, shown) = (seq.0 > self.seen, self.found.remarks.len());
-        let at = self.replay.read(seq, text, &mut self.found);
+        let at = self.replay.read(seq, text, &mut self.archive, &mut self.found);
         if !is_new {
             // An earlier look has shown what it says of the entry.
             self.found.remarks.truncate(shown);
@@ -189,18 +266,27 @@ impl Watch {
             let text = "the entries are not those of the tree that was signed";
             return Err(WatchFault::OtherTiles(text.to_owned()));
         }
-        let Found { mut faults, remarks } = self.found;
+        let Found { mut faults, mut remarks } = self.found;
+        if let Some(followed) = self.followed {
+            match followed.end() {
+                Ok(said) => drop(remarks.splice(..0, said)),
+                Err(fault) => faults.insert(0, fault),
+            }
+        }
         if !faults.is_empty() {
             let unnamed = faults.len().saturating_sub(MAX_FAULTS);
             faults.truncate(MAX_FAULTS);
             faults.extend((unnamed > 0).then(|| format!("and {unnamed} more")));
             return Err(WatchFault::Broken(faults));
         }
+        let mut replay = self.replay;
+        let aside = if self.archive.is_used() { replay.put_aside(*size) } else { Vec::new() };
         let state = WatchState {
             checkpoint: self.note.to_string(),
             parts: self.tree.parts().iter().map(ToString::to_string).collect(),
             looked_at: Some(self.now),
-            replay: Some(self.replay),
+            replay: Some(replay),
+            aside,
         };
         Ok((state, remarks))
     }

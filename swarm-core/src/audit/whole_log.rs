@@ -53,8 +53,8 @@ impl LogReader {
     ///
     /// # Errors
     /// [`Invalid`] when the bundle has no session or no checkpoint that can be read.
-    pub fn of(bundle: &Bundle) -> Result<Self, Invalid> {
-        let session = Session::read(&mut bundle.session.clone());
+    pub fn of(bundle: &Bundle<'_>) -> Result<Self, Invalid> {
+        let session = Session::read(&mut bundle.session.to_object());
         let session = session.map_err(|error| Invalid::new("session", error.to_string()))?;
         let checkpoint = Checkpoint::parse(Note::parse(&bundle.checkpoint)?.text())?;
         let log = WholeLog {

@@ -5,6 +5,7 @@ pub mod diagnose;
 pub mod log_key;
 pub mod note;
 pub mod structured_fields;
+pub mod succession;
 pub mod tile;
 pub mod tlog_policy;
 pub mod tlog_proof;

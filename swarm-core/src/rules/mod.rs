@@ -16,6 +16,7 @@ mod mail;
 mod membership;
 mod next_step;
 mod own_key;
+mod policy;
 mod preflight;
 mod public_take;
 mod quota;
@@ -66,6 +67,7 @@ pub use membership::{
 };
 pub use next_step::{NextStep, StepAct, StepBy, next_step};
 pub use own_key::replace_own_key;
+pub use policy::{PolicyKind, PolicyRefusal};
 pub use preflight::{Preflight, RosterNotice, preflight};
 pub use public_take::{PublicTake, SealedTake, is_shown_sealed, public_take};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};

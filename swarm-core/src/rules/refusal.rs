@@ -1,6 +1,6 @@
 //! Refusals: the errors of requests that break a rule.
 
-use super::QuotaReached;
+use super::{PolicyRefusal, QuotaReached};
 use crate::domain::{
     Day, Invalid, MailState, MemberId, MemberState, SessionState, SubjectId, TakeId,
 };
@@ -59,6 +59,9 @@ pub enum Refusal {
     /// A concurrent take of this member got the same revision first.
     #[error("a concurrent submission from this member won the same revision; retry")]
     LostRace,
+    /// The program around the service refuses the take (API.md, 5.9).
+    #[error("{}", .0.text())]
+    Policy(PolicyRefusal),
 
     /// A field of an application breaks its rule.
     #[error("invalid application")]
@@ -190,6 +193,14 @@ impl Refusal {
         match self {
             Self::InvalidRequest(invalid) => invalid.to_string(),
             refusal => refusal.to_string(),
+        }
+    }
+
+    /// Returns the code of the policy that refuses, if one does.
+    pub fn policy_code(&self) -> Option<&str> {
+        match self {
+            Self::Policy(refusal) => Some(refusal.code()),
+            _ => None,
         }
     }
 

@@ -27,7 +27,7 @@ pub enum Warning {
     UnknownMemo,
 }
 
-/// The path of a memo before its id (API.md, 5.6).
+/// The path of a memo before its id (API.md, 5.6), below the path that the service is mounted at.
 const MEMO_PATH: &str = "/swarm/memos/";
 
 /// What `memoUrl` names, if it is a path of this service.
@@ -47,7 +47,8 @@ impl NamedMemo {
             return None;
         }
         let path = path.split(['?', '#']).next().unwrap_or_default();
-        let id = path.strip_prefix(MEMO_PATH).filter(|id| !id.starts_with(['0', '+']));
+        let id = path.split_once(MEMO_PATH).map(|(_, id)| id);
+        let id = id.filter(|id| !id.starts_with(['0', '+']));
         let id = id.and_then(|id| id.parse().ok()).map(MemoId);
         Some(id.map_or(Self::Nothing, Self::Id))
     }

@@ -18,6 +18,7 @@ mod numbered;
 mod observer;
 mod operator_acts;
 mod outbox;
+mod policy;
 mod retries;
 mod round;
 mod schedule;
@@ -54,6 +55,7 @@ pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, Observer};
 pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
+pub use policy::{Policy, PolicyQuestion};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
 pub use schedule_status::{NEXT_RUNS, ScheduleStatus};
@@ -120,6 +122,7 @@ impl Swarm {
             quotas: Quotas::default(),
             retention_days: None,
             webhooks: Arc::default(),
+            policy: None,
             observer: TenantObserver::new(id, self.observer.as_ref()),
             cache: BasisCache::new(id, self.facts.as_ref()),
         }
@@ -152,6 +155,7 @@ pub struct Tenant {
     quotas: Quotas,
     retention_days: Option<u32>,
     webhooks: Arc<[WebhookSettings]>,
+    policy: Option<Arc<dyn Policy>>,
     observer: TenantObserver,
     cache: BasisCache,
 }
@@ -174,6 +178,12 @@ impl Tenant {
     #[must_use]
     pub fn with_webhooks(self, webhooks: Arc<[WebhookSettings]>) -> Self {
         Self { webhooks, ..self }
+    }
+
+    /// Sets the policy, which may refuse takes that the rules accept.
+    #[must_use]
+    pub fn with_policy(self, policy: Option<Arc<dyn Policy>>) -> Self {
+        Self { policy, ..self }
     }
 
     /// Returns the time by the store's clock.

@@ -70,7 +70,10 @@ impl Tenant {
             return Ok(None);
         }
         let brief = self.store.document(Collection::Briefs, &session.id.to_string()).await?;
-        let standing = rules::standing(&basis);
+        let mut standing = rules::standing(&basis);
+        if standing.refusal.is_none() {
+            standing.refusal = self.check_policy(&basis, (date, subject_id), None).await.err();
+        }
         Ok(Some(StandingInSession { has_brief: brief.is_some(), standing, session }))
     }
 }

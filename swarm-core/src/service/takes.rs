@@ -36,6 +36,8 @@ const MAX_LOG_ROWS: u64 = 1_024;
 pub struct FiledTake {
     /// The take.
     pub take: Arc<Take>,
+    /// The number of its entry in the log, where the commit said it.
+    pub entry: Option<Seq>,
     /// The parts of the take that do not count.
     pub warnings: Vec<Warning>,
 }
@@ -114,10 +116,13 @@ impl Tenant {
                 Ok(filing) => filing,
                 Err(rejection) => return Err(self.with_open_sessions(rejection).await.into()),
             };
+            if let Err(refusal) = self.check_policy_on(&basis, submission).await {
+                return Err(Rejection::from(refusal).into());
+            }
             let refusal = match self.store.file(&filing).await? {
-                Filed::Filed(take) => {
+                Filed::Filed(take, entry) => {
                     let take = self.filed(&query, in_progress.as_ref(), take);
-                    return Ok(Some(self.warned(take, &basis, submission).await));
+                    return Ok(Some(self.warned(take, entry, &basis, submission).await));
                 }
                 Filed::Stale => return Ok(None),
                 Filed::Late => Refusal::WindowClosed,
@@ -142,10 +147,13 @@ impl Tenant {
         let Some(log) = self.log_of_cache().await? else { return Ok(None) };
         let Some(basis) = self.cache.recall(query, log) else { return Ok(None) };
         let Ok(filing) = random.judge(&basis, submission) else { return Ok(None) };
+        if self.check_policy_on(&basis, submission).await.is_err() {
+            return Ok(None);
+        }
         match self.store.file(&filing).await {
-            Ok(Filed::Filed(take)) => {
+            Ok(Filed::Filed(take, entry)) => {
                 let take = self.filed(query, Some(in_progress), take);
-                Ok(Some(self.warned(take, &basis, submission).await))
+                Ok(Some(self.warned(take, entry, &basis, submission).await))
             }
             Ok(Filed::RevisionTaken) => {
                 // If another take won the race, this process has recorded it by now, unless the task of that take has
@@ -162,6 +170,12 @@ impl Tenant {
             Err(error) if error.is_contended() => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Asks the policy about a take that the rules accept on these facts.
+    async fn check_policy_on(&self, basis: &Basis, submission: &Submission) -> Result<(), Refusal> {
+        let draft = submission.draft();
+        self.check_policy(basis, (draft.date, &draft.subject_id), Some(draft)).await
     }
 
     /// The rejection for a refusal of the store. It reads the facts again, to find out whether this
@@ -192,11 +206,17 @@ impl Tenant {
         take
     }
 
-    async fn warned(&self, take: Arc<Take>, basis: &Basis, submission: &Submission) -> FiledTake {
+    async fn warned(
+        &self,
+        take: Arc<Take>,
+        entry: Option<Seq>,
+        basis: &Basis,
+        submission: &Submission,
+    ) -> FiledTake {
         let mut warnings = rules::warnings(basis, submission);
         // The take is filed, so it is returned even if this cannot be read.
         warnings.extend(self.unknown_memo(submission.draft()).await.unwrap_or_default());
-        FiledTake { take, warnings }
+        FiledTake { take, entry, warnings }
     }
 
     /// The warning about a `memoUrl` that is a path of this service without a memo that the author can read.
@@ -220,6 +240,11 @@ impl Tenant {
     ) -> Result<Preflight, Error> {
         let basis = self.basis(&query(caller.into(), &draft.submission)).await?;
         let mut preflight = rules::preflight(&basis, draft)?;
+        if preflight.findings.is_empty()
+            && let Err(refusal) = self.check_policy_on(&basis, &draft.submission).await
+        {
+            preflight.findings.push(refusal);
+        }
         for refusal in &mut preflight.findings {
             self.fill_open_sessions(refusal).await;
         }

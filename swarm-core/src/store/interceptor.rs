@@ -29,7 +29,7 @@ macro_rules! intercept {
         /// impl Interceptor for CountFilings {
         ///     async fn file(&self, next: &dyn Takes, filing: &Filing) -> Result<Filed> {
         ///         let filed = next.file(filing).await?;
-        ///         self.0.fetch_add(u64::from(matches!(filed, Filed::Filed(_))), Ordering::Relaxed);
+        ///         self.0.fetch_add(u64::from(matches!(filed, Filed::Filed(..))), Ordering::Relaxed);
         ///         Ok(filed)
         ///     }
         /// }

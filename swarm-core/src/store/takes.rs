@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use super::{Result, Versioned};
 use crate::domain::{
-    Day, MemberId, Nonce, Session, SessionId, SessionSummary, SubjectId, Take, TakeId, TakeOnFile,
-    Timestamp, TokenHash,
+    Day, MemberId, Nonce, Seq, Session, SessionId, SessionSummary, SubjectId, Take, TakeId,
+    TakeOnFile, Timestamp, TokenHash,
 };
 use crate::rules::{Basis, Filing, TakeMarks};
 
@@ -188,8 +188,8 @@ pub struct BasisQuery<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Filed {
-    /// The filing is committed: this is the stored take.
-    Filed(Arc<Take>),
+    /// The filing is committed: this is the stored take, and the number of its entry in the log, if this very commit made it.
+    Filed(Arc<Take>, Option<Seq>),
     /// The member or the session has changed since, or there is a newer session of the day and
     /// subject: load and judge again.
     Stale,

@@ -75,6 +75,8 @@ struct Refused<'a> {
     member_id: Option<&'a MemberId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recommendation_id: Option<TakeId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<&'a str>,
 }
 
 impl<'a> Refused<'a> {
@@ -87,6 +89,7 @@ impl<'a> Refused<'a> {
             expected_payload: None,
             member_id: None,
             recommendation_id: None,
+            policy: None,
         }
     }
 }
@@ -101,6 +104,7 @@ fn refusal(refusal: &Refusal, original: Option<TakeId>) -> Answer {
         | Refusal::BadKeyReplacement { expected_payload } => {
             body.expected_payload = Some(expected_payload);
         }
+        Refusal::Policy(refusal) => body.policy = Some(refusal.code()),
         Refusal::KeyRegistered(holder) => body.member_id = Some(holder),
         _ => {}
     }

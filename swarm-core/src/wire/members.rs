@@ -10,6 +10,7 @@ use crate::domain::{
     PublicKey, Revision, SessionId, SessionState, SubjectId, Timestamp,
 };
 use crate::proof::BearerToken;
+use crate::rules::Refusal;
 use crate::service::{
     ApplicationPage, IssuedChallenge, MemberStandings, OutboxPage, StandingInSession,
 };
@@ -104,6 +105,11 @@ struct SessionStanding<'a> {
     brief: bool,
     may_file: bool,
     code: Option<&'static str>,
+    /// The code and the text of the policy that refuses, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     revision: Option<Revision>,
     takes_left: u8,
 }
@@ -112,6 +118,7 @@ impl<'a> SessionStanding<'a> {
     fn of(found: &'a StandingInSession) -> Self {
         let StandingInSession { session, has_brief, standing } = found;
         let code = standing.refusal.as_ref().map(|refusal| Problem::from(refusal).code());
+        let policy = standing.refusal.as_ref().and_then(Refusal::policy_code);
         Self {
             id: session.id,
             date: session.date,
@@ -122,6 +129,8 @@ impl<'a> SessionStanding<'a> {
             brief: *has_brief,
             may_file: code.is_none(),
             code,
+            policy,
+            error: policy.and(standing.refusal.as_ref()).map(ToString::to_string),
             revision: standing.revision,
             takes_left: standing.takes_left,
         }

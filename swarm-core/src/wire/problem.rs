@@ -1,7 +1,7 @@
 //! The codes of the errors: a stable word for each, and what to do (API.md, 1.2).
 
 use crate::rules::committee::CommitteeRefusal;
-use crate::rules::{Refusal, Rejection};
+use crate::rules::{PolicyKind, Refusal, Rejection};
 
 /// The clients that can get an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,6 +85,7 @@ problems! {
     Excused = 403 "excused" Everyone, "You are excused from this session: wait for another one.";
     NoKey = 403 "no-key" Everyone, "Ask the operator to register a public key.";
     NotActive = 403 "not-active" Committee, "Ask the operator to activate the member.";
+    PolicyForbids = 403 "policy-forbids" Everyone, "A rule of this desk forbids the take: the body says which.";
     NotForRole = 403 "not-for-role" Operators, "Send the token of an operator whose role allows this.";
     PlainHttp = 403 "plain-http" Operators, "Open the console over HTTPS, or on the machine itself at localhost.";
     CrossSite = 403 "cross-site" Operators, "Send the form from the console's own page.";
@@ -99,6 +100,7 @@ problems! {
     CapReached = 409 "cap-reached" Everyone, "You have filed five takes in this session: the latest one counts.";
     AmendmentClosed = 409 "amendment-closed" Everyone, "The session is aggregated: your takes in it can no longer be amended.";
     LostRace = 409 "lost-race" Everyone, "Another take of yours came first: send this one again.";
+    PolicyConflict = 409 "policy-conflict" Everyone, "A rule of this desk is in the way of the take: the body says which.";
     KeyRegistered = 409 "key-registered" Everyone, "An application with this key exists: memberId names its member.";
     AlreadyClaimed = 409 "already-claimed" Everyone, "The token was given out already: if it is lost, an operator can reset the claim or replace the token.";
     MemberState = 409 "member-state" Operators, "The state of the member forbids this.";
@@ -129,6 +131,7 @@ problems! {
     Internal = 500 "internal-error" Everyone, "An internal error of the server: try again, and report the X-Request-Id to its operator.";
     NotPersisted = 500 "not-persisted" Everyone, "It is unknown whether it was stored: send the same again. A duplicate does no harm.";
     Busy = 503 "busy" Everyone, "Wait for the seconds in Retry-After, then retry.";
+    SignOnUnavailable = 503 "sign-on-unavailable" Operators, "Who you are cannot be checked now, and nothing was changed: try again.";
     Unavailable = 503 "unavailable" Everyone, "It is unknown whether it was stored: send the same bytes again.";
 }
 
@@ -148,6 +151,10 @@ impl From<&Refusal> for Problem {
             | Refusal::BadApplication { .. }
             | Refusal::BadKeyReplacement { .. } => Self::BadSignature,
             Refusal::NonceUsed => Self::NonceUsed,
+            Refusal::Policy(refusal) => match refusal.kind() {
+                PolicyKind::Forbidden => Self::PolicyForbids,
+                PolicyKind::Conflict => Self::PolicyConflict,
+            },
             Refusal::CapReached => Self::CapReached,
             Refusal::AmendmentClosed => Self::AmendmentClosed,
             Refusal::LostRace => Self::LostRace,

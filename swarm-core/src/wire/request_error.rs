@@ -47,7 +47,7 @@ pub enum RequestError {
     /// A form of the console comes from another site.
     #[error("form of another site")]
     CrossSite,
-    /// A form of the console was sent without a session.
+    /// A form of the console was sent without a sign-in.
     #[error("signed out")]
     SignedOut,
     /// A token of an operator is wrong.
@@ -80,6 +80,9 @@ pub enum RequestError {
     /// Too many such requests are in progress.
     #[error("too busy")]
     Busy,
+    /// Who an operator is cannot be determined now.
+    #[error("sign-on unavailable")]
+    SignOnUnavailable,
     /// An internal error of the service.
     #[error("internal error")]
     Internal,
@@ -140,6 +143,7 @@ impl From<&RequestError> for Problem {
             RequestError::InvalidDraft(_) => Self::InvalidDraft,
             RequestError::InvalidDiagnosis(_) => Self::InvalidDiagnosis,
             RequestError::Busy => Self::Busy,
+            RequestError::SignOnUnavailable => Self::SignOnUnavailable,
             RequestError::Internal => Self::Internal,
         }
     }

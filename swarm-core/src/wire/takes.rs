@@ -78,6 +78,9 @@ struct Found {
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+    /// The code of the policy that refuses, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
 }
 
 impl Found {
@@ -89,7 +92,8 @@ impl Found {
         };
         let problem = Problem::from(refusal);
         let code = problem.code();
-        Self { status: problem.status(), error: refusal.to_string(), code, detail }
+        let policy = refusal.policy_code().map(str::to_owned);
+        Self { status: problem.status(), error: refusal.to_string(), code, detail, policy }
     }
 }
 

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use swarm_core::TenantId;
 
-/// The key of a cached answer: tenant, route, and the decoded parameters that the answer depends on.
+use crate::tenants::BasePath;
+
+/// The key of a cached answer: tenant, its base path, route, and the decoded parameters that the answer depends on.
 /// Different spellings of one request have the same key; parameters that the route ignores are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CacheKey(String);
@@ -13,12 +15,12 @@ impl CacheKey {
     /// `parts` are the path parameters. `params` are the query parameters of the route (name and schema);
     /// of several in `query` with one name, the last counts.
     pub(crate) fn new(
-        tenant: &TenantId,
+        (tenant, base): (&TenantId, &BasePath),
         route: &str,
         parts: &[String],
         (params, query): (&[(&str, &str)], &str),
     ) -> Self {
-        let mut text = [tenant.as_str(), " ", route].concat();
+        let mut text = [tenant.as_str(), " ", base.as_str(), " ", route].concat();
         parts.iter().for_each(|part| push(&mut text, part));
         for (name, _) in params {
             let given = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
@@ -49,7 +51,7 @@ mod tests {
         let tenant = TenantId::parse("acme").unwrap();
         let parts: Vec<_> = parts.iter().map(|&part| part.to_owned()).collect();
         CacheKey::new(
-            &tenant,
+            (&tenant, &BasePath::ROOT),
             "/list/{id}",
             &parts,
             (&[("after", "Id"), ("limit", "PageLimit")], query),

@@ -1,9 +1,9 @@
-//! The state of the operators' console: its sessions (API.md, 14.1). Its pages are
+//! The state of the operators' console: its sign-ins (API.md, 14.1). Its pages are
 //! in `pages/console`, which may use the site that holds this state.
 
 mod sign_ins;
 
-pub(crate) use sign_ins::{Secret, SecretState, SignIn, SignIns, Submission};
+pub(crate) use sign_ins::{Authentication, Secret, SecretState, SignIn, SignIns, Submission};
 
 /// The state of the console.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! The sessions of signed-in operators. They are kept in memory: a restart ends them all.
+//! The sign-ins of operators. They are kept in memory: a restart ends them all.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,32 +9,41 @@ use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use tokio::time::Instant;
 
-/// The maximum age of a session, and the maximum time without a request.
+/// The maximum age of a sign-in, and the maximum time without a request.
 const MAX_AGE: Duration = Duration::from_secs(12 * 60 * 60);
 const MAX_IDLE: Duration = Duration::from_secs(60 * 60);
 
-/// Maximum number of sessions of one operator. Beyond it, the one that was idle longest ends.
-const MAX_SESSIONS: usize = 20;
+/// Maximum number of sign-ins of one operator. Beyond it, the one that was idle longest ends.
+const MAX_SIGN_INS: usize = 20;
 
-/// Maximum number of forms of a session whose outcome is remembered.
+/// Maximum number of forms of a sign-in whose outcome is remembered.
 const MAX_FORMS: usize = 200;
 
 /// A SHA-256, of the cookie's secret or of a form's name: a browser may send a name of any length.
 type Key = [u8; 32];
 
-/// The sessions of the console.
+/// The sign-ins of the console.
 #[derive(Default)]
 pub(crate) struct SignIns(Mutex<HashMap<Key, Arc<SignIn>>>);
 
-/// A session of an operator.
+/// A sign-in of an operator, in one browser.
 pub(crate) struct SignIn {
     tenant: TenantId,
     pub(crate) operator: Actor,
-    pub(crate) token: AdminTokenHash,
+    pub(crate) by: Authentication,
     began: Instant,
-    /// Held while a form of the session is processed, so that a double click gets the outcome of the first click.
+    /// Held while a form of the sign-in is processed, so that a double click gets the outcome of the first click.
     pub(crate) form_lock: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
+}
+
+/// How an operator signed in. It must still hold with every request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Authentication {
+    /// With the token that has this hash.
+    Token(AdminTokenHash),
+    /// The program around the service authenticates each request.
+    SignOn,
 }
 
 struct State {
@@ -53,7 +62,7 @@ pub(crate) struct Secret {
     pub(crate) text: String,
 }
 
-/// What a request gets of the secret of its session.
+/// What a request gets of the secret of its sign-in.
 pub(crate) enum SecretState {
     /// There is no secret, or it was shown before.
     None,
@@ -73,18 +82,18 @@ pub(crate) enum Submission {
 }
 
 impl SignIns {
-    /// Begins a session whose cookie holds `secret`, and returns it.
+    /// Begins a sign-in whose cookie holds `secret`, and returns it.
     pub(crate) fn begin(
         &self,
         secret: &str,
-        (tenant, operator, token): (TenantId, Actor, AdminTokenHash),
+        (tenant, operator, by): (TenantId, Actor, Authentication),
         now: Instant,
     ) -> Arc<SignIn> {
         let mut all = self.lock();
         all.retain(|_, sign_in| sign_in.is_valid(now));
         let same = all.iter().filter(|(_, it)| it.tenant == tenant && it.operator == operator);
         let same: Vec<_> = same.map(|(key, it)| (it.state().used, *key)).collect();
-        if same.len() >= MAX_SESSIONS
+        if same.len() >= MAX_SIGN_INS
             && let Some((_, idle)) = same.iter().min()
         {
             all.remove(idle);
@@ -92,12 +101,12 @@ impl SignIns {
         let state =
             State { used: now, forms: 0, sent: VecDeque::new(), notice: None, secret: None };
         let (form_lock, state) = (Arc::default(), Mutex::new(state));
-        let sign_in = Arc::new(SignIn { tenant, operator, token, began: now, form_lock, state });
+        let sign_in = Arc::new(SignIn { tenant, operator, by, began: now, form_lock, state });
         all.insert(key(secret), Arc::clone(&sign_in));
         sign_in
     }
 
-    /// The session whose cookie holds `secret`, if the session belongs to this tenant and has not ended.
+    /// The sign-in whose cookie holds `secret`, if it belongs to this tenant and has not ended.
     pub(crate) fn find(
         &self,
         secret: &str,
@@ -115,6 +124,13 @@ impl SignIns {
         Some(sign_in)
     }
 
+    /// Whether this operator has a sign-in.
+    pub(crate) fn has(&self, tenant: &TenantId, operator: &Actor, now: Instant) -> bool {
+        let all = self.lock();
+        let mut same = all.values().filter(|it| it.tenant == *tenant && it.operator == *operator);
+        same.any(|sign_in| sign_in.is_valid(now))
+    }
+
     pub(crate) fn end(&self, secret: &str) {
         self.lock().remove(&key(secret));
     }
@@ -129,7 +145,7 @@ impl SignIn {
         now < self.began + MAX_AGE && now < self.state().used + MAX_IDLE
     }
 
-    /// A prefix for the names of a page's forms, which no other page of this session has.
+    /// A prefix for the names of a page's forms, which no other page of this sign-in has.
     pub(crate) fn new_form_prefix(&self) -> String {
         let mut state = self.state();
         state.forms += 1;
@@ -207,12 +223,12 @@ mod tests {
     }
 
     fn begin(all: &SignIns, secret: &str, now: Instant) {
-        let token = AdminTokenHash::of(b"token");
-        all.begin(secret, (tenant("acme"), Actor::OPERATOR, token), now);
+        let by = Authentication::Token(AdminTokenHash::of(b"token"));
+        all.begin(secret, (tenant("acme"), Actor::OPERATOR, by), now);
     }
 
     #[test]
-    fn session_ends_after_an_idle_hour_and_after_twelve_hours() {
+    fn sign_in_ends_after_an_idle_hour_and_after_twelve_hours() {
         let (all, began) = (SignIns::default(), Instant::now());
         let acme = tenant("acme");
         begin(&all, "a", began);
@@ -226,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn session_is_of_its_tenant_alone() {
+    fn sign_in_is_of_its_tenant_alone() {
         let (all, now) = (SignIns::default(), Instant::now());
         begin(&all, "a", now);
         assert!(all.find("a", &tenant("other"), now).is_none());
@@ -236,28 +252,28 @@ mod tests {
     }
 
     #[test]
-    fn operator_has_a_bounded_number_of_sessions() {
+    fn operator_has_a_bounded_number_of_sign_ins() {
         let (all, now) = (SignIns::default(), Instant::now());
-        for nth in 0..=MAX_SESSIONS as u32 {
+        for nth in 0..=MAX_SIGN_INS as u32 {
             begin(&all, &nth.to_string(), now + Duration::from_secs(nth.into()));
         }
         let later = now + Duration::from_secs(60);
         assert!(all.find("0", &tenant("acme"), later).is_none());
         assert!(all.find("1", &tenant("acme"), later).is_some());
-        assert_eq!(all.lock().len(), MAX_SESSIONS);
+        assert_eq!(all.lock().len(), MAX_SIGN_INS);
     }
 
     #[test]
     fn form_counts_once() {
         let (all, now) = (SignIns::default(), Instant::now());
         begin(&all, "a", now);
-        let session = all.find("a", &tenant("acme"), now).unwrap();
-        assert_eq!(session.submit_form("1"), Submission::New);
-        assert_eq!(session.submit_form("1"), Submission::Repeated(None));
-        session.form_done("1", "/operate");
-        assert_eq!(session.submit_form("1"), Submission::Repeated(Some("/operate".to_owned())));
-        assert_eq!(session.submit_form("2"), Submission::New);
-        session.form_refused("2");
-        assert_eq!(session.submit_form("2"), Submission::New);
+        let sign_in = all.find("a", &tenant("acme"), now).unwrap();
+        assert_eq!(sign_in.submit_form("1"), Submission::New);
+        assert_eq!(sign_in.submit_form("1"), Submission::Repeated(None));
+        sign_in.form_done("1", "/operate");
+        assert_eq!(sign_in.submit_form("1"), Submission::Repeated(Some("/operate".to_owned())));
+        assert_eq!(sign_in.submit_form("2"), Submission::New);
+        sign_in.form_refused("2");
+        assert_eq!(sign_in.submit_form("2"), Submission::New);
     }
 }

@@ -105,9 +105,15 @@ fn limits() -> Limits {
 
 /// `/robots.txt`: everything but the operators' routes may be indexed, or nothing.
 pub(crate) async fn robots(request: RequestContext) -> Reply {
-    let text = match request.served.config().noindex {
-        true => "User-agent: *\nDisallow: /\n",
-        false => "User-agent: *\nDisallow: /api/swarm/admin/\nDisallow: /api/ic/admin/\nAllow: /\n",
+    let base = request.base_path();
+    let disallowed: &[_] = match request.served.config().noindex {
+        true => &["/"],
+        false => &["/api/swarm/admin/", "/api/ic/admin/"],
     };
-    Ok(Answer::new(StatusCode::OK, "text/plain; charset=utf-8", text.to_owned()))
+    let mut text = "User-agent: *\n".to_owned();
+    text.extend(disallowed.iter().map(|path| format!("Disallow: {base}{path}\n")));
+    if !request.served.config().noindex {
+        text.push_str(&format!("Allow: {base}/\n"));
+    }
+    Ok(Answer::new(StatusCode::OK, "text/plain; charset=utf-8", text))
 }

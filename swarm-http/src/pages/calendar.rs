@@ -66,7 +66,7 @@ async fn answer(
 fn event(session: &Arc<SessionSummary>, site: &SiteContext, subjects: &Subjects) -> Option<Event> {
     let closes = instant(session.window_closes_at?)?;
     let path = links::session(session.id);
-    let host = site.id_origin.rsplit('/').next().unwrap_or_default();
+    let host = site.id_origin.split_once("://").map_or("", |(_, host)| host);
     let mut name = subjects.name(&session.subject_id);
     if session.practice {
         name.push_str(" (practice)");

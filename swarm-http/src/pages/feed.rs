@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use atom_syndication::extension::Extension;
 use atom_syndication::{Entry, Feed, FixedDateTime, Generator, Link, Person, Text};
 use http::StatusCode;
 use swarm_core::domain::{Memo, SessionSummary};
@@ -24,13 +25,17 @@ use super::result::ResultView;
 use super::stage_text;
 use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
-use crate::response::{Answer, Reply};
+use crate::response::{Answer, ApiError, Reply};
 
 /// Maximum number of sessions, of takes and of memos in a feed.
 const MAX_SESSIONS: usize = 50;
 const MAX_OF_SUBJECT: usize = 20;
 const MAX_TAKES: usize = 40;
 const MAX_MEMOS: usize = 20;
+
+/// The prefix and the namespace of the element with the checkpoint.
+const PREFIX: &str = "tlog";
+const NAMESPACE: &str = "https://c2sp.org/tlog-checkpoint";
 
 /// Longest excerpt of a text, in letters.
 const MAX_EXCERPT: usize = 500;
@@ -44,7 +49,27 @@ pub(crate) async fn feed(request: RequestContext) -> Reply {
     let site = SiteContext::of(&request);
     let entries = sessions.iter().map(|one| of_session(one, &site, &subjects, times)).collect();
     let title = format!("{}: published sessions", site.name);
-    Ok(answer(&site, title, ("/feed.xml", "/"), entries))
+    let feed = of_entries(&site, title, ("/feed.xml", "/"), entries);
+    Ok(answer(with_checkpoint(feed, published_under(&request).await?)))
+}
+
+/// The checkpoint of the log that has what is published, if it is signed. It stays the same until that changes, and so
+/// does the feed.
+async fn published_under(request: &RequestContext) -> Result<Option<String>, ApiError> {
+    let Some(log) = request.signed_log() else { return Ok(None) };
+    let signed = log.checkpoint().await?;
+    Ok(signed.and_then(|signed| signed.published).map(|note| note.to_string()))
+}
+
+/// Adds a checkpoint, so that whoever archives the feed keeps it too.
+fn with_checkpoint(mut feed: Feed, note: Option<String>) -> Feed {
+    let Some(note) = note else { return feed };
+    let name = format!("{PREFIX}:checkpoint");
+    let checkpoint = Extension { name, value: Some(note), ..Extension::default() };
+    feed.namespaces.insert(PREFIX.to_owned(), NAMESPACE.to_owned());
+    let elements = [("checkpoint".to_owned(), vec![checkpoint])].into();
+    feed.extensions.insert(PREFIX.to_owned(), elements);
+    feed
 }
 
 /// `/swarm/subjects/<id>/feed.xml`
@@ -65,7 +90,7 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     entries.extend(of_takes(&takes, &site, &subjects, &people));
     let page = links::subject(&subject.id);
     let title = format!("{}: {}", site.name, subject_title(&subject));
-    Ok(answer(&site, title, (&format!("{page}/feed.xml"), &page), entries))
+    Ok(answer(of_entries(&site, title, (&format!("{page}/feed.xml"), &page), entries)))
 }
 
 /// `/swarm/members/<id>/feed.xml`
@@ -83,7 +108,7 @@ pub(crate) async fn member(request: RequestContext) -> Reply {
     entries.extend(memos.iter().rev().take(MAX_MEMOS).map(|memo| of_memo(memo, &site, &people)));
     let page = links::member(&member.id);
     let title = format!("{}: {}", site.name, member_name(&member));
-    Ok(answer(&site, title, (&format!("{page}/feed.xml"), &page), entries))
+    Ok(answer(of_entries(&site, title, (&format!("{page}/feed.xml"), &page), entries)))
 }
 
 /// The takes that are not sealed.
@@ -92,14 +117,14 @@ fn open<'a>(takes: impl Iterator<Item = &'a PublicTake>) -> Vec<Arc<Take>> {
 }
 
 /// A feed at this path, about this page, latest change first.
-fn answer(
+fn of_entries(
     site: &SiteContext,
     title: String,
     (path, page): (&str, &str),
     mut entries: Vec<Entry>,
-) -> Answer {
+) -> Feed {
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.updated));
-    let feed = Feed {
+    Feed {
         title: Text::plain(title),
         id: format!("{}{path}", site.id_origin),
         updated: entries.first().map_or_else(|| date(Timestamp::EPOCH), |entry| entry.updated),
@@ -108,7 +133,10 @@ fn answer(
         generator: Some(Generator { value: "Swarm".to_owned(), ..Generator::default() }),
         entries,
         ..Feed::default()
-    };
+    }
+}
+
+fn answer(feed: Feed) -> Answer {
     let text = printable(feed.to_string());
     Answer::new(StatusCode::OK, "application/atom+xml; charset=utf-8", text)
 }

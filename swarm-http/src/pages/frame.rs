@@ -28,7 +28,7 @@ pub(crate) struct SiteContext {
     pub(crate) name: String,
     /// A paragraph about the tenant; may be empty.
     pub(crate) about: String,
-    /// The origin in use: `https://acme.example`.
+    /// The origin in use, with the base path: `https://acme.example`.
     pub(crate) origin: String,
     /// The origin in ids that outlive a move: the configured one, else the origin in use.
     pub(crate) id_origin: String,
@@ -50,10 +50,7 @@ impl SiteContext {
         Self {
             name: config.name.clone(),
             about: config.about.clone(),
-            id_origin: config
-                .public_origin
-                .as_ref()
-                .map_or_else(|| origin.clone(), ToString::to_string),
+            id_origin: config.public_url().unwrap_or_else(|| origin.clone()),
             origin,
             committee: served.committee().is_some(),
             is_signed: served.signed_log().is_some(),

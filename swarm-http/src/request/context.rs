@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+#[cfg(feature = "pages")]
+use http::Extensions;
 use http::HeaderMap;
 use swarm_core::domain::{
     Actor, Attribution, DeliveryId, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId,
@@ -18,9 +20,8 @@ use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
 
 use crate::Site;
 use crate::cache::CacheKey;
-use crate::response::receipt::ACCEPT_SIGNATURE;
 use crate::response::{Answer, ApiError};
-use crate::tenants::ServedTenant;
+use crate::tenants::{BasePath, ServedTenant};
 
 use super::credential::Credential;
 use super::dry_run::DryRun;
@@ -40,7 +41,10 @@ pub(crate) struct RequestContext {
     #[cfg(feature = "pages")]
     pub(crate) is_head: bool,
     pub(crate) headers: HeaderMap,
-    /// The path, as it was sent.
+    /// What the program around the service says of the request.
+    #[cfg(feature = "pages")]
+    pub(crate) extensions: Extensions,
+    /// The path below the base path, not decoded.
     pub(crate) target: String,
     /// The path parameters, percent-decoded.
     pub(crate) path: Vec<String>,
@@ -67,6 +71,7 @@ impl RequestContext {
                 .map_or(Credential::None, |token| Credential::Bearer(*token)),
             is_head: self.is_head,
             headers: self.headers.clone(),
+            extensions: self.extensions.clone(),
             target: self.target.clone(),
             path: self.path.clone(),
             query: self.query.clone(),
@@ -86,11 +91,6 @@ impl RequestContext {
             Some(dry_run) => dry_run.signed_log.as_ref(),
             None => self.served.signed_log(),
         }
-    }
-
-    /// Whether the answer may have to be signed.
-    pub(crate) fn asks_for_receipt(&self) -> bool {
-        self.headers.contains_key(&ACCEPT_SIGNATURE)
     }
 
     /// The tenant's committee. Its routes are served only if there is one.
@@ -126,15 +126,21 @@ impl RequestContext {
         }
     }
 
-    /// The origin that the request was sent to, for links in the answer.
-    pub(crate) fn origin(&self) -> String {
-        self.origin.url()
+    /// The path below which the tenant is served.
+    pub(crate) fn base_path(&self) -> &BasePath {
+        self.served.config().base_path()
     }
 
-    /// The origin for links that outlive the request, as in mail: the tenant's configured one, if any.
+    /// The origin that the request was sent to, with the base path, for links in the answer.
+    pub(crate) fn origin(&self) -> String {
+        let mut address = self.origin.url();
+        address.push_str(self.base_path().as_str());
+        address
+    }
+
+    /// The address for links that outlive the request, as in mail: with the tenant's configured origin, if any.
     pub(crate) fn public_origin(&self) -> String {
-        let configured = self.served.config().public_origin.as_ref();
-        configured.map_or_else(|| self.origin(), ToString::to_string)
+        self.served.config().public_url().unwrap_or_else(|| self.origin())
     }
 
     /// The members of the body's object.
@@ -251,8 +257,8 @@ impl RequestContext {
 
     /// The key of the answer in the cache.
     pub(crate) fn cache_key(&self, route: &str) -> CacheKey {
-        let tenant = &self.served.config().id;
-        CacheKey::new(tenant, route, &self.path, (self.parameters, &self.query))
+        let (tenant, base) = (&self.served.config().id, self.base_path());
+        CacheKey::new((tenant, base), route, &self.path, (self.parameters, &self.query))
     }
 
     /// The query parameters; of several with one name, the last.

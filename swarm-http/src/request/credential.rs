@@ -9,7 +9,9 @@ use swarm_core::{CommitteeRefusal, Refusal, TenantId};
 use tokio::time::Instant;
 
 use crate::response::{Answer, ApiError};
-use crate::tenants::{ADMIN_TOKEN, Operator, Role, ServedTenant, single_header};
+use crate::tenants::{
+    ADMIN_TOKEN, Operator, OperatorRequest, Role, ServedTenant, SignOnUnavailable, single_header,
+};
 use crate::token_attempts::{Asker, Attempt, Entrance, TokenAttempts};
 
 /// The header with the API key of a committee member.
@@ -25,13 +27,14 @@ pub enum Access {
     PublicOrMember,
     /// The bearer token of a member (API.md, 4.4). The rules check which member it belongs to.
     Member,
-    /// The token of an operator of the tenant, in this role or one that may do more (API.md, 7.1).
+    /// The token of an operator of the tenant, or one whom the program around has authenticated, in this role or one that may
+    /// do more (API.md, 7.1).
     Operator(Role),
     /// A well-formed API key of a committee member (API.md, 8.1). The rules check which member it belongs to.
     CommitteeMember,
     /// Like [`Operator`](Self::Operator), with the refusals of the committee.
     CommitteeOperator(Role),
-    /// An operator with a session of the console. The console checks it, and answers with a page.
+    /// An operator who is signed into the console. The console checks it, and answers with a page.
     Console,
 }
 
@@ -108,13 +111,16 @@ pub(crate) enum Credential {
 /// Rejects a caller without the required credential or role, before the rest of the request is read.
 pub(crate) async fn authorize(
     access: Access,
-    headers: &HeaderMap,
+    request: OperatorRequest<'_>,
     served: &ServedTenant,
 ) -> Result<Credential, ApiError> {
+    let headers = request.headers;
     let operator = async |needed| {
-        let Operator { name, role } = served.config().operators.admit(headers).await?;
+        let Some(Operator { name, role }) = recognised(request, served).await? else {
+            return Ok(None);
+        };
         tracing::Span::current().record("operator", name.as_str());
-        Some((role >= needed).then_some(Credential::Operator(name)))
+        Ok::<_, ApiError>(Some((role >= needed).then_some(Credential::Operator(name))))
     };
     match access {
         Access::Public | Access::Console => Ok(Credential::None),
@@ -127,7 +133,7 @@ pub(crate) async fn authorize(
             Ok(Credential::Bearer(TokenHash::of(token)))
         }
         Access::Operator(role) => {
-            let known = operator(role).await.ok_or(Refusal::MissingAdminToken)?;
+            let known = operator(role).await?.ok_or(Refusal::MissingAdminToken)?;
             Ok(known.ok_or(Refusal::NotForRole)?)
         }
         Access::CommitteeMember => {
@@ -135,9 +141,24 @@ pub(crate) async fn authorize(
             Ok(Credential::ApiKey(key.ok_or(CommitteeRefusal::MissingKey)?))
         }
         Access::CommitteeOperator(role) => {
-            let known = operator(role).await.ok_or(CommitteeRefusal::MissingAdminToken)?;
+            let known = operator(role).await?.ok_or(CommitteeRefusal::MissingAdminToken)?;
             Ok(known.ok_or(CommitteeRefusal::NotForRole)?)
         }
+    }
+}
+
+/// The operator that a request comes from. A token that is sent counts alone.
+async fn recognised(
+    request: OperatorRequest<'_>,
+    served: &ServedTenant,
+) -> Result<Option<Operator>, SignOnUnavailable> {
+    let operators = &served.config().operators;
+    if !request.headers.contains_key(ADMIN_TOKEN) {
+        return operators.admit(&request).await;
+    }
+    match single_header(request.headers, ADMIN_TOKEN) {
+        Some(token) => operators.with_token(&AdminTokenHash::of(token.as_bytes())).await,
+        None => Ok(None),
     }
 }
 

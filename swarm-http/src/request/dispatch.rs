@@ -21,8 +21,9 @@ use crate::fairness::Client;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
-use crate::tenants::{Host, ServedTenant, TenantRequest};
+use crate::tenants::{Host, OperatorRequest, ServedTenant};
 
+use super::arrival::Arrival;
 use super::body::MAX_PARSED_INLINE;
 use super::context::RequestContext;
 use super::credential::{self, Credential, authorize};
@@ -33,16 +34,13 @@ use super::origin::Origin;
 use super::receipt::{DigestedBody, ReceiptRequest};
 use super::reception::{MemoryGate, read_body};
 use super::route::{AsyncHandler, Handler, Route, Work};
-use super::table::Endpoint;
-
-/// The endpoint of a request, and its path parameters.
-pub(crate) type RouteMatch = (Arc<Endpoint>, Vec<String>);
+use super::table::{Endpoint, RouteMatch};
 
 /// Answers a request at an endpoint.
 pub(crate) async fn respond<S, B, E>(
     site: Arc<Site>,
     (endpoint, path): RouteMatch,
-    head: RequestHead,
+    arrival: Arrival,
     body: S,
 ) -> Answer
 where
@@ -50,11 +48,12 @@ where
     B: Buf + Send,
     E: Send,
 {
+    let head = &arrival.head;
     let id = RequestId::of(&head.headers);
-    let (method, at) = (head.method.clone(), head.path.clone());
+    let (method, at) = (head.method.clone(), arrival.path().to_owned());
     let client = site.forwarded_client(&head.headers);
-    let receipt = ReceiptRequest::of(&site, &head);
-    let form = error_form(&site, &head);
+    let receipt = ReceiptRequest::of(&arrival);
+    let form = error_form(&arrival);
     let body = pin!(body);
     let mut body = DigestedBody::new(body, receipt.is_some());
     let negotiation = endpoint.has_public_read().then(|| match receipt {
@@ -62,7 +61,7 @@ where
         Some(_) => Negotiation::of_receipt(),
     });
     let is_cross_origin = endpoint.route(&method).is_ok_and(Route::is_cross_origin);
-    let unknown_parameters = unknown_parameters(&endpoint, &head);
+    let unknown_parameters = unknown_parameters(&endpoint, &arrival);
     let public = |answer: Answer| {
         let mut answer = form.apply(answer);
         if is_cross_origin {
@@ -79,7 +78,7 @@ where
             gzip: negotiation.as_ref().is_some_and(Negotiation::takes_gzip),
             is_cached: receipt.is_none(),
         };
-        let answer = answer(&site, &endpoint, path, (head, options), Pin::new(&mut body)).await;
+        let answer = answer(&site, &endpoint, path, (arrival, options), Pin::new(&mut body)).await;
         let answer = answer.unwrap_or_else(ApiError::into_answer);
         let mut answer = public(answer.with_further_hint(unknown_parameters));
         // A stream has no digest before its end.
@@ -100,14 +99,14 @@ where
 }
 
 /// The form that the errors of a request have.
-fn error_form(site: &Site, head: &RequestHead) -> ErrorForm {
-    let origin = || Origin::of(head.host.clone(), &head.headers, site.origins).url();
-    ErrorForm::of(&head.headers, origin)
+fn error_form(arrival: &Arrival) -> ErrorForm {
+    ErrorForm::of(&arrival.head.headers, || arrival.address())
 }
 
 /// The hint for the parameters of a query that mean nothing, at a path of the API.
-fn unknown_parameters(endpoint: &Endpoint, head: &RequestHead) -> Option<String> {
-    if head.query.is_empty() || !head.path.starts_with("/api/") {
+fn unknown_parameters(endpoint: &Endpoint, arrival: &Arrival) -> Option<String> {
+    let head = &arrival.head;
+    if head.query.is_empty() || !arrival.path().starts_with("/api/") {
         return None;
     }
     let route = endpoint.route(&head.method).ok()?;
@@ -134,14 +133,14 @@ fn charge_budget(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted>
     Ok(Answer { body, ..answer })
 }
 
-/// Makes a tenant's answer for an unknown path from the request's headers, the tenant, the origin and the
+/// Makes a tenant's answer for an unknown path from the request's headers, the tenant, its address and the
 /// error: the error, or a page with a link back for clients that prefer HTML.
 pub(crate) type UnknownPath = fn(&HeaderMap, &ServedTenant, String, ApiError) -> Answer;
 
 /// Answers a request for an unknown path.
 pub(crate) async fn respond_unknown<S, B, E>(
     site: &Site,
-    head: RequestHead,
+    arrival: Arrival,
     body: S,
     unknown: UnknownPath,
 ) -> Answer
@@ -150,23 +149,22 @@ where
     B: Buf + Send,
     E: Send,
 {
-    let (id, client) = (RequestId::of(&head.headers), site.forwarded_client(&head.headers));
-    let receipt = ReceiptRequest::of(site, &head);
-    let form = error_form(site, &head);
+    let headers = &arrival.head.headers;
+    let (id, client) = (RequestId::of(headers), site.forwarded_client(headers));
+    let receipt = ReceiptRequest::of(&arrival);
+    let form = error_form(&arrival);
     let body = pin!(body);
     let body = DigestedBody::new(body, receipt.is_some());
-    let RequestHead { method, host, path, headers, .. } = head;
     let answered = async {
-        let origin = Origin::of(host, &headers, site.origins);
-        let answer = match site.find(&TenantRequest::new(origin.host(), &path, &headers)) {
+        let answer = match &arrival.served {
             Some(served) => {
                 let answer =
-                    unknown(&headers, &served, origin.url(), RequestError::UnknownPath.into());
-                let mut answer = answer.with_hint(path.ends_with('/').then(|| NO_SLASH.to_owned()));
+                    unknown(headers, served, arrival.address(), RequestError::UnknownPath.into());
+                let mut answer = answer.with_hint(arrival.fault_of_path());
                 answer.headers.insert(LINK, SERVICE_LINKS);
-                answer
+                answer.below(served.config().base_path())
             }
-            None => unknown_host(&origin).into_answer(),
+            None => unknown_host(&arrival.origin).into_answer(),
         };
         let answer = form.apply(answer);
         match receipt {
@@ -175,12 +173,10 @@ where
         }
     };
     let asker = (id, client, &form);
-    let answer = log_and_count(site, asker, &method, ("unknown", None), answered).await;
-    answer.guarded_at(&path)
+    let method = &arrival.head.method;
+    let answer = log_and_count(site, asker, method, ("unknown", None), answered).await;
+    answer.guarded_at(arrival.path())
 }
-
-/// The hint for a path that ends with a slash.
-const NO_SLASH: &str = "path: ends with a slash, which only the root path may: leave the slash out";
 
 /// Logs the host, because usually it is missing from the configuration.
 fn unknown_host(origin: &Origin) -> ApiError {
@@ -237,18 +233,17 @@ async fn answer<S, B, E>(
     site: &Arc<Site>,
     endpoint: &Endpoint,
     parts: Vec<String>,
-    (head, options): (RequestHead, AnswerOptions),
+    (arrival, options): (Arrival, AnswerOptions),
     body: Pin<&mut S>,
 ) -> Reply
 where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
-    let served = site.find(&TenantRequest::new(origin.host(), &head.path, &head.headers));
-    if served.is_none() && endpoint.needs_tenant() {
-        return Err(unknown_host(&origin));
+    if arrival.served.is_none() && endpoint.needs_tenant() {
+        return Err(unknown_host(&arrival.origin));
     }
+    let head = &arrival.head;
     if head.method == Method::OPTIONS {
         return Ok(caching::preflight(endpoint.allow(), endpoint.cross_origin()));
     }
@@ -257,13 +252,13 @@ where
         Handler::Server(handler) => return handler.answer(Arc::clone(site)).await,
         Handler::Tenant(handler) => handler,
     };
-    let served = served.ok_or_else(|| unknown_host(&origin))?;
+    let served = arrival.served.clone().ok_or_else(|| unknown_host(&arrival.origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
     let (attempts, tenant) = (&site.token_attempts, Arc::clone(&served));
     let config = tenant.config();
     let (tenant, is_unlisted) = (&config.id, config.noindex);
     let attempt = credential::attempt(attempts, route.access, &head.headers, tenant)?;
-    let request = (served, origin, parts, head);
+    let request = (served, arrival, parts);
     let answer = answer_route(site, (route, handler), request, options, body).await;
     let answer = answer.unwrap_or_else(ApiError::into_answer);
     if let Some(attempt) = attempt {
@@ -276,7 +271,7 @@ where
 async fn answer_route<S, B, E>(
     site: &Arc<Site>,
     (route, handler): (&Route, &Arc<dyn AsyncHandler<RequestContext>>),
-    (served, origin, parts, head): (Arc<ServedTenant>, Origin, Vec<String>, RequestHead),
+    (served, mut arrival, parts): (Arc<ServedTenant>, Arrival, Vec<String>),
     options: AnswerOptions,
     body: Pin<&mut S>,
 ) -> Reply
@@ -284,8 +279,11 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    let RequestHead { method, path, query, headers, .. } = head;
-    let credential = match authorize(route.access, &headers, &served).await {
+    let target = arrival.take_path();
+    let Arrival { head: RequestHead { method, query, headers, extensions, .. }, origin, .. } =
+        arrival;
+    let sender = OperatorRequest::new(&headers, &extensions);
+    let credential = match authorize(route.access, sender, &served).await {
         Ok(credential) => credential,
         Err(error) => {
             return Ok(error.into_answer().with_hint(credential::hint(route.access, &headers)));
@@ -314,7 +312,9 @@ where
         #[cfg(feature = "pages")]
         is_head: method == Method::HEAD,
         headers,
-        target: path,
+        #[cfg(feature = "pages")]
+        extensions,
+        target,
         path: parts,
         query,
         parameters: route.query,
@@ -336,33 +336,46 @@ where
     // Long ones have a share of the worker pool.
     let _turn = if is_long { None } else { Client::turn().await };
     let minted = is_dry_run.then_some(route.mints);
+    let base = jobs.config().base_path();
     let answer = match cache_request {
-        Some(cache_request) => site.cache.answer(cache_request, || handler.answer(request)).await,
+        Some(cache_request) if base.as_str().is_empty() => {
+            site.cache.answer(cache_request, || handler.answer(request)).await
+        }
+        Some(cache_request) => {
+            let (handler, served) = (Arc::clone(handler), Arc::clone(&jobs));
+            let make = async move {
+                let answer = handler.answer(request).await?;
+                Ok(answer.below(served.config().base_path()))
+            };
+            site.cache.answer(cache_request, || make.boxed()).await
+        }
         None if is_long => {
             let (handler, is_public) = (Arc::clone(handler), route.is_public_read());
+            let served = Arc::clone(&jobs);
             let work = async move {
                 let answer = parsed(&handler, request, max_values).await?;
-                let answer = marked(answer, minted)?;
+                let answer = marked(answer, minted)?.below(served.config().base_path());
                 Ok(if is_public { caching::prepared(answer, options.gzip) } else { answer })
             };
             site.workers.run(jobs.jobs(), work).await
         }
         None => {
             let answer = parsed(handler, request, max_values).await;
-            answer.and_then(|answer| marked(answer, minted))
+            answer.and_then(|answer| Ok(marked(answer, minted)?.below(base)))
         }
     };
     if let Some(served) = changed {
         served.tail().notice();
     }
-    match answer {
-        Ok(answer) => Ok(answer),
+    let refusal = match answer {
+        Ok(answer) => return Ok(answer),
         // The hint quotes the body, which is parsed once more for it.
         Err(error) if sent.len() > MAX_PARSED_INLINE => {
-            Ok(site.workers.run(jobs.jobs(), async move { error.answer_to(&sent) }).await)
+            site.workers.run(jobs.jobs(), async move { error.answer_to(&sent) }).await
         }
-        Err(error) => Ok(error.answer_to(&sent)),
-    }
+        Err(error) => error.answer_to(&sent),
+    };
+    Ok(refusal.below(base))
 }
 
 /// Parses the body, with at most this many values, and answers.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::uri::Authority;
-use http::{HeaderMap, Method};
+use http::{Extensions, HeaderMap, Method};
 use warp::filters::BoxedFilter;
 use warp::filters::path::FullPath;
 use warp::reply::{Reply as _, Response};
@@ -13,24 +13,26 @@ use crate::Site;
 use crate::response::Answer;
 use crate::tenants::Host;
 
+use super::arrival::Arrival;
 use super::dispatch::{UnknownPath, respond, respond_unknown};
 use super::head::RequestHead;
 use super::table::Table;
 
 /// The filter of these routes; it rejects other paths as not found.
 pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> {
-    let table = Arc::new(table);
-    let find = move |path: FullPath| {
-        let found = table.find(path.as_str());
+    let (table, of) = (Arc::new(table), Arc::clone(&site));
+    let find = move |head: RequestHead| {
+        let arrival = Arrival::of(&of, head);
+        let found = arrival.find(&table).map(|found| (found, arrival));
         async move { found.ok_or_else(reject::not_found) }
     };
-    warp::path::full()
+    head()
         .and_then(find)
-        .and(head())
+        .untuple_one()
         .and(warp::body::stream())
-        .then(move |found, head, body| {
+        .then(move |found, arrival, body| {
             let site = Arc::clone(&site);
-            async move { response(respond(site, found, head, body).await) }
+            async move { response(respond(site, found, arrival, body).await) }
         })
         .boxed()
 }
@@ -41,7 +43,10 @@ pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(R
         .and(warp::body::stream())
         .then(move |head, body| {
             let site = Arc::clone(&site);
-            async move { response(respond_unknown(&site, head, body, page).await) }
+            async move {
+                let arrival = Arrival::of(&site, head);
+                response(respond_unknown(&site, arrival, body, page).await)
+            }
         })
         .boxed()
 }
@@ -71,7 +76,8 @@ fn head() -> impl Filter<Extract = (RequestHead,), Error = warp::Rejection> + Cl
              query: String,
              headers: HeaderMap| {
                 let host = named.and_then(|host| Host::parse(host.as_str()));
-                RequestHead { method, host, path: path.as_str().to_owned(), query, headers }
+                let (path, extensions) = (path.as_str().to_owned(), Extensions::new());
+                RequestHead { method, host, path, query, headers, extensions }
             },
         )
 }

@@ -1,5 +1,6 @@
 //! Requests: routing, credentials and bodies, up to the handler.
 
+mod arrival;
 pub mod body;
 pub(crate) mod context;
 pub(crate) mod credential;

@@ -11,14 +11,12 @@ use swarm_core::Error;
 use swarm_core::audit::digest_text;
 use tokio::time::{Instant, timeout_at};
 
-use crate::Site;
 use crate::response::Answer;
 use crate::response::receipt::{Exchange, RequestBody, RequestedSignatures, signed};
-use crate::tenants::{ServedTenant, TenantRequest};
+use crate::tenants::ServedTenant;
 
+use super::arrival::Arrival;
 use super::body::BODY_DEADLINE;
-use super::head::RequestHead;
-use super::origin::Origin;
 
 /// The largest body that is read only for its digest, in bytes: the largest that any route takes.
 const MAX_DIGESTED: usize = 2 << 20;
@@ -33,10 +31,10 @@ pub(super) struct ReceiptRequest {
 impl ReceiptRequest {
     /// The receipt that this request asks for, if the tenant's log is signed. If none is asked for, this costs the
     /// lookup of one header.
-    pub(super) fn of(site: &Site, head: &RequestHead) -> Option<Box<Self>> {
+    pub(super) fn of(arrival: &Arrival) -> Option<Box<Self>> {
+        let head = &arrival.head;
         let requested = RequestedSignatures::of(&head.headers)?;
-        let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
-        let served = site.find(&TenantRequest::new(origin.host(), &head.path, &head.headers))?;
+        let served = arrival.served.clone()?;
         served.signed_log()?;
         let (method, path, query) = (head.method.clone(), head.path.clone(), head.query.clone());
         let exchange = Exchange { method, path, query, body: RequestBody::Absent };

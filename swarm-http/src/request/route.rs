@@ -49,6 +49,8 @@ pub(crate) struct Description {
     pub(crate) parts: Vec<&'static str>,
     /// Each success status, with the schemas or media types of its body.
     pub(crate) answers: Vec<(u16, Forms)>,
+    /// The headers of a success that are particular to this route.
+    pub(crate) headers: &'static [&'static str],
     /// Errors particular to this route. The errors of host, credential and body are added.
     pub(crate) refusals: &'static [Problem],
 }
@@ -248,6 +250,12 @@ impl Route {
     /// Adds a success status and the forms of its body.
     pub(crate) fn answers(mut self, status: u16, forms: &[&'static str]) -> Self {
         self.about.answers.push((status, forms.to_vec()));
+        self
+    }
+
+    /// Sets the headers of a success that are particular to this route.
+    pub(crate) fn sends(mut self, headers: &'static [&'static str]) -> Self {
+        self.about.headers = headers;
         self
     }
 

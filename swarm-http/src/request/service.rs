@@ -16,8 +16,9 @@ use tower_service::Service;
 
 use crate::Site;
 use crate::response::ResponseBody;
-use crate::tenants::Host;
+use crate::tenants::{BasePath, Host};
 
+use super::arrival::Arrival;
 use super::dispatch::{UnknownPath, respond, respond_unknown};
 use super::head::RequestHead;
 use super::table::Table;
@@ -28,11 +29,20 @@ pub struct SiteService {
     site: Arc<Site>,
     table: Arc<Table>,
     unknown: UnknownPath,
+    /// What the program around the service leaves out of the path of each request.
+    nested_at: BasePath,
 }
 
 impl SiteService {
     pub(crate) fn new(site: Arc<Site>, table: Table, unknown: UnknownPath) -> Self {
-        Self { site, table: Arc::new(table), unknown }
+        Self { site, table: Arc::new(table), unknown, nested_at: BasePath::ROOT }
+    }
+
+    /// Puts this path before the path of each request, for a router that leaves it out, as `nest_service` of axum does. The
+    /// tenants are served below it then, too: [`TenantConfig::below`](crate::TenantConfig::below).
+    #[must_use]
+    pub fn nested_at(self, path: BasePath) -> Self {
+        Self { nested_at: path, ..self }
     }
 }
 
@@ -56,13 +66,14 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (site, unknown) = (Arc::clone(&self.site), self.unknown);
-        let found = self.table.find(request.uri().path());
+        let (head, body) = split(request, &self.nested_at);
+        let arrival = Arrival::of(&site, head);
+        let found = arrival.find(&self.table);
         async move {
-            let (head, body) = split(request);
             let body = BodyDataStream::new(body);
             let answer = match found {
-                Some(found) => respond(site, found, head, body).await,
-                None => respond_unknown(&site, head, body, unknown).await,
+                Some(found) => respond(site, found, arrival, body).await,
+                None => respond_unknown(&site, arrival, body, unknown).await,
             };
             Ok(answer.into_response())
         }
@@ -71,14 +82,14 @@ where
 }
 
 /// Splits off the body; headers are moved, not copied.
-fn split<B>(request: Request<B>) -> (RequestHead, B) {
+fn split<B>(request: Request<B>, nested_at: &BasePath) -> (RequestHead, B) {
     let (parts, body) = request.into_parts();
     let host = match parts.uri.authority() {
         Some(target) => Host::parse(target.as_str()),
         None => parts.headers.get(HOST).and_then(Host::parse),
     };
-    let path = parts.uri.path().to_owned();
+    let path = [nested_at.as_str(), parts.uri.path()].concat();
     let query = parts.uri.query().unwrap_or_default().to_owned();
-    let (method, headers) = (parts.method, parts.headers);
-    (RequestHead { method, host, path, query, headers }, body)
+    let (method, headers, extensions) = (parts.method, parts.headers, parts.extensions);
+    (RequestHead { method, host, path, query, headers, extensions }, body)
 }

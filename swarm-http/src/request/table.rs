@@ -16,6 +16,9 @@ use super::route::{Handler, Route};
 /// All routes, found by path.
 pub(crate) struct Table(Router<Arc<Endpoint>>);
 
+/// The endpoint of a request, and its path parameters.
+pub(crate) type RouteMatch = (Arc<Endpoint>, Vec<String>);
+
 /// The routes of one path.
 pub(crate) struct Endpoint {
     routes: Vec<Route>,
@@ -44,7 +47,7 @@ impl Table {
 
     /// The endpoint at this path, and the path parameters, percent-decoded. A path whose parameters do not
     /// decode to UTF-8 is unknown.
-    pub(crate) fn find(&self, path: &str) -> Option<(Arc<Endpoint>, Vec<String>)> {
+    pub(crate) fn find(&self, path: &str) -> Option<RouteMatch> {
         let found = self.0.at(path).ok()?;
         let decode = |part| percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned);
         let parts = found.params.iter().map(|(_, part)| decode(part)).collect::<Option<_>>()?;
@@ -79,6 +82,11 @@ impl Endpoint {
     /// Whether this endpoint needs a tenant.
     pub(crate) fn needs_tenant(&self) -> bool {
         self.routes.iter().any(|route| matches!(route.handler, Handler::Tenant(_)))
+    }
+
+    /// Whether this is a file of a log, at a path with the name of the log.
+    pub(crate) fn is_of_named_log(&self) -> bool {
+        self.pattern().starts_with("/swarm/log/{tenant}/")
     }
 
     pub(crate) fn allow(&self) -> &HeaderValue {

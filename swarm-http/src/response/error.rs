@@ -9,6 +9,7 @@ use swarm_core::{
 };
 
 use super::Answer;
+use crate::tenants::SignOnUnavailable;
 
 /// Any error that a request is answered with.
 #[derive(Debug)]
@@ -155,6 +156,13 @@ impl From<Refusal> for ApiError {
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         Self::Core(error.map_refused(Rejection::from))
+    }
+}
+
+impl From<SignOnUnavailable> for ApiError {
+    fn from(error: SignOnUnavailable) -> Self {
+        tracing::error!(error = with_causes(&error), "the sign-on of operators does not answer");
+        RequestError::SignOnUnavailable.into()
     }
 }
 

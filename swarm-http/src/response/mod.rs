@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 mod answer;
+mod below;
 pub(crate) mod caching;
 mod encodings;
 mod error;

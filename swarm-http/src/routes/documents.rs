@@ -167,10 +167,11 @@ pub(crate) async fn put_signal(mut request: RequestContext) -> Reply {
 pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
     let draft = MemoDraft::read(&mut request.fields()).map_err(Refusal::InvalidMemo)?;
     let memo = request.tenant().publish_memo(request.bearer()?, draft).await?;
-    let url = format!("/swarm/memos/{}", memo.id);
+    let path = format!("/swarm/memos/{}", memo.id);
+    let url = format!("{}{path}", request.base_path());
     let mut answer = Answer::from(wire::documents::memo_published(&memo, &url));
-    if let Ok(url) = HeaderValue::try_from(url) {
-        answer.headers.insert(LOCATION, url);
+    if let Ok(path) = HeaderValue::try_from(path) {
+        answer.headers.insert(LOCATION, path);
     }
     Ok(answer)
 }

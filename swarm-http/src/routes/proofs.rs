@@ -47,7 +47,18 @@ pub(super) fn routes() -> Vec<Route> {
         let route = read(path, named_checkpoint).part("TenantId");
         let route = if number { route.part("Id") } else { route };
         route
-            .about("The same checkpoint, below the name of the log")
+            .about("The last checkpoint of a log, below its name; also of a log that another one has replaced")
+            .answers(200, &["text/plain"])
+            .refuses(&[UnknownPath])
+    };
+    let succession = |path, number| {
+        let route = read(path, succession).part("TenantId");
+        let route = if number { route.part("Id") } else { route };
+        route
+            .about(
+                "The note, signed by the key of a log that ended, that names the log after it and its key; \
+                 404 of one that goes on",
+            )
             .answers(200, &["text/plain"])
             .refuses(&[UnknownPath])
     };
@@ -58,6 +69,8 @@ pub(super) fn routes() -> Vec<Route> {
         named_tile("/swarm/log/{tenant}/tile/{level}/{*number}", false),
         named_checkpoint("/swarm/log/{tenant}/{log}/checkpoint", true),
         named_tile("/swarm/log/{tenant}/{log}/tile/{level}/{*number}", true),
+        succession("/swarm/log/{tenant}/succession", false),
+        succession("/swarm/log/{tenant}/{log}/succession", true),
         read("/api/swarm/takes/{id}/proof", proof)
             .with(Work::Long)
             .about("The proof that the entry of a take is in the log: a C2SP tlog-proof")
@@ -72,13 +85,23 @@ async fn checkpoint(request: RequestContext) -> Reply {
     Ok(Answer::new(StatusCode::OK, TEXT, checkpoint.note.to_string()))
 }
 
+/// Also of a log that another one has replaced.
 async fn named_checkpoint(request: RequestContext) -> Reply {
-    let checkpoint = signed(&request).await?;
-    let number = number_named(&request, request.path.len())?;
-    if log(&request)?.number_of(&checkpoint.checkpoint.origin) != Some(number) {
-        return Err(RequestError::UnknownPath.into());
-    }
-    Ok(Answer::new(StatusCode::OK, TEXT, checkpoint.note.to_string()))
+    let signed = signed(&request).await?;
+    let (log, number) = (log(&request)?, number_named(&request, request.path.len())?);
+    let note = match signed.ended(&log.origin(number)) {
+        Some(ended) => &ended.last,
+        None if log.number_of(&signed.checkpoint.origin) == Some(number) => &signed.note,
+        None => return Err(RequestError::UnknownPath.into()),
+    };
+    Ok(Answer::new(StatusCode::OK, TEXT, note.to_string()))
+}
+
+async fn succession(request: RequestContext) -> Reply {
+    let signed = signed(&request).await?;
+    let origin = log(&request)?.origin(number_named(&request, request.path.len())?);
+    let ended = signed.ended(&origin).ok_or(RequestError::UnknownPath)?;
+    Ok(Answer::new(StatusCode::OK, TEXT, ended.succession.to_string()))
 }
 
 /// Caches must revalidate it: after an operator accepted the store, another log has its tiles at this address.

@@ -6,7 +6,8 @@ use swarm_core::rules::TakeFilter;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
-    NotOnRoster, TakeState, TakesSealed, TokenMismatch, UnknownToken, WindowClosed,
+    NotOnRoster, PolicyConflict, PolicyForbids, TakeState, TakesSealed, TokenMismatch,
+    UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Invalid, MemberId, Refusal, SessionId, Submission, TakeId};
@@ -56,6 +57,7 @@ pub(super) fn routes() -> Vec<Route> {
             .unread()
             .counted(Submitted::Take)
             .answers(201, &["Receipt"])
+            .sends(&["Swarm-Entry", "Swarm-Seal"])
             .refuses(&[
                 InvalidSubmission,
                 UnknownToken,
@@ -66,6 +68,8 @@ pub(super) fn routes() -> Vec<Route> {
                 Excused,
                 NoKey,
                 CapReached,
+                PolicyForbids,
+                PolicyConflict,
                 AmendmentClosed,
                 BadSignature,
                 NonceUsed,
@@ -119,15 +123,17 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
     name_in_log(submission.draft());
     let filed = request.tenant().submit_warned(request.bearer()?, &submission).await?;
     let answer = Answer::from(wire::takes::filed(&filed.take)).with_seal(filed.take.salt);
-    let answer = with_entry(&request, answer, filed.take.id).await;
+    let answer = match filed.entry {
+        Some(entry) => answer.with_entry(Some(entry)),
+        None => with_entry_found(&request, answer, filed.take.id).await,
+    };
     Ok(answer.with_hint(wire::warning::hint(&filed.warnings)))
 }
 
-/// Adds the number of the log's entry of a take to an answer that is to be signed. The take is on file, so it is not refused
-/// where the log cannot be read.
-async fn with_entry(request: &RequestContext, answer: Answer, take: TakeId) -> Answer {
-    let log = request.signed_log().filter(|_| request.asks_for_receipt());
-    let Some(log) = log else { return answer };
+/// Adds the number of the log's entry of a take whose commit did not say it, as one that was sent twice. The take is on file,
+/// so it is not refused where the log cannot be read.
+async fn with_entry_found(request: &RequestContext, answer: Answer, take: TakeId) -> Answer {
+    let Some(log) = request.signed_log() else { return answer };
     match log.entry_of_take(take).await {
         Ok(entry) => answer.with_entry(entry),
         Err(error) => {

@@ -7,9 +7,9 @@ use swarm_core::domain::{Quotas, Schedule, WebhookSettings};
 use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::ChangeFeed;
-use swarm_core::{CommitteeSettings, Committees, Swarm, TenantId};
+use swarm_core::{CommitteeSettings, Committees, Policy, Swarm, TenantId};
 
-use super::{Operators, PublicOrigin};
+use super::{BasePath, Operators, PublicOrigin};
 
 /// The settings of a tenant: id, hosts, operators, quotas (API.md, 13.2).
 #[derive(Clone)]
@@ -26,6 +26,9 @@ pub struct TenantConfig {
     pub hosts: Vec<String>,
     /// The origin for links in mail and files; by default the one that a request was sent to.
     pub public_origin: Option<PublicOrigin>,
+    /// The path below which the tenant is served, in place of the path of the public origin; see
+    /// [`base_path`](Self::base_path).
+    pub below: Option<BasePath>,
     /// The sender of mail, such as `Acme <desk@acme.example>`; by default the server's.
     pub mail_from: Option<String>,
     /// The witnesses that the log's checkpoints are offered to; none by default.
@@ -38,6 +41,8 @@ pub struct TenantConfig {
     pub operators: Arc<dyn Operators>,
     /// The quotas: how much the tenant accepts.
     pub quotas: Quotas,
+    /// A rule of the program around the service, which may refuse takes that the rules accept; none by default.
+    pub policy: Option<Arc<dyn Policy>>,
     /// The number of days after which unsuccessful applications are erased; `None`: never.
     pub retention_days: Option<u32>,
     /// The sessions that convene by themselves; none by default.
@@ -60,12 +65,14 @@ impl TenantConfig {
             about: String::new(),
             hosts: Vec::new(),
             public_origin: None,
+            below: None,
             mail_from: None,
             witnesses: Vec::new(),
             webhooks: Arc::default(),
             remind_millis: None,
             operators: Arc::new(operators),
             quotas: Quotas::default(),
+            policy: None,
             retention_days: None,
             schedule: Schedule::default(),
             committee: CommitteeSettings::default(),
@@ -79,12 +86,32 @@ impl TenantConfig {
         self.public_origin.as_ref().map_or("localhost", PublicOrigin::host)
     }
 
-    /// The origin for links in mail that no request causes: the public origin, or `https` on the first host.
+    /// The path below which the tenant is served: every link leads below it, and requests for other paths are not answered.
+    /// The path of the public origin unless [`below`](Self::below) is set; empty by default.
+    pub fn base_path(&self) -> &BasePath {
+        static ROOT: BasePath = BasePath::ROOT;
+        let of_origin = || self.public_origin.as_ref().map_or(&ROOT, PublicOrigin::path);
+        self.below.as_ref().unwrap_or_else(of_origin)
+    }
+
+    /// The public origin with the base path, if there is a public origin.
+    pub fn public_url(&self) -> Option<String> {
+        let origin = self.public_origin.as_ref()?.origin();
+        Some(format!("{origin}{}", self.base_path()))
+    }
+
+    /// The address for links in mail that no request causes: that of the public origin, or `https` on the first host.
     pub fn origin_without_request(&self) -> String {
-        match (&self.public_origin, self.hosts.first()) {
-            (Some(origin), _) => origin.to_string(),
-            (None, host) => format!("https://{}", host.map_or("localhost", String::as_str)),
-        }
+        self.public_url().unwrap_or_else(|| {
+            let host = self.hosts.first().map_or("localhost", String::as_str);
+            format!("https://{host}{}", self.base_path())
+        })
+    }
+
+    /// Sets the path below which the tenant is served.
+    #[must_use]
+    pub fn below(self, path: BasePath) -> Self {
+        Self { below: Some(path), ..self }
     }
 
     /// Sets the hosts.

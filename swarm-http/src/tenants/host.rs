@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use swarm_core::Invalid;
 
+use super::BasePath;
+
 /// A host with an optional port, in lower case: `acme.example`, `127.0.0.1:8080`, `[::1]:8080`.
 ///
 /// A name consists of ASCII letters, digits, dots, hyphens and underscores, so that a host needs no
@@ -94,42 +96,54 @@ impl std::str::FromStr for Host {
 }
 
 /// The configured origin of a tenant, for links: a scheme and a host with an optional port, in lower case
-/// (`https://acme.example`, `http://acme.example:8080`).
+/// (`https://acme.example`, `http://acme.example:8080`), and the path below which the tenant is served, if it is not served
+/// at the root of the host (`https://acme.example/opinions`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PublicOrigin(String);
+pub struct PublicOrigin {
+    /// The scheme and the host.
+    origin: String,
+    path: BasePath,
+}
 
 impl PublicOrigin {
-    /// Parses an origin.
+    /// Parses an origin with an optional path.
     ///
     /// # Errors
-    /// [`Invalid`] for anything but `http://` or `https://` and a host.
+    /// [`Invalid`] for anything but `http://` or `https://`, a host and a [`BasePath`].
     pub fn parse(text: impl AsRef<str>) -> Result<Self, Invalid> {
         let parts = text.as_ref().split_once("://");
-        let origin = parts.and_then(|(scheme, host)| {
+        let origin = parts.and_then(|(scheme, rest)| {
             let scheme = scheme.to_ascii_lowercase();
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             let host = Host::parse(host).filter(|_| matches!(&*scheme, "http" | "https"))?;
-            Some(Self(format!("{scheme}://{host}")))
+            Some(Self { origin: format!("{scheme}://{host}"), path: BasePath::parse(path).ok()? })
         });
-        let rule = "must be http:// or https:// and a host, nothing more";
+        let rule = "must be http:// or https:// and a host, perhaps with a path that ends without a slash, nothing more";
         origin.ok_or_else(|| Invalid::new("public_origin", rule))
+    }
+
+    /// The scheme and the host.
+    pub fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// The host, without its port.
     pub fn host(&self) -> &str {
-        let host = self.0.split_once("://").map_or("", |(_, host)| host);
+        let host = self.origin.split_once("://").map_or("", |(_, host)| host);
         let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
         host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name)
     }
 
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    /// The path; empty at the root of the host.
+    pub fn path(&self) -> &BasePath {
+        &self.path
     }
 }
 
 impl fmt::Display for PublicOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        let Self { origin, path } = self;
+        write!(f, "{origin}{path}")
     }
 }
 
@@ -189,5 +203,31 @@ mod tests {
             assert_eq!(Host::parse(text), None, "{text}");
         }
         assert_eq!(Host::parse("a".repeat(300)), None);
+    }
+
+    #[test]
+    fn public_origin_may_have_a_path() {
+        for (text, origin, host, path) in [
+            ("https://acme.example", "https://acme.example", "acme.example", ""),
+            ("HTTP://Acme.example:80/a/B", "http://acme.example:80", "acme.example", "/a/B"),
+            ("https://[::1]:8/a", "https://[::1]:8", "[::1]", "/a"),
+        ] {
+            let parsed = PublicOrigin::parse(text).unwrap();
+            assert_eq!(parsed.to_string(), format!("{origin}{path}"));
+            assert_eq!((parsed.origin(), parsed.host()), (origin, host));
+            assert_eq!(parsed.path().as_str(), path);
+        }
+        for text in [
+            "acme.example",
+            "ftp://acme.example",
+            "https:///a",
+            "https://acme.example/",
+            "https://acme.example/a/",
+            "https://acme.example/a?b",
+            "https://acme.example#a",
+            "https://user@acme.example/a",
+        ] {
+            assert!(PublicOrigin::parse(text).is_err(), "{text}");
+        }
     }
 }

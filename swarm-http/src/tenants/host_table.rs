@@ -1,4 +1,4 @@
-//! A tenant directory by host (API.md, 2.1).
+//! A tenant directory by host and base path (API.md, 2.1 and 2.3).
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -7,11 +7,11 @@ use swarm_core::TenantId;
 
 use super::{TenantConfig, TenantDirectory, TenantRequest};
 
-/// Two tenants have the same host or id.
+/// Two tenants have the same id, or the same host and base path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuplicateTenant {
-    /// Two tenants have this host.
+    /// Two tenants have this host, followed by this base path.
     #[error("duplicate host {0:?}")]
     Host(String),
     /// Two tenants have this id: the same records would be served to the operators of both.
@@ -19,7 +19,7 @@ pub enum DuplicateTenant {
     Id(TenantId),
 }
 
-/// Tenants by host. Clones share one table, so that a clone can add and remove tenants while the site
+/// Tenants by host and [base path](TenantConfig::base_path). Clones share one table, so that a clone can add and remove tenants while the site
 /// serves.
 #[derive(Clone, Debug, Default)]
 pub struct HostTable(Arc<RwLock<Tenants>>);
@@ -27,8 +27,8 @@ pub struct HostTable(Arc<RwLock<Tenants>>);
 #[derive(Debug, Default)]
 struct Tenants {
     by_id: HashMap<TenantId, Arc<TenantConfig>>,
-    /// By host, in lower case.
-    by_host: HashMap<String, Arc<TenantConfig>>,
+    /// By host, in lower case; of one host, those with the longest base paths first.
+    by_host: HashMap<String, Vec<Arc<TenantConfig>>>,
 }
 
 impl HostTable {
@@ -40,8 +40,8 @@ impl HostTable {
     /// Adds a tenant, or replaces the one with the same id.
     ///
     /// # Errors
-    /// [`DuplicateTenant`] if one of its hosts is listed twice or belongs to another tenant; the table is then
-    /// unchanged.
+    /// [`DuplicateTenant`] if one of its hosts is listed twice or belongs to another tenant with the same base path; the
+    /// table is then unchanged.
     pub fn insert(&self, tenant: TenantConfig) -> Result<(), DuplicateTenant> {
         let (mut tenants, tenant) = (self.write(), Arc::new(tenant));
         let others = tenants.by_id.values().filter(|other| other.id != tenant.id);
@@ -52,14 +52,17 @@ impl HostTable {
     /// Removes a tenant; returns whether it was there.
     pub fn remove(&self, id: &TenantId) -> bool {
         let mut tenants = self.write();
-        tenants.by_host.retain(|_, tenant| tenant.id != *id);
+        tenants.by_host.retain(|_, sharing| {
+            sharing.retain(|tenant| tenant.id != *id);
+            !sharing.is_empty()
+        });
         tenants.by_id.remove(id).is_some()
     }
 
     /// Replaces all tenants.
     ///
     /// # Errors
-    /// [`DuplicateTenant`] if two of them share a host or an id; the table is then unchanged.
+    /// [`DuplicateTenant`] if two of them share an id, or a host and a base path; the table is then unchanged.
     pub fn replace(
         &self,
         tenants: impl IntoIterator<Item = TenantConfig>,
@@ -85,10 +88,13 @@ impl Tenants {
         let mut all = Self::default();
         for tenant in tenants {
             for host in &tenant.hosts {
-                let name = host.to_ascii_lowercase();
-                if all.by_host.insert(name, Arc::clone(&tenant)).is_some() {
-                    return Err(DuplicateTenant::Host(host.clone()));
+                let base = tenant.base_path();
+                let sharing = all.by_host.entry(host.to_ascii_lowercase()).or_default();
+                if sharing.iter().any(|other| other.base_path() == base) {
+                    return Err(DuplicateTenant::Host(format!("{host}{base}")));
                 }
+                sharing.push(Arc::clone(&tenant));
+                sharing.sort_by_key(|it| std::cmp::Reverse(it.base_path().as_str().len()));
             }
             if let Some(same) = all.by_id.insert(tenant.id.clone(), tenant) {
                 return Err(DuplicateTenant::Id(same.id.clone()));
@@ -98,9 +104,28 @@ impl Tenants {
     }
 }
 
+/// The tenant of this path among those of one host: the one whose log the path names, else the one with the longest base
+/// path, else any, which answers that there is nothing.
+fn among<'a>(sharing: &'a [Arc<TenantConfig>], path: &str) -> Option<&'a Arc<TenantConfig>> {
+    if let [alone] = sharing {
+        return Some(alone);
+    }
+    let log = named_log(path);
+    let named = sharing.iter().find(|tenant| log == Some(tenant.id.as_str()));
+    let below = || sharing.iter().find(|tenant| tenant.base_path().rest(path).is_some());
+    named.or_else(below).or(sharing.last())
+}
+
+/// The tenant that the path of a file of a log names at the root of a host: `/swarm/log/<tenant>/checkpoint`.
+fn named_log(path: &str) -> Option<&str> {
+    let (tenant, _) = path.strip_prefix("/swarm/log/")?.split_once('/')?;
+    (tenant != "tile").then_some(tenant)
+}
+
 impl TenantDirectory for HostTable {
     fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>> {
-        self.read().by_host.get(request.host?.name()).map(Arc::clone)
+        let tenants = self.read();
+        among(tenants.by_host.get(request.host?.name())?, request.path).map(Arc::clone)
     }
 
     fn tenant(&self, id: &TenantId) -> Option<Arc<TenantConfig>> {
@@ -135,15 +160,20 @@ mod tests {
     use super::*;
     use crate::tenants::AdminTokens;
 
-    use http::HeaderMap;
+    use http::{Extensions, HeaderMap};
 
     fn tenant(id: &str, hosts: &[&str]) -> TenantConfig {
         TenantConfig::new(TenantId::parse(id).unwrap(), AdminTokens::new()).on_hosts(hosts.to_vec())
     }
 
     fn found(table: &HostTable, host: &str) -> Option<String> {
-        let (host, headers) = (host.parse().unwrap(), HeaderMap::new());
-        let found = table.find(&TenantRequest::new(Some(&host), "/", &headers));
+        found_at(table, host, "/")
+    }
+
+    fn found_at(table: &HostTable, host: &str, path: &str) -> Option<String> {
+        let (host, headers, extensions) =
+            (host.parse().unwrap(), HeaderMap::new(), Extensions::new());
+        let found = table.find(&TenantRequest::new(Some(&host), path, &headers, &extensions));
         found.map(|tenant| tenant.id.as_str().to_owned())
     }
 
@@ -169,5 +199,32 @@ mod tests {
             (found(&table, "acme.example"), found(&table, "x").unwrap()),
             (None, "b".into())
         );
+    }
+
+    #[test]
+    fn tenants_of_one_host_are_found_by_path() {
+        let below = |id, path: &str| tenant(id, &["a.example"]).below(path.parse().unwrap());
+        let table = HostTable::new();
+        table
+            .replace([below("short", "/x"), below("long", "/x/y"), tenant("root", &["a.example"])])
+            .unwrap();
+        for (path, id) in [
+            ("/", "root"),
+            ("/xy", "root"),
+            ("/x", "short"),
+            ("/x/", "short"),
+            ("/x/yz", "short"),
+            ("/x/y/z", "long"),
+            ("/swarm/log/checkpoint", "root"),
+            ("/swarm/log/tile/0/000", "root"),
+            ("/swarm/log/long/checkpoint", "long"),
+            ("/swarm/log/other/checkpoint", "root"),
+        ] {
+            assert_eq!(found_at(&table, "a.example", path).unwrap(), id, "{path}");
+        }
+        let same = table.insert(below("other", "/x"));
+        assert_eq!(same, Err(DuplicateTenant::Host("a.example/x".to_owned())));
+        assert!(table.remove(&TenantId::parse("long").unwrap()));
+        assert_eq!(found_at(&table, "a.example", "/x/y").unwrap(), "short");
     }
 }

@@ -1,5 +1,6 @@
 //! Tenants: their settings, the directory that finds them by request, and their operators.
 
+mod base_path;
 mod config;
 mod host;
 mod host_table;
@@ -8,9 +9,10 @@ mod operators;
 
 use std::sync::Arc;
 
-use http::HeaderMap;
+use http::{Extensions, HeaderMap};
 use swarm_core::TenantId;
 
+pub use base_path::BasePath;
 pub use config::{FooterLink, Services, TenantConfig, WitnessConfig};
 pub use host::{Host, PublicOrigin};
 pub(crate) use host_table::EveryHost;
@@ -18,7 +20,9 @@ pub use host_table::{DuplicateTenant, HostTable};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
 pub(crate) use operators::{ADMIN_TOKEN, single_header};
-pub use operators::{AdminTokens, DuplicateOperator, Operator, Operators, Role};
+pub use operators::{
+    AdminTokens, DuplicateOperator, Operator, OperatorRequest, Operators, Role, SignOnUnavailable,
+};
 
 /// The tenants of a site, and which of them a request is for.
 ///
@@ -28,7 +32,8 @@ pub use operators::{AdminTokens, DuplicateOperator, Operator, Operators, Role};
 ///
 /// [`HostTable`] is the implementation by host.
 pub trait TenantDirectory: Send + Sync + 'static {
-    /// The tenant that this request is for; `None` is answered with 421.
+    /// The tenant that this request is for; `None` is answered with 421. A path that is not below the base path of the
+    /// tenant is answered with 404, except for the files of its log below `/swarm/log/<tenant>` (API.md, 2.3).
     fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>>;
 
     /// The tenant with this id.
@@ -44,15 +49,23 @@ pub trait TenantDirectory: Send + Sync + 'static {
 pub struct TenantRequest<'a> {
     /// The host that the client used, with an optional port; if the site trusts proxies, the forwarded one.
     pub host: Option<&'a Host>,
-    /// The path, not decoded.
+    /// The path as the client sent it, not decoded. It begins with the [base path](TenantConfig::base_path) of the tenant.
     pub path: &'a str,
     /// The headers.
     pub headers: &'a HeaderMap,
+    /// The extensions, in which a program around the [`service`](crate::service) passes on what it knows of the request.
+    /// A warp filter has none.
+    pub extensions: &'a Extensions,
 }
 
 impl<'a> TenantRequest<'a> {
-    pub(crate) fn new(host: Option<&'a Host>, path: &'a str, headers: &'a HeaderMap) -> Self {
-        Self { host, path, headers }
+    pub(crate) fn new(
+        host: Option<&'a Host>,
+        path: &'a str,
+        headers: &'a HeaderMap,
+        extensions: &'a Extensions,
+    ) -> Self {
+        Self { host, path, headers, extensions }
     }
 }
 

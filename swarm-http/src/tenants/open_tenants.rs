@@ -32,6 +32,7 @@ impl ServedTenant {
         let tenant = services.swarm.tenant(&config.id).with_quotas(config.quotas);
         let tenant = tenant.with_application_retention(config.retention_days);
         let tenant = tenant.with_webhooks(Arc::clone(&config.webhooks));
+        let tenant = tenant.with_policy(config.policy.clone());
         // A host has no character that a log's name may not have.
         let signed_log = services.signer.as_ref();
         let signed_log =

@@ -1,8 +1,10 @@
 //! Authentication of a tenant's operators.
 
+use std::error::Error;
+
 use async_trait::async_trait;
 use http::header::AsHeaderName;
-use http::{HeaderMap, HeaderValue};
+use http::{Extensions, HeaderMap, HeaderValue};
 use swarm_core::domain::{Actor, AdminTokenHash};
 
 /// The header with an operator's token.
@@ -10,17 +12,59 @@ pub(crate) const ADMIN_TOKEN: &str = "x-admin-token";
 
 /// Decides who may operate a tenant, in which role, and under which name the log records their acts.
 ///
-/// [`AdminTokens`] is the implementation by token. Others may use another credential or call another
-/// service; an operator's request waits for the answer.
+/// A request with `X-Admin-Token` is judged by [`with_token`](Self::with_token) alone, any other by
+/// [`admit`](Self::admit). Both are asked again with every request, of the API and of the console (API.md, 14), which waits
+/// for the answer. [`AdminTokens`] is the implementation by token alone.
 #[async_trait]
 pub trait Operators: Send + Sync + 'static {
-    /// The operator that a request with these headers comes from; `None` is answered with 401.
-    async fn admit(&self, headers: &HeaderMap) -> Option<Operator>;
+    /// The operator whom the program around the [`service`](crate::service) has authenticated, if there is one: by a header
+    /// that a gateway sets, or by an extension. This operator is signed into the console too, without a token. Nothing in
+    /// the request may count that a client can send by itself: whoever sets a header must remove it from requests first.
+    ///
+    /// # Errors
+    /// [`SignOnUnavailable`] if it cannot be determined now, which is answered with 503.
+    async fn admit(
+        &self,
+        request: &OperatorRequest<'_>,
+    ) -> Result<Option<Operator>, SignOnUnavailable>;
 
-    /// The operator whose token has this hash, for the console (API.md, 14), which asks again with every
-    /// request. Unless it is implemented, nobody can sign in there.
-    async fn with_token(&self, _token: &AdminTokenHash) -> Option<Operator> {
-        None
+    /// The operator whose token has this hash, if there is one: a token in `X-Admin-Token`, or given at the sign-in of the
+    /// console. `Ok(None)` where operators have no tokens.
+    ///
+    /// # Errors
+    /// [`SignOnUnavailable`] if it cannot be determined now, which is answered with 503.
+    async fn with_token(
+        &self,
+        token: &AdminTokenHash,
+    ) -> Result<Option<Operator>, SignOnUnavailable>;
+}
+
+/// The parts of a request by which an operator is recognised.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct OperatorRequest<'a> {
+    /// The headers.
+    pub headers: &'a HeaderMap,
+    /// The extensions, in which a program around the [`service`](crate::service) passes on whom it has authenticated. A
+    /// client cannot send any. A warp filter has none.
+    pub extensions: &'a Extensions,
+}
+
+impl<'a> OperatorRequest<'a> {
+    pub(crate) fn new(headers: &'a HeaderMap, extensions: &'a Extensions) -> Self {
+        Self { headers, extensions }
+    }
+}
+
+/// Who an operator is cannot be determined now, for example because the sign-on of the organisation does not answer.
+#[derive(Debug, thiserror::Error)]
+#[error("who the operator is cannot be determined")]
+pub struct SignOnUnavailable(#[source] Box<dyn Error + Send + Sync>);
+
+impl SignOnUnavailable {
+    /// The error with this cause, which is logged.
+    pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(cause.into())
     }
 }
 
@@ -126,14 +170,17 @@ impl AdminTokens {
 
 #[async_trait]
 impl Operators for AdminTokens {
-    async fn admit(&self, headers: &HeaderMap) -> Option<Operator> {
-        let sent = single_header(headers, ADMIN_TOKEN)?;
-        self.with_token(&AdminTokenHash::of(sent.as_bytes())).await
+    /// Nobody: operators have tokens.
+    async fn admit(&self, _: &OperatorRequest<'_>) -> Result<Option<Operator>, SignOnUnavailable> {
+        Ok(None)
     }
 
-    async fn with_token(&self, token: &AdminTokenHash) -> Option<Operator> {
+    async fn with_token(
+        &self,
+        token: &AdminTokenHash,
+    ) -> Result<Option<Operator>, SignOnUnavailable> {
         let admitted = self.0.iter().find(|(_, hash)| hash == token);
-        admitted.map(|(operator, _)| operator.clone())
+        Ok(admitted.map(|(operator, _)| operator.clone()))
     }
 }
 

@@ -28,10 +28,12 @@ pub struct Ended {
 
 impl User {
     pub fn of(program: &Program) -> Self {
-        Self {
-            home: tempfile::tempdir().unwrap(),
-            url: format!("http://{}", program.client.address),
-        }
+        Self::of_service(format!("http://{}", program.client.address))
+    }
+
+    /// A user of the service at this address.
+    pub fn of_service(url: String) -> Self {
+        Self { home: tempfile::tempdir().unwrap(), url }
     }
 
     /// The same user, whose service has moved.

@@ -157,16 +157,44 @@ fn health_check_of_the_image_tells_whether_the_server_answers() {
 }
 
 #[test]
-fn systemd_takes_its_unit() {
+fn systemd_takes_its_units() {
     let folder = tempfile::tempdir().unwrap();
-    let unit = folder.path().join("swarm.service");
-    let text = deployed("systemd/swarm.service");
-    fs::write(&unit, text.replace("/usr/local/bin/swarm", env!("CARGO_BIN_EXE_swarm"))).unwrap();
-    let mut verify = Command::new("systemd-analyze");
-    let output = tool(verify.arg("verify").arg(&unit));
-    let output = output.expect("systemd-analyze is not on the PATH: install systemd");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!said.contains("swarm.service"), "{said}");
+    for name in ["swarm.service", "swarm-watch@.service", "swarm-watch@.timer"] {
+        let text = deployed(&format!("systemd/{name}"));
+        let text = text.replace("/usr/local/bin/swarm", env!("CARGO_BIN_EXE_swarm"));
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    for unit in ["swarm.service", "swarm-watch@desk.service", "swarm-watch@desk.timer"] {
+        let mut verify = Command::new("systemd-analyze");
+        let output = tool(verify.arg("verify").arg(folder.path().join(unit)));
+        let output = output.expect("systemd-analyze is not on the PATH: install systemd");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let named = said.lines().filter(|line| line.contains("swarm")).collect::<Vec<_>>();
+        assert!(named.is_empty(), "{unit}: {named:?}");
+    }
+}
+
+/// The command of the unit, with what its files name.
+#[test]
+fn unit_of_the_watcher_watches_a_log() {
+    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let client = &program.client;
+    client.convene("2026-11-21", "aurora");
+    wait_until("the log is signed", || client.get("/swarm/log/checkpoint").status == 200);
+    let key = client.get("/.well-known/swarm.json").expect(200).json()["logKey"].clone();
+    let unit = deployed("systemd/swarm-watch@.service");
+    let command = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    let state = program.folder.path().join("watched");
+    let command = command
+        .replace("${URL}", &format!("http://{}", client.address))
+        .replace("${KEY}", key.as_str().unwrap())
+        .replace("${MAX_AGE}", "1d")
+        .replace("/var/lib/swarm-watch/%i", state.to_str().unwrap());
+    let mut words = command.split(' ');
+    assert_eq!(words.next(), Some("/usr/local/bin/swarm"));
+    let output = swarm(&words.collect::<Vec<_>>(), &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(state.join("mirror/checkpoint").is_file());
 }
 
 #[test]

@@ -123,8 +123,14 @@ fn requests(client: &Client) -> (u64, u64) {
 
 /// A server with an open session and its brief.
 fn scene() -> (Server, Client) {
-    let server = Server::start();
-    let client = server.client();
+    scene_below("")
+}
+
+/// The same, below this path.
+fn scene_below(base: &str) -> (Server, Client) {
+    let config = tenant("default", ADMIN, &[]).below(base.parse().unwrap());
+    let server = Server::of(Site::single(services(&MemoryStore::new()), config));
+    let client = server.client().below(base);
     client.convene("2026-11-21", "aurora");
     client.operate("/sessions/1/brief", &json!({})).expect(201);
     (server, client)
@@ -139,11 +145,11 @@ fn joins(client: &Client, program: &Program) {
     client.get("/api/swarm/takes/1").expect(404);
     let without = requests(client);
     let said = program.says(&OPINION);
-    assert!(said.contains(&format!("http://{}/swarm/takes/1", client.address)), "{said}");
+    assert!(said.contains(&format!("{}/swarm/takes/1", client.url())), "{said}");
     let take = client.get("/api/swarm/takes/1").expect(200).json();
     assert_eq!((&take["stance"], &take["confidence"]), (&json!("cautious"), &json!(0.62)));
     let nonce = take["nonce"].as_str().unwrap();
-    assert!(nonce.starts_with(&format!("http://{} ", client.address)), "{nonce}");
+    assert!(nonce.starts_with(&format!("{} ", client.url())), "{nonce}");
     // The test itself makes two reads: of the absent take, and of the filed one.
     let after = requests(client);
     assert_eq!(after.1 - before.1, 1, "refused");
@@ -204,6 +210,16 @@ fn python_program_of_the_guide_runs_as_served() {
     let program = Program::python(&client, "guide-python");
     joins(&client, &program);
     goes_on(&client, &program);
+}
+
+#[test]
+fn programs_of_the_guide_run_below_a_path() {
+    let programs: [fn(&Client, &str) -> Program; 3] =
+        [Program::python, Program::shell, Program::node];
+    for (program, name) in programs.into_iter().zip(["python", "shell", "node"]) {
+        let (_server, client) = scene_below("/opinions/of-agents");
+        joins(&client, &program(&client, &format!("guide-below-{name}")));
+    }
 }
 
 #[test]

@@ -142,6 +142,8 @@ pub struct Client {
     pub address: SocketAddr,
     /// The Host header, if it is not the address.
     host: Option<String>,
+    /// What precedes the path of each request.
+    base: String,
 }
 
 /// A response.
@@ -204,12 +206,22 @@ impl Client {
             .http_status_as_error(false)
             .timeout_global(Some(TIMEOUT))
             .build();
-        Self { agent: config.into(), address, host: None }
+        Self { agent: config.into(), address, host: None, base: String::new() }
     }
 
     /// The same client with another Host header.
     pub fn at(&self, host: &str) -> Self {
         Self { host: Some(host.to_owned()), ..self.clone() }
+    }
+
+    /// The address of the site.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.address, self.base)
+    }
+
+    /// The same client of a site below this path.
+    pub fn below(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
     }
 
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -224,8 +236,8 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<Answer, ureq::Error> {
-        let mut request =
-            Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let url = format!("http://{}{}{path}", self.address, self.base);
+        let mut request = Request::builder().method(method).uri(url);
         if let Some(host) = &self.host {
             request = request.header("host", host);
         }

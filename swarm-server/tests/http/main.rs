@@ -10,6 +10,7 @@
 mod acts;
 mod answer_cache;
 mod backend;
+mod below_a_path;
 mod binary;
 mod blind;
 mod browser;
@@ -69,6 +70,7 @@ mod own_keys;
 mod page_texts;
 mod pages;
 mod paging;
+mod policies;
 mod postgres;
 mod problem_details;
 mod program;

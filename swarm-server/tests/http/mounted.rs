@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
 use serde_json::json;
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_core::store::async_trait;
-use swarm_http::{AdminTokens, HostTable, Operator, Operators, Role, Site, TenantConfig};
+use swarm_http::{
+    AdminTokens, HostTable, Operator, OperatorRequest, Operators, Role, SignOnUnavailable, Site,
+    TenantConfig,
+};
 use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
 use warp::Filter as _;
@@ -82,8 +84,16 @@ struct Gateway;
 
 #[async_trait]
 impl Operators for Gateway {
-    async fn admit(&self, headers: &HeaderMap) -> Option<Operator> {
-        Some(Actor::operator(headers.get("x-user")?.to_str().ok()?).ok()?.into())
+    async fn admit(
+        &self,
+        request: &OperatorRequest<'_>,
+    ) -> Result<Option<Operator>, SignOnUnavailable> {
+        let name = request.headers.get("x-user").and_then(|name| name.to_str().ok());
+        Ok(name.and_then(|name| Actor::operator(name).ok()).map(Operator::from))
+    }
+
+    async fn with_token(&self, _: &AdminTokenHash) -> Result<Option<Operator>, SignOnUnavailable> {
+        Ok(None)
     }
 }
 
@@ -97,6 +107,7 @@ fn operators_can_be_admitted_by_another_credential() {
         |headers: &[(&str, &str)]| client.post("/api/swarm/admin/subjects", headers, &subject);
     put(&[("x-admin-token", ADMIN)]).refused(401, "admin token required");
     put(&[("x-user", "schedule")]).refused(401, "admin token required");
+    put(&[("x-user", "ada"), ("x-admin-token", ADMIN)]).refused(401, "admin token required");
     put(&[("x-user", "ada")]).expect(201);
 }
 

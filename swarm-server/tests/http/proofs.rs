@@ -19,6 +19,61 @@ use crate::program::{Program, refusal};
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
 
+/// It stays the same until something is published, and so does the feed.
+#[test]
+fn feed_has_the_checkpoint_of_what_is_published() {
+    let program = Program::start(&["serve", "--store=memory"], TOKEN);
+    let client = &program.client;
+    let ada = desk(client);
+    let checkpoint = |feed: &str| {
+        let note = feed.split_once("<tlog:checkpoint>")?.1.split_once("</tlog:checkpoint>")?.0;
+        Some(Note::parse(note).unwrap())
+    };
+    let size = |note: &Note| Checkpoint::parse(note.text()).unwrap().size;
+    let feed = || client.get("/feed.xml").expect(200);
+    assert_eq!(checkpoint(&feed().text), None, "nothing is published");
+    let publish = |session: u64| {
+        for state in ["aggregated", "published"] {
+            let path = format!("/sessions/{session}/state");
+            client.operate(&path, &json!({ "state": state })).expect(200);
+        }
+        let entries = client.get("/api/swarm/log").expect(200).json();
+        entries["entries"].as_array().unwrap().len() as u64
+    };
+    client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+    let published = publish(1);
+    let covers = |entry: u64| checkpoint(&feed().text).is_some_and(|note| size(&note) >= entry);
+    wait_until("the checkpoint has the session", || covers(published));
+    let kept = feed();
+    let manifest = client.get("/.well-known/swarm.json").expect(200).json();
+    let key = manifest["logKey"].as_str().unwrap();
+    let note = checkpoint(&kept.text).unwrap();
+    assert!(note.is_signed_by(&VerifierKey::parse(key).unwrap()));
+    assert!(kept.text.contains(r#"xmlns:tlog="https://c2sp.org/tlog-checkpoint""#));
+
+    let next = client.convene("2026-11-22", "aurora");
+    let draft = ada.draft("2026-11-22", "aurora");
+    let id = client.submit(&ada, draft).expect(201).json()["recommendationId"].clone();
+    let proof = format!("/api/swarm/takes/{id}/proof");
+    wait_until("another checkpoint is signed", || client.get(&proof).status == 200);
+    let etag = kept.header("etag").unwrap();
+    let again = client.send("GET", "/feed.xml", &[("if-none-match", etag)], b"");
+    assert_eq!(again.status, 304);
+
+    // It is a file with a checkpoint.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("feed.xml");
+    fs::write(&file, &kept.text).unwrap();
+    let url = format!("http://{}", client.address);
+    let latest = format!("{url}/swarm/log/checkpoint");
+    let arguments = ["verify", file.to_str().unwrap(), &latest, &url, "--key", key];
+    let output = crate::program::swarm(&arguments, &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+
+    let published = publish(next);
+    wait_until("the checkpoint has the next session", || covers(published));
+}
+
 #[test]
 fn takes_are_proved_by_the_checkpoint_and_its_tiles() {
     let program = Program::start(&["serve", "--store=memory"], TOKEN);

@@ -83,7 +83,14 @@ fn acceptance_and_refusal_of_a_take_are_signed() {
         assert!(input.starts_with(&components), "{input}");
         assert!(input.ends_with(r#";keyid="localhost/swarm/log/default""#), "{input}");
     }
+    // The number of the entry comes without a receipt too, and a refusal has none.
+    let next = signed_text(&ada.key.sign(ada.draft(DAY, "aurora")));
+    let filed = client.post(SUBMIT, &headers[..1], &next).expect(201);
+    let entry: u64 = filed.header("swarm-entry").unwrap().parse().unwrap();
+    let log = client.get(&format!("/api/swarm/log?after={}", entry - 1)).expect(200).json();
+    assert_eq!(log["entries"][0]["id"], filed.json()["recommendationId"]);
     let unsigned = client.post(SUBMIT, &headers[..1], &take).expect(409);
+    assert_eq!(unsigned.header("swarm-entry"), None);
     for name in ["signature", "signature-input", "content-digest", "swarm-request-digest"] {
         assert_eq!(unsigned.header(name), None);
     }

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use swarm_core::domain::Timestamp;
+use swarm_core::domain::{Actor, LogBefore, LogEntry, LogLine, Operation, Seq, Timestamp};
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
+use swarm_core::proof::succession::Succession;
 use swarm_core::proof::tile::{entries_tile, hashes_tile, read_entries_tile};
 use swarm_core::proof::tree::{GrowingTree, TreeHash};
 use swarm_redis_testing::wait_until;
@@ -357,6 +358,51 @@ fn acts_of_a_server_that_change_what_counts_are_notable() {
     assert_eq!(notable, 8, "{said}");
 }
 
+/// What a look reads and writes does not grow with the sessions that are over.
+#[test]
+fn sessions_that_are_over_are_kept_apart() {
+    let (program, _) = desk();
+    let client = &program.client;
+    let grace = Author::join(client, "Linus");
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    let log = Log::of(&program);
+    let (watcher, url) = (Watcher::new(&log), format!("http://{}", client.address));
+    watcher.expects(&url, 0, "holds: ");
+    let kept = || -> Vec<String> {
+        let files = fs::read_dir(watcher.state().join("sessions/000")).unwrap();
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let state = || fs::read_to_string(watcher.state().join("state.json")).unwrap();
+    let first = format!("1-{}.json", log.entries.len());
+    assert_eq!(kept(), [first.as_str()]);
+    assert!(!state().contains("revisions"), "{}", state());
+    let before = (state(), fs::read(watcher.state().join("sessions/000").join(&first)).unwrap());
+
+    // A first take after the aggregation, and an act.
+    client.submit(&grace, grace.draft(DAY, "aurora")).expect(201);
+    client.operate("/sessions/1/state", &json!({ "state": "published" })).expect(200);
+    let log = Log::of(&program);
+    watcher.expects(&url, 0, "session 1: state published");
+    assert_eq!(kept(), [format!("1-{}.json", log.entries.len())]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut forged = log.clone();
+    let mut again = log.last(&[("kind", "take")]);
+    again["id"] = json!(4);
+    next_version_of(&mut again, 3);
+    forged.forge(&again, None);
+    watcher.expects(&forged.serve(folder.path()), 1, "is revision 1, the one before was 1");
+
+    // A run that ended between the two: the sessions are new, the state is not.
+    fs::write(watcher.state().join("state.json"), before.0).unwrap();
+    fs::write(watcher.state().join("sessions/000").join(&first), before.1).unwrap();
+    watcher.expects(&url, 0, "session 1: state published");
+    for file in kept() {
+        fs::remove_file(watcher.state().join("sessions/000").join(file)).unwrap();
+    }
+    watcher.expects(&url, 0, "0 of them new");
+    watcher.expects(&forged.serve(folder.path()), 1, "what is kept of session 1 is damaged");
+}
+
 #[test]
 fn fork_is_kept_as_evidence_and_found_again() {
     let (program, _) = desk();
@@ -386,6 +432,181 @@ fn fork_is_kept_as_evidence_and_found_again() {
     watcher.expects(&log.serve(folder.path()), 2, "evidence that an earlier run kept is damaged");
     fs::remove_dir_all(&evidence).unwrap();
     watcher.expects(&log.serve(folder.path()), 0, "holds: ");
+}
+
+/// A server whose store was restored from a backup, and accepted by an operator.
+#[test]
+fn watcher_goes_on_with_the_log_after_one_that_an_accepted_store_ended() {
+    let (program, ada) = desk();
+    let seen = Log::of(&program);
+    let (watcher, early) = (Watcher::new(&seen), Watcher::new(&seen));
+    let folder = std::sync::Arc::clone(&program.folder);
+    let url = format!("http://{}", program.client.address);
+    let named = format!("{url}/swarm/log/default");
+    assert_eq!(early.look(&named, &["--mirror"]).0, Some(0));
+    program.stop("TERM");
+    let backup = fs::read(folder.path().join("swarm.db")).unwrap();
+    let start = || Program::start_in(std::sync::Arc::clone(&folder), &["serve"], TOKEN);
+    let program = start();
+    let url = || format!("http://{}", program.client.address);
+    for _ in 0..2 {
+        program.client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+    }
+    let whole = Log::of(&program);
+    assert_eq!(watcher.look(&url(), &["--mirror"]).0, Some(0));
+    program.client.get("/swarm/log/default/succession").expect(404);
+    program.stop("TERM");
+
+    fs::write(folder.path().join("swarm.db"), backup).unwrap();
+    let program = start();
+    let client = &program.client;
+    let (url, named) = (
+        format!("http://{}", client.address),
+        format!("http://{}/swarm/log/default", client.address),
+    );
+    // Until the store is accepted, the log is the one that is served.
+    client.get("/readyz").expect(503);
+    client.operate("/accept", &json!({ "what": "store" })).expect(200);
+    client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+    let next = Log::of(&program);
+    let last = client.get("/swarm/log/default/checkpoint").expect(200).text;
+    assert_eq!(last, whole.note().to_string(), "the last checkpoint stays served");
+    let succession = client.get("/swarm/log/default/succession").expect(200).text;
+    let text = format!("swarm log succession v1\n{}{}\n", whole.note().text(), next.key());
+    assert_eq!(Note::parse(&succession).unwrap().text(), text);
+    client.get("/swarm/log/default/2/succession").expect(404);
+    client.get("/swarm/log/default/2/checkpoint").expect(200);
+
+    let kept = next.entries.len() - 2;
+    let (size, lost) = (whole.entries.len(), whole.entries.len() - kept);
+    let began = format!(
+        "ended with {size} entries, and {} goes on: operator \"operator\" accepted a store that went back, by entry {}",
+        next.key(),
+        kept + 1
+    );
+    for (watcher, url, effect) in [
+        (&watcher, &url, format!("; {lost} of them are lost; that the first {kept} entries")),
+        (&early, &named, format!("; {lost} of them are lost, none of those that were seen")),
+    ] {
+        let (status, said) = watcher.look(url, &["--mirror"]);
+        assert_eq!(status, Some(0), "{said}");
+        let line = said.lines().find(|line| line.contains(&began)).expect(&said);
+        assert!(line.starts_with("notable: ") && line.contains(&effect), "{line}");
+        assert!(said.contains("/2 continues to "), "{said}");
+        assert_eq!(said.matches("act: ").count(), 0, "what an earlier look has shown: {said}");
+        // The key of the first run stays on the command line, and the log that is watched is the new one.
+        let (status, said) = watcher.look(url, &["--mirror"]);
+        assert!(status == Some(0) && said.contains("0 of them new"), "{said}");
+        assert!(!said.contains("goes on"), "{said}");
+        let ended = watcher.state().join("ended-1");
+        assert!(ended.join("mirror/checkpoint").is_file() && ended.join("state.json").is_file());
+        let mirror = watcher.state().join("mirror");
+        let note = fs::read_to_string(mirror.join("checkpoint")).unwrap();
+        assert_eq!(note, next.note().to_string());
+    }
+    // What the server keeps of the log that ended outlives the next checkpoints and starts.
+    client.convene(DAY, "gold");
+    Log::of(&program);
+    program.stop("TERM");
+    let program = start();
+    let served = program.client.get("/swarm/log/default/succession").expect(200).text;
+    assert_eq!(served, succession);
+    let late = Watcher::new(&seen);
+    late.expects(&seen.serve(&folder.path().join("seen")), 0, "holds: ");
+    let url = format!("http://{}", program.client.address);
+    late.expects(&url, 0, "goes on: operator \"operator\" accepted a store");
+}
+
+/// Another log is served, in the place of the one that was watched.
+#[test]
+fn log_without_the_succession_of_the_one_before_ends_the_watch() {
+    let (program, _) = desk();
+    let seen = Log::of(&program);
+    let (watcher, folder) = (Watcher::new(&seen), tempfile::tempdir().unwrap());
+    let served = folder.path().join("log");
+    watcher.expects(&seen.serve(&served), 0, "holds: ");
+    let origin = seen.signer.verifier().name().to_owned();
+    let signer = NoteSigner::new(&format!("{origin}/2"), KeyKind::Ed25519, &[7; 32]).unwrap();
+    let mut next = Log { signer: signer.into(), entries: seen.entries.clone() };
+    next.entries.truncate(seen.entries.len() - 1);
+    let last = Checkpoint::parse(seen.note().text()).unwrap();
+    let without = next.clone();
+    let accept = |log: &mut Log| {
+        let before = LogBefore {
+            origin: Some(origin.clone()),
+            size: Seq(last.size),
+            root: Some(last.root.to_string()),
+        };
+        let by = Actor::operator("eve").unwrap();
+        let entry = LogEntry::Operation(Operation::StoreAccepted { by, log: 2, before });
+        let seq = Seq(log.entries.len() as u64 + 1);
+        let at = Timestamp::EPOCH.plus_millis(now_millis());
+        log.entries.push(LogLine { seq, at, entry }.text());
+    };
+    accept(&mut next);
+
+    let url = next.serve(&served);
+    watcher.expects(&url, 1, "another log: it is called");
+    let place = |name: &str| served.join("default").join(name);
+    let put = |note: &Note| {
+        fs::create_dir_all(served.join("default")).unwrap();
+        fs::write(place("succession"), note.to_string()).unwrap();
+        fs::write(place("checkpoint"), seen.note().to_string()).unwrap();
+    };
+    let succession = |last: &Checkpoint, by: &NoteSigner| {
+        let successor = next.signer.verifier().clone();
+        Succession { last: last.clone(), successor }.sign(by)
+    };
+    let before = fs::read(watcher.state().join("state.json")).unwrap();
+    let impostor = NoteSigner::new(&origin, KeyKind::Ed25519, &[9; 32]).unwrap();
+    put(&succession(&last, &impostor));
+    watcher.expects(&url, 1, "is not signed by the key");
+    put(&succession(&last, &next.signer));
+    watcher.expects(&url, 1, "is not signed by the key");
+    // Of another log, signed by the right key.
+    put(&succession(
+        &Checkpoint { origin: "other.example/log".into(), ..last.clone() },
+        &seen.signer,
+    ));
+    watcher.expects(&url, 1, "is the one of");
+    // It names another end than the last checkpoint.
+    put(&succession(&Checkpoint { size: 1, ..last.clone() }, &seen.signer));
+    watcher.expects(&url, 1, "is not the one that its succession names");
+    // Nothing in the new log says that the store was accepted.
+    without.serve(&served);
+    put(&succession(&last, &seen.signer));
+    watcher.expects(&url, 1, "says that a store was accepted");
+    assert_eq!(fs::read(watcher.state().join("state.json")).unwrap(), before);
+
+    // A store that was edited, and one with which nothing was wrong.
+    let (mut edited, mut whole) = (without.clone(), without);
+    edited.entries.clone_from(&seen.entries);
+    let convened = edited.entries.iter_mut().find(|text| text.contains("\"convened\"")).unwrap();
+    *convened = convened.replace("\"quorum\":null", "\"quorum\":7");
+    whole.entries.clone_from(&seen.entries);
+    let size = seen.entries.len();
+    for (mut log, effect) in [
+        (edited, format!("; the first {size} entries of the new log are others")),
+        (whole, "; all that was signed of it is in the new log".to_owned()),
+        (next.clone(), "; 1 of them is lost; that the first".to_owned()),
+    ] {
+        if log.entries.len() == size && !log.entries.iter().any(|it| it.contains("accepted")) {
+            accept(&mut log);
+        }
+        let another = Watcher::new(&seen);
+        another.expects(&seen.serve(&served), 0, "holds: ");
+        log.serve(&served);
+        put(&succession(&last, &seen.signer));
+        let (status, said) = another.look(&url, &[]);
+        let line = said.lines().find(|line| line.contains(&effect));
+        assert!(status == Some(0) && line.is_some_and(|it| it.starts_with("notable: ")), "{said}");
+    }
+
+    next.serve(&served);
+    put(&succession(&last, &seen.signer));
+    watcher.expects(&url, 0, "notable: ");
+    // The log before, again.
+    watcher.expects(&seen.serve(&served), 1, "another log: it is called");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use swarm_core::audit::{Bundle, Evidence, Verdict, audit};
-use swarm_core::json::Json;
+use swarm_core::json::RawJson;
 
 use crate::backend::{Backend, on_every_store};
 use crate::console::visitor::Visitor;
@@ -200,7 +200,7 @@ fn texts_are_withheld_from_every_public_read(backend: &Backend) {
 /// Verifies the bundle: nothing fails, and as many takes are said to be withheld.
 fn verified(client: &Client, withheld: usize) {
     let bundle = client.get("/api/swarm/sessions/1/bundle").expect(200).text;
-    let bundle = Bundle::read(Json::read(bundle.as_bytes()).unwrap().into_object()).unwrap();
+    let bundle = Bundle::read(RawJson::read(bundle.as_bytes()).unwrap()).unwrap();
     let findings = audit(&bundle, &Evidence::default());
     let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
     assert!(findings.iter().all(|it| it.verdict != Verdict::Fails), "{lines:#?}");

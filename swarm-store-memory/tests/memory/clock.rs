@@ -26,7 +26,7 @@ async fn deadline_is_inclusive_to_the_millisecond() {
         let filing = judged(&tenant.facts(&ada, &submission).await, &submission);
         clock.advance(late);
         match tenant.file(&filing).await {
-            Filed::Filed(take) => assert_eq!((take.filed_at, late), (deadline(), 0)),
+            Filed::Filed(take, _) => assert_eq!((take.filed_at, late), (deadline(), 0)),
             outcome => assert_eq!((outcome, late), (Filed::Late, 1)),
         }
     }

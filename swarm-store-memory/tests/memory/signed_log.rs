@@ -14,6 +14,7 @@ use swarm_core::json::{Json, Object};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::log_line;
+use swarm_core::proof::succession::Succession;
 use swarm_core::proof::tile::{TilePath, read_entries_tile, read_hashes_tile};
 use swarm_core::proof::tree::{GrowingTree, TreeHash, verify_consistency};
 use swarm_core::service::signed_log::{
@@ -215,6 +216,47 @@ async fn fresh_server_notices_a_store_that_went_back() {
     assert_eq!(before.origin.as_deref(), Some(ORIGIN));
     assert_eq!(before.root, Some(lost.root.to_string()));
     write(&tenant(&store), 1).await;
+}
+
+/// The key of a log signs which log comes after it, if that key signed its last checkpoint: whoever edits the store has
+/// nothing signed that the server did not sign before.
+#[tokio::test]
+async fn log_that_ended_names_the_one_after_it() {
+    for is_forged in [false, true] {
+        let (store, memory) = (MemoryStore::new(), Memory::default());
+        write(&tenant(&store), 5).await;
+        let backup = store.copy();
+        write(&tenant(&store), 5).await;
+        let first = remembering(&store, &memory);
+        let lost = signed(&first).await;
+        let note = first.checkpoint().await.unwrap().unwrap().note;
+        store.restore(&backup);
+        let store = store.opened_again();
+        let log = remembering(&store, &memory);
+        assert_eq!(log.sign().await.unwrap(), Signing::WentBack);
+        log.accept_store(&Actor::OPERATOR).await.unwrap();
+        if is_forged {
+            let root = TreeHash::leaf(b"another");
+            let last = LastSigned { log: 1, size: Seq(lost.size), root };
+            memory.remember(ORIGIN, &last).unwrap();
+        }
+        signed(&log).await;
+        write(&tenant(&store), 1).await;
+        signed(&log).await;
+        let served = log.checkpoint().await.unwrap().unwrap();
+        let ended = served.ended(ORIGIN);
+        if is_forged {
+            assert_eq!(ended, None);
+            continue;
+        }
+        let ended = ended.unwrap();
+        assert_eq!(ended.last, note);
+        let succession = Succession::parse(ended.succession.text()).unwrap();
+        assert_eq!(succession, Succession { last: lost, successor: served.key.clone() });
+        assert!(ended.succession.is_signed_by(first.key(1).unwrap().verifier()));
+        assert!(Checkpoint::parse(ended.succession.text()).is_err(), "it is no checkpoint");
+        assert_eq!(served.ended(&served.checkpoint.origin), None);
+    }
 }
 
 #[tokio::test]

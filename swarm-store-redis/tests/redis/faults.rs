@@ -55,7 +55,7 @@ async fn calls_succeed_after_the_server_restarts() {
     let session = store.convene(&draft("subject")).await.unwrap();
     for round in 0..2 {
         let acknowledged = judged(&*store, &author, &session, &format!("{round} up")).await;
-        assert!(matches!(store.file(&acknowledged).await.unwrap(), Filed::Filed(_)));
+        assert!(matches!(store.file(&acknowledged).await.unwrap(), Filed::Filed(..)));
         let filing = judged(&*store, &author, &session, &format!("{round} down")).await;
         server.stop();
         for _ in 0..3 {
@@ -64,7 +64,7 @@ async fn calls_succeed_after_the_server_restarts() {
         }
         server.resume();
         recovered(&*store).await;
-        assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+        assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
     }
     let filed = nonces(&*store, &session).await;
     assert_eq!(filed, ["0 up", "0 down", "1 up", "1 down"]);
@@ -80,7 +80,7 @@ async fn calls_to_a_stalled_server_time_out() {
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
     server.signal("CONT");
     recovered(&*store).await;
-    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
     assert_eq!(nonces(&*store, &session).await, ["nonce"]);
 }
 
@@ -95,7 +95,7 @@ async fn silent_connection_is_replaced() {
     let filing = judged(&*store, &author, &session, "nonce").await;
     proxy.mute();
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
-    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
     assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
 }
 
@@ -122,7 +122,7 @@ async fn connection_to_a_demoted_primary_is_replaced() {
         old.replicate_from(new.port);
         proxy.forward_to(new.port);
         for filing in &filings {
-            assert!(matches!(store.file(filing).await.unwrap(), Filed::Filed(_)));
+            assert!(matches!(store.file(filing).await.unwrap(), Filed::Filed(..)));
         }
         let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
         assert_eq!(nonces(&*direct, &session).await.len(), filings.len());
@@ -139,7 +139,7 @@ async fn filing_takes_effect_at_most_once() {
     let session = direct.convene(&draft("subject")).await.unwrap();
     let warm = joined(&*direct, "warm").await;
     let warm = judged(&*direct, &warm, &session, "warm").await;
-    assert!(matches!(lossy.file(&warm).await.unwrap(), Filed::Filed(_)));
+    assert!(matches!(lossy.file(&warm).await.unwrap(), Filed::Filed(..)));
 
     for number in 0..FILINGS {
         let nonce = format!("nonce {number}");
@@ -151,13 +151,13 @@ async fn filing_takes_effect_at_most_once() {
         let outcome = timeout(BOUND, lossy.file(&filing)).await.unwrap();
         let filed = nonces(&*direct, &session).await.iter().filter(|it| **it == nonce).count();
         match outcome {
-            Ok(Filed::Filed(_)) => assert_eq!((filed, calls + answers < 2), (1, true)),
+            Ok(Filed::Filed(..)) => assert_eq!((filed, calls + answers < 2), (1, true)),
             Err(_) => assert_eq!((filed, calls + answers), (usize::from(answers > 0), 2)),
             Ok(other) => panic!("{other:?} after losing {calls} calls and {answers} answers"),
         }
         // After an error the same filing may be sent again.
         recovered(&*lossy).await;
-        assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(_)));
+        assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(..)));
     }
     assert_eq!(nonces(&*direct, &session).await.len(), 1 + FILINGS);
 }
@@ -241,7 +241,7 @@ async fn commits_write_nothing_when_the_server_is_out_of_memory() {
     assert_eq!(store.members(&MemberQuery::in_states(&MemberState::ALL)).await.unwrap().len(), 1);
     assert_eq!(store.messages(&MessageQuery::ALL).await.unwrap(), []);
     assert_eq!(store.documents(Collection::Memos, None).await.unwrap(), []);
-    let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };
+    let Filed::Filed(take, _) = store.file(&filing).await.unwrap() else { panic!("not filed") };
     assert_eq!(take.id, TakeId(1));
     assert_eq!(store.convene(&draft("other")).await.unwrap().id, SessionId(2));
 }
@@ -256,7 +256,7 @@ async fn one_of_racing_filings_through_two_stores_wins() {
         filings.push(judged(&*other, &author, &session, &racer.to_string()).await);
     }
     let outcomes = race([one.clone(), other], filings).await;
-    let won = outcomes.iter().filter(|outcome| matches!(outcome, Filed::Filed(_))).count();
+    let won = outcomes.iter().filter(|outcome| matches!(outcome, Filed::Filed(..))).count();
     let lost = outcomes.iter().filter(|outcome| **outcome == Filed::RevisionTaken).count();
     assert_eq!((won, lost), (1, 63));
     assert_eq!(takes_of(&*one, session.id).await.unwrap().len(), 1);
@@ -272,7 +272,7 @@ async fn filings_of_many_members_through_two_stores_all_succeed() {
         filings.push(judged(&*other, &author, &session, "nonce").await);
     }
     let outcomes = race([one.clone(), other], filings).await;
-    assert!(outcomes.iter().all(|outcome| matches!(outcome, Filed::Filed(_))));
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Filed::Filed(..))));
     let ids: Vec<u64> =
         takes_of(&*one, session.id).await.unwrap().iter().map(|take| take.id.0).collect();
     assert_eq!(ids, (1..=64).collect::<Vec<_>>());

@@ -55,7 +55,7 @@ async fn first_of_two_waiting_takes_of_a_member_wins() {
     let calls = desk.held(filings).await;
     let mut outcomes = Vec::new();
     for call in calls {
-        outcomes.push(matches!(call.await.unwrap().unwrap(), Filed::Filed(_)));
+        outcomes.push(matches!(call.await.unwrap().unwrap(), Filed::Filed(..)));
     }
     assert_eq!(outcomes, [true, true, true, false]);
     assert_eq!(nonces(&*desk.store, &desk.session).await, ["1", "2", "3"]);
@@ -97,12 +97,12 @@ async fn each_take_of_a_batch_gets_its_own_outcome() {
     let third = desk.store.convene(&draft("third")).await.unwrap();
     for (author, session, nonce) in [(6, &third, "nonce"), (8, &desk.session, "earlier")] {
         let earlier = judged(&*desk.store, &desk.authors[author], session, nonce).await;
-        assert!(matches!(desk.store.file(&earlier).await.unwrap(), Filed::Filed(_)));
+        assert!(matches!(desk.store.file(&earlier).await.unwrap(), Filed::Filed(..)));
     }
     let calls = desk.held(filings).await;
     for (place, call) in calls.into_iter().enumerate() {
         match call.await.unwrap().unwrap() {
-            Filed::Filed(take) => {
+            Filed::Filed(take, _) => {
                 let on_file = desk.store.take(take.id).await.unwrap().unwrap();
                 assert_eq!(on_file.take.draft().member_id, desk.authors[place].id);
                 assert!([0, 2, 4, 10].contains(&place), "{place}");
@@ -151,9 +151,9 @@ async fn batch_does_not_depend_on_its_first_caller_being_polled() {
     }
     for filing in &filings[1..] {
         let filed = timeout(Duration::from_secs(1), desk.store.file(filing)).await.unwrap();
-        assert!(matches!(filed.unwrap(), Filed::Filed(_)));
+        assert!(matches!(filed.unwrap(), Filed::Filed(..)));
     }
-    assert!(matches!(first.await.unwrap(), Filed::Filed(_)));
+    assert!(matches!(first.await.unwrap(), Filed::Filed(..)));
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn cancelled_callers_do_not_fail_the_batch() {
         let on_file = nonces(&*desk.store, &desk.session).await.len();
         assert!((filed.len()..=40).contains(&on_file), "{leaving:?}: {on_file}");
         let again = judged(&*desk.store, &desk.authors[0], &desk.session, "again").await;
-        assert!(matches!(desk.store.file(&again).await.unwrap(), Filed::Filed(_)), "{leaving:?}");
+        assert!(matches!(desk.store.file(&again).await.unwrap(), Filed::Filed(..)), "{leaving:?}");
     }
 }
 
@@ -344,7 +344,7 @@ impl Desk {
     async fn filed(&self, calls: Vec<Call>) -> Vec<TakeId> {
         let mut ids = Vec::new();
         for call in calls {
-            let Filed::Filed(take) = call.await.unwrap().unwrap() else { panic!("not filed") };
+            let Filed::Filed(take, _) = call.await.unwrap().unwrap() else { panic!("not filed") };
             ids.push(take.id);
         }
         ids

@@ -92,7 +92,7 @@ pub async fn resent_attempt_is_answered_while_the_clock_is_far_behind(
     let take = filed(tenant.file(&filing).await);
     set(earliest().plus_millis(-1));
     let resent = tenant.store().file(&filing).await.map_err(|error| error.kind());
-    expect_eq!(resent, Ok(Filed::Filed(take)));
+    expect_eq!(resent, Ok(Filed::Filed(take, None)));
 }
 
 /// An operator accepts a clock that is a day behind. Later commits have its time.

@@ -64,7 +64,12 @@ pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
 pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
-    let take = tenant.filed(&tenant.author("ada").await, &session, "nonce").await;
+    let author = tenant.author("ada").await;
+    let filing = tenant.judged(&author, &author.submission(&session, "nonce")).await;
+    let filed = tenant.file(&filing).await;
+    let Filed::Filed(take, Some(Seq(2))) = filed else {
+        panic!("expected: a take with entry 2; actual: {filed:?}")
+    };
     let memo = tenant.put_document(Collection::Memos, &document(None, "memo")).await;
     let Put::Created(memo) = memo else { panic!("expected: a new document; actual: {memo:?}") };
     let times: Vec<_> = tenant.log(START, MANY).await.iter().map(|row| row.at).collect();

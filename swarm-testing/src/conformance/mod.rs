@@ -292,6 +292,7 @@ macro_rules! conformance_cases {
                 tenants_share_nothing
                 records_are_invisible_to_other_tenants
                 tenant_opened_twice_is_the_same
+                dry_run_is_judged_and_writes_nothing
                 tenant_opened_concurrently_is_the_same
                 members_are_isolated_by_tenant
                 member_saves_are_isolated_by_tenant

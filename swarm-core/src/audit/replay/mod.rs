@@ -4,6 +4,7 @@
 //! It reads the fields that the rules need, and ignores others, so that entries of a later version are judged by the rules
 //! that this version knows. After a fault it goes on with what the entry says, so that one fault does not hide the next.
 
+mod archive;
 mod found;
 mod members;
 mod sessions;
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::json::{Json, Object, printable};
 use crate::domain::{Invalid, LogLine, Seq, Timestamp};
+pub(super) use archive::Archive;
+pub use archive::SessionAside;
 pub(super) use found::Found;
 pub use found::Remark;
 use found::{Place, is_text, shown};
@@ -30,7 +33,13 @@ pub(super) struct Replay {
 
 impl Replay {
     /// Reads the entry with this number, and returns its time; `None` if it has none.
-    pub(super) fn read(&mut self, seq: Seq, text: &str, found: &mut Found) -> Option<Timestamp> {
+    pub(super) fn read(
+        &mut self,
+        seq: Seq,
+        text: &str,
+        archive: &mut Archive,
+        found: &mut Found,
+    ) -> Option<Timestamp> {
         let unreadable = |found: &mut Found| {
             found.faults.push(format!("entry {seq} cannot be read"));
             None
@@ -56,11 +65,16 @@ impl Replay {
         if kind != "opening" {
             self.sessions.check_opening(place, found);
         }
-        if let Err(error) = self.entry(place, &kind, fields, text, found) {
+        if let Err(error) = self.entry(place, &kind, (fields, text), archive, found) {
             let (kind, error) = (printable(&kind), printable(&error.to_string()));
             found.fault(place, &format!("is not an entry of the kind {kind}: {error}"));
         }
         Some(at)
+    }
+
+    /// Puts the sessions that are over aside, at this size of the log.
+    pub(super) fn put_aside(&mut self, size: u64) -> Vec<SessionAside> {
+        self.sessions.put_aside(size)
     }
 
     /// The time of the last entry.
@@ -79,13 +93,13 @@ impl Replay {
         &mut self,
         place: Place,
         kind: &str,
-        fields: Object,
-        text: &str,
+        (fields, text): (Object, &str),
+        archive: &mut Archive,
         found: &mut Found,
     ) -> Result<(), Invalid> {
         match kind {
-            "session" => self.sessions.act(place, fields, found),
-            "take" => self.sessions.take(place, fields, &self.members, found),
+            "session" => self.sessions.act(place, fields, archive, found),
+            "take" => self.sessions.take(place, fields, &self.members, archive, found),
             "opening" => self.sessions.opening(place, fields, found),
             "member" => self.members.read(place, fields, &self.sessions, found),
             "operation" => {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::{Archive, SessionAside};
 use super::found::{Found, Place, or_none, takes_on_file};
+use crate::audit::steps::{QUESTION, Step, changed_fields, step_faults};
 use crate::domain::json::{Json, Object, printable, printable_json, write};
 use crate::domain::{Invalid, SessionState, Timestamp};
 use crate::rules::takes_may_come;
@@ -14,6 +16,9 @@ use crate::rules::takes_may_come;
 #[serde(rename_all = "camelCase")]
 pub(super) struct Sessions {
     pub(super) by_id: BTreeMap<u64, SessionReplay>,
+    /// The sessions that are over and were put aside, with the size that the log then had.
+    #[serde(default)]
+    aside: BTreeMap<u64, u64>,
     /// The sessions of each day and subject that were not withdrawn.
     occasions: BTreeMap<String, BTreeSet<u64>>,
     /// The session whose takes are being opened, one entry each.
@@ -65,6 +70,16 @@ struct Act {
     after: SessionReplay,
     record: Object,
     excuse: Option<(String, bool)>,
+}
+
+impl SessionReplay {
+    fn record(&self) -> Object {
+        Json::read(self.record.as_bytes()).unwrap_or(Json::Null).into_object()
+    }
+
+    fn step<'a>(&self, record: &'a Object) -> Step<'a> {
+        Step { record, state: self.state, deadline: self.deadline }
+    }
 }
 
 impl Act {
@@ -119,9 +134,11 @@ impl Sessions {
         &mut self,
         place: Place,
         fields: Object,
+        archive: &mut Archive,
         found: &mut Found,
     ) -> Result<(), Invalid> {
         let act = Act::read(fields)?;
+        self.recall(act.id, archive, found);
         let before = self.by_id.remove(&act.id);
         match &before {
             None if act.act != "convened" => {
@@ -144,12 +161,13 @@ impl Sessions {
             found.fault(place, &act.line(&what));
         }
         match &before {
-            None => self.convened(place, &act, found),
+            None => self.convened(place, &act, archive, found),
             Some(before) => {
-                for fault in step_faults(before, &act, place) {
+                let record = before.record();
+                for fault in faults_of(before, &record, &act, place) {
                     found.fault(place, &act.line(&fault));
                 }
-                let (is_notable, what) = described(before, &act, place);
+                let (is_notable, what) = described(before, &record, &act, place);
                 found.remark(is_notable, place, &act.line(&what));
             }
         }
@@ -157,9 +175,10 @@ impl Sessions {
         Ok(())
     }
 
-    fn convened(&self, place: Place, act: &Act, found: &mut Found) {
-        let others = self.occasions.get(&occasion(&act.record));
-        let others = others.into_iter().flatten().map(|id| {
+    fn convened(&mut self, place: Place, act: &Act, archive: &mut Archive, found: &mut Found) {
+        let others = self.occasions.get(&occasion(&act.record)).cloned().unwrap_or_default();
+        others.iter().for_each(|id| self.recall(*id, archive, found));
+        let others = others.iter().map(|id| {
             let takes = self.by_id.get(id).map_or(0, |session| session.filed.takes);
             format!("session {id}, {}", takes_on_file(takes))
         });
@@ -172,6 +191,36 @@ impl Sessions {
             others.join("; ")
         );
         found.remark(true, place, &act.line(&what));
+    }
+
+    /// Takes a session back that was put aside, if it was.
+    pub(super) fn recall(&mut self, id: u64, archive: &mut Archive, found: &mut Found) {
+        let Some(size) = self.aside.get(&id).filter(|_| !self.by_id.contains_key(&id)) else {
+            return;
+        };
+        let kept = archive.read(id, *size).and_then(|text| serde_json::from_str(&text).ok());
+        match kept {
+            Some(session) => drop(self.by_id.insert(id, session)),
+            None => found.faults.push(format!("what is kept of session {id} is damaged")),
+        }
+    }
+
+    /// Puts the sessions that are over aside, at this size of the log. A take can still be filed in one, first ones after an
+    /// aggregation, and acts can come: then it is taken back.
+    pub(super) fn put_aside(&mut self, size: u64) -> Vec<SessionAside> {
+        let opening = self.opening;
+        let over = self.by_id.extract_if(.., |id, session| {
+            let is_over = session.is_withdrawn || session.state >= SessionState::Aggregated;
+            is_over && session.filed.sealed.is_empty() && opening != Some(*id)
+        });
+        let over: Vec<_> = over.collect();
+        let aside = over.into_iter().map(|(id, session)| SessionAside {
+            id,
+            size,
+            before: self.aside.insert(id, size),
+            text: serde_json::to_string(&session).unwrap_or_default(),
+        });
+        aside.collect()
     }
 
     /// The sessions in which a take of the member could still be filed, with its number of takes.
@@ -216,138 +265,60 @@ fn occasion(record: &Object) -> String {
     fields.map(|(_, value)| write(value)).collect::<Vec<_>>().join(" ")
 }
 
-/// The fields of a question.
-const QUESTION: [&str; 3] = ["question", "resolution", "resolvesAt"];
-
 /// Why no outcome may be recorded of a session.
-fn early_outcome(before: &SessionReplay, place: Place) -> Option<String> {
-    let record = Json::read(before.record.as_bytes()).unwrap_or(Json::Null).into_object();
-    let why = if record.has("practice") {
-        "though it is for practice".to_owned()
-    } else if record.has("voided") {
-        "though it is void".to_owned()
+fn early_outcome(before: &SessionReplay, record: &Object, place: Place) -> Option<String> {
+    let why = if is_given(record, "practice") {
+        "though it is for practice"
+    } else if is_given(record, "voided") {
+        "though it is void"
     } else if takes_may_come(before.deadline, place.at) {
-        "before its window was over".to_owned()
-    } else if before.state < SessionState::Aggregated {
-        format!("though it is {}", before.state)
+        "before its window was over"
     } else {
         return None;
     };
     Some(format!("outcome recorded {why}"))
 }
 
-/// Why the act is not a valid step from the session before it.
-fn step_faults(before: &SessionReplay, act: &Act, place: Place) -> Vec<String> {
-    use SessionState::{Aggregated, Collecting, Published, WindowClosed};
-    let mut faults = Vec::new();
-    let (from, to) = (before.state, act.after.state);
-    let mut may_change: Vec<&str> = match &*act.act {
-        "state" => {
-            let is_allowed = match (from, to) {
-                (WindowClosed, Collecting) | (Aggregated, Published) => true,
-                (_, Published) => false,
-                _ => from < to,
-            };
-            if !is_allowed && (from, to) == (Aggregated, Aggregated) {
-                faults.push("aggregated a second time".to_owned());
-            } else if !is_allowed {
-                faults.push(format!("moved from {from} to {to}"));
-            }
-            match to {
-                Aggregated => vec!["state", "snapshotDigest"],
-                Published => vec!["state", "publishedAt"],
-                _ => vec!["state"],
-            }
-        }
-        "deadline" | "quorum" | "question" => {
-            let mut fields = match &*act.act {
-                "quorum" => Vec::new(),
-                _ => QUESTION.to_vec(),
-            };
-            if from < Aggregated {
-                fields.push("quorum");
-            }
-            if act.act == "deadline" {
-                fields.push("windowClosesAt");
-                if (from, to) == (WindowClosed, Collecting) {
-                    fields.push("state");
-                }
-            }
-            fields
-        }
-        "roster" | "excuse" if from < Aggregated => vec!["rosterDigest"],
-        "opened" => vec!["openedAt"],
-        "void" => vec!["voided"],
-        "outcome" => vec!["outcome"],
-        "convened" | "withdrawn" | "brief" | "roster" | "excuse" => Vec::new(),
-        // An act that this version does not know may change what it likes.
-        _ => return faults,
-    };
-    may_change.sort_unstable();
-    let changed = changed_fields(&before.record, &act.record);
-    let asks = changed.iter().any(|field| QUESTION.contains(&&**field));
-    if asks && before.filed.takes > 0 {
-        faults.push(format!("question changed with {}", takes_on_file(before.filed.takes)));
+/// Why the act is not a valid step from the session before it and the takes in it.
+fn faults_of(before: &SessionReplay, record: &Object, act: &Act, place: Place) -> Vec<String> {
+    let after = act.after.step(&act.record);
+    let mut faults = step_faults(before.step(record), &act.act, place.at, after);
+    let changed = changed_fields(record, &act.record);
+    let takes = before.filed.takes;
+    if changed.iter().any(|field| QUESTION.contains(field)) && takes > 0 {
+        faults.push(format!("question changed with {}", takes_on_file(takes)));
     }
     if act.act == "outcome" {
-        faults.extend(early_outcome(before, place));
+        faults.extend(early_outcome(before, record, place));
     }
-    let changed: Vec<_> =
-        changed.iter().filter(|field| may_change.binary_search(&&***field).is_err()).collect();
-    if !changed.is_empty() {
-        let fields = changed.iter().map(|field| printable(field)).collect::<Vec<_>>().join(", ");
-        faults.push(format!("{} also changes {fields}", printable(&act.act)));
-    }
-    if to == Aggregated
-        && act.act == "state"
-        && act.takes.is_some_and(|it| it != before.filed.takes)
-    {
-        let (says, on_file) = (or_none(act.takes), before.filed.takes);
-        faults.push(format!("aggregated over {says} takes, {on_file} are on file"));
+    let aggregates = act.after.state == SessionState::Aggregated && act.act == "state";
+    if aggregates && act.takes.is_some_and(|it| it != takes) {
+        let says = or_none(act.takes);
+        faults.push(format!("aggregated over {says} takes, {takes} are on file"));
     }
     if !before.filed.sealed.is_empty() && !before.is_opened {
-        faults.extend(changed_while_sealed(before, act, place));
+        faults.extend(changed_while_sealed(before, &changed, act, place));
     }
-    if is_given(&before.record, "voided") {
-        faults.push(format!("{} after it was voided", printable(&act.act)));
+    if act.act == "withdrawn" && takes > 0 {
+        faults.push(format!("withdrawn with {}", takes_on_file(takes)));
     }
-    if act.act == "void" && from < Aggregated {
-        faults.push(format!("voided, though it is {from}"));
-    }
-    if act.act == "void" && is_given(&before.record, "practice") {
-        faults.push("voided, though it is for practice".to_owned());
-    }
-    if act.act == "withdrawn" && before.filed.takes > 0 {
-        faults.push(format!("withdrawn with {}", takes_on_file(before.filed.takes)));
-    }
-    if act.act == "opened" {
-        let is_over = from >= Aggregated
-            || (from == WindowClosed
-                && before.deadline.is_some_and(|deadline| place.at > deadline));
-        if !before.is_blind || before.is_opened {
-            faults.push("opened, though it was not sealed".to_owned());
-        } else if !is_over {
-            faults.push("opened before its window was over".to_owned());
-        }
-    }
-    if act.act == "deadline" {
-        if before.is_opened {
-            faults.push("moved the deadline after it was opened".to_owned());
-        }
-        if let (Some(deadline), Some(filed)) = (act.after.deadline, before.filed.last_filed)
-            && filed > deadline
-        {
-            faults.push(format!("moved the deadline to {deadline}, before a take of {filed}"));
-        }
+    if act.act == "deadline"
+        && let (Some(deadline), Some(filed)) = (act.after.deadline, before.filed.last_filed)
+        && filed > deadline
+    {
+        faults.push(format!("moved the deadline to {deadline}, before a take of {filed}"));
     }
     faults
 }
 
 /// What the act changed although takes are sealed: an operator who reads the store knows what it changes.
-fn changed_while_sealed(before: &SessionReplay, act: &Act, place: Place) -> Option<String> {
-    let changed = changed_fields(&before.record, &act.record);
-    let changed = changed.iter().map(String::as_str);
-    let fixed = changed.clone().find(|field| matches!(*field, "quorum" | "rosterDigest"));
+fn changed_while_sealed(
+    before: &SessionReplay,
+    changed: &[&str],
+    act: &Act,
+    place: Place,
+) -> Option<String> {
+    let fixed = changed.iter().find(|field| matches!(**field, "quorum" | "rosterDigest"));
     let is_shortened =
         before.deadline.is_some_and(|old| act.after.deadline.is_none_or(|new| new < old));
     let is_early = before.deadline.is_some_and(|deadline| place.at <= deadline)
@@ -362,22 +333,8 @@ fn changed_while_sealed(before: &SessionReplay, act: &Act, place: Place) -> Opti
     Some(format!("{what} while takes are sealed"))
 }
 
-/// The members of the two records that differ, `null` like an absent one.
-fn changed_fields(before: &str, after: &Object) -> Vec<String> {
-    let before = Json::read(before.as_bytes()).unwrap_or(Json::Null).into_object();
-    let value = |object: &Object, name: &str| {
-        let member = object.members().find(|(field, _)| *field == name);
-        member.map(|(_, value)| value.clone()).filter(|value| *value != Json::Null)
-    };
-    let names: BTreeSet<_> =
-        before.members().chain(after.members()).map(|(name, _)| name).collect();
-    let changed = names.into_iter().filter(|name| value(&before, name) != value(after, name));
-    changed.map(str::to_owned).collect()
-}
-
 /// Whether a record has a field that is not `null`.
-fn is_given(record: &str, name: &str) -> bool {
-    let record = Json::read(record.as_bytes()).unwrap_or(Json::Null).into_object();
+fn is_given(record: &Object, name: &str) -> bool {
     record.members().any(|(field, value)| field == name && *value != Json::Null)
 }
 
@@ -391,9 +348,8 @@ fn field(record: &Object, name: &str) -> String {
 }
 
 /// What the act did, and whether it is notable.
-fn described(before: &SessionReplay, act: &Act, place: Place) -> (bool, String) {
-    let record = Json::read(before.record.as_bytes()).unwrap_or(Json::Null).into_object();
-    let change = |name: &str| (field(&record, name), field(&act.record, name));
+fn described(before: &SessionReplay, record: &Object, act: &Act, place: Place) -> (bool, String) {
+    let change = |name: &str| (field(record, name), field(&act.record, name));
     let on_file = takes_on_file(before.filed.takes);
     let has_takes = before.filed.takes > 0;
     match &*act.act {

@@ -1,5 +1,6 @@
 //! Takes, and the openings of sealed ones.
 
+use super::archive::Archive;
 use super::found::{Found, Place, or_none};
 use super::members::Members;
 use super::sessions::{SessionReplay, Sessions};
@@ -14,6 +15,7 @@ impl Sessions {
         place: Place,
         mut fields: Object,
         members: &Members,
+        archive: &mut Archive,
         found: &mut Found,
     ) -> Result<(), Invalid> {
         let id = fields.id_if_any("id")?.ok_or_else(|| Invalid::missing("id"))?;
@@ -33,6 +35,7 @@ impl Sessions {
         if let Some(fault) = members.fault_of(&member, &key) {
             found.fault(place, &format!("{name}: {fault}"));
         }
+        self.recall(session_id, archive, found);
         let Some(session) = self.by_id.get_mut(&session_id) else {
             found.fault(place, &format!("{name}: no entry convened the session"));
             return Ok(());

@@ -6,6 +6,7 @@ use std::mem::take;
 
 use super::number::{Number, nearest};
 use super::object::{Fields, not_a_list, not_a_number, not_a_string};
+use super::reader::Sink;
 use super::value::Json;
 use crate::domain::Invalid;
 
@@ -43,30 +44,6 @@ impl<'a> Document<'a> {
         Self(Vec::with_capacity(Self::CAPACITY))
     }
 
-    /// The number of values so far.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Begins a value, and returns its index.
-    pub(super) fn begin(&mut self, key: Cow<'a, str>) -> usize {
-        self.0.push(Node { key, value: Value::Null, size: 0 });
-        self.0.len() - 1
-    }
-
-    /// Ends the value at this index.
-    pub(super) fn end(&mut self, place: usize, value: Value<'a>) {
-        let size = self.0.len() - place;
-        if let Some(node) = self.0.get_mut(place) {
-            (node.value, node.size) = (value, size);
-        }
-    }
-
-    /// The keys of the object at this index.
-    pub(super) fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone {
-        keys(self.0.get(place + 1..).unwrap_or_default())
-    }
-
     /// Returns the members of the outermost object; any other value has none.
     pub fn members(&mut self) -> Members<'_, 'a> {
         Members::of(&mut self.0)
@@ -75,6 +52,28 @@ impl<'a> Document<'a> {
     /// Converts it to an owned value.
     pub fn into_json(mut self) -> Json {
         json(&mut self.0)
+    }
+}
+
+impl<'a> Sink<'a> for Document<'a> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn begin(&mut self, key: Cow<'a, str>) -> usize {
+        self.0.push(Node { key, value: Value::Null, size: 0 });
+        self.0.len() - 1
+    }
+
+    fn end(&mut self, place: usize, value: Value<'a>) {
+        let size = self.0.len() - place;
+        if let Some(node) = self.0.get_mut(place) {
+            (node.value, node.size) = (value, size);
+        }
+    }
+
+    fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone {
+        keys(self.0.get(place + 1..).unwrap_or_default())
     }
 }
 

@@ -12,6 +12,7 @@ mod escapes;
 mod number;
 mod object;
 mod printable;
+mod raw;
 mod reader;
 mod value;
 
@@ -24,6 +25,7 @@ pub use error::{ErrorPosition, NotJson};
 pub use number::Number;
 pub use object::Fields;
 pub use printable::{printable, printable_json, printable_lines};
+pub use raw::RawJson;
 pub use value::{Json, Object};
 
 /// Returns the JSON text of `value`, as `JSON.stringify` would write it.
@@ -110,6 +112,32 @@ mod tests {
         assert!(Json::read_bounded(text, 4).is_ok());
         let fault = Json::read_bounded(text, 3).map_err(|fault| fault.position);
         assert_eq!(fault, Err(ErrorPosition::TooManyValues));
+    }
+
+    #[test]
+    fn raw_value_is_the_one_that_is_parsed() {
+        for text in [
+            r#" { "b" : [ 1.50 , true,[],{} ] ,"\u0061":{"c":"\"}]\\"},"d":null,"e":"x,y" } "#,
+            r#"[[1,[2,[3,[4,[5,[6,-1E3]]]]]],"",{"":{"":[null,false]}}]"#,
+            "  12.0  ",
+            "\"a\"",
+            "[]",
+        ] {
+            let (raw, json) = (RawJson::read(text.as_bytes()), Json::read(text.as_bytes()));
+            assert_eq!(raw.clone().map(RawJson::as_str), Ok(text.trim()));
+            assert_eq!(raw.map(RawJson::to_json), json);
+        }
+        for bad in [&b"{\"a\":[{\"b\":1,\"b\":2}]}"[..], b"[1,]", b"[1] 2", b"[1e999]", b""] {
+            assert_eq!(RawJson::read(bad).map(|_| ()), Json::read(bad).map(|_| ()));
+        }
+        let text = br#"[{"a":1},2]"#;
+        assert!(RawJson::read_bounded(text, 4).is_ok());
+        assert!(RawJson::read_bounded(text, 3).is_err());
+        let raw = RawJson::read(br#"{"a":null,"b":[1,{"c":2}],"c":"\u0041"}"#);
+        let member = |name| raw.clone().map(|raw| raw.member(name).map(RawJson::as_str));
+        assert_eq!(member("a"), Ok(None));
+        assert_eq!(member("b"), Ok(Some(r#"[1,{"c":2}]"#)));
+        assert_eq!(member("c"), Ok(Some(r#""\u0041""#)));
     }
 
     #[test]

@@ -30,16 +30,11 @@ impl<'a> Document<'a> {
     /// # Errors
     /// [`NotJson`], like [`read`](Self::read); with [`ErrorPosition::TooManyValues`] when there are more values.
     pub fn read_bounded(bytes: &'a [u8], max_values: usize) -> Result<Self, NotJson> {
-        let text =
-            std::str::from_utf8(bytes).map_err(|error| NotJson::at(bytes, error.valid_up_to()))?;
-        let mut reader = Reader { text, at: 0, fault: None, document: Self::new(), max_values };
-        if reader.value(Cow::default(), MAX_DEPTH).is_ok() && reader.next().is_none() {
-            return Ok(reader.document);
+        let mut reader = Reader::of(bytes, Self::new(), max_values)?;
+        match reader.whole() {
+            Ok(_) => Ok(reader.sink),
+            Err(stopped) => Err(stopped.fault(bytes)),
         }
-        Err(match reader.fault {
-            Some(position) => NotJson { position },
-            None => NotJson::at(bytes, reader.at),
-        })
     }
 }
 
@@ -61,25 +56,81 @@ impl Json {
     }
 }
 
-struct Reader<'a> {
+/// What becomes of the values that are parsed.
+pub(super) trait Sink<'a> {
+    /// The number of values so far.
+    fn len(&self) -> usize;
+
+    /// Begins a value, and returns its place.
+    fn begin(&mut self, key: Cow<'a, str>) -> usize;
+
+    /// Ends the value at this place.
+    fn end(&mut self, place: usize, value: Value<'a>);
+
+    /// Called after the end of an element of a list.
+    fn element(&mut self) {}
+
+    /// The keys of the object at this place, which has not ended.
+    fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone;
+}
+
+pub(super) struct Reader<'a, S> {
     text: &'a str,
     /// The position, in bytes; where reading stopped, that of the fault.
     at: usize,
     /// The fault, if it is none of the text at this position.
     fault: Option<ErrorPosition>,
-    /// The values parsed so far.
-    document: Document<'a>,
+    /// Takes the values that are parsed.
+    sink: S,
     max_values: usize,
 }
 
-impl<'a> Reader<'a> {
+/// Where reading stopped.
+pub(super) struct Stopped {
+    position: Option<ErrorPosition>,
+    at: usize,
+}
+
+impl Stopped {
+    /// The fault in the text.
+    pub(super) fn fault(self, bytes: &[u8]) -> NotJson {
+        match self.position {
+            Some(position) => NotJson { position },
+            None => NotJson::at(bytes, self.at),
+        }
+    }
+}
+
+impl<'a, S: Sink<'a>> Reader<'a, S> {
+    pub(super) fn of(bytes: &'a [u8], sink: S, max_values: usize) -> Result<Self, NotJson> {
+        let text =
+            std::str::from_utf8(bytes).map_err(|error| NotJson::at(bytes, error.valid_up_to()))?;
+        Ok(Self { text, at: 0, fault: None, sink, max_values })
+    }
+
+    pub(super) fn input(&self) -> &'a str {
+        self.text
+    }
+
+    /// Parses the text, which is one value. Returns where the value begins and ends.
+    pub(super) fn whole(&mut self) -> Result<(usize, usize), Stopped> {
+        let _ = self.next();
+        let begin = self.at;
+        let read = self.value(Cow::default(), MAX_DEPTH);
+        let end = self.at;
+        if read.is_ok() && self.next().is_none() {
+            return Ok((begin, end));
+        }
+        Err(Stopped { position: self.fault.take(), at: self.at })
+    }
+
     /// Parses the value of the member `key`. It may contain `depth` more levels of nesting.
     fn value(&mut self, key: Cow<'a, str>, depth: usize) -> Result<(), Stop> {
-        if self.document.len() >= self.max_values {
+        if self.sink.len() >= self.max_values {
             self.fault = Some(ErrorPosition::TooManyValues);
             return Err(Stop);
         }
-        let place = self.document.begin(key);
+        let place = self.sink.begin(key);
         let value = match self.next().ok_or(Stop)? {
             b'{' => self.object(place, depth.checked_sub(1).ok_or(Stop)?)?,
             b'[' => self.list(depth.checked_sub(1).ok_or(Stop)?)?,
@@ -89,7 +140,7 @@ impl<'a> Reader<'a> {
             b'f' => self.word("false", Value::Bool(false))?,
             _ => self.number()?,
         };
-        self.document.end(place, value);
+        self.sink.end(place, value);
         Ok(())
     }
 
@@ -107,8 +158,8 @@ impl<'a> Reader<'a> {
             self.pass(b':')?;
             self.value(key, depth)?;
             if self.is_end(b'}')? {
-                if !are_distinct(self.document.keys(place)) {
-                    let key = first_duplicate(self.document.keys(place)).map(str::to_owned);
+                if !are_distinct(self.sink.keys(place)) {
+                    let key = first_duplicate(self.sink.keys(place)).map(str::to_owned);
                     self.fault = key.map(ErrorPosition::DuplicateKey);
                     return Err(Stop);
                 }
@@ -125,6 +176,7 @@ impl<'a> Reader<'a> {
         }
         loop {
             self.value(Cow::default(), depth)?;
+            self.sink.element();
             if self.is_end(b']')? {
                 return Ok(Value::List);
             }

@@ -10,12 +10,13 @@ mod edge;
 mod entry_check;
 mod reading;
 mod signing;
+mod succession;
 mod tiles;
 mod witnesses;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use checkpoints::{CheckpointMemory, LastSigned, SignedCheckpoint};
+pub use checkpoints::{CheckpointMemory, EndedLog, LastSigned, SignedCheckpoint};
 pub use entry_check::{Damage, EntryCheck};
 pub use signing::Signing;
 pub use witnesses::{OfferOutcome, Witness, WitnessAnswer};
@@ -75,6 +76,8 @@ struct State {
     is_foreign: bool,
     /// The last entry read that closed a session.
     closing: Option<Seq>,
+    /// The last entry read that changed what is published.
+    published: Option<Seq>,
     /// What witnesses have against the log, by their names.
     disputes: Vec<(String, String)>,
     /// The damage found in the entries.

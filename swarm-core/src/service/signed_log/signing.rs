@@ -16,7 +16,7 @@ use crate::service::log_rows::{self, UnreadableRow};
 use crate::store::{Saved, StoreError, StoreErrorKind, TreeChange, TreeState, Versioned};
 
 /// Number of rows read at once.
-const BATCH: usize = 500;
+pub(super) const BATCH: usize = 500;
 
 /// Number of rows after which a tree that is catching up is saved.
 const ROWS_PER_SAVE: u64 = 8_192;
@@ -129,6 +129,7 @@ impl SignedLog {
                 Ok(row) => {
                     key.pass(row);
                     self.note_closing(row);
+                    self.note_published(row);
                     edge.push(leaf(row));
                 }
                 Err(row) => edge.push(self.signed_leaf(log, row).await?),
@@ -168,17 +169,24 @@ impl SignedLog {
                         .as_ref()
                         .is_some_and(|text| text.starts_with(&format!("{}\n", key.verifier())))
             });
+        let before = checkpoint_of(stored.as_ref())?;
+        let ended = self.log_before(log, before.as_ref(), in_store, remembered).await?;
         let mut signing = Signing::Current;
-        if !is_signed {
+        if !is_signed || ended.is_some() {
             let checkpoint =
                 Checkpoint { origin: self.origin(log), size: last.size.0, root: last.root };
             let note = checkpoint.sign(&key);
             let signed = SignedCheckpoint::new(key.verifier().clone(), note).map_err(unsignable)?;
-            let before = checkpoint_of(stored.as_ref())?;
-            let signed = match &before {
+            let mut signed = match before {
+                // What witnesses have cosigned stays.
+                Some(before) if is_signed => before,
                 Some(before) => before.followed_by(signed),
                 None => signed,
             };
+            signed.ended.extend(ended);
+            if let Some(entry) = self.lock().published.filter(|entry| *entry <= last.size) {
+                signed = signed.with_published(entry);
+            }
             let text = Some(Arc::from(signed.text()));
             let state = TreeState { log, size: last.size, checkpoint: text };
             if !self.save(&mut stored, state, &mut edge).await? {
@@ -397,7 +405,7 @@ fn if_not_lost<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-fn unsignable(error: Invalid) -> StoreError {
+pub(super) fn unsignable(error: Invalid) -> StoreError {
     StoreError::misconfigured("sign", error)
 }
 

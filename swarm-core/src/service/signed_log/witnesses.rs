@@ -176,6 +176,17 @@ impl SignedLog {
         self.lock().closing
     }
 
+    /// Records the entry if it changes what is published: it publishes or voids a session.
+    pub(super) fn note_published(&self, row: &LogRow) {
+        let Logged::Entry(entry) = &row.logged else { return };
+        let LogEntry::Session(entry) = &**entry else { return };
+        let publishes =
+            entry.act == SessionAct::State && entry.session.state == SessionState::Published;
+        if publishes || entry.act == SessionAct::Void {
+            self.lock().published = Some(row.seq);
+        }
+    }
+
     /// Records the entry if it closes a session.
     pub(super) fn note_closing(&self, row: &LogRow) {
         let Logged::Entry(entry) = &row.logged else { return };

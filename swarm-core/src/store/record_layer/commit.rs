@@ -1,6 +1,7 @@
 //! The commit of a change, with the acts of operators in it.
 
-use super::{Change, Made, TenantRecords, head_of, new_id, operator_acts, position_of};
+use super::commit_id::new_id;
+use super::{Change, Made, TenantRecords, head_of, operator_acts, position_of};
 use crate::store::Result;
 use crate::store::backend::{Backend, Decision, Kind, Outcome, Transaction};
 
@@ -8,12 +9,13 @@ impl<B: Backend> TenantRecords<B> {
     /// Commits changes. After an error, they may be committed.
     pub(super) async fn commit(&self, op: &'static str, change: Change) -> Result<Made> {
         let kind = change.kind;
+        let (id, has_one_entry) = (change.id.unwrap_or_else(new_id), change.entries.len() == 1);
         let seen = head_of(&self.seen.position());
         let mut writes = change.writes;
         writes.extend(operator_acts::of_entries(&change.entries));
         writes.extend(change.operator_act.as_ref().map(operator_acts::unlogged));
         let transaction = Transaction {
-            id: change.id.unwrap_or_else(new_id),
+            id,
             kind,
             seen,
             repetition: change.repetition,
@@ -40,7 +42,10 @@ impl<B: Backend> TenantRecords<B> {
             self.seen.advance(position_of(&head));
         }
         Ok(match decision {
-            Decision::Committed(assigned) => Made::Now(assigned),
+            Decision::Committed(assigned) => {
+                let is_last = head.commit == Some(id);
+                Made::Now(assigned, (is_last && has_one_entry).then_some(head.size))
+            }
             Decision::Repeated(row) => Made::Before(row),
             Decision::Failed { check, found } => Made::Unmet(check, found),
         })

@@ -181,7 +181,7 @@ impl<B: Backend> Committee for TenantRecords<B> {
             ..Change::default()
         };
         match self.commit(OP, change).await? {
-            Made::Now(assigned) => Ok(CommitteeFiled::Filed(Arc::new(filing.take(assigned.at)))),
+            Made::Now(assigned, _) => Ok(CommitteeFiled::Filed(Arc::new(filing.take(assigned.at)))),
             Made::Before(row) => {
                 Ok(CommitteeFiled::Filed(read_take(&row).map_err(self.damage.corrupt(OP))?))
             }

@@ -173,7 +173,7 @@ impl<B: Backend> TenantRecords<B> {
         }
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();
         match self.commit(op, Change { checks, ..change }).await? {
-            Made::Now(assigned) => Ok(Some(match replaced {
+            Made::Now(assigned, _) => Ok(Some(match replaced {
                 Some((document, _)) => {
                     let created_at = if is_restamped { assigned.at } else { document.created_at };
                     Put::Replaced(Document { json: draft.json.clone(), created_at, ..document })

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::new_id;
+use super::commit_id::new_id;
 use crate::domain::{TenantId, Timestamp};
 use crate::store::backend::{
     Assigned, Backend, Check, Decision, Kind, Load, Operation, Outcome, Query, Reading, Snapshot,
@@ -27,9 +27,52 @@ impl<B: Backend> DryRun<B> {
         Self { backend, replaced: Mutex::default() }
     }
 
-    fn is_replaced(&self, table: &'static Table, columns: &[Value]) -> bool {
+    /// Returns the outcome of a transaction of which a check is not met; `None` if all are.
+    async fn judged(
+        &self,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: &Transaction,
+    ) -> Result<Option<Outcome>> {
+        let Transaction { kind, seen, checks, .. } = transaction;
+        let (mut checks, last) = (checks.clone(), checks.len());
+        loop {
+            let never = Check::NotAfter(Timestamp::EPOCH);
+            let judged = Transaction {
+                id: new_id(),
+                kind: *kind,
+                seen: seen.clone(),
+                repetition: None,
+                checks: checks.iter().cloned().chain([never]).collect(),
+                sequences: Vec::new(),
+                writes: Vec::new(),
+                entries: Vec::new(),
+                erases: false,
+            };
+            let outcome = self.backend.commit(tenant, op, judged).await?;
+            let Decision::Failed { check, found } = &outcome.decision else {
+                return Err(StoreError::corrupt(op, "the store committed a dry run"));
+            };
+            if *check == last {
+                return Ok(None);
+            }
+            let (Some(unmet), Some(row)) = (checks.get_mut(*check), found) else {
+                return Ok(Some(outcome));
+            };
+            match unmet {
+                Check::None { range, .. } if self.is_replaced(range.table, &row.columns) => {
+                    // One that is always met, so that the others keep their positions.
+                    let (range, except, most) = (range.clone(), Vec::new(), u32::MAX.into());
+                    *unmet = Check::Count { range, except, least: 0, most };
+                }
+                _ => return Ok(Some(outcome)),
+            }
+        }
+    }
+
+    fn is_replaced(&self, table: &Table, columns: &[Value]) -> bool {
         let replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);
-        replaced.iter().any(|(of, key)| *of == table && columns.starts_with(key))
+        replaced.iter().any(|(of, key)| **of == *table && columns.starts_with(key))
     }
 
     fn replace(&self, writes: &[Write]) {
@@ -63,46 +106,16 @@ impl<B: Backend> Backend for DryRun<B> {
         op: Operation,
         transaction: Transaction,
     ) -> Result<Outcome> {
-        let Transaction { kind, seen, mut checks, sequences, writes, .. } = transaction;
         // Another log begins whatever the records are.
-        while kind != Kind::AcceptLog {
-            let last = checks.len();
-            let never = Check::NotAfter(Timestamp::EPOCH);
-            let judged = Transaction {
-                id: new_id(),
-                kind,
-                seen: seen.clone(),
-                repetition: None,
-                checks: checks.iter().cloned().chain([never]).collect(),
-                sequences: Vec::new(),
-                writes: Vec::new(),
-                entries: Vec::new(),
-                erases: false,
-            };
-            let outcome = self.backend.commit(tenant, op, judged).await?;
-            let Decision::Failed { check, found } = &outcome.decision else {
-                return Err(StoreError::corrupt(op, "the store committed a dry run"));
-            };
-            if *check == last {
-                break;
-            }
-            match (checks.get(*check), found) {
-                (Some(Check::None { range, .. }), Some(row))
-                    if self.is_replaced(range.table, &row.columns) =>
-                {
-                    // One that is always met, so that the others keep their positions.
-                    let (range, most) = (range.clone(), u32::MAX.into());
-                    let met = Check::Count { range, except: Vec::new(), least: 0, most };
-                    if let Some(slot) = checks.get_mut(*check) {
-                        *slot = met;
-                    }
-                }
-                _ => return Ok(outcome),
-            }
+        let kind = transaction.kind;
+        if kind != Kind::AcceptLog
+            && let Some(failed) = self.judged(tenant, op, &transaction).await?
+        {
+            return Ok(failed);
         }
-        self.replace(&writes);
+        self.replace(&transaction.writes);
         let Reading { clock, head, .. } = self.backend.read(tenant, op, Vec::new()).await?;
-        let numbers = vec![0; sequences.len() + usize::from(kind == Kind::AcceptLog)];
+        let numbers = vec![0; transaction.sequences.len() + usize::from(kind == Kind::AcceptLog)];
         let assigned = Assigned { at: time_of_read(clock, head.at), numbers };
         Ok(Outcome { head, decision: Decision::Committed(assigned) })
     }

@@ -110,7 +110,7 @@ impl<B: Backend> Members for TenantRecords<B> {
         commit.entries.extend(act.as_ref().map(|act| super::acts::entry(act, None)));
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();
         match self.commit(OP, Change { checks, ..commit }).await? {
-            Made::Now(_) => Ok(MemberSaved::Saved),
+            Made::Now(..) => Ok(MemberSaved::Saved),
             Made::Unmet(_, Some(holder)) => {
                 let holder = read_id(&holder).map_err(self.damage.corrupt(OP))?;
                 Ok(MemberSaved::KeyHeld(holder))
@@ -163,7 +163,7 @@ impl<B: Backend> Members for TenantRecords<B> {
                 put_challenge(&challenges::TABLE, Some(slot.into()), given),
             ];
             let change = Change { checks, writes, ..Change::default() };
-            if let Made::Now(_) = self.commit(OP, change).await? {
+            if let Made::Now(..) = self.commit(OP, change).await? {
                 return Ok(given.clone());
             }
         }
@@ -175,7 +175,7 @@ impl<B: Backend> TenantRecords<B> {
     /// Commits a change that is stale unless all of its checks are met.
     pub(super) async fn save(&self, op: &'static str, change: Change) -> Result<Saved> {
         Ok(match self.commit(op, change).await? {
-            Made::Now(_) => Saved::Saved,
+            Made::Now(..) => Saved::Saved,
             Made::Before(_) | Made::Unmet(..) => Saved::Stale,
         })
     }

@@ -5,6 +5,7 @@
 
 mod acts;
 mod commit;
+mod commit_id;
 mod committee;
 mod counts;
 mod documents;
@@ -14,6 +15,7 @@ mod log;
 mod members;
 mod operator_acts;
 mod outbox;
+mod records_store;
 mod rows;
 mod session_row;
 mod sessions;
@@ -22,9 +24,7 @@ mod takes;
 mod transfer;
 mod webhooks;
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 
@@ -35,7 +35,7 @@ use super::{
     ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
     Result, SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_read,
 };
-use crate::domain::{OperatorAct, TenantId, Timestamp, parse_hex};
+use crate::domain::{OperatorAct, Seq, TenantId, Timestamp, parse_hex};
 use crate::proof::hex;
 
 use dry_run::DryRun;
@@ -164,8 +164,8 @@ struct TenantRecords<B> {
 
 /// What a commit did, for the method that made it.
 enum Made {
-    /// It was made.
-    Now(super::backend::Assigned),
+    /// It was made; with the number of its entry, if it has one and the store said which.
+    Now(super::backend::Assigned, Option<Seq>),
     /// It had been made before: the record that shows it.
     Before(super::backend::Row),
     /// This check was not met; the record that [`Check::None`] found.
@@ -261,18 +261,6 @@ impl<B: Backend> Clock for TenantRecords<B> {
         let reading = self.backend.read(&self.tenant, "now", Vec::new()).await?;
         Ok(time_of_read(reading.clock, reading.head.at))
     }
-}
-
-/// The identity of a transaction that is sent once: it need not be unpredictable, but no other has it.
-fn new_id() -> CommitId {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut id = [0; 16];
-    let (first, second) = id.split_at_mut(8);
-    // Each `RandomState` hashes with keys of its own.
-    first.copy_from_slice(&RandomState::new().hash_one(number).to_be_bytes());
-    second.copy_from_slice(&RandomState::new().hash_one(number).to_be_bytes());
-    CommitId(id)
 }
 
 /// The position of the end of a log, whose fingerprint is the identity of its last commit in hexadecimal digits.

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::acts;
+use super::commit_id::new_id;
 use super::rows::{Outcome, text, time};
 use super::tables::operator_acts;
-use super::{Change, TenantRecords, new_id};
+use super::{Change, TenantRecords};
 use crate::domain::{Day, Note, OperatorAct, RecordedAct, Timestamp};
 use crate::store::backend::{
     Append, Backend, Body, Check, Kind, Query, Range, Row, Term, Value, Write,

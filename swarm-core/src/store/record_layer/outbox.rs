@@ -69,7 +69,7 @@ impl<B: Backend> Outbox for TenantRecords<B> {
         // The last check of a reminder is that of its occasion.
         let last = change.checks.len().checked_sub(1);
         Ok(match self.commit("queue message", change).await? {
-            Made::Now(assigned) => {
+            Made::Now(assigned, _) => {
                 let id = assigned.numbers.first().copied().unwrap_or(0);
                 Queued::Queued(MessageId(id), assigned.at)
             }

@@ -224,7 +224,7 @@ impl<B: Backend> TenantRecords<B> {
             body: acts::body(act),
         });
         Ok(match self.commit(op, change).await? {
-            Made::Now(assigned) => {
+            Made::Now(assigned, _) => {
                 let id = SessionId(assigned.numbers.first().copied().unwrap_or(0));
                 Some(Arc::new(draft.convened(id, assigned.at)))
             }

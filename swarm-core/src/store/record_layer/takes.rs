@@ -98,11 +98,13 @@ impl<B: Backend> Takes for TenantRecords<B> {
             ..Change::default()
         };
         match self.commit(OP, change).await? {
-            Made::Now(assigned) => {
+            Made::Now(assigned, entry) => {
                 let id = TakeId(assigned.numbers.first().copied().unwrap_or(0));
-                Ok(Filed::Filed(Arc::new(filing.take(id, assigned.at))))
+                Ok(Filed::Filed(Arc::new(filing.take(id, assigned.at)), entry))
             }
-            Made::Before(row) => Ok(Filed::Filed(read(&row).map_err(self.damage.corrupt(OP))?)),
+            Made::Before(row) => {
+                Ok(Filed::Filed(read(&row).map_err(self.damage.corrupt(OP))?, None))
+            }
             Made::Unmet(check, _) => {
                 outcomes.into_iter().nth(check).ok_or_else(|| unexpected(OP, check))
             }
@@ -228,7 +230,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
         }
         change.entries.extend(acts.iter().map(|act| super::acts::entry_on(act, session.id)));
         Ok(match self.commit(OP, change).await? {
-            Made::Now(assigned) => Some(assigned.at),
+            Made::Now(assigned, _) => Some(assigned.at),
             Made::Before(_) | Made::Unmet(..) => None,
         })
     }

@@ -76,7 +76,7 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         let wakes = *wakes;
         let change = Change { checks, writes, sequences, wakes, ..Change::new(Kind::Aside) };
         Ok(match self.commit("save webhook", change).await? {
-            Made::Now(Assigned { at, numbers }) => {
+            Made::Now(Assigned { at, numbers }, _) => {
                 let queued = drafts.iter().zip(numbers);
                 Some(queued.map(|(draft, id)| draft.queued(DeliveryId(id), at)).collect())
             }

@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 
 use cases::Case;
 use swarm_core::audit::{Bundle, Check, Evidence, Finding, KeySource, LogKey, Verdict, audit};
-use swarm_core::json::{Json, write};
+use swarm_core::json::{Json, RawJson, write};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/bundles")
 }
 
 fn findings(bundle: &str, key: Option<&str>) -> Vec<Finding> {
-    let bundle = Bundle::read(Json::read(bundle.as_bytes()).unwrap().into_object()).unwrap();
+    let bundle = Bundle::read(RawJson::read(bundle.as_bytes()).unwrap()).unwrap();
     let key = key.map(|key| LogKey::parse(key, KeySource::Given).unwrap());
     audit(&bundle, &Evidence { key: key.as_ref(), ..Evidence::default() })
 }

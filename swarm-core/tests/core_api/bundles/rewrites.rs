@@ -38,7 +38,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 desk.session.voided = None;
                 desk.state(SessionState::Published);
             },
-            &[("history", "changes it after it was voided")],
+            &[("history", "\"state\" after it was voided")],
         ),
         open(
             "log-voided-early",
@@ -49,7 +49,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 desk.session.state = SessionState::Collecting;
                 acts(desk).last().unwrap().session.state = SessionState::Collecting;
             },
-            &[("history", "voids it, though it is collecting")],
+            &[("history", "voided, though it is collecting")],
         ),
         case(
             "log-deadline-earlier",
@@ -69,7 +69,7 @@ pub(crate) fn cases() -> Vec<Case> {
             "log-deadline-hidden",
             "a deadline is moved by an act that says nothing of it",
             &|desk| acts(desk).filter(|act| act.act == SessionAct::Deadline).for_each(hide),
-            &[("history", "also changes windowClosesAt")],
+            &[("history", "also changes \"windowClosesAt\"")],
         ),
         open(
             "log-deadline-before-take",
@@ -224,7 +224,7 @@ pub(crate) fn cases() -> Vec<Case> {
             &|desk| {
                 step(desk, SessionAct::State, |desk| desk.session.state = SessionState::Aggregated);
             },
-            &[("history", "moves it from published to aggregated"), ("takes", "entry 17 does not say")],
+            &[("history", "moved from published to aggregated"), ("takes", "entry 17 does not say")],
         ),
         open(
             "log-nonce-twice",
@@ -357,7 +357,7 @@ pub(crate) fn cases() -> Vec<Case> {
             &|desk| {
                 step(desk, SessionAct::State, |desk| desk.session.state = SessionState::Published)
             },
-            &[("history", "moves it from collecting to published")],
+            &[("history", "moved from collecting to published")],
         ),
         case(
             "log-taken-back",
@@ -365,25 +365,25 @@ pub(crate) fn cases() -> Vec<Case> {
             &|desk| {
                 step(desk, SessionAct::State, |desk| desk.session.state = SessionState::Collecting)
             },
-            &[("history", "moves it from published to collecting")],
+            &[("history", "moved from published to collecting")],
         ),
         case(
             "log-quorum-after-aggregation",
             "a quorum that was lowered once the result was known",
             &|desk| step(desk, SessionAct::Quorum, |desk| desk.session.quorum = Some(1)),
-            &[("history", "also changes quorum"), ("snapshot", "quorum.required")],
+            &[("history", "also changes \"quorum\""), ("snapshot", "quorum.required")],
         ),
         open(
             "log-roster-twice",
             "a roster that was frozen again",
             &|desk| step(desk, SessionAct::Roster, |desk| desk.session.roster = None),
-            &[("history", "also changes roster")],
+            &[("history", "also changes \"rosterDigest\"")],
         ),
         open(
             "log-convened-twice",
             "a session that was convened again",
             &|desk| step(desk, SessionAct::Convened, |_| {}),
-            &[("history", "convenes it again")],
+            &[("history", "convened again")],
         ),
         case(
             "log-reordered",
@@ -418,7 +418,7 @@ fn withdrawn() -> Case {
     let mut desk = Desk::with_roster();
     step(&mut desk, SessionAct::Withdrawn, |_| {});
     let about = "a session that was withdrawn, and is served nevertheless";
-    Case::new("log-withdrawn", about, &desk, &[("history", "withdraws it")])
+    Case::new("log-withdrawn", about, &desk, &[("history", "withdrawn")])
 }
 
 /// A store that was restored from a backup goes on, and gives an id again: the bundle that was kept from before

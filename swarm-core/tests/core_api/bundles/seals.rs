@@ -75,7 +75,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 let opening = opening_entry(&desk.takes[0]).unwrap();
                 desk.append(LogEntry::Opening(opening));
             },
-            &[("history", "opens it before its window has closed")],
+            &[("history", "opened before its window was over")],
         ),
         case(
             "seal-deadline-after-opening",
@@ -85,7 +85,7 @@ pub(crate) fn cases() -> Vec<Case> {
                     desk.session.window_closes_at = Some(moment("2026-11-21T21:00:00Z"));
                 });
             },
-            &[("history", "moves the deadline after it was opened")],
+            &[("history", "moved the deadline after it was opened")],
         ),
     ]
 }

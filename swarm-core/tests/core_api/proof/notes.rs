@@ -1,9 +1,14 @@
 //! Notes, checkpoints and proofs as texts. The expected values were made with Python's `hashlib` and
 //! `cryptography`.
 
+use std::fs;
+use std::path::Path;
+
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::note::{KeyKind, Note, NoteSignature, NoteSigner, VerifierKey};
+use swarm_core::proof::succession::Succession;
+use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_core::proof::tree::{TreeHash, inclusion, root};
 
@@ -21,9 +26,62 @@ const EMPTY: &str = "acme.example/swarm/log/acme
 const WITNESS: &str = "witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
 const COSIGNED: &str = "— witness.example/w1 qkoJ0QAAAABpJIEANABkd/iNuEDr62dNwgN2Hoe8OA23UZ8dM4M9VQv4kQzQVXkm+b+TiDcNREhcSE+i4BvlYiaTqB8nUTJiEgJQCg==";
 
+const SUCCESSION: &str = "swarm log succession v1
+desk.example/swarm/log/acme
+1024
+b5ldbmR/yxd0LEPQQ0Wx8UjMGlM+8K4hC9bQBOzB2Mw=
+desk.example/swarm/log/acme/2+1b577daf+AcqTrBcFGHBx1nuDx/8O/oEI6OxFMFdddyaHkzPb2r58
+";
+
 fn log_key() -> NoteSigner {
     let secret = ServerSecret::new(std::array::from_fn(|index| index as u8));
     secret.log_key(ORIGIN).unwrap()
+}
+
+/// The texts of the blocks in the guide to proofs that begin with this.
+fn blocks(begin: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../PROOFS.md");
+    let text = fs::read_to_string(path).unwrap();
+    let blocks = text.split("```").skip(1).step_by(2);
+    let blocks = blocks.filter_map(|block| block.trim_start().strip_prefix("text\n"));
+    let lines =
+        |block: &str| block.lines().map(|line| format!("{}\n", line.trim_start())).collect();
+    let blocks: Vec<String> = blocks.map(lines).collect();
+    blocks.into_iter().filter(|block| block.starts_with(begin)).collect()
+}
+
+#[test]
+fn policies_of_the_guide_are_read() {
+    for begin in ["witness ", "log "] {
+        let [policy] = blocks(begin).try_into().unwrap();
+        TlogPolicy::parse(policy.trim_end()).unwrap();
+    }
+}
+
+#[test]
+fn succession_names_the_log_after_one_that_ended() {
+    let text = SUCCESSION.to_owned();
+    let succession = Succession::parse(&text).unwrap();
+    assert_eq!(succession.to_string(), text);
+    assert_eq!(succession.last.size, 1024);
+    assert_eq!(succession.successor.name(), "desk.example/swarm/log/acme/2");
+    let key = log_key();
+    let note = succession.sign(&key);
+    assert!(note.is_signed_by(key.verifier()));
+    assert_eq!(Succession::parse(Note::parse(&note.to_string()).unwrap().text()), Ok(succession));
+    assert!(Checkpoint::parse(&text).is_err(), "it does not pass for a checkpoint");
+    let lines: Vec<_> = text.lines().collect();
+    for place in 0..lines.len() {
+        let without = [&lines[..place], &lines[place + 1..]].concat().join("\n") + "\n";
+        assert!(Succession::parse(&without).is_err(), "{without}");
+    }
+    for wrong in
+        [text.trim_end(), &format!("{text}more\n"), &text.replace("1024", "01024"), WITNESS]
+    {
+        assert!(Succession::parse(wrong).is_err(), "{wrong}");
+    }
+    let cosigner = text.replace(lines[4], WITNESS);
+    assert!(Succession::parse(&cosigner).is_err(), "the key of a log alone");
 }
 
 #[test]

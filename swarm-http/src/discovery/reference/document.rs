@@ -132,8 +132,11 @@ fn answers(route: &Route, responses: &mut Responses) -> Json {
     let mut all: Vec<(String, Json)> = Vec::new();
     for (status, forms) in &route.about.answers {
         let mut answer = vec![("description", "Success.".into())];
-        if route.is_public_read() {
-            answer.push(("headers", [("ETag", header("ETag"))].into()));
+        let etag = route.is_public_read().then_some("ETag");
+        let headers = etag.into_iter().chain(route.about.headers.iter().copied());
+        let headers: Vec<_> = headers.map(|name| (name, header(name))).collect();
+        if !headers.is_empty() {
+            answer.push(("headers", headers.into_iter().collect()));
         }
         let content = if route.is_operators_change() { or_dry_run(forms) } else { content(forms) };
         answer.push(("content", content));
@@ -235,6 +238,8 @@ fn headers() -> Json {
     [
         ("ETag", of("The entity tag, for If-None-Match.", "string")),
         ("Swarm-Hint", of(hint, "string")),
+        ("Swarm-Entry", of("The number of the take's entry in the log.", "integer")),
+        ("Swarm-Seal", of("In a blind session: the salt of the take's seal, in base64.", "string")),
         ("Retry-After", of("Seconds after which to try again.", "integer")),
     ]
     .into()

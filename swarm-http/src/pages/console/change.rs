@@ -5,16 +5,18 @@ use std::sync::Arc;
 use http::StatusCode;
 use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
+use swarm_core::{Invalid, Refusal};
 use tokio::time::Instant;
 
 use super::acts::{Act, Confirmation};
-use super::confirm;
+use super::confirm::{self, Proof};
 use super::context::{
-    ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
+    ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
 use super::form::FormData;
 use super::handlers::{
-    console_context, error_answer, page_answer, refusal_page, sign_in_and_show_form, wait_text,
+    UNAVAILABLE, begin_signed_on, console_context, error_answer, page_answer, refusal_page,
+    show_form_again, sign_in_and_show_form, unavailable_page, wait_text,
 };
 use super::layout::{error_text, see_other, with_error};
 use super::page_id::PageId;
@@ -30,16 +32,29 @@ pub(crate) async fn change(
     routes: OperatorRoutes,
     request: RequestContext,
 ) -> Reply {
-    let name = match guard(&request, true) {
-        Ok(name) => name,
+    let cookie = match guard(&request, true) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
-    let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        let form = sign_in_and_show_form(act, routes, request, name);
-        return site.workers.run(served.jobs(), form).await;
+    let sender = match sender_of(&request, &cookie).await {
+        Ok(sender) => sender,
+        Err(error) => return Ok(unavailable_page(&request, error)),
     };
-    // Forms of one session are processed one after another.
+    let (sign_in, operator) = match sender {
+        Sender::SignedIn(sign_in, operator) => (sign_in, operator),
+        Sender::SignedOn(operator) => {
+            // What was shown to the operator before is unknown, and so is whether the form was sent before.
+            let entered = begin_signed_on(&request, &cookie, operator).await?;
+            let form = show_form_again(act, routes, request, entered);
+            return site.workers.run(served.jobs(), form).await;
+        }
+        Sender::Stranger => {
+            let form = async move { sign_in_and_show_form(act, routes, request, &cookie).await };
+            return site.workers.run(served.jobs(), form).await;
+        }
+    };
+    // Forms of one sign-in are processed one after another.
     let form_lock = Arc::clone(&sign_in.form_lock).lock_owned().await;
     // A started job runs to its end, even if the browser has disconnected.
     let result = async move {
@@ -53,7 +68,7 @@ pub(crate) async fn change(
 async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
     let sent = FormData::read(&context.request.bytes);
     if !context.may(act) {
-        return error_answer(&context, swarm_core::Refusal::NotForRole.into());
+        return error_answer(&context, Refusal::NotForRole.into());
     }
     let form = sent.text("form").to_owned();
     let page = location(act.page_id, &context);
@@ -77,7 +92,7 @@ async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
             context.sign_in.form_done(&form, &location);
             see_other(&location)
         }
-        Ok(Outcome::TokenRequired(answer)) => {
+        Ok(Outcome::Unconfirmed(answer)) => {
             context.sign_in.form_refused(&form);
             answer
         }
@@ -100,8 +115,8 @@ async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
 enum Outcome {
     /// The change is made, and the browser is redirected to this path.
     Done(String),
-    /// The page that asks for the token.
-    TokenRequired(Answer),
+    /// The page that asks for the confirmation.
+    Unconfirmed(Answer),
 }
 
 async fn apply(
@@ -124,29 +139,21 @@ async fn apply(
         Confirmation::Never => None,
         _ => Some(ok(context.call(act, sent, body, true).await)?),
     };
-    if let Some(dry_run) = dry_run.filter(|dry_run| act.needs_token(&dry_run.cautions)) {
+    if let Some(dry_run) = dry_run.filter(|dry_run| act.needs_confirmation(&dry_run.cautions)) {
+        let proof = Proof::of(act, context, session.as_deref()).await.map_err(refused)?;
         let asked = async |fault| {
-            confirm::page(act, context, sent, session.as_deref(), &dry_run, fault).await
+            confirm::page(act, context, sent, (session.as_deref(), &proof), &dry_run, fault).await
         };
-        if !sent.has("token") {
+        if !sent.has(proof.field()) {
             let page = asked(None).await.map_err(refused)?;
-            return Ok(Outcome::TokenRequired(
+            return Ok(Outcome::Unconfirmed(
                 context.with_layout(page, Some(act.page_id)).answer(StatusCode::OK),
             ));
         }
-        if let Err(error) = check_token(context, sent).await {
-            let fault = match &error {
-                RequestError::TooManyAttempts(left) => {
-                    wait_text(std::time::Duration::from_secs((*left).into()))
-                }
-                _ => "This is not your token.".to_owned(),
-            };
+        if let Err((error, fault)) = check_proof(context, sent, &proof).await {
             let page = asked(Some(fault)).await.map_err(refused)?;
             let page = context.with_layout(page, Some(act.page_id));
-            return Ok(Outcome::TokenRequired(with_error(
-                ApiError::from(error).into_answer(),
-                page,
-            )));
+            return Ok(Outcome::Unconfirmed(with_error(error.into_answer(), page)));
         }
     }
     let all = bodies.len();
@@ -201,16 +208,40 @@ fn secret_owner(mut body: swarm_core::json::Object) -> String {
     body.text("memberId").or_else(|_| body.text("member_id")).unwrap_or_default()
 }
 
+/// Checks the confirmation of the signed-in operator. The error has a text for the page.
+async fn check_proof(
+    context: &ConsoleContext,
+    sent: &FormData,
+    proof: &Proof,
+) -> Result<(), (ApiError, String)> {
+    match proof {
+        Proof::Token => check_token(context, sent).await,
+        Proof::Typed(text) if is_same(sent.text(proof.field()), text) => Ok(()),
+        Proof::Typed(text) => {
+            let invalid = Invalid::new(proof.field(), format!("must be {text}"));
+            let fault = format!("Nothing was changed: what you typed is not “{text}”.");
+            Err((Refusal::InvalidRequest(invalid).into(), fault))
+        }
+    }
+}
+
+/// Whether two texts are the same but for case and spaces.
+fn is_same(one: &str, other: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    plain(one) == plain(other)
+}
+
 /// Checks the token of the signed-in operator. A wrong token counts like one at the sign-in.
-async fn check_token(context: &ConsoleContext, sent: &FormData) -> Result<(), RequestError> {
+async fn check_token(context: &ConsoleContext, sent: &FormData) -> Result<(), (ApiError, String)> {
     let request = &context.request;
     let (token, attempts) = (token_hash(sent), &request.site.token_attempts);
     let asker = Asker::current(&request.served.config().id);
     let attempt = attempts.begin_sign_in(asker, token.as_bytes(), Instant::now());
-    let attempt = attempt.map_err(RequestError::wait)?;
+    let attempt = attempt.map_err(|left| (RequestError::wait(left).into(), wait_text(left)))?;
     let operator = request.served.config().operators.with_token(&token).await;
+    let operator = operator.map_err(|error| (error.into(), UNAVAILABLE.to_owned()))?;
     if operator.is_none_or(|operator| operator != context.operator) {
-        return Err(RequestError::WrongToken);
+        return Err((RequestError::WrongToken.into(), "This is not your token.".to_owned()));
     }
     attempt.succeed(Instant::now());
     Ok(())

@@ -1,4 +1,5 @@
-//! The confirmation page before a change that cannot be undone: it shows what would change, and asks for the token again.
+//! The confirmation page before a change that cannot be undone: it shows what would change, and asks for the token again, or
+//! for the name of what will change.
 
 use swarm_core::Timestamp;
 use swarm_core::domain::{Session, SessionState};
@@ -12,21 +13,75 @@ use super::layout::{Block, Page, quoted};
 use super::page_id::PageId;
 use crate::pages::Markup;
 use crate::pages::lists;
+use crate::pages::markup::named;
 use crate::pages::stage_text;
 use crate::response::{Answer, ApiError};
+
+/// What an operator gives to confirm a change.
+pub(super) enum Proof {
+    /// The token that the operator signed in with.
+    Token,
+    /// This text, typed. An operator whom the program around has authenticated has no token.
+    Typed(String),
+}
+
+impl Proof {
+    /// The proof that this operator gives for an act: to type the session, the member's name, or else the label of the act.
+    pub(super) async fn of(
+        act: &Act,
+        context: &ConsoleContext,
+        session: Option<&Session>,
+    ) -> Result<Self, ApiError> {
+        if !context.is_signed_on() {
+            return Ok(Self::Token);
+        }
+        let id = context.part(0);
+        let member = match (act.page_id, swarm_core::MemberId::parse(id.to_owned())) {
+            (PageId::Member, Ok(id)) => Some(context.request.tenant().application(&id).await?),
+            _ => None,
+        };
+        Ok(Self::Typed(match (session, member) {
+            (Some(session), _) => format!("session {}", session.id),
+            (None, Some(member)) => named(member.name.as_str(), id),
+            (None, None) if !id.is_empty() => id.to_owned(),
+            (None, None) => act.button.to_owned(),
+        }))
+    }
+
+    /// The name of its field.
+    pub(super) fn field(&self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Typed(_) => "confirm",
+        }
+    }
+
+    fn form_field(&self) -> Field {
+        match self {
+            Self::Token => Field::token(),
+            Self::Typed(text) => {
+                Field::text(self.field(), &format!("Type “{text}” to confirm")).required()
+            }
+        }
+    }
+}
 
 /// The page, from the answer of the dry run.
 pub(super) async fn page(
     act: &'static Act,
     context: &ConsoleContext,
     sent: &FormData,
-    session: Option<&Session>,
+    (session, proof): (Option<&Session>, &Proof),
     dry_run: &Answer,
     fault: Option<String>,
 ) -> Result<Page, ApiError> {
-    let mut page = Page::new(format!("{}?", act.button)).with_lead(
-        "Nothing is changed yet. This cannot be undone: look at what will change, then give your token.",
-    );
+    let then = match proof {
+        Proof::Token => "give your token",
+        Proof::Typed(_) => "confirm it",
+    };
+    let mut page = Page::new(format!("{}?", act.button)).with_lead(format!(
+        "Nothing is changed yet. This cannot be undone: look at what will change, then {then}."
+    ));
     let body = Json::read(&dry_run.body).map(Json::into_object).unwrap_or_default();
     let mut record = match act.page_id {
         PageId::Session => of_session(context, session, body).await?,
@@ -36,7 +91,7 @@ pub(super) async fn page(
     record.extend(dry_run.cautions.iter().map(what_happens));
     page.blocks.push(Block::Record(record));
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
-    let form = context.form(act, &parts, vec![Field::token()]);
+    let form = context.form(act, &parts, vec![proof.form_field()]);
     page.form(form.map(|form| FormView {
         hidden: form.hidden.into_iter().chain(act.fields_of(sent)).collect(),
         fault: fault.clone(),

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{Extensions, HeaderMap};
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
 use super::acts::Act;
-use super::cookie;
+use super::cookie::Cookie;
 use super::form::{Field, FormData, FormView};
 use super::layout::Page;
 use super::page_id::PageId;
 use super::same_origin::is_same_origin;
-use crate::console::SignIn;
+use crate::console::{Authentication, SignIn};
 use crate::pages::links;
 use crate::pages::time_text::TimeFormatter;
 use crate::request::RequestContext;
@@ -23,7 +23,7 @@ use crate::request::credential::Credential;
 use crate::request::dry_run::DryRun;
 use crate::request::route::{Handler, Route};
 use crate::response::{ApiError, Reply};
-use crate::tenants::{Operator, Role};
+use crate::tenants::{Operator, OperatorRequest, Role, SignOnUnavailable};
 
 /// A function that returns the routes of the operators' API.
 pub(crate) type OperatorRoutes = fn() -> &'static [Route];
@@ -52,34 +52,50 @@ pub(super) struct RefusedForm {
     pub(super) fault: String,
 }
 
-/// Refuses a request that must not have a session: over plain HTTP, or for a change from another site. Returns the name
-/// of the cookie.
-pub(super) fn guard(
-    request: &RequestContext,
-    is_change: bool,
-) -> Result<&'static str, RequestError> {
-    let name = cookie::name(&request.origin).ok_or(RequestError::PlainHttp)?;
+/// Refuses a request that must not be of a sign-in: over plain HTTP, or for a change from another site. Returns the
+/// cookie.
+pub(super) fn guard(request: &RequestContext, is_change: bool) -> Result<Cookie, RequestError> {
+    let cookie = Cookie::of(&request.origin, request.served.config());
+    let cookie = cookie.ok_or(RequestError::PlainHttp)?;
     if is_change && !is_same_origin(&request.headers, &request.origin) {
         return Err(RequestError::CrossSite);
     }
-    Ok(name)
+    Ok(cookie)
 }
 
-/// The session of a request, and its operator, if the token of its sign-in is still valid.
-pub(super) async fn signed_in(
+/// Who a request of the console comes from.
+pub(super) enum Sender {
+    /// An operator with a sign-in.
+    SignedIn(Arc<SignIn>, Operator),
+    /// An operator whom the program around has authenticated, in a browser without a sign-in.
+    SignedOn(Operator),
+    /// Somebody else.
+    Stranger,
+}
+
+/// Who a request comes from. A sign-in counts while the operator is still recognised in the same way.
+pub(super) async fn sender_of(
     request: &RequestContext,
-    cookie: &'static str,
-) -> Option<(Arc<SignIn>, Operator)> {
+    cookie: &Cookie,
+) -> Result<Sender, SignOnUnavailable> {
     let (config, sign_ins) = (request.served.config(), &request.site.console.sign_ins);
-    let secret = cookie::value(&request.headers, cookie)?;
-    let sign_in = sign_ins.find(secret, &config.id, Instant::now())?;
-    let operator = config.operators.with_token(&sign_in.token).await;
-    let Some(operator) = operator.filter(|operator| operator.name == sign_in.operator) else {
+    let operators = &config.operators;
+    let signed_on = OperatorRequest::new(&request.headers, &request.extensions);
+    let found = cookie
+        .value(&request.headers)
+        .and_then(|secret| Some((secret, sign_ins.find(secret, &config.id, Instant::now())?)));
+    if let Some((secret, sign_in)) = found {
+        let operator = match &sign_in.by {
+            Authentication::Token(token) => operators.with_token(token).await?,
+            Authentication::SignOn => operators.admit(&signed_on).await?,
+        };
+        if let Some(operator) = operator.filter(|operator| operator.name == sign_in.operator) {
+            tracing::Span::current().record("operator", operator.name.as_str());
+            return Ok(Sender::SignedIn(sign_in, operator));
+        }
         sign_ins.end(secret);
-        return None;
-    };
-    tracing::Span::current().record("operator", operator.name.as_str());
-    Some((sign_in, operator))
+    }
+    Ok(operators.admit(&signed_on).await?.map_or(Sender::Stranger, Sender::SignedOn))
 }
 
 /// The hash of the token in a form, without the space around it: a token may be pasted.
@@ -88,6 +104,11 @@ pub(super) fn token_hash(sent: &FormData) -> AdminTokenHash {
 }
 
 impl ConsoleContext {
+    /// Whether the program around has authenticated the operator.
+    pub(super) fn is_signed_on(&self) -> bool {
+        self.sign_in.by == Authentication::SignOn
+    }
+
     pub(super) fn role(&self) -> Role {
         self.operator.role
     }
@@ -127,6 +148,7 @@ impl ConsoleContext {
             credential: Credential::Operator(self.operator.name.clone()),
             is_head: false,
             headers: HeaderMap::new(),
+            extensions: Extensions::new(),
             target: String::new(),
             path,
             query: String::new(),
@@ -201,6 +223,7 @@ impl ConsoleContext {
         Page {
             tenant: self.request.served.config().name.clone(),
             who: Some((self.operator.name.as_str().to_owned(), self.role().as_str())),
+            signs_out: !self.is_signed_on(),
             sections: sections.map(|at| (at.path(), at.name(), section == Some(*at))).collect(),
             notice: page.notice.or_else(|| self.sign_in.take_notice()),
             fault: page.fault.or_else(|| self.refused.as_ref().map(|it| it.fault.clone())),

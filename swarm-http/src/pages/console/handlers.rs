@@ -13,9 +13,9 @@ use tokio::time::Instant;
 
 use super::acts::Act;
 use super::context::{
-    ConsoleContext, OperatorRoutes, RefusedForm, fill_path, guard, signed_in, token_hash,
+    ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
-use super::cookie;
+use super::cookie::Cookie;
 use super::form::{Field, FormData, FormView, SIGNING_IN};
 use super::layout::{
     Block, Page, anchor, error_text, see_other, signed_out_error, signed_out_page, with_error,
@@ -23,12 +23,12 @@ use super::layout::{
 use super::page_id::PageId;
 use super::pages;
 use super::same_origin::is_own_navigation;
-use crate::console::{SecretState, SignIn};
+use crate::console::{Authentication, SecretState, SignIn};
 use crate::pages::frame::time_formatter;
 use crate::pages::links::part;
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
-use crate::tenants::Operator;
+use crate::tenants::{Operator, SignOnUnavailable};
 use crate::token_attempts::Asker;
 
 /// The longest path that a sign-in leads to, in bytes. It fits in the form of the sign-in, percent-encoded.
@@ -40,31 +40,47 @@ pub(crate) async fn show(
     routes: OperatorRoutes,
     request: RequestContext,
 ) -> Reply {
-    let name = match guard(&request, false) {
-        Ok(name) => name,
+    let cookie = match guard(&request, false) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
-    let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        if page_id == PageId::Overview {
-            let to = request.query().remove("to").unwrap_or_default();
-            return Ok(
-                signed_out_page(&request.served, sign_in_page(&to, None)).answer(StatusCode::OK)
-            );
+    let sender = match sender_of(&request, &cookie).await {
+        Ok(sender) => sender,
+        Err(error) => return Ok(unavailable_page(&request, error)),
+    };
+    let (sign_in, operator, cookie) = match sender {
+        Sender::SignedIn(sign_in, operator) => (sign_in, operator, None),
+        Sender::SignedOn(operator) => {
+            let entered = begin_signed_on(&request, &cookie, operator).await?;
+            (entered.sign_in, entered.operator, Some(entered.cookie))
         }
-        let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
-        let path = fill_path(page_id.path(), &parts);
-        let query =
-            if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
-        let to = Some(path + &query).filter(|to| to.len() <= MAX_TARGET);
-        let to = to.map_or_else(String::new, |to| format!("?to={}", part(&to)));
-        return Ok(see_other(&format!("/operate{to}")));
+        Sender::Stranger => return Ok(ask_for_token(page_id, &request)),
     };
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
     let shown = async move {
         let context = console_context(request, routes, (sign_in, operator)).await?;
-        Ok::<_, ApiError>(page_answer(page_id, context).await)
+        let answer = page_answer(page_id, context).await;
+        Ok::<_, ApiError>(match cookie {
+            Some(cookie) => with_cookie(answer, &cookie),
+            None => answer,
+        })
     };
     site.workers.run(served.jobs(), shown).await
+}
+
+/// Shows the page that asks for the token, or leads there.
+fn ask_for_token(page_id: PageId, request: &RequestContext) -> Answer {
+    if page_id == PageId::Overview {
+        let to = request.query().remove("to").unwrap_or_default();
+        return signed_out_page(&request.served, sign_in_page(&to, None)).answer(StatusCode::OK);
+    }
+    let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
+    let path = fill_path(page_id.path(), &parts);
+    let query =
+        if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
+    let to = Some(path + &query).filter(|to| to.len() <= MAX_TARGET);
+    let to = to.map_or_else(String::new, |to| format!("?to={}", part(&to)));
+    see_other(&format!("/operate{to}"))
 }
 
 pub(super) async fn console_context(
@@ -104,14 +120,17 @@ pub(super) fn error_answer(context: &ConsoleContext, error: ApiError) -> Answer 
 /// Shows a minted secret, once: to a browser that was led here by a page of the console. Any other request leaves it
 /// for later.
 pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> Reply {
-    let name = match guard(&request, false) {
-        Ok(name) => name,
+    let cookie = match guard(&request, false) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
-    let Some((sign_in, operator)) = signed_in(&request, name).await else {
-        return Ok(see_other("/operate"));
+    let (sign_in, operator) = match sender_of(&request, &cookie).await {
+        Ok(Sender::SignedIn(sign_in, operator)) => (sign_in, operator),
+        Ok(_) => return Ok(see_other("/operate")),
+        Err(error) => return Ok(unavailable_page(&request, error)),
     };
-    let may_show = !request.is_head && is_own_navigation(&request.headers, &request.origin);
+    let may_show = !request.is_head
+        && is_own_navigation(&request.headers, &request.origin, request.base_path());
     let context = console_context(request, routes, (sign_in, operator)).await?;
     let page = match context.sign_in.take_secret(may_show) {
         SecretState::Shown(secret) => {
@@ -134,12 +153,12 @@ pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> R
 
 /// Signs in with a token.
 pub(crate) async fn sign_in(request: RequestContext) -> Reply {
-    let name = match guard(&request, true) {
-        Ok(name) => name,
+    let cookie = match guard(&request, true) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
     let sent = FormData::read(&request.bytes);
-    match begin_session(&request, name, &sent).await {
+    match begin_with_token(&request, &cookie, &sent).await {
         Ok(entered) => {
             let to = Some(sent.text("to")).filter(|to| is_console_path(to)).unwrap_or("/operate");
             Ok(with_cookie(see_other(to), &entered.cookie))
@@ -151,56 +170,86 @@ pub(crate) async fn sign_in(request: RequestContext) -> Reply {
     }
 }
 
-/// A session that was begun.
-pub(super) struct NewSession {
+/// A sign-in that was begun.
+pub(super) struct NewSignIn {
     pub(super) sign_in: Arc<SignIn>,
     pub(super) operator: Operator,
     /// `Set-Cookie` with its secret.
     pub(super) cookie: String,
 }
 
-/// Begins a session with the token in the form, in place of the session before. The error has a text for the page.
-pub(super) async fn begin_session(
+/// Signs in with the token in the form, in place of the sign-in before. The error has a text for the page.
+async fn begin_with_token(
     request: &RequestContext,
-    name: &str,
+    cookie: &Cookie,
     sent: &FormData,
-) -> Result<NewSession, (ApiError, String)> {
-    let (console, served) = (&request.site.console, &request.served);
+) -> Result<NewSignIn, (ApiError, String)> {
+    let served = &request.served;
     let (token, attempts) = (token_hash(sent), &request.site.token_attempts);
     let asker = Asker::current(&served.config().id);
     let attempt = attempts.begin_sign_in(asker, token.as_bytes(), Instant::now());
     let attempt = attempt.map_err(|left| (RequestError::wait(left).into(), wait_text(left)))?;
-    let Some(operator) = served.config().operators.with_token(&token).await else {
+    let operator = served.config().operators.with_token(&token).await;
+    let operator = operator.map_err(|error| (error.into(), UNAVAILABLE.to_owned()))?;
+    let Some(operator) = operator else {
         // The refusal does not depend on its record.
         let _ = request.tenant().record_refused_sign_in().await;
         let fault = "This token is not one of an operator.".to_owned();
         return Err((RequestError::WrongToken.into(), fault));
     };
     attempt.succeed(Instant::now());
-    if let Some(before) = cookie::value(&request.headers, name) {
-        console.sign_ins.end(before);
-    }
-    let secret = request.tenant().random_bytes().map_err(|error| {
-        (Error::<Refusal>::from(error).into(), "No session could be begun.".to_owned())
-    })?;
-    let secret = URL_SAFE_NO_PAD.encode(secret);
-    let of = (served.config().id.clone(), operator.name.clone(), token);
-    let sign_in = console.sign_ins.begin(&secret, of, Instant::now());
+    let begun = begin(request, cookie, operator, Authentication::Token(token));
+    let begun = begun.map_err(|error| (error, "Nobody can be signed in now.".to_owned()))?;
     // A store that does not answer, or takes no writes, does not keep operators out.
-    let _ = request.tenant().record_sign_in(&operator.name).await;
-    Ok(NewSession { sign_in, operator, cookie: cookie::set(name, &secret) })
+    let _ = request.tenant().record_sign_in(&begun.operator.name).await;
+    Ok(begun)
 }
 
-/// Signs out. Succeeds also without a session.
+/// Signs in an operator whom the program around has authenticated. Of several browsers of one operator, the first is
+/// recorded.
+pub(super) async fn begin_signed_on(
+    request: &RequestContext,
+    cookie: &Cookie,
+    operator: Operator,
+) -> Result<NewSignIn, ApiError> {
+    let (sign_ins, tenant) = (&request.site.console.sign_ins, &request.served.config().id);
+    let is_first = !sign_ins.has(tenant, &operator.name, Instant::now());
+    let begun = begin(request, cookie, operator, Authentication::SignOn)?;
+    if is_first {
+        let _ = request.tenant().record_sign_in(&begun.operator.name).await;
+    }
+    Ok(begun)
+}
+
+/// Begins a sign-in, in place of the one before.
+fn begin(
+    request: &RequestContext,
+    cookie: &Cookie,
+    operator: Operator,
+    by: Authentication,
+) -> Result<NewSignIn, ApiError> {
+    let (sign_ins, served) = (&request.site.console.sign_ins, &request.served);
+    if let Some(before) = cookie.value(&request.headers) {
+        sign_ins.end(before);
+    }
+    let secret = request.tenant().random_bytes().map_err(Error::<Refusal>::from)?;
+    let secret = URL_SAFE_NO_PAD.encode(secret);
+    let of = (served.config().id.clone(), operator.name.clone(), by);
+    let sign_in = sign_ins.begin(&secret, of, Instant::now());
+    tracing::Span::current().record("operator", operator.name.as_str());
+    Ok(NewSignIn { sign_in, operator, cookie: cookie.set(&secret) })
+}
+
+/// Signs out. Succeeds also without a sign-in.
 pub(crate) async fn sign_out(request: RequestContext) -> Reply {
-    let name = match guard(&request, true) {
-        Ok(name) => name,
+    let cookie = match guard(&request, true) {
+        Ok(cookie) => cookie,
         Err(error) => return Ok(refusal_page(&request, error)),
     };
-    if let Some(secret) = cookie::value(&request.headers, name) {
+    if let Some(secret) = cookie.value(&request.headers) {
         request.site.console.sign_ins.end(secret);
     }
-    Ok(with_cookie(see_other("/operate"), &cookie::clear(name)))
+    Ok(with_cookie(see_other("/operate"), &cookie.clear()))
 }
 
 /// The style sheet of the console.
@@ -226,13 +275,22 @@ pub(super) fn refusal_page(request: &RequestContext, error: RequestError) -> Ans
     signed_out_error(&request.served, error, title, lead)
 }
 
+/// The text of a page where it cannot be determined who the operator is.
+pub(super) const UNAVAILABLE: &str =
+    "Who you are cannot be checked now. Nothing was changed: try again.";
+
+/// The page of a request whose operator cannot be determined.
+pub(super) fn unavailable_page(request: &RequestContext, error: SignOnUnavailable) -> Answer {
+    signed_out_error(&request.served, error, "The sign-on does not answer", UNAVAILABLE)
+}
+
 /// The page that asks for the token.
 fn sign_in_page(to: &str, fault: Option<String>) -> Page {
     let to = Some(to).filter(|to| is_console_path(to));
     let hidden = to.map(|to| ("to".to_owned(), to.to_owned()));
     let form = token_form("/operate".to_owned(), hidden.into_iter().collect(), fault.clone());
     let page = Page::new("Console")
-        .with_lead("For the operators of this desk. A session lasts 12 hours, an idle one 1 hour.");
+        .with_lead("For the operators of this desk. You stay signed in for 12 hours, or 1 hour without a request.");
     Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page }
 }
 
@@ -276,30 +334,42 @@ pub(super) fn with_cookie(mut answer: Answer, cookie: &str) -> Answer {
     answer
 }
 
-/// Handles a form whose session has ended: asks for the token, or begins a session with the token and shows the form
+/// Handles a form whose sign-in has ended: asks for the token, or signs in with the token and shows the form
 /// again. Changes nothing in either case. Runs on the worker pool: a stranger may send a large form.
 pub(super) async fn sign_in_and_show_form(
     act: &'static Act,
     routes: OperatorRoutes,
     request: RequestContext,
-    cookie: &str,
+    cookie: &Cookie,
 ) -> Reply {
     let sent = FormData::read(&request.bytes);
     let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
     let action = fill_path(act.path, &parts);
     if !sent.has(SIGNING_IN) {
         let error = (RequestError::SignedOut.into(), None);
-        return Ok(expired_session_page(act, &request, action, &sent, error));
+        return Ok(signed_out_form_page(act, &request, action, &sent, error));
     }
-    let entered = match begin_session(&request, cookie, &sent).await {
-        Ok(entered) => entered,
+    match begin_with_token(&request, cookie, &sent).await {
+        Ok(entered) => show_form_again(act, routes, request, entered).await,
         Err((error, fault)) => {
             let error = (error, Some(fault));
-            return Ok(expired_session_page(act, &request, action, &sent, error));
+            Ok(signed_out_form_page(act, &request, action, &sent, error))
         }
-    };
+    }
+}
+
+/// Shows a form that was sent without a sign-in, with what was typed, to the operator who has signed in since.
+pub(super) async fn show_form_again(
+    act: &'static Act,
+    routes: OperatorRoutes,
+    request: RequestContext,
+    entered: NewSignIn,
+) -> Reply {
+    let sent = FormData::read(&request.bytes);
+    let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
+    let action = fill_path(act.path, &parts);
     let fault =
-        "Nothing was changed: your session had ended. Look at the form, then send it again.";
+        "Nothing was changed: you were not signed in. Look at the form, then send it again.";
     let refused = Some(RefusedForm { action, sent, fault: fault.to_owned() });
     let context = console_context(request, routes, (entered.sign_in, entered.operator)).await?;
     let answer = page_answer(act.page_id, ConsoleContext { refused, ..context }).await;
@@ -307,7 +377,7 @@ pub(super) async fn sign_in_and_show_form(
 }
 
 /// The page that asks for the token and keeps the submitted values.
-fn expired_session_page(
+fn signed_out_form_page(
     act: &'static Act,
     request: &RequestContext,
     action: String,
@@ -317,7 +387,7 @@ fn expired_session_page(
     let signing_in = (SIGNING_IN.to_owned(), "yes".to_owned());
     let form = token_form(action, act.fields_of(sent).chain([signing_in]).collect(), fault.clone());
     let page = Page::new("Signed out").with_lead(
-        "Your session is over, and nothing was changed. Sign in, and the form comes back as you typed it.",
+        "You are signed out, and nothing was changed. Sign in, and the form comes back as you typed it.",
     );
     let page = Page { blocks: vec![Block::Form(Box::new(form))], fault, ..page };
     with_error(error.into_answer(), signed_out_page(&request.served, page))

@@ -25,6 +25,8 @@ pub(crate) struct Page {
     pub(crate) tenant: String,
     /// The signed-in operator: name and role.
     pub(crate) who: Option<(String, &'static str)>,
+    /// Whether the operator can sign out here.
+    pub(crate) signs_out: bool,
     /// The sections: path, name, and whether the page is in the section.
     pub(crate) sections: Vec<(&'static str, &'static str, bool)>,
     /// A message about the change that was just made.

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use http::header::{ORIGIN, REFERER};
 
 use crate::request::origin::Origin;
-use crate::tenants::single_header;
+use crate::tenants::{BasePath, single_header};
 
 /// `Sec-Fetch-Site` must be `same-origin`; where a browser does not send it, `Origin` must be the origin in use.
 pub(super) fn is_same_origin(headers: &HeaderMap, origin: &Origin) -> bool {
@@ -19,7 +19,7 @@ pub(super) fn is_same_origin(headers: &HeaderMap, origin: &Origin) -> bool {
 /// Whether a browser shows the answer because a link or form of this origin led to it. No page of another site has
 /// such a request, and no image or script of this one. Browsers that do not send `Sec-Fetch-Site` say in `Referer` where
 /// the navigation began.
-pub(super) fn is_own_navigation(headers: &HeaderMap, origin: &Origin) -> bool {
+pub(super) fn is_own_navigation(headers: &HeaderMap, origin: &Origin, base: &BasePath) -> bool {
     let is = |name: &str, wanted: &str| {
         single_header(headers, name).is_some_and(|value| value == wanted)
     };
@@ -31,6 +31,7 @@ pub(super) fn is_own_navigation(headers: &HeaderMap, origin: &Origin) -> bool {
     let page = single_header(headers, REFERER).and_then(|page| page.to_str().ok());
     let origin = origin.url();
     page.and_then(|page| page.strip_prefix(as_sent(&origin)))
+        .and_then(|path| base.rest(path))
         .is_some_and(|path| path.starts_with("/operate"))
 }
 

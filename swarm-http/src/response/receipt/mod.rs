@@ -16,7 +16,7 @@ use swarm_core::proof::structured_fields::quoted;
 
 use super::Answer;
 use super::answer::{SWARM_ENTRY, SWARM_SEAL};
-pub(crate) use accept_signature::{ACCEPT_SIGNATURE, RequestedSignatures};
+pub(crate) use accept_signature::RequestedSignatures;
 use accept_signature::{Component, Member, Parameter};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");

@@ -14,7 +14,7 @@ use swarm_core::audit::{
     audit_take,
 };
 use swarm_core::domain::PublicKey;
-use swarm_core::json::{Json, Object};
+use swarm_core::json::{Json, Object, RawJson};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 use swarm_core::proof::tile::{TileId, TilePath, WIDTH, read_entries_tile};
@@ -83,10 +83,11 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
     if source.bytes.starts_with(b"HTTP/") {
         return Err("a receipt is verified with --request 'POST /api/swarm/submit'".into());
     }
-    let fields = bounded_object(&source.bytes)?;
-    if Bundle::is_one(&fields) {
-        return verify_bundle(options, source, fields);
+    let json = bounded(&source.bytes)?;
+    if Bundle::is_one(json) {
+        return verify_bundle(options, source, json);
     }
+    let fields = json.to_object();
     if options.log.is_some() || options.policy.is_some() || options.members.is_some() {
         return Err("--log, --policy and --members are for a bundle".into());
     }
@@ -106,9 +107,9 @@ fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failu
 fn verify_bundle(
     options: &VerifyOptions,
     source: &Source,
-    fields: Object,
+    json: RawJson<'_>,
 ) -> Result<Lines, Failure> {
-    let bundle = Bundle::read(fields)?;
+    let bundle = Bundle::read(json)?;
     let key = match &options.key {
         Some(key) => Some(LogKey::parse(key, KeySource::Given)?),
         None => source.log_key(&options.trust),
@@ -137,7 +138,7 @@ fn verify_bundle(
 ///
 /// # Errors
 /// If they cannot be read, or are not those of the checkpoint: then nothing can be concluded from them.
-fn read_log(log: &str, bundle: &Bundle, trust: &Trust) -> Result<WholeLog, Failure> {
+fn read_log(log: &str, bundle: &Bundle<'_>, trust: &Trust) -> Result<WholeLog, Failure> {
     let mut reader = LogReader::of(bundle)?;
     if log.starts_with("http://") || log.starts_with("https://") {
         let mut tiles = trust.log(log)?;
@@ -204,11 +205,16 @@ fn verify_checkpoints(
     }
 }
 
-/// The checkpoint in a file: the file itself, or the one that stands in a bundle or in a proof.
+/// The checkpoint in a file: the file itself, or the one that stands in a bundle, in a proof or in a feed.
 fn checkpoint_in(source: Source) -> Result<String, Failure> {
     let text = source.into_text()?;
     if let Ok(proof) = TlogProof::parse(&text) {
         return Ok(proof.checkpoint.to_string());
+    }
+    if text.trim_start().starts_with('<') {
+        let rest = text.split_once("<tlog:checkpoint>").map(|(_, rest)| rest);
+        let note = rest.and_then(|rest| rest.split_once("</tlog:checkpoint>"));
+        return Ok(note.map(|(note, _)| note.to_owned()).ok_or("a feed without a checkpoint")?);
     }
     match Json::read(text.as_bytes()) {
         Ok(json) => Ok(json.into_object().text("checkpoint")?),
@@ -239,11 +245,11 @@ fn object(bytes: &[u8]) -> Result<Object, Failure> {
     Ok(Json::read(bytes)?.into_object())
 }
 
-/// Reads an object of which so much is text that it takes at most about eight times the memory of its JSON.
-fn bounded_object(bytes: &[u8]) -> Result<Object, Failure> {
+/// Reads a JSON text of which so much is text that no part of it takes more than about eight times the memory of the whole.
+fn bounded(bytes: &[u8]) -> Result<RawJson<'_>, Failure> {
     /// The values that any text may have.
     const VALUES: usize = 100_000;
-    Ok(Json::read_bounded(bytes, VALUES.max(bytes.len() / 8))?.into_object())
+    Ok(RawJson::read_bounded(bytes, VALUES.max(bytes.len() / 8))?)
 }
 
 /// Maximum number of bytes read from a file; larger than any bundle.
@@ -255,7 +261,7 @@ const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.1";
 /// What is verified: the bytes of a file, or of the answer of a URL.
 struct Source {
     bytes: Vec<u8>,
-    /// The origin and the path, if it is a URL.
+    /// The address of the service and the path below it, if it is a URL.
     address: Option<(String, String)>,
 }
 
@@ -275,7 +281,10 @@ impl Source {
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let path = path.split('#').next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
-        let origin = format!("{scheme}://{host}");
+        // What precedes the paths of the service is where it is mounted.
+        let base = ["/api/swarm/", "/swarm/"].iter().find_map(|at| path.find(at));
+        let (base, path) = path.split_at(base.unwrap_or_default());
+        let origin = format!("{scheme}://{host}{base}");
         let client = trust.client(&origin)?;
         let bytes = match client.clone().without_retries().get_bytes(path, ACCEPT) {
             // Perhaps the next checkpoint is not there yet.

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use swarm_core::audit::{Bundle, Evidence, KeySource, LogKey, Verdict, audit};
-use swarm_core::json::Json;
+use swarm_core::json::RawJson;
 
 use crate::clients::python;
 use forge::Forger;
@@ -40,8 +40,8 @@ fn root() -> PathBuf {
 /// What `swarm verify` finds in a bundle.
 fn found(bundle: &str, key: &str) -> Value {
     let none = json!({ "status": 2, "fails": [], "notable": [] });
-    let Ok(json) = Json::read(bundle.as_bytes()) else { return none };
-    let Ok(bundle) = Bundle::read(json.into_object()) else { return none };
+    let Ok(json) = RawJson::read(bundle.as_bytes()) else { return none };
+    let Ok(bundle) = Bundle::read(json) else { return none };
     let key = LogKey::parse(key, KeySource::Given).unwrap();
     let findings = audit(&bundle, &Evidence { key: Some(&key), ..Evidence::default() });
     let of = |verdict| {

@@ -6,4 +6,5 @@ mod forms;
 mod pages;
 mod roles;
 mod sessions;
+mod sign_on;
 pub mod visitor;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ureq::http::{HeaderMap, Request};
 
+use crate::below_a_path::BASE;
 use crate::harness::{ADMIN, Client};
 
 /// What a browser sends when a link or form of the console leads to a page.
@@ -181,6 +182,7 @@ impl Seen {
     /// What every answer of the console says to browsers, caches and crawlers.
     #[track_caller]
     fn is_guarded(&self, path: &str) {
+        let path = path.strip_prefix(BASE).unwrap_or(path);
         if !path.starts_with("/operate") {
             return;
         }

@@ -3,7 +3,10 @@
 mod erased_from_postgres;
 mod faults;
 mod idle_tenants;
+mod large_bundles;
+mod long_logs;
 mod lost_redis_connections;
+mod measured;
 mod moved_store;
 mod redis;
 mod round_trip;

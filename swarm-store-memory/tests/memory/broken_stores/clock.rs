@@ -36,8 +36,9 @@ struct FiledByTheClock(ManualClock);
 impl Fault for FiledByTheClock {
     async fn file(&self, stores: &TenantStores, filing: &Filing) -> Result<Filed> {
         Ok(match stores.own.file(filing).await? {
-            Filed::Filed(take) => {
-                Filed::Filed(Arc::new(Take { filed_at: self.0.now(), ..Take::clone(&take) }))
+            Filed::Filed(take, entry) => {
+                let take = Take { filed_at: self.0.now(), ..Take::clone(&take) };
+                Filed::Filed(Arc::new(take), entry)
             }
             other => other,
         })

@@ -47,7 +47,7 @@ fault!(DeadlineUnchecked: file(stores, filing: &Filing) -> Filed {
 fault!(LateAtTheDeadline: file(stores, filing: &Filing) -> Filed {
     let outcome = stores.own.file(filing).await?;
     let at_the_deadline =
-        matches!(&outcome, Filed::Filed(take) if Some(take.filed_at) == filing.commit_deadline());
+        matches!(&outcome, Filed::Filed(take, _) if Some(take.filed_at) == filing.commit_deadline());
     Ok(if at_the_deadline { Filed::Late } else { outcome })
 });
 
@@ -88,7 +88,7 @@ impl Fault for RollsBackItsNeighbours {
         sleep(Duration::from_millis(5)).await;
         if self.0.load(Ordering::SeqCst) > refused {
             let lost = filing.take(TakeId(1), time());
-            return Ok(Filed::Filed(Arc::new(lost)));
+            return Ok(Filed::Filed(Arc::new(lost), None));
         }
         stores.own.file(filing).await
     }
@@ -118,7 +118,7 @@ pub(crate) async fn acknowledge(
 ) -> Result<Filed> {
     let outcome = stores.own.file(filing).await?;
     let lost = || filing.take(TakeId(1), Timestamp::EPOCH);
-    Ok(if refused(&outcome) { Filed::Filed(Arc::new(lost())) } else { outcome })
+    Ok(if refused(&outcome) { Filed::Filed(Arc::new(lost()), None) } else { outcome })
 }
 
 fault!(SupersededTakesCount: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {

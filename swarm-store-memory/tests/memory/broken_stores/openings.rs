@@ -9,8 +9,8 @@ use swarm_core::store::{CommitteeStore, Readiness, Result, Store, async_trait};
 use swarm_core::{CommitteeTenants, StoreError, TenantId, Tenants};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::conformance::{
-    committee, store_is_ready, tenant_opened_concurrently_is_the_same,
-    tenant_opened_twice_is_the_same,
+    committee, dry_run_is_judged_and_writes_nothing, store_is_ready,
+    tenant_opened_concurrently_is_the_same, tenant_opened_twice_is_the_same,
 };
 
 use crate::broken_stores::expect_broken;
@@ -20,6 +20,7 @@ pub(crate) const CASES: &[&str] = &[
     "store_is_ready",
     "tenant_opened_twice_is_the_same",
     "tenant_opened_concurrently_is_the_same",
+    "dry_run_is_judged_and_writes_nothing",
 ];
 
 /// The cases of the committee.
@@ -76,6 +77,30 @@ impl Tenants for CreatedByEachRacer {
     async fn ready(&self) -> Result<Readiness> {
         Ok(Readiness::default())
     }
+}
+
+/// Commits what it should only judge.
+struct CommittingDryRuns(MemoryStore);
+
+#[async_trait]
+impl Tenants for CommittingDryRuns {
+    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.0.open(tenant)
+    }
+
+    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
+        self.0.open(tenant)
+    }
+
+    async fn ready(&self) -> Result<Readiness> {
+        self.0.ready().await
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_commits_dry_runs_is_caught() {
+    let store = Arc::new(CommittingDryRuns(MemoryStore::new()));
+    expect_broken(dry_run_is_judged_and_writes_nothing(store)).await;
 }
 
 #[tokio::test]

@@ -180,7 +180,7 @@ impl Link {
     async fn commit(&self, number: usize) -> bool {
         let store = self.far.store();
         match number {
-            0 => matches!(store.file(&self.filing).await, Ok(Filed::Filed(_))),
+            0 => matches!(store.file(&self.filing).await, Ok(Filed::Filed(..))),
             1 => matches!(store.save_session(&self.amended).await, Ok(Saved::Saved)),
             2 => {
                 let creation = Author::named("bob").creation();
@@ -253,7 +253,7 @@ impl Desk {
                     break filed;
                 }
             };
-            let Filed::Filed(take) = filed else { panic!("{filed:?}") };
+            let Filed::Filed(take, _) = filed else { panic!("{filed:?}") };
             told.push(take);
             self.acknowledged.fetch_add(1, Ordering::Relaxed);
         }

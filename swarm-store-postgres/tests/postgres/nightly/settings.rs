@@ -185,7 +185,7 @@ async fn commits_are_made_under_any_default_isolation_level() {
         let (author, session) = (world.author("ada").await, world.convened("aurora").await);
         let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
         let filed = world.store().file(&filing).await.unwrap();
-        assert!(matches!(filed, Filed::Filed(_)), "{level}: {filed:?}");
+        assert!(matches!(filed, Filed::Filed(..)), "{level}: {filed:?}");
         let saved = world.store().save_member(&Author::named("bob").creation()).await.unwrap();
         assert_eq!(saved, MemberSaved::Saved);
         // A commit that is refused is undone.

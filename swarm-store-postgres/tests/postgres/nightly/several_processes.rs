@@ -116,7 +116,7 @@ async fn serialization_failures_and_deadlocks_are_tried_again() {
         fail(&url, 2, code);
         world.convened(&format!("subject-{code}")).await;
         fail(&url, 2, code);
-        assert!(matches!(world.file(&filing).await, Filed::Filed(_)));
+        assert!(matches!(world.file(&filing).await, Filed::Filed(..)));
         fail(&url, 100, code);
         let error = world.store().accept_key(&act("accepted")).await.unwrap_err();
         assert!(error.is_contended(), "{error:?}");

@@ -43,7 +43,7 @@ impl Filer {
         };
         let filing = self.unknown.insert(filing);
         match timeout(BOUND, store.file(filing)).await.unwrap()? {
-            Filed::Filed(take) if *take == filing.take(take.id, take.filed_at) => {
+            Filed::Filed(take, _) if *take == filing.take(take.id, take.filed_at) => {
                 self.acknowledged.push(take);
                 self.unknown = None;
                 Ok(())

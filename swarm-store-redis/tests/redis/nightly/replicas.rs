@@ -82,7 +82,7 @@ async fn commits_fail_while_the_replica_is_down() {
     assert!(facts(&*plain, &author, &session, "nonce").await.unwrap().spent.is_some());
 
     replica.signal("CONT");
-    let Filed::Filed(take) = waiting.file(&filing).await.unwrap() else { panic!("not filed") };
+    let Filed::Filed(take, _) = waiting.file(&filing).await.unwrap() else { panic!("not filed") };
     assert!(matches!(
         committee_store.file_committee(&submission).await.unwrap(),
         CommitteeFiled::Filed(_)
@@ -164,7 +164,7 @@ async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
     replicas.iter().for_each(|node| node.signal("STOP"));
     is_unknown(store.file(&filing)).await;
     replicas.iter().for_each(|node| node.signal("CONT"));
-    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(_)));
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
     assert_eq!(nonces(&*store, &session).await, ["nonce"]);
 }
 
@@ -220,7 +220,7 @@ async fn failover(options: &str, lagging: bool) -> Vec<String> {
     let mut lost: Vec<String> = acknowledged.iter().map(|number| nonce(*number)).collect();
     lost.retain(|nonce| !on_file.contains(nonce));
     for filing in filings.iter() {
-        assert!(matches!(direct.file(filing).await.unwrap(), Filed::Filed(_)));
+        assert!(matches!(direct.file(filing).await.unwrap(), Filed::Filed(..)));
     }
     let mut all = nonces(&*direct, &session).await;
     all.sort_unstable();
@@ -272,7 +272,7 @@ impl Load {
             permit.forget();
             let number = self.next.fetch_add(1, Ordering::SeqCst);
             match store.file(&self.filings[number]).await {
-                Ok(Filed::Filed(_)) => {
+                Ok(Filed::Filed(..)) => {
                     filed.push(number);
                     self.acknowledged.fetch_add(1, Ordering::SeqCst);
                 }

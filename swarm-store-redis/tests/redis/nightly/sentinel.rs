@@ -200,7 +200,7 @@ impl Load {
 /// Whether it is acknowledged, in time.
 async fn is_filed(store: &dyn Store, filing: &Filing) -> bool {
     match timeout(BOUND, store.file(filing)).await.unwrap() {
-        Ok(Filed::Filed(_)) => true,
+        Ok(Filed::Filed(..)) => true,
         Ok(other) => panic!("{other:?}"),
         Err(_) => false,
     }

@@ -124,7 +124,7 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     let filing = judged(store, &author, &session, "nonce").await;
     forget();
-    let Filed::Filed(take) = store.file(&filing).await.unwrap() else { panic!("not filed") };
+    let Filed::Filed(take, _) = store.file(&filing).await.unwrap() else { panic!("not filed") };
     forget();
     assert_eq!(store.take(TakeId(1)).await.unwrap().unwrap().take, take);
     forget();

@@ -25,7 +25,7 @@ pub async fn sealed_take_round_trips(tenants: Arc<dyn Tenants>) {
     let filing = tenant.judged(&ada, &submission).await;
     let take = crate::filed(tenant.file(&filing).await);
     expect_eq!(take.salt, Some(SALT));
-    expect_eq!(tenant.file(&filing).await, Filed::Filed(Arc::clone(&take)), "sent again");
+    expect_eq!(tenant.file(&filing).await, Filed::Filed(Arc::clone(&take), None), "sent again");
     let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
     expect_eq!(tenant.take(take.id).await, Some(on_file));
     expect_eq!(tenant.takes(session.id).await, [Arc::clone(&take)]);
@@ -152,7 +152,7 @@ pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
 async fn file_until_accepted(tenant: &TestTenant, author: &Author, session: &Session) {
     loop {
         let filing = tenant.judged(author, &author.submission(session, "1")).await;
-        if let Filed::Filed(_) = tenant.file(&filing).await {
+        if let Filed::Filed(..) = tenant.file(&filing).await {
             return;
         }
     }

@@ -40,7 +40,7 @@ fn closing(mut facts: Basis, deadline: Timestamp) -> Basis {
 
 fn landed(outcome: Filed) -> Option<Timestamp> {
     match outcome {
-        Filed::Filed(take) => Some(take.filed_at),
+        Filed::Filed(take, _) => Some(take.filed_at),
         Filed::Late => None,
         other => {
             panic!("a filing in time or late\n  expected: Filed or Late\n  actual: {other:?}")

@@ -13,7 +13,7 @@ use swarm_core::domain::{
 use swarm_core::store::Collection::Subjects;
 use swarm_core::store::{
     ChallengeSlot, Document, DocumentDraft, DocumentGuard, DocumentQuery, DocumentQuota,
-    MemberChange, MemberSaved, MessageChange, Put, Saved, SessionQuery, Tenants,
+    MemberChange, MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Tenants,
 };
 use tokio::task::spawn_blocking;
 
@@ -86,6 +86,23 @@ pub async fn tenant_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     let session = again.convened("subject").await;
     let take = again.filed(&author, &session, "nonce").await;
     expect_eq!(tenant.takes(session.id).await, [take]);
+}
+
+pub async fn dry_run_is_judged_and_writes_nothing(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await;
+    let (position, on_file) = (tenant.log_position().await, tenant.session(session.id).await);
+    let dry = tenant.dry_run();
+    expect_eq!(dry.convened("another").await.id, SessionId(0));
+    let change = dry.amended(session.id, |session| session.quorum = Some(5)).await;
+    let with_takes = SessionChange { takes: Some(1), ..change.clone() };
+    expect_eq!(dry.save_session(&with_takes).await, Saved::Stale);
+    expect_eq!(dry.save_session(&change).await, Saved::Saved);
+    expect_eq!(tenant.session(session.id).await, on_file);
+    expect_eq!(tenant.log_position().await, position);
+    expect_eq!(tenant.convened("another").await.id, SessionId(2));
+    expect_eq!(tenant.save_session(&change).await, Saved::Saved);
+    expect_eq!(dry.save_session(&change).await, Saved::Stale, "of the version before");
 }
 
 pub async fn tenant_opened_concurrently_is_the_same(tenants: Arc<dyn Tenants>) {

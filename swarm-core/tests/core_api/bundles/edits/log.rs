@@ -36,7 +36,7 @@ pub(super) fn cases(edits: &Edits) -> Vec<Case> {
             "the act that moved the deadline was left out",
             "entries",
             &|entries| drop(entries.remove(6)),
-            &[("history", "also changes windowClosesAt"), ("history", "brief")],
+            &[("history", "also changes \"windowClosesAt\""), ("history", "brief")],
         ),
         edits.listed(
             "entry-of-convening-missing",
@@ -50,7 +50,7 @@ pub(super) fn cases(edits: &Edits) -> Vec<Case> {
             "a deadline within an entry",
             r#"\"act\":\"deadline\",\"by\":\"grace\",\"note\":\"an hour\",\"session\":{\"id\":7,\"date\":\"2026-11-21\",\"subjectId\":\"aurora\",\"state\":\"collecting\",\"windowClosesAt\":\"2026-11-21T20"#,
             r#"\"act\":\"deadline\",\"by\":\"grace\",\"note\":\"an hour\",\"session\":{\"id\":7,\"date\":\"2026-11-21\",\"subjectId\":\"aurora\",\"state\":\"collecting\",\"windowClosesAt\":\"2026-11-21T21"#,
-            &[("inclusion", "entry 10"), ("history", "also changes windowClosesAt")],
+            &[("inclusion", "entry 10"), ("history", "also changes \"windowClosesAt\"")],
         ),
         edits.replaced(
             "entry-note",

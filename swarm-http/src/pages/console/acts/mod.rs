@@ -48,7 +48,7 @@ pub(crate) struct Act {
     fields: &'static [&'static str],
 }
 
-/// When an act needs confirmation: a page shows what would change, and asks for the token again.
+/// When an act needs confirmation: a page shows what would change, and asks for a [`Proof`](super::confirm::Proof).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confirmation {
     Never,
@@ -136,8 +136,8 @@ impl Act {
         rows.iter().find(|row| row.method == *method && row.path == path)
     }
 
-    /// Whether the act needs the token again because of these cautions.
-    pub(super) fn needs_token(&self, cautions: &[Caution]) -> bool {
+    /// Whether the act needs a confirmation because of these cautions.
+    pub(super) fn needs_confirmation(&self, cautions: &[Caution]) -> bool {
         match self.confirmation {
             Confirmation::Never => false,
             Confirmation::Always => true,

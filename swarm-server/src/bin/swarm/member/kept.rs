@@ -13,6 +13,9 @@ use swarm_core::{Submission, TakeId};
 use crate::command::{read_private, replace_private};
 use crate::failure::CommandError;
 
+/// The path that takes are sent to, at the root of a service.
+const SUBMIT: &str = "/api/swarm/submit";
+
 /// A take that is kept in a file of its own.
 pub(super) struct KeptTake {
     path: PathBuf,
@@ -130,6 +133,13 @@ impl KeptTake {
         Ok(self.text("publicKey")?.map(|key| PublicKey::parse(&key)).transpose()?)
     }
 
+    /// Keeps the path that the take was sent to, unless it is the usual one.
+    pub(super) fn set_sent_to(&mut self, base_path: &str) {
+        if !base_path.is_empty() {
+            self.fields.set("sentTo", Json::from(&*format!("{base_path}{SUBMIT}")));
+        }
+    }
+
     pub(super) fn set_public_key(&mut self, key: &str) {
         self.fields.set("publicKey", Json::from(key));
     }
@@ -164,7 +174,8 @@ impl KeptTake {
 
     fn receipt_fault(&self, receipt: &str, key: &LogKey) -> Result<Option<String>, CommandError> {
         let sent = self.sent()?;
-        let request = SentRequest::parse("POST /api/swarm/submit", Some(sent.into_bytes()))?;
+        let path = self.text("sentTo")?.unwrap_or_else(|| SUBMIT.to_owned());
+        let request = SentRequest::parse(&format!("POST {path}"), Some(sent.into_bytes()))?;
         let answer = match ReceivedAnswer::parse(receipt.as_bytes()) {
             Ok(answer) => answer,
             Err(error) => return Ok(Some(error.to_string())),

@@ -71,6 +71,7 @@ pub(super) fn run(
     };
     let filed = with_salt(client, &token, filed, &session)?;
     let mut kept = KeptTake::of(profile.folder(), filed.id, &text)?;
+    kept.set_sent_to(client.base_path());
     kept.set_public_key(&key.public_key());
     if let Some(salt) = &filed.salt {
         kept.set_salt(salt);

@@ -4,6 +4,7 @@
 mod evidence;
 mod mirror;
 mod state_folder;
+mod succession;
 
 use std::fs;
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use swarm_client::{Error, LogTiles};
 use swarm_core::Timestamp;
-use swarm_core::audit::{KeySource, LogKey, Remark, Watch, WatchFault, WatchState};
+use swarm_core::audit::{KeySource, LogKey, Remark, Watch, WatchFault};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 use swarm_core::proof::tlog_policy::TlogPolicy;
@@ -22,7 +23,8 @@ use crate::command::{Progress, now};
 use crate::{Failure, console};
 use evidence::Evidence;
 use mirror::Mirror;
-use state_folder::{State, StateFolder};
+use state_folder::{MIRROR, State, StateFolder};
+use succession::Fault;
 
 /// The result of a look at the log.
 enum Look {
@@ -87,23 +89,56 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
     if let Some(fork) = evidence.find(&log_key)? {
         return Ok(Look::Broken(vec![fork]));
     }
-    let mut mirror = options.mirror.then(|| Mirror::open(folder.path("mirror"))).transpose()?;
+    let ended = seen.as_ref().map(|state| state.ended.clone()).unwrap_or_default();
     let mut watched = seen.map(|state| state.watched).unwrap_or_default();
-    if mirror.as_ref().is_some_and(|mirror| mirror.size() != watched.size()) {
-        watched = watched.rewound();
-    }
     let now = now();
     let mut tiles = options.trust.log(&options.url)?;
-    let read = match read(&watched, &log_key, now, &mut tiles, mirror.as_mut()) {
+    if let Some(last) = watched.last_checkpoint().filter(|_| !ended.is_empty() && tiles.is_named())
+    {
+        // The log at this address has ended.
+        tiles = tiles.named(&last.origin).unwrap_or(tiles);
+    }
+    let succession = match succession::find(&watched, &tiles, &log_key, now) {
+        Ok(Ok(succession)) => succession,
+        Ok(Err(Fault { fault, tiles })) => return broken(fault, &evidence, &tiles),
+        Err(ReadError::Failure(failure)) => return Err(failure),
+        Err(ReadError::Broken(gap)) => return Ok(Look::Broken(vec![gap])),
+    };
+    let place = match succession {
+        Some(_) => folder.next_mirror()?,
+        None => folder.path(MIRROR),
+    };
+    let mut mirror = options.mirror.then(|| Mirror::open(place)).transpose()?;
+    let has_mirror = mirror.as_ref().is_none_or(|mirror| mirror.size() == watched.size());
+    if succession.is_none() && !has_mirror {
+        watched = watched.rewound();
+    }
+    let (key, ended) = match &succession {
+        Some(found) => (found.key(), [ended, vec![key]].concat()),
+        None => (key, ended),
+    };
+    if let Some(found) = &succession {
+        lines.extend(found.unproven.clone());
+        tiles = found.tiles(tiles).ok_or("the log has no name at which it is served")?;
+    }
+    let archive = folder.archive();
+    let begin = |note: &str, tiles: &mut LogTiles| {
+        let begun = match &succession {
+            Some(found) => Watch::follow(&watched, found.steps.clone(), note, now),
+            None => Watch::begin(&watched, note, &log_key, now, |node| tiles.hash(node))?,
+        };
+        Ok(begun.map(|watch| watch.with_archive(archive)))
+    };
+    let read = match read(begin, &mut tiles, mirror.as_mut()) {
         Ok(read) => read,
         Err(ReadError::Failure(failure)) => return Err(failure),
-        Err(ReadError::Gap(gap)) => return Ok(Look::Broken(vec![gap])),
+        Err(ReadError::Broken(gap)) => return Ok(Look::Broken(vec![gap])),
     };
-    let (watch, first) = match read {
+    let watch = match read {
         Ok(read) => read,
         Err(fault) => return broken(fault, &evidence, &tiles),
     };
-    let Checkpoint { origin, size, .. } = watch.checkpoint().clone();
+    let (Checkpoint { origin, size, .. }, first) = (watch.checkpoint().clone(), watch.seen());
     let (note, last_at) = (watch.note().clone(), watch.last_at());
     let (watched, remarks) = match watch.end() {
         Ok(ended) => ended,
@@ -133,8 +168,11 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
     if let Some(mirror) = mirror {
         mirror.end(&watched.checkpoint)?;
     }
-    folder.write(&State { key, watched })?;
-    let new = size - first;
+    if succession.is_some() {
+        folder.end(ended.len())?;
+    }
+    folder.write(&State { key, watched, ended })?;
+    let new = size.saturating_sub(first);
     lines.push(format!("holds: {origin} continues to {size} entries, {new} of them new"));
     Ok(Look::Continues(lines))
 }
@@ -146,8 +184,8 @@ fn line(remark: &Remark) -> String {
 /// Why a log cannot be read.
 enum ReadError {
     Failure(Failure),
-    /// It signed what it does not serve.
-    Gap(String),
+    /// It signed what it does not serve, or what does not hold.
+    Broken(String),
 }
 
 impl From<Failure> for ReadError {
@@ -160,34 +198,30 @@ impl From<Error> for ReadError {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(refused) if refused.status == 404 => {
-                Self::Gap(format!("a gap: a tile is not served: {refused}"))
+                Self::Broken(format!("a gap: a tile is not served: {refused}"))
             }
             error => Self::Failure(error.into()),
         }
     }
 }
 
-/// Reads the log from the last checkpoint to the latest one. Returns the look that is to be ended, and the number of entries
-/// that were seen before.
+/// Reads the log from the last checkpoint to the latest one. Returns the look that is to be ended.
 fn read(
-    watched: &WatchState,
-    key: &LogKey,
-    now: Timestamp,
+    begin: impl FnOnce(&str, &mut LogTiles) -> Result<Result<Watch, WatchFault>, Error>,
     tiles: &mut LogTiles,
     mut mirror: Option<&mut Mirror>,
-) -> Result<Result<(Watch, u64), WatchFault>, ReadError> {
+) -> Result<Result<Watch, WatchFault>, ReadError> {
     let note = tiles.checkpoint().map_err(Failure::from)?;
     if let Ok(checkpoint) = Note::parse(&note).and_then(|note| Checkpoint::parse(note.text())) {
         tiles.of_size(checkpoint.size);
     }
-    let begun = Watch::begin(watched, &note, key, now, |node| tiles.hash(node));
-    let mut watch = match begun? {
+    let mut watch = match begin(&note, tiles)? {
         Ok(watch) => watch,
         Err(fault) => return Ok(Err(fault)),
     };
-    let begin = watch.next().unwrap_or(watch.checkpoint().size);
+    let first = watch.next().unwrap_or(watch.checkpoint().size);
     if let Some(mirror) = &mut mirror {
-        mirror.begin(begin)?;
+        mirror.begin(first)?;
     }
     let progress = Progress::of_requests();
     while let Some(index) = watch.next() {
@@ -199,7 +233,7 @@ fn read(
             }
         }
     }
-    Ok(Ok((watch, watched.size())))
+    Ok(Ok(watch))
 }
 
 /// Keeps the evidence of a fork.
@@ -243,16 +277,21 @@ fn known_key(
     seen: Option<&State>,
 ) -> Result<Option<String>, String> {
     let before = seen.map(|state| &state.key);
+    let ended = seen.map(|state| state.ended.as_slice()).unwrap_or_default();
     let key = match (&options.key, before) {
-        (Some(given), Some(before)) if !is_same(given, before) => {
+        (Some(given), Some(before))
+            if !is_same(given, before) && !ended.iter().any(|key| is_same(given, key)) =>
+        {
             return Err(format!("another key than at the first run, which was {before}"));
         }
         (given, before) => before.or(given.as_ref()).cloned(),
     };
     let Some(policy) = policy.filter(|policy| !policy.logs().is_empty()) else { return Ok(key) };
     let listed: Vec<_> = policy.logs().iter().map(ToString::to_string).collect();
+    // A log that has replaced one that is listed is listed with it.
+    let is_listed = |key: &String| listed.iter().any(|log| is_same(log, key));
     match (key, listed.as_slice()) {
-        (Some(key), _) if listed.iter().any(|log| is_same(log, &key)) => Ok(Some(key)),
+        (Some(key), _) if is_listed(&key) || ended.iter().any(is_listed) => Ok(Some(key)),
         (Some(key), _) => Err(format!("the policy does not list the log with the key {key}")),
         (None, [log]) => Ok(Some(log.clone())),
         (None, _) => {

@@ -17,6 +17,9 @@ pub(super) struct StateFolder(PathBuf);
 pub(super) struct State {
     pub(super) key: String,
     pub(super) watched: WatchState,
+    /// The keys of the logs that were watched before, and that this one has replaced, the first one first.
+    #[serde(default)]
+    pub(super) ended: Vec<String>,
 }
 
 /// The file with the state, as JSON.
@@ -24,6 +27,15 @@ const STATE: &str = "state.json";
 
 /// A copy of the checkpoint, to be compared by others.
 const CHECKPOINT: &str = "checkpoint";
+
+/// The folder of the sessions that are over.
+const SESSIONS: &str = "sessions";
+
+/// The folder of the mirror.
+pub(super) const MIRROR: &str = "mirror";
+
+/// The folder of the mirror of a log that is to replace the one that was watched.
+const NEXT_MIRROR: &str = "mirror.next";
 
 impl StateFolder {
     /// Opens the folder, or makes it.
@@ -54,13 +66,76 @@ impl StateFolder {
         Ok(Some(state.map_err(|error| format!("{}: {error}", path.display()))?))
     }
 
-    /// Writes the state.
+    /// The folder in which the mirror of a log is read that is to replace the one that was watched.
+    pub(super) fn next_mirror(&self) -> Result<PathBuf, Failure> {
+        let folder = self.path(NEXT_MIRROR);
+        remove(&folder)?;
+        Ok(folder)
+    }
+
+    /// Moves what is kept of the log that was watched to a folder of its own, `ended-1` for the first one. Has no effect on
+    /// what an earlier run moved there.
+    ///
+    /// # Errors
+    /// If it cannot be moved.
+    pub(super) fn end(&self, number: usize) -> Result<(), Failure> {
+        let ended = self.path(&format!("ended-{number}"));
+        fs::create_dir_all(&ended)?;
+        for name in [STATE, CHECKPOINT] {
+            fs::copy(self.path(name), ended.join(name))?;
+        }
+        let sessions = self.path(SESSIONS);
+        match sessions.is_dir() && !ended.join(SESSIONS).exists() {
+            true => fs::rename(&sessions, ended.join(SESSIONS))?,
+            false => remove(&sessions)?,
+        }
+        let (mirror, next) = (self.path(MIRROR), self.path(NEXT_MIRROR));
+        match mirror.is_dir() && !ended.join(MIRROR).exists() {
+            true => fs::rename(&mirror, ended.join(MIRROR))?,
+            false => remove(&mirror)?,
+        }
+        if next.is_dir() {
+            fs::rename(next, mirror)?;
+        }
+        Ok(())
+    }
+
+    /// A function that reads a session which was put aside.
+    pub(super) fn archive(&self) -> impl FnMut(u64, u64) -> Option<String> + 'static {
+        let folder = self.path(SESSIONS);
+        move |id, size| fs::read_to_string(session_in(&folder, id, size)).ok()
+    }
+
+    /// Writes the state, and the sessions that it put aside.
     ///
     /// # Errors
     /// If it cannot be written.
     pub(super) fn write(&self, state: &State) -> Result<(), Failure> {
+        let folder = self.path(SESSIONS);
+        let aside = state.watched.sessions_aside();
+        for session in aside {
+            replace(&session_in(&folder, session.id, session.size), session.text.as_bytes())?;
+        }
         replace(&self.path(STATE), serde_json::to_string(state)?.as_bytes())?;
+        for session in aside {
+            // A file that is not needed any more is in nobody's way.
+            if let Some(before) = session.before.filter(|before| *before != session.size) {
+                let _ = fs::remove_file(session_in(&folder, session.id, before));
+            }
+        }
         replace(&self.path(CHECKPOINT), state.watched.checkpoint.as_bytes())
+    }
+}
+
+/// The file of a session that was put aside when the log had this size.
+fn session_in(folder: &Path, id: u64, size: u64) -> PathBuf {
+    folder.join(format!("{:03}/{id}-{size}.json", id / 1_000))
+}
+
+fn remove(folder: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

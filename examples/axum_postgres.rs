@@ -1,0 +1,397 @@
+//! Swarm in a service that exists: axum, its PostgreSQL, the JSON Web Tokens of its staff, and a desk for each customer.
+//!
+//! - Desks are rows of a table of the service. Each is a tenant below `/desks/<id>`, served from the moment it is added.
+//! - A layer in front of everything verifies the tokens of staff and passes on who it is as an extension. Operators need no
+//!   other token, neither at the API nor in the console.
+//! - A policy refuses takes that name a restricted project.
+//! - A follower keeps the latest stance of each member in a table of the service, in the transaction of its cursor.
+//! - When it is told to stop, it ends what waits, finishes the requests that run, and stops.
+//!
+//! Run it: `DATABASE_URL=postgres://… STAFF_KEY=… cargo run -p swarm-examples --example axum_postgres`. Its test is
+//! `tests/axum_postgres.rs`.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, COOKIE, LOCATION};
+use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde::Deserialize;
+use sha2::Sha256;
+use swarm_core::domain::{Actor, AdminTokenHash};
+use swarm_core::service::FollowedRecord;
+use swarm_core::store::{ChangeFeed, async_trait};
+use swarm_core::{
+    Cursor, Follow, Policy, PolicyKind, PolicyQuestion, PolicyRefusal, Swarm, SystemEntropy,
+    Tenant, TenantId,
+};
+use swarm_http::{
+    BasePath, Operator, OperatorRequest, Operators, Role, Services, SignOnUnavailable, Site,
+    TenantConfig, TenantDirectory, TenantRequest,
+};
+use swarm_store_postgres::tokio_postgres::{Client, Config, NoTls};
+use swarm_store_postgres::{ConfigConnect, Options, PostgresStore};
+use tokio::net::TcpListener;
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Where the desks are.
+const DESKS: &str = "/desks";
+
+/// What the tokens of staff are for.
+const AUDIENCE: &str = "opinions";
+
+/// The tables of the service itself.
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS desks (id text PRIMARY KEY, name text NOT NULL);
+    CREATE TABLE IF NOT EXISTS cursors (desk text PRIMARY KEY, cursor text NOT NULL);
+    CREATE TABLE IF NOT EXISTS stances (
+        desk text, member text, subject text, stance text NOT NULL, PRIMARY KEY (desk, member, subject)
+    );";
+
+#[tokio::main]
+async fn main() -> Outcome<()> {
+    let database = std::env::var("DATABASE_URL")?.parse()?;
+    let app = App::open(database, std::env::var("STAFF_KEY")?.as_bytes()).await?;
+    let listener = TcpListener::bind("127.0.0.1:8080").await?;
+    println!("listening on http://{}", listener.local_addr()?);
+    let stop = async {
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    app.serve(listener, stop).await
+}
+
+/// The service.
+pub(crate) struct App {
+    pub(crate) site: Arc<Site>,
+    database: Config,
+    shared: Arc<Shared>,
+}
+
+/// What the handlers of the service share.
+struct Shared {
+    database: Client,
+    desks: Desks,
+    staff_key: Vec<u8>,
+}
+
+impl App {
+    /// Creates the tables that are missing, and reads the desks.
+    pub(crate) async fn open(database: Config, staff_key: &[u8]) -> Outcome<Self> {
+        // Swarm opens its connections as this program says, and keeps to a schema of its own.
+        let options = Options::default().schema("opinions")?;
+        let connect = || ConfigConnect::new(database.clone(), NoTls);
+        PostgresStore::create_schema(connect(), options.clone()).await?;
+        let store = PostgresStore::over(connect(), options).await?;
+        let changes: Arc<dyn ChangeFeed> = Arc::new(store.clone());
+        let services = Services::from(Swarm::new(store, SystemEntropy));
+        let services = Services { changes: Some(changes), ..services };
+
+        let client = connected(&database).await?;
+        client.batch_execute(TABLES).await?;
+        let desks = Desks::default();
+        for row in client.query("SELECT id, name FROM desks", &[]).await? {
+            desks.add(desk(row.get(0), row.get(1))?);
+        }
+        let site = Arc::new(Site::new(services, desks.clone()));
+        let shared = Shared { database: client, desks, staff_key: staff_key.to_owned() };
+        Ok(Self { site, database, shared: Arc::new(shared) })
+    }
+
+    /// Serves until `stop` is over.
+    pub(crate) async fn serve(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Outcome<()> {
+        let Self { site, database, shared } = self;
+        let jobs = tokio::spawn(site.maintenance().run());
+        let follower = tokio::spawn(follow(database, Arc::clone(&site)));
+        // axum leaves out the path at which it nests a service, so the service puts it back.
+        let opinions = swarm_http::service(&site).nested_at(DESKS.parse()?);
+        let routes = Router::new()
+            .route("/staff/desks", post(add_desk))
+            .nest_service(DESKS, opinions)
+            .layer(from_fn_with_state(Arc::clone(&shared), authenticate))
+            .with_state(shared);
+        let stop = async move {
+            stop.await;
+            site.end_following();
+        };
+        axum::serve(listener, routes).with_graceful_shutdown(stop).await?;
+        jobs.abort();
+        follower.abort();
+        Ok(())
+    }
+}
+
+async fn connected(database: &Config) -> Outcome<Client> {
+    let (client, connection) = database.connect(NoTls).await?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+// Desks.
+
+/// The desks by id.
+#[derive(Clone, Default)]
+struct Desks(Arc<RwLock<HashMap<TenantId, Arc<TenantConfig>>>>);
+
+impl Desks {
+    fn add(&self, desk: TenantConfig) {
+        let mut desks = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        desks.insert(desk.id.clone(), Arc::new(desk));
+    }
+}
+
+/// Desks are found by path, on any host.
+impl TenantDirectory for Desks {
+    fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>> {
+        let id = request.path.strip_prefix(DESKS)?.split('/').nth(1)?;
+        self.tenant(&TenantId::parse(id).ok()?)
+    }
+
+    fn tenant(&self, id: &TenantId) -> Option<Arc<TenantConfig>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    fn tenants(&self) -> Vec<Arc<TenantConfig>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+}
+
+fn desk(id: &str, name: &str) -> Outcome<TenantConfig> {
+    let base = BasePath::parse(format!("{DESKS}/{id}"))?;
+    let mut desk = TenantConfig::new(TenantId::parse(id)?, SignedOnStaff).below(base);
+    desk.name = name.to_owned();
+    desk.policy = Some(Arc::new(RestrictedList));
+    Ok(desk)
+}
+
+/// POST `/staff/desks` `{id, name}`: adds a desk, which is served at once.
+async fn add_desk(
+    State(shared): State<Arc<Shared>>,
+    extensions: Extensions,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    #[derive(Deserialize)]
+    struct NewDesk {
+        id: String,
+        name: String,
+    }
+
+    let staff = extensions.get::<Staff>().ok_or(Problem(StatusCode::UNAUTHORIZED, "staff only"))?;
+    if staff.role < Role::Admin {
+        return Err(Problem(StatusCode::FORBIDDEN, "not allowed for this role"));
+    }
+    let invalid = Problem(StatusCode::BAD_REQUEST, "invalid desk");
+    let NewDesk { id, name } = serde_json::from_slice(&body).map_err(|_| invalid)?;
+    let desk = desk(&id, &name).map_err(|_| invalid)?;
+    let insert = "INSERT INTO desks (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    let inserted = shared.database.execute(insert, &[&id, &name]).await;
+    match inserted {
+        Ok(0) => return Err(Problem(StatusCode::CONFLICT, "the desk exists")),
+        Ok(_) => shared.desks.add(desk),
+        Err(_) => return Err(Problem(StatusCode::SERVICE_UNAVAILABLE, "no database")),
+    }
+    Ok((StatusCode::CREATED, [(LOCATION, format!("{DESKS}/{id}"))]).into_response())
+}
+
+/// An error of this service as problem details, as clients of Swarm may prefer them, too.
+#[derive(Clone, Copy)]
+struct Problem(StatusCode, &'static str);
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let Self(status, title) = self;
+        let body = serde_json::json!({ "status": status.as_u16(), "title": title }).to_string();
+        (status, [(CONTENT_TYPE, "application/problem+json")], body).into_response()
+    }
+}
+
+// Staff.
+
+/// A member of staff, whose token was verified.
+#[derive(Clone)]
+struct Staff {
+    name: Actor,
+    role: Role,
+}
+
+/// Verifies the token of staff in the cookie `staff` or the header `X-Staff`. Nothing behind this layer sees a token, nor
+/// headers that others would trust.
+async fn authenticate(
+    State(shared): State<Arc<Shared>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let token = staff_token(request.headers()).map(str::to_owned);
+    for header in ["x-staff", "x-admin-token", "x-user"] {
+        request.headers_mut().remove(header);
+    }
+    let staff = token.and_then(|token| verified(&token, &shared.staff_key, seconds()));
+    if let Some(staff) = staff {
+        request.extensions_mut().insert(staff);
+    }
+    next.run(request).await
+}
+
+/// The time, in seconds since 1970.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the tokens of staff expire by the clock of this service"
+)]
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+fn staff_token(headers: &HeaderMap) -> Option<&str> {
+    if let Some(token) = headers.get("x-staff") {
+        return token.to_str().ok();
+    }
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
+    let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).map(str::trim);
+    pairs.find_map(|pair| pair.strip_prefix("staff="))
+}
+
+/// The member of staff that a JSON Web Token names. It has one algorithm, HS256, whatever its header says. A service whose
+/// sign-on signs with other algorithms takes a library for it.
+fn verified(token: &str, key: &[u8], now: u64) -> Option<Staff> {
+    #[derive(Deserialize)]
+    struct Header {
+        alg: String,
+    }
+
+    #[derive(Deserialize)]
+    struct Claims {
+        sub: String,
+        aud: String,
+        exp: u64,
+        role: String,
+    }
+
+    let (signed, signature) = token.rsplit_once('.')?;
+    let (header, claims) = signed.split_once('.')?;
+    let decoded = |part: &str| URL_SAFE_NO_PAD.decode(part).ok();
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    mac.update(signed.as_bytes());
+    mac.verify_slice(&decoded(signature)?).ok()?;
+    let header: Header = serde_json::from_slice(&decoded(header)?).ok()?;
+    let claims: Claims = serde_json::from_slice(&decoded(claims)?).ok()?;
+    let holds = header.alg == "HS256" && claims.aud == AUDIENCE && claims.exp > now;
+    let staff = Staff { name: Actor::operator(claims.sub).ok()?, role: Role::parse(&claims.role)? };
+    holds.then_some(staff)
+}
+
+/// Staff operate all desks.
+struct SignedOnStaff;
+
+#[async_trait]
+impl Operators for SignedOnStaff {
+    async fn admit(
+        &self,
+        request: &OperatorRequest<'_>,
+    ) -> Result<Option<Operator>, SignOnUnavailable> {
+        let staff = request.extensions.get::<Staff>().cloned();
+        Ok(staff.map(|Staff { name, role }| Operator { name, role }))
+    }
+
+    /// Operators have no tokens of Swarm.
+    async fn with_token(&self, _: &AdminTokenHash) -> Result<Option<Operator>, SignOnUnavailable> {
+        Ok(None)
+    }
+}
+
+// A rule of this service.
+
+/// Nothing is said about these projects.
+struct RestrictedList;
+
+const RESTRICTED: [&str; 1] = ["project falcon"];
+
+#[async_trait]
+impl Policy for RestrictedList {
+    async fn check(&self, question: &PolicyQuestion<'_>) -> Result<(), PolicyRefusal> {
+        let Some(take) = question.take else { return Ok(()) };
+        let text = take.body.as_str().to_lowercase();
+        if !RESTRICTED.iter().any(|project| text.contains(project)) {
+            return Ok(());
+        }
+        let text = "The take names a project of the restricted list.";
+        // The code and the text are valid, so that this never lets a take pass.
+        match PolicyRefusal::new(PolicyKind::Conflict, "restricted-list", text) {
+            Ok(refusal) => Err(refusal),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+// What this service makes of takes.
+
+/// Follows the logs of all desks.
+async fn follow(database: Config, site: Arc<Site>) {
+    loop {
+        if let Err(error) = follow_all(&database, &site).await {
+            eprintln!("follower: {error}");
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Follows on a connection of its own, until it is lost.
+async fn follow_all(database: &Config, site: &Site) -> Outcome<()> {
+    let mut client = connected(database).await?;
+    loop {
+        for desk in site.tenants() {
+            while follow_page(&mut client, desk.tenant()).await? {}
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// Handles the next entries of a log, each exactly once: the cursor moves in the transaction of what they cause. Returns
+/// whether there were any.
+async fn follow_page(client: &mut Client, desk: &Tenant) -> Outcome<bool> {
+    let id = desk.id().as_str();
+    let row = client.query_opt("SELECT cursor FROM cursors WHERE desk = $1", &[&id]).await?;
+    let cursor = row.map_or(Ok(Cursor::START), |row| row.get::<_, &str>(0).parse())?;
+    let followed = desk.follow_log(cursor, 100).await?;
+    let transaction = client.transaction().await?;
+    let next = match followed {
+        Follow::Page(page) if page.entries.is_empty() && page.next == cursor => return Ok(false),
+        Follow::Page(page) => {
+            for entry in &page.entries {
+                // A sealed take is opened by an entry of its own.
+                let FollowedRecord::Take(take) = &entry.record else { continue };
+                let Some(take) = take.open() else { continue };
+                let draft = take.draft();
+                let (member, subject) = (draft.member_id.as_str(), draft.subject_id.as_str());
+                let put = "INSERT INTO stances VALUES ($1, $2, $3, $4)
+                    ON CONFLICT (desk, member, subject) DO UPDATE SET stance = excluded.stance";
+                let values: [&(dyn swarm_store_postgres::tokio_postgres::types::ToSql + Sync); 4] =
+                    [&id, &member, &subject, &draft.stance.as_str()];
+                transaction.execute(put, &values).await?;
+            }
+            page.next
+        }
+        // An operator accepted a store that had lost records: begin again with those that are left.
+        Follow::OtherLog { log } => {
+            transaction.execute("DELETE FROM stances WHERE desk = $1", &[&id]).await?;
+            Cursor { log, ..Cursor::START }
+        }
+    };
+    let put = "INSERT INTO cursors VALUES ($1, $2) ON CONFLICT (desk) DO UPDATE SET cursor = excluded.cursor";
+    transaction.execute(put, &[&id, &next.to_string()]).await?;
+    transaction.commit().await?;
+    Ok(true)
+}

@@ -1,0 +1,168 @@
+//! The service of `axum_postgres.rs` over sockets, on a PostgreSQL of its own.
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
+#[path = "../axum_postgres.rs"]
+#[allow(dead_code, reason = "the example is a program")]
+mod axum_postgres;
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::time::Duration;
+
+use axum_postgres::App;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use common::Agent;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use swarm_core::TenantId;
+use swarm_store_postgres::tokio_postgres::{Config, NoTls};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
+
+const KEY: &[u8] = b"a key of the staff's sign-on";
+
+/// A token as the sign-on of the service would sign it.
+fn token(algorithm: &str, claims: &Value, key: &[u8]) -> String {
+    let header = json!({ "alg": algorithm, "typ": "JWT" });
+    let parts = [&header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+    let signed = parts.join(".");
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+    mac.update(signed.as_bytes());
+    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+}
+
+fn claims(role: &str) -> Value {
+    json!({ "sub": "ada", "aud": "opinions", "exp": 4_102_444_800_u64, "role": role })
+}
+
+/// What came back: status, media type, text.
+type Answer = (u16, String, String);
+
+/// A client of the service.
+#[derive(Clone)]
+struct Client(String);
+
+impl Client {
+    async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut request =
+            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.0));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.header("content-type", "application/json").body(body.to_owned());
+        let request = request.unwrap();
+        spawn_blocking(move || {
+            let agent = ureq::Agent::config_builder().http_status_as_error(false).build();
+            let mut answer = agent.new_agent().run(request).unwrap();
+            let kind = answer.headers().get("content-type");
+            let kind = kind.map_or("", |kind| kind.to_str().unwrap()).to_owned();
+            let status = answer.status().as_u16();
+            (status, kind, answer.body_mut().read_to_string().unwrap())
+        })
+        .await
+        .unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn desk_runs_inside_the_service() {
+    let postgres = spawn_blocking(|| swarm_postgres_testing::Server::start(&[])).await.unwrap();
+    let database: Config = postgres.address().parse().unwrap();
+    let app = App::open(database.clone(), KEY).await.unwrap();
+    let site = app.site.clone();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = Client(format!("http://{}", listener.local_addr().unwrap()));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let stopped = async {
+        let _ = stopped.await;
+    };
+    let serving = tokio::spawn(app.serve(listener, stopped));
+
+    // Only staff add desks, and no token but one of the sign-on counts.
+    let desk = r#"{ "id": "acme", "name": "Acme" }"#;
+    let expired = json!({ "sub": "ada", "aud": "opinions", "exp": 1, "role": "admin" });
+    let elsewhere = json!({ "sub": "ada", "aud": "x", "exp": 4_102_444_800_u64, "role": "admin" });
+    for (sent, status) in [
+        (token("HS256", &claims("admin"), b"another key"), 401),
+        (token("none", &claims("admin"), KEY), 401),
+        (token("HS256", &expired, KEY), 401),
+        (token("HS256", &elsewhere, KEY), 401),
+        ("a.b.c".to_owned(), 401),
+        (token("HS256", &claims("reader"), KEY), 403),
+        (token("HS256", &claims("admin"), KEY), 201),
+        (token("HS256", &claims("admin"), KEY), 409),
+    ] {
+        let added = client.send("POST", "/staff/desks", &[("x-staff", &sent)], desk).await;
+        assert_eq!(added.0, status, "{added:?}");
+        assert!(status == 201 || added.1 == "application/problem+json", "{added:?}");
+    }
+
+    // Staff operate it without a token of Swarm; what a client says of itself does not count.
+    let staff = token("HS256", &claims("admin"), KEY);
+    let subject = r#"{ "id": "falcon", "name": "Falcon" }"#;
+    let admin = "/desks/acme/api/swarm/admin/subjects";
+    for spoofed in [[("x-user", "ada")], [("x-admin-token", "ada")]] {
+        assert_eq!(client.send("POST", admin, &spoofed, subject).await.0, 401);
+    }
+    assert_eq!(client.send("POST", admin, &[("x-staff", &staff)], subject).await.0, 201);
+    let cookie = format!("theme=dark; staff={staff}");
+    let console = client.send("GET", "/desks/acme/operate", &[("cookie", &cookie)], "").await;
+    assert!(console.0 == 200 && console.2.contains("<bdi>ada</bdi>, admin"), "{console:?}");
+    assert!(
+        console.2.contains("action=\"/desks/acme/operate")
+            || console.2.contains("href=\"/desks/acme/operate")
+    );
+
+    // A member files, and the policy refuses what is restricted.
+    let served = site.tenant(&TenantId::parse("acme").unwrap()).unwrap();
+    let agent = Agent::join(served.tenant()).await.unwrap();
+    let bearer = format!("Bearer {}", agent.token.reveal());
+    let restricted = agent.signed_text("n-0", "Project Falcon closes.").unwrap();
+    let problem = [("authorization", &*bearer), ("accept", "application/problem+json")];
+    let submit = "/desks/acme/api/swarm/submit";
+    let refused = client.send("POST", submit, &problem, &restricted).await;
+    assert_eq!((refused.0, &*refused.1), (409, "application/problem+json"));
+    let details: Value = serde_json::from_str(&refused.2).unwrap();
+    assert_eq!(
+        (&details["code"], &details["policy"]),
+        (&json!("policy-conflict"), &json!("restricted-list"))
+    );
+    let filed = client.send("POST", submit, &problem, &agent.signed_take("n-1").unwrap()).await;
+    assert_eq!(filed.0, 201, "{filed:?}");
+    let page =
+        client.send("GET", "/desks/acme/swarm/takes/1", &[("accept", "text/html")], "").await;
+    assert!(page.0 == 200 && page.2.contains("href=\"/desks/acme/swarm/style.css\""), "{page:?}");
+
+    // The service has it in a table of its own.
+    let (own, connection) = database.connect(NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let read = async {
+        loop {
+            let rows = own.query("SELECT desk, subject, stance FROM stances", &[]).await.unwrap();
+            if let [row] = rows.as_slice() {
+                return [0, 1, 2].map(|column| row.get::<_, String>(column));
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let row = timeout(Duration::from_secs(60), read).await.unwrap();
+    assert_eq!(row, ["acme", "aurora", "cautious"]);
+
+    // A request that waits for entries does not hold up the end.
+    let waiting = client.clone();
+    let waiting = tokio::spawn(async move {
+        waiting.send("GET", "/desks/acme/api/swarm/log?after=1000&wait=60", &[], "").await
+    });
+    sleep(Duration::from_millis(200)).await;
+    stop.send(()).unwrap();
+    timeout(Duration::from_secs(20), serving).await.unwrap().unwrap().unwrap();
+    assert_eq!(waiting.await.unwrap().0, 200);
+
+    // Desks are still there after a restart.
+    let again = App::open(database, KEY).await.unwrap();
+    assert_eq!(again.site.tenants().len(), 1);
+}

@@ -1,0 +1,113 @@
+//! Finds the log that goes on in the place of the one that was watched, by the notes that the logs before it signed.
+
+use swarm_client::{Error, LogTiles};
+use swarm_core::Timestamp;
+use swarm_core::audit::{KeySource, LogKey, Watch, WatchFault, WatchState, verified_succession};
+use swarm_core::proof::checkpoint::Checkpoint;
+use swarm_core::proof::note::Note;
+use swarm_core::proof::succession::Succession;
+
+use super::ReadError;
+use crate::Failure;
+
+/// The most logs that are followed in one look.
+const MAX_STEPS: usize = 100;
+
+/// The way from the log that was watched to the one that goes on in its place.
+pub(super) struct Found {
+    pub(super) steps: Vec<Succession>,
+    /// The key of the log that goes on.
+    successor: String,
+    origin: String,
+    /// What could not be checked of the end of the log that was watched.
+    pub(super) unproven: Option<String>,
+}
+
+/// Why a log that ended does not continue what was seen of it, with its tiles.
+pub(super) struct Fault {
+    pub(super) fault: WatchFault,
+    pub(super) tiles: LogTiles,
+}
+
+impl Found {
+    /// The key of the log that goes on.
+    pub(super) fn key(&self) -> String {
+        self.successor.clone()
+    }
+
+    /// The log that goes on, at the service that the log was watched at.
+    pub(super) fn tiles(&self, watched: LogTiles) -> Option<LogTiles> {
+        if watched.is_named() { watched.named(&self.origin) } else { Some(watched) }
+    }
+}
+
+/// Finds the log that goes on in the place of the one that was watched, and checks that this one continued to its end; `None`
+/// if it goes on itself, or nothing says which log comes after it.
+pub(super) fn find(
+    watched: &WatchState,
+    tiles: &LogTiles,
+    key: &LogKey,
+    now: Timestamp,
+) -> Result<Result<Option<Found>, Fault>, ReadError> {
+    let Some(last) = watched.last_checkpoint() else { return Ok(Ok(None)) };
+    if !tiles.is_named()
+        && origin_of(&tiles.checkpoint().map_err(Failure::from)?) == Some(last.origin.clone())
+    {
+        return Ok(Ok(None));
+    }
+    let Some(mut ended) = tiles.named(&last.origin) else { return Ok(Ok(None)) };
+    let (mut steps, mut origin, mut successor) = (Vec::new(), last.origin.clone(), key.clone());
+    while let Some(note) = tiles.named(&origin).map(|log| log.succession()).transpose()?.flatten() {
+        if steps.len() == MAX_STEPS {
+            return Err(ReadError::Broken(format!("over {MAX_STEPS} logs have ended")));
+        }
+        let step = match verified_succession(&note, &origin, &successor) {
+            Ok(step) => step,
+            Err(fault) => return Err(ReadError::Broken(fault)),
+        };
+        origin = step.successor.name().to_owned();
+        let key = step.successor.to_string();
+        successor = LogKey::parse(&key, KeySource::Given).map_err(Failure::from)?;
+        steps.push(step);
+    }
+    let Some(end) = steps.first().map(|step| step.last.clone()) else { return Ok(Ok(None)) };
+    let unproven = match check_end(watched, &mut ended, &end, key, now)? {
+        Ok(unproven) => unproven,
+        Err(fault) => return Ok(Err(Fault { fault, tiles: ended })),
+    };
+    let successor = steps.last().map(|step| step.successor.to_string()).unwrap_or_default();
+    Ok(Ok(Some(Found { steps, successor, origin, unproven })))
+}
+
+/// Checks that the log that was watched continued to its last checkpoint. Its tiles may be lost with the store; that is said.
+fn check_end(
+    watched: &WatchState,
+    ended: &mut LogTiles,
+    end: &Checkpoint,
+    key: &LogKey,
+    now: Timestamp,
+) -> Result<Result<Option<String>, WatchFault>, ReadError> {
+    let note = ended.checkpoint()?;
+    let served = Note::parse(&note).and_then(|note| Checkpoint::parse(note.text()));
+    if served.as_ref() != Ok(end) {
+        let text =
+            "the last checkpoint of a log that ended is not the one that its succession names";
+        return Ok(Err(WatchFault::Broken(vec![text.to_owned()])));
+    }
+    ended.of_size(end.size);
+    match Watch::begin(watched, &note, key, now, |node| ended.hash(node)) {
+        Ok(Ok(_)) => Ok(Ok(None)),
+        Ok(Err(WatchFault::OtherTiles(_))) | Err(Error::Refused(_)) => Ok(Ok(Some(format!(
+            "unproven: that the log which ended continued from {} to {} entries: it does not serve their tiles any more",
+            watched.size(),
+            end.size
+        )))),
+        Ok(Err(fault)) => Ok(Err(fault)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn origin_of(note: &str) -> Option<String> {
+    let note = Note::parse(note).ok()?;
+    Checkpoint::parse(note.text()).ok().map(|checkpoint| checkpoint.origin)
+}
