@@ -32,6 +32,8 @@ struct TakesPage {
     frame: Frame,
     /// Whether superseded takes are listed too.
     superseded: bool,
+    /// Whether the list is searched or filtered.
+    is_filtered: bool,
     find: ListFilter,
     stances: Vec<(&'static str, bool)>,
     takes: Vec<TakeView>,
@@ -82,8 +84,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         .named("member", filter.member.as_ref().map(|id| member_text(id, &people)))
         .named("superseded", superseded.then(|| "too".to_owned()));
     let stance = |(name, _)| (name, find.value("stance") == Some(name));
+    let filters = ["q", "subject", "member", "stance"];
     let page = TakesPage {
         superseded,
+        is_filtered: filters.into_iter().any(|name| find.value(name).is_some()),
         takes: found.takes.iter().map(&mut view).collect(),
         stances: STANCES.into_iter().map(stance).collect(),
         later: before.is_some(),
