@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A member [applies](Client::apply) with a key, [claims](Client::claim) its token once an operator has activated it,
-//! and [submits](Client::submit) takes signed by [`sign_take`]. [`verify`](verify()) checks a take on file without a
+//! and [submits](Client::submit) takes signed by [`sign_take`]. [`verify_take`] checks a take on file without a
 //! service.
 //!
 //! Reads and submits without an answer (or with a 408 or 5xx, by the service or a proxy) are sent again a few times,
@@ -39,7 +39,6 @@ mod log;
 mod operating;
 mod reading;
 mod takes;
-mod verify;
 mod webhook;
 mod witness;
 
@@ -58,8 +57,8 @@ pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
 pub use reading::path_segment;
+pub use swarm_core::audit::{Line, Lines, verify_take};
 pub use swarm_core::json::printable;
 pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take, signed_text};
-pub use verify::{Verdict, verify};
 pub use webhook::{WebhookClient, is_loopback};
 pub use witness::WitnessClient;

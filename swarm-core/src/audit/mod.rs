@@ -17,6 +17,7 @@
 //!
 //! The other modules verify a take with its proof, two checkpoints, a receipt, and a log that is [watched](Watch): `replay`
 //! states the rules over all entries, `continuation` those between two checkpoints, and `succession` those between two logs.
+//! `texts` decides what a text is, and gives the lines to print.
 
 mod bundle;
 mod checkpoint;
@@ -27,7 +28,9 @@ mod finding;
 mod history;
 mod key;
 mod keys;
+mod lines;
 mod logged_digests;
+mod lone_take;
 mod outcome;
 mod receipt;
 mod records;
@@ -38,6 +41,7 @@ mod snapshot;
 mod steps;
 mod succession;
 mod take;
+mod texts;
 mod watch;
 mod whole_log;
 mod withheld;
@@ -48,10 +52,13 @@ pub use continuation::{Continuation, continuation};
 pub use finding::{Check, Finding, Verdict};
 pub use key::{KeySource, LogKey};
 pub use keys::MemberKeys;
+pub use lines::{Line, Lines};
+pub use lone_take::verify_take;
 pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, digest_text};
 pub use replay::{Remark, SessionAside};
 pub use succession::verified_succession;
 pub use take::audit_take;
+pub use texts::{Known, Record, Unverifiable, verify_record, verify_texts};
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
 

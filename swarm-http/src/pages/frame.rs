@@ -15,6 +15,11 @@ use crate::tenants::{FooterLink, ServedTenant};
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
 
+/// As [`POLICY`], for the one page with a script: it comes from this origin, may run WebAssembly, and reads this origin alone.
+const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+                                  form-action 'self'; frame-ancestors 'none'; \
+                                  script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+
 /// Longest document title, in letters; search engines cut longer ones.
 const MAX_TITLE: usize = 68;
 
@@ -199,10 +204,19 @@ pub(crate) fn embeddable(status: StatusCode, page: &impl Template) -> Answer {
 
 /// Renders a page into an answer.
 pub(crate) fn html(status: StatusCode, page: &impl Template) -> Answer {
+    html_under(POLICY, status, page)
+}
+
+/// As [`html`], for the page with a script.
+pub(super) fn html_with_script(status: StatusCode, page: &impl Template) -> Answer {
+    html_under(POLICY_WITH_SCRIPT, status, page)
+}
+
+fn html_under(policy: &'static str, status: StatusCode, page: &impl Template) -> Answer {
     // Writing to a string fails only if a `Display` fails, and none here does.
     let text = printable(page.render().unwrap_or_default());
     let mut answer = Answer::new(status, "text/html; charset=utf-8", text);
-    for (name, value) in [("content-security-policy", POLICY), ("referrer-policy", "no-referrer")] {
+    for (name, value) in [("content-security-policy", policy), ("referrer-policy", "no-referrer")] {
         answer.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     answer

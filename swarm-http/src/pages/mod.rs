@@ -1,5 +1,5 @@
 //! HTML pages (API.md, 10). All text on them is untrusted: templates, charts and Markdown escape it,
-//! and the content security policy blocks scripts if one of them fails to. Each page is rendered
+//! and the content security policy blocks scripts if one of them fails to; `verifier` alone has a script. Each page is rendered
 //! from the same reads as the API. A client that prefers JSON gets the API's answer at the same path.
 
 mod acts;
@@ -45,6 +45,7 @@ pub(crate) mod take;
 mod take_list;
 pub(crate) mod takes;
 mod time_text;
+pub(crate) mod verifier;
 
 use http::header::VARY;
 use http::{HeaderMap, HeaderValue, StatusCode};

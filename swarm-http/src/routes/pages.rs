@@ -194,6 +194,24 @@ pub(super) fn at_root() -> Vec<Route> {
             .query(&[("url", "PageAddress"), ("format", "OEmbedFormat")])
             .answers(200, &["OEmbed"])
             .refuses(&[NotFound, InvalidQuery]),
+        page_alone("/verify", pages::verifier::page)
+            .about("The verifier in the browser")
+            .query(&[("session", "Id"), ("take", "Id")]),
+        read("/verify.html", pages::verifier::file)
+            .about("The verifier in one file, to be kept")
+            .answers(200, &["application/octet-stream"]),
+        read("/verify/verifier.wasm", pages::verifier::wasm)
+            .about("The verifier as WebAssembly")
+            .answers(200, &["application/wasm"]),
+        read("/verify/verifier.js", pages::verifier::verifier)
+            .about("The module that calls the verifier")
+            .answers(200, &["text/javascript"]),
+        read("/verify/page.js", pages::verifier::script)
+            .about("The script of the verifier's page")
+            .answers(200, &["text/javascript"]),
+        read("/verify/style.css", pages::verifier::style)
+            .about("The style sheet of the verifier's page")
+            .answers(200, &["text/css"]),
         read("/deadlines.ics", pages::calendar::deadlines)
             .about("The deadlines of open sessions, as a calendar")
             .with(Work::Long)

@@ -80,6 +80,9 @@ export async function openWindow(options) {
   return page;
 }
 
+/** The one page with a script. */
+const isVerifier = (path) => new URL(path, origin).pathname === '/verify';
+
 /** Opens a page: it is not wider than its window, and nothing on it runs. */
 export async function look(page, path, at) {
   await page.goto(origin + path);
@@ -89,7 +92,7 @@ export async function look(page, path, at) {
     scripts: document.scripts.length,
   }));
   if (seen.over > 0) complain(path, `${seen.over} px too wide at ${at}`);
-  if (seen.scripts || seen.title === 'owned') complain(path, 'a script');
+  if (seen.scripts !== (isVerifier(path) ? 1 : 0) || seen.title === 'owned') complain(path, 'a script');
 }
 
 /** One page, to axe: which needs scripts, that the pages' policy keeps from everybody else. */

@@ -252,7 +252,7 @@ impl Client {
         let mut response = sent?;
         let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
         let text = match kind {
-            Some("application/octet-stream" | "image/png") => {
+            Some("application/octet-stream" | "application/wasm" | "image/png") => {
                 String::from_utf8_lossy(&response.body_mut().read_to_vec()?).into_owned()
             }
             // It does not end.

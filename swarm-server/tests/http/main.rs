@@ -101,6 +101,7 @@ mod unread_log;
 mod vector_files;
 mod vectors;
 mod verification;
+mod verifier;
 mod watched_logs;
 mod webhooks;
 mod went_back;

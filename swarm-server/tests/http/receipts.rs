@@ -33,7 +33,7 @@ fn log_key(client: &Client) -> String {
 }
 
 /// The answer as `curl -i` prints it.
-fn printed(answer: &Answer) -> String {
+pub fn printed(answer: &Answer) -> String {
     let mut text = format!("HTTP/1.1 {}\r\n", answer.status);
     for (name, value) in &answer.headers {
         write!(text, "{name}: {}\r\n", value.to_str().unwrap()).unwrap();

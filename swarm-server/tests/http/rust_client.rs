@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use swarm_client::{
-    CommitteeTakeFields, Error, PublicTake, TakeFields, new_key, sign_take, verify,
+    CommitteeTakeFields, Error, PublicTake, TakeFields, new_key, sign_take, verify_take,
 };
 use swarm_core::domain::{MemberState, Salt, Signed, SubjectId};
 use swarm_core::json::Json;
@@ -60,8 +60,9 @@ fn member_joins_files_and_amends() {
     assert_eq!(takes, [client.take(TakeId(2)).unwrap()]);
 
     let record = client.get("/api/swarm/takes/2").unwrap();
-    let verdict = verify(&record.clone().into_object(), Some(&key.public_key()), Some(TakeId(2)));
-    assert!(verdict.unwrap().holds);
+    let lines =
+        verify_take(&record.clone().into_object(), Some(&key.public_key()), Some(TakeId(2)));
+    assert!(lines.unwrap().holds());
     assert!(client.diagnose(&record).unwrap().verified);
     let aurora = SubjectId::parse("aurora").unwrap();
     client.publish_memo(&token, "On aurora", "Long.", Some(&aurora), Some(SessionId(1))).unwrap();
@@ -100,9 +101,9 @@ fn member_keeps_the_salt_of_a_sealed_take() {
     operator.operate(&format!("/sessions/{}/state", session.id), &aggregated).expect(200);
     assert_eq!(client.take(filed.id).unwrap(), own);
     let mut record = client.get("/api/swarm/takes/1").unwrap().into_object();
-    assert!(verify(&record, None, None).unwrap().holds);
+    assert!(verify_take(&record, None, None).unwrap().holds());
     record.set("salt", Json::from(&*Salt([7; 32]).to_string()));
-    assert!(!verify(&record, None, None).unwrap().holds, "another salt");
+    assert!(!verify_take(&record, None, None).unwrap().holds(), "another salt");
 }
 
 /// Another service could relay it.

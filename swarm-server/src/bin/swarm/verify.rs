@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use percent_encoding::percent_decode_str;
-use swarm_client::{Error, verify};
+use swarm_client::Error;
 use swarm_core::TakeId;
 use swarm_core::audit::{
-    Bundle, Comparison, Evidence, Finding, KeySource, LogKey, LogReader, MemberKeys,
-    ReceivedAnswer, SentRequest, Verdict, WholeLog, audit, audit_checkpoints, audit_receipt,
-    audit_take,
+    Bundle, Comparison, Evidence, KeySource, Known, Lines, LogKey, LogReader, MemberKeys, Record,
+    WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
 };
-use swarm_core::domain::PublicKey;
-use swarm_core::json::{Json, Object, RawJson};
+use swarm_core::json::Json;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 use swarm_core::proof::tile::{TileId, TilePath, WIDTH, read_entries_tile};
@@ -29,36 +27,16 @@ use crate::{Failure, console};
 /// 3 with `--strict` if something is notable.
 pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
     match verdict(options) {
-        Ok(Lines { text, holds, notable }) => {
+        Ok(lines) => {
+            let text: Vec<_> = lines.iter().map(|line| &*line.text).collect();
             // If the output is closed, the exit status still has the verdict.
             let _ = console::print(&text.join("\n"));
-            ExitCode::from(match (holds, notable) {
-                (false, _) => 1,
-                (true, 1..) if options.strict => 3,
-                (true, _) => 0,
-            })
+            ExitCode::from(lines.status(options.strict))
         }
         Err(failure) => {
             console::warn(&format!("cannot be read: {failure}"));
             ExitCode::from(2)
         }
-    }
-}
-
-/// The lines to print.
-struct Lines {
-    text: Vec<String>,
-    /// Whether nothing fails.
-    holds: bool,
-    /// The number of notable findings.
-    notable: usize,
-}
-
-impl From<Vec<Finding>> for Lines {
-    fn from(findings: Vec<Finding>) -> Self {
-        let number = |verdict| findings.iter().filter(|it| it.verdict == verdict).count();
-        let (holds, notable) = (number(Verdict::Fails) == 0, number(Verdict::Notable));
-        Self { text: findings.iter().map(Finding::to_string).collect(), holds, notable }
     }
 }
 
@@ -69,47 +47,41 @@ fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
         return Err("--log, --policy and --members are for a bundle".into());
     }
     match (&options.request, things.as_slice()) {
-        (Some(request), [receipt]) => verify_receipt(options, request, receipt, None),
-        (Some(request), [receipt, body]) => verify_receipt(options, request, receipt, Some(body)),
         (None, [thing]) => verify_alone(options, &Source::read(thing, &options.trust)?),
-        (None, [take, proof]) => verify_proof(options, take, proof),
         (None, [one, other, url]) => verify_checkpoints(options, one, other, url),
-        _ => Err("--request is for a receipt, and perhaps the body of the request".into()),
+        (_, things) => {
+            let sources = things.iter().map(|thing| Source::read(thing, &options.trust));
+            let sources = sources.collect::<Result<Vec<_>, _>>()?;
+            let texts: Vec<_> = sources.iter().map(|source| &*source.bytes).collect();
+            let known = Known {
+                key: options.key.as_deref(),
+                member_key: options.member_key.as_deref(),
+                request: options.request.as_deref(),
+                ..Known::default()
+            };
+            Ok(verify_texts(&texts, &known)?)
+        }
     }
 }
 
 /// Verifies a bundle or a take.
 fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failure> {
-    if source.bytes.starts_with(b"HTTP/") {
-        return Err("a receipt is verified with --request 'POST /api/swarm/submit'".into());
+    match Record::read(&source.bytes)? {
+        Record::Bundle(bundle) => verify_bundle(options, source, &bundle),
+        Record::Other(_)
+            if options.log.is_some() || options.policy.is_some() || options.members.is_some() =>
+        {
+            Err("--log, --policy and --members are for a bundle".into())
+        }
+        Record::Other(record) => Ok(verify_record(&record, options.key.as_deref(), source.take())?),
     }
-    let json = bounded(&source.bytes)?;
-    if Bundle::is_one(json) {
-        return verify_bundle(options, source, json);
-    }
-    let fields = json.to_object();
-    if options.log.is_some() || options.policy.is_some() || options.members.is_some() {
-        return Err("--log, --policy and --members are for a bundle".into());
-    }
-    if fields.has("session") && fields.has("takes") {
-        return Err("this is a session: verify its bundle, which is at …/bundle".into());
-    }
-    if fields.has("sealed") && !fields.has("signature") {
-        return Err(
-            "this take is sealed until its session is opened; its author reads it whole".into()
-        );
-    }
-    let verdict = verify(&fields, options.key.as_deref(), source.take())?;
-    let notable = usize::from(verdict.withheld);
-    Ok(Lines { text: verdict.sentences, holds: verdict.holds, notable })
 }
 
 fn verify_bundle(
     options: &VerifyOptions,
     source: &Source,
-    json: RawJson<'_>,
+    bundle: &Bundle<'_>,
 ) -> Result<Lines, Failure> {
-    let bundle = Bundle::read(json)?;
     let key = match &options.key {
         Some(key) => Some(LogKey::parse(key, KeySource::Given)?),
         None => source.log_key(&options.trust),
@@ -121,17 +93,10 @@ fn verify_bundle(
     let members = members.map(|members| MemberKeys::parse(&members)).transpose()?;
     let policy = options.policy.as_ref().map(text).transpose()?;
     let policy = policy.map(|policy| TlogPolicy::parse(&policy)).transpose()?;
-    let log = options.log.as_ref().map(|log| read_log(log, &bundle, &options.trust)).transpose()?;
+    let log = options.log.as_ref().map(|log| read_log(log, bundle, &options.trust)).transpose()?;
     let (key, members, policy, log) =
         (key.as_ref(), members.as_ref(), policy.as_ref(), log.as_ref());
-    let mut lines = Lines::from(audit(&bundle, &Evidence { key, members, policy, log }));
-    lines.text.push(match (lines.holds, lines.notable) {
-        (false, _) => "the bundle fails".to_owned(),
-        (true, 0) => "the bundle holds".to_owned(),
-        (true, 1) => "the bundle holds; 1 finding is notable".to_owned(),
-        (true, notable) => format!("the bundle holds; {notable} findings are notable"),
-    });
-    Ok(lines)
+    Ok(Lines::of_bundle(audit(bundle, &Evidence { key, members, policy, log })))
 }
 
 /// Reads all entries of the log, from its address or from a folder with its tiles, up to the checkpoint of a bundle.
@@ -176,13 +141,6 @@ fn entries_in(folder: &Path, first: u64, size: u64) -> Result<Vec<String>, Failu
     Ok(texts.into_iter().take(width.into()).skip(skipped).map(str::to_owned).collect())
 }
 
-fn verify_proof(options: &VerifyOptions, take: &str, proof: &str) -> Result<Lines, Failure> {
-    let take = object(&Source::read(take, &options.trust)?.bytes)?;
-    let proof = TlogProof::parse(&Source::read(proof, &options.trust)?.into_text()?)?;
-    let member_key = options.member_key.as_deref().map(PublicKey::parse).transpose()?;
-    Ok(audit_take(&take, &proof, &log_key(options)?, member_key.as_ref()).into())
-}
-
 fn verify_checkpoints(
     options: &VerifyOptions,
     one: &str,
@@ -222,34 +180,10 @@ fn checkpoint_in(source: Source) -> Result<String, Failure> {
     }
 }
 
-fn verify_receipt(
-    options: &VerifyOptions,
-    request: &str,
-    receipt: &str,
-    body: Option<&str>,
-) -> Result<Lines, Failure> {
-    let answer = ReceivedAnswer::parse(&Source::read(receipt, &options.trust)?.bytes)?;
-    let body =
-        body.map(|body| Source::read(body, &options.trust)).transpose()?.map(|body| body.bytes);
-    let request = SentRequest::parse(request, body)?;
-    Ok(audit_receipt(&answer, &request, &log_key(options)?).into())
-}
-
 /// The key of the log, which has to come from elsewhere.
 fn log_key(options: &VerifyOptions) -> Result<LogKey, Failure> {
     let key = options.key.as_deref().ok_or("name the key of the log with --key")?;
     Ok(LogKey::parse(key, KeySource::Given)?)
-}
-
-fn object(bytes: &[u8]) -> Result<Object, Failure> {
-    Ok(Json::read(bytes)?.into_object())
-}
-
-/// Reads a JSON text of which so much is text that no part of it takes more than about eight times the memory of the whole.
-fn bounded(bytes: &[u8]) -> Result<RawJson<'_>, Failure> {
-    /// The values that any text may have.
-    const VALUES: usize = 100_000;
-    Ok(RawJson::read_bounded(bytes, VALUES.max(bytes.len() / 8))?)
 }
 
 /// Maximum number of bytes read from a file; larger than any bundle.

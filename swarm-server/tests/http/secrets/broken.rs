@@ -17,7 +17,7 @@ use crate::observed_store::ObservedStore;
 use crate::routes;
 
 /// Routes that do not use the store.
-const STORELESS: [&str; 11] = [
+const STORELESS: [&str; 17] = [
     "/docs",
     "/docs/{chapter}",
     "/openapi.json",
@@ -25,6 +25,12 @@ const STORELESS: [&str; 11] = [
     "/swarm/console.css",
     "/swarm/icon.svg",
     "/swarm/style.css",
+    "/verify",
+    "/verify.html",
+    "/verify/page.js",
+    "/verify/style.css",
+    "/verify/verifier.js",
+    "/verify/verifier.wasm",
     "/api/swarm/diagnose",
     "/api/swarm/signing-payload",
     "/healthz",

@@ -1,48 +1,41 @@
-//! Offline verification of a take's record.
+//! Offline verification of the record of a take alone.
 
 use std::sync::Arc;
 
-use swarm_core::domain::{Digest, PublicKey, Salt, Signed};
-use swarm_core::json::{self, Json, Object, printable, printable_json};
-use swarm_core::{Submission, TakeDraft, TakeId, proof};
-
-/// The result of a verification.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Verdict {
-    /// Whether the signature verifies and the record is consistent; also true where texts are withheld, so that the signature
-    /// cannot be verified.
-    pub holds: bool,
-    /// Whether texts are withheld.
-    pub withheld: bool,
-    /// The findings for people, one sentence each: who signed what, and what is not proven.
-    pub sentences: Vec<String>,
-}
+use super::finding::Verdict;
+use super::lines::Lines;
+use crate::domain::json::{self, Json, Object, printable, printable_json};
+use crate::domain::{Digest, Invalid, PublicKey, Salt, Signed, TakeDraft, TakeId};
+use crate::proof;
+use crate::rules::Submission;
 
 /// Verifies the record of a take, without asking a service.
 ///
+/// The lines say who signed what, and what is not proven. Nothing fails where the signature verifies and the record is consistent,
+/// or where texts are withheld, so that the signature cannot be verified.
+///
 /// `key` is the public key of the member in base64, known from another source. Without it, the key in the
-/// record is used, and the verdict says that this does not prove whose key it is. `asked` is the id of the
+/// record is used, and a line says that this does not prove whose key it is. `asked` is the id of the
 /// requested take, if any.
 ///
 /// # Errors
-/// [`Invalid`](swarm_core::Invalid) when `record` is not a take.
+/// [`Invalid`] when `record` is not a take.
 ///
 /// ```
-/// use swarm_client::verify;
+/// use swarm_core::audit::verify_take;
 /// use swarm_core::json::Json;
 ///
 /// let record = Json::read(br#"{"memberId": "ada", "date": "2026-11-21", "subjectId": "aurora",
 ///     "nonce": "1", "stance": "cautious", "confidence": 0.62, "signature": "?", "publicKey": "?"}"#)?;
-/// let verdict = verify(&record.into_object(), None, None)?;
-/// assert!(!verdict.holds);
+/// let lines = verify_take(&record.into_object(), None, None)?;
+/// assert!(!lines.holds());
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify(
+pub fn verify_take(
     record: &Object,
     key: Option<&str>,
     asked: Option<TakeId>,
-) -> Result<Verdict, swarm_core::Invalid> {
+) -> Result<Lines, Invalid> {
     let submission = Submission::read(&mut record.clone())?;
     let mut fields = record.clone();
     let has_body = fields.has("body");
@@ -50,73 +43,75 @@ pub fn verify(
     let named = match (fields.text_if_any("publicKey")?, key) {
         (Some(named), _) => named,
         (None, Some(key)) => key.to_owned(),
-        (None, None) => return Err(swarm_core::Invalid::missing("publicKey")),
+        (None, None) => return Err(Invalid::missing("publicKey")),
     };
     let salt = fields.text_if_any("salt")?.map(Salt::parse).transpose()?;
     let seal = salt.map(|salt| salt.seal(submission.signed()));
     let sealed = fields.text_if_any("sealed")?.map(Digest::parse).transpose()?;
     let got = fields.take("id").map_or_else(|| "null".to_owned(), |id| json::write(&id));
+    let mut lines = Lines::default();
     let fault = if let Some(asked) = asked.filter(|asked| asked.to_string() != got) {
         format!("asked for take {asked}, got take {}", printable_json(&got))
     } else if key.is_some_and(|key| key != named) {
         format!("the record names the key {}, not the one given", printable(&named))
     } else if let Some(mut mark) = mark {
         let (at, note) = (mark.text("at")?, mark.text("note")?);
-        let mut sentences = findings(submission.draft(), &named, key.is_some());
-        if let Some(first) = sentences.first_mut() {
-            *first = UNVERIFIED.to_owned();
-        }
         let since = format!(
             "notable: body and memoUrl are withheld since {}, note {}",
             printable(&at),
             printable(&note)
         );
-        sentences.insert(0, since);
-        return Ok(Verdict { holds: true, withheld: true, sentences });
+        lines.push(Verdict::Notable, since);
+        lines.push(Verdict::Unproven, UNVERIFIED);
+        push_statements(&mut lines, submission.draft(), key.is_some());
+        return Ok(lines);
     } else if !is_signed(submission.signed(), &named) {
         format!("the key {} did not sign these fields", printable(&named))
     } else if seal != sealed {
         "the seal is not of this take and its salt".to_owned()
     } else {
-        let mut sentences = findings(submission.draft(), &named, key.is_some());
+        lines.push(Verdict::Holds, format!("holds: the key {named} signed this, to the byte"));
         if let Some(seal) = seal {
-            sentences.insert(1, format!("holds: the seal {seal} is of this take and its salt"));
+            let text = format!("holds: the seal {seal} is of this take and its salt");
+            lines.push(Verdict::Holds, text);
         }
-        return Ok(Verdict { holds: true, withheld: false, sentences });
+        push_statements(&mut lines, submission.draft(), key.is_some());
+        return Ok(lines);
     };
-    let sentences = vec![format!("does not hold: {fault}")];
-    Ok(Verdict { holds: false, withheld: false, sentences })
+    lines.push(Verdict::Fails, format!("does not hold: {fault}"));
+    Ok(lines)
 }
 
 fn is_signed(take: &Arc<Signed<TakeDraft>>, key: &str) -> bool {
     PublicKey::parse(key).is_ok_and(|key| proof::verify(take, &key).is_some())
 }
 
-fn findings(take: &TakeDraft, key: &str, is_known: bool) -> Vec<String> {
+/// Adds what the take says, and what its signature does not prove.
+fn push_statements(lines: &mut Lines, take: &TakeDraft, is_known: bool) {
     let shown = |text: &str| printable(text);
-    let mut findings = vec![
-        format!("holds: the key {key} signed this, to the byte"),
-        format!(
-            "member {} says of {} on \"{}\": {}, confidence {}",
-            shown(take.member_id.as_str()),
-            shown(take.subject_id.as_str()),
-            take.date,
-            shown(take.stance.as_str()),
-            json::write(&take.confidence)
-        ),
-    ];
+    let said = format!(
+        "member {} says of {} on \"{}\": {}, confidence {}",
+        shown(take.member_id.as_str()),
+        shown(take.subject_id.as_str()),
+        take.date,
+        shown(take.stance.as_str()),
+        json::write(&take.confidence)
+    );
+    lines.push(None, said);
     for (name, text) in [("body", take.body.as_str()), ("memoUrl", take.memo_url.as_str())] {
         if !text.is_empty() {
-            findings.push(format!("{name}: {}", shown(text)));
+            lines.push(None, format!("{name}: {}", shown(text)));
         }
     }
     if let Some(weights) = &take.weights {
-        findings.push(format!("weights: {}", printable_json(&json::write(weights))));
+        lines.push(None, format!("weights: {}", printable_json(&json::write(weights))));
     }
-    findings.push(format!("nonce: {}", shown(take.nonce.as_str())));
-    findings.push(if is_known { GIVEN.to_owned() } else { UNPROVEN.to_owned() });
-    findings.push(SERVICE_SAYS.to_owned());
-    findings
+    lines.push(None, format!("nonce: {}", shown(take.nonce.as_str())));
+    match is_known {
+        true => lines.push(None, GIVEN),
+        false => lines.push(Verdict::Unproven, UNPROVEN),
+    }
+    lines.push(Verdict::Unproven, SERVICE_SAYS);
 }
 
 const UNVERIFIED: &str = "unproven: that the key signed this: its texts are withheld. Its proof shows that the log has it, \

@@ -1,0 +1,72 @@
+//! The lines of a verification, as `swarm verify` prints them.
+
+use super::finding::{Finding, Verdict};
+
+/// One line of a verification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The result of a check; `None` for a statement, such as what was signed.
+    pub verdict: Option<Verdict>,
+    /// The whole line. Text of others is quoted, and safe to print on a terminal.
+    pub text: String,
+}
+
+/// All lines of a verification, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines(Vec<Line>);
+
+impl Lines {
+    /// The findings on a bundle, and a conclusion.
+    pub fn of_bundle(findings: Vec<Finding>) -> Self {
+        let mut lines = Self::from(findings);
+        let conclusion = match (lines.holds(), lines.notable()) {
+            (false, _) => "the bundle fails".to_owned(),
+            (true, 0) => "the bundle holds".to_owned(),
+            (true, 1) => "the bundle holds; 1 finding is notable".to_owned(),
+            (true, notable) => format!("the bundle holds; {notable} findings are notable"),
+        };
+        lines.0.push(Line { verdict: None, text: conclusion });
+        lines
+    }
+
+    /// Returns an iterator over the lines.
+    pub fn iter(&self) -> impl Iterator<Item = &Line> {
+        self.0.iter()
+    }
+
+    /// Returns whether nothing fails.
+    pub fn holds(&self) -> bool {
+        self.number(Verdict::Fails) == 0
+    }
+
+    /// Returns the number of notable lines.
+    pub fn notable(&self) -> usize {
+        self.number(Verdict::Notable)
+    }
+
+    /// Returns the exit status of `swarm verify`: 0 if nothing fails, 1 if something does, and 3 if `is_strict` and
+    /// something is notable.
+    pub fn status(&self, is_strict: bool) -> u8 {
+        match (self.holds(), self.notable()) {
+            (false, _) => 1,
+            (true, 1..) if is_strict => 3,
+            (true, _) => 0,
+        }
+    }
+
+    fn number(&self, verdict: Verdict) -> usize {
+        self.0.iter().filter(|line| line.verdict == Some(verdict)).count()
+    }
+
+    pub(super) fn push(&mut self, verdict: impl Into<Option<Verdict>>, text: impl Into<String>) {
+        self.0.push(Line { verdict: verdict.into(), text: text.into() });
+    }
+}
+
+impl From<Vec<Finding>> for Lines {
+    fn from(findings: Vec<Finding>) -> Self {
+        let line =
+            |finding: &Finding| Line { verdict: Some(finding.verdict), text: finding.to_string() };
+        Self(findings.iter().map(line).collect())
+    }
+}

@@ -1,0 +1,184 @@
+//! Verification of texts that are at hand: which kind they are, and the lines to print. `swarm verify` and the verifier in
+//! the browser print the same, because both call this.
+
+use super::finding::Finding;
+use super::key::{KeySource, LogKey};
+use super::keys::MemberKeys;
+use super::lines::Lines;
+use super::lone_take::verify_take;
+use super::receipt::{ReceivedAnswer, SentRequest, audit_receipt};
+use super::take::audit_take;
+use super::{Bundle, Evidence, audit};
+use crate::domain::json::{NotJson, Object, RawJson};
+use crate::domain::{Invalid, PublicKey, TakeId};
+use crate::proof::tlog_policy::TlogPolicy;
+use crate::proof::tlog_proof::TlogProof;
+
+/// What a reader has besides the texts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// The key: of a take alone its member's, otherwise the log's.
+    pub key: Option<&'a str>,
+    /// The key that the server names as its log's. It counts where no key is given.
+    pub served_key: Option<&'a str>,
+    /// The key of the member, for a take with its proof.
+    pub member_key: Option<&'a str>,
+    /// The method and the path of the request that a receipt answers.
+    pub request: Option<&'a str>,
+    /// Keys of members, for a bundle.
+    pub members: Option<&'a str>,
+    /// The witnesses that must have cosigned the checkpoint of a bundle.
+    pub policy: Option<&'a str>,
+}
+
+/// Why nothing was verified: the texts are of no kind that can be, or cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unverifiable(String);
+
+impl From<&str> for Unverifiable {
+    fn from(why: &str) -> Self {
+        Self(why.to_owned())
+    }
+}
+
+impl From<Invalid> for Unverifiable {
+    fn from(error: Invalid) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<NotJson> for Unverifiable {
+    fn from(error: NotJson) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Verifies a take, a bundle, a take and its proof, a receipt, or a receipt and the body of its request. The order of two
+/// texts does not matter.
+///
+/// # Errors
+/// [`Unverifiable`] if they are something else, or a key is missing or is none.
+pub fn verify_texts(texts: &[&[u8]], known: &Known<'_>) -> Result<Lines, Unverifiable> {
+    let of_bundle = known.members.is_some() || known.policy.is_some();
+    if of_bundle && (texts.len() > 1 || known.request.is_some()) {
+        return Err(OF_BUNDLE.into());
+    }
+    let findings = match (known.request, texts) {
+        (None, [text]) => return verify_alone(text, known),
+        (None, [proof, take] | [take, proof]) if is_proof(proof) => with_proof(take, proof, known)?,
+        (None, [take, proof]) => with_proof(take, proof, known)?,
+        (Some(request), [receipt]) => of_receipt(receipt, request, None, known)?,
+        (Some(request), [body, receipt] | [receipt, body]) if is_receipt(receipt) => {
+            of_receipt(receipt, request, Some(body), known)?
+        }
+        (Some(request), [receipt, body]) => of_receipt(receipt, request, Some(body), known)?,
+        _ => return Err("--request is for a receipt, and perhaps the body of the request".into()),
+    };
+    Ok(findings.into())
+}
+
+const OF_BUNDLE: &str = "--log, --policy and --members are for a bundle";
+
+fn verify_alone(text: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
+    let bundle = match Record::read(text)? {
+        Record::Bundle(bundle) => bundle,
+        Record::Other(_) if known.members.is_some() || known.policy.is_some() => {
+            return Err(OF_BUNDLE.into());
+        }
+        Record::Other(record) => return verify_record(&record, known.key, None),
+    };
+    let key = log_key(known)?;
+    let members = known.members.map(MemberKeys::parse).transpose()?;
+    let policy = known.policy.map(TlogPolicy::parse).transpose()?;
+    let (key, members, policy) = (key.as_ref(), members.as_ref(), policy.as_ref());
+    Ok(Lines::of_bundle(audit(&bundle, &Evidence { key, members, policy, log: None })))
+}
+
+/// A record in JSON, by its form.
+#[derive(Clone, Debug)]
+pub enum Record<'a> {
+    /// A bundle.
+    Bundle(Bundle<'a>),
+    /// Any other record, perhaps a take.
+    Other(Object),
+}
+
+impl<'a> Record<'a> {
+    /// Reads the record of a take, a session or a bundle. So much of it must be text that no part of it takes more than
+    /// about eight times the memory of the whole.
+    ///
+    /// # Errors
+    /// [`Unverifiable`] if the text is none.
+    pub fn read(text: &'a [u8]) -> Result<Self, Unverifiable> {
+        if is_receipt(text) {
+            return Err("a receipt is verified with --request 'POST /api/swarm/submit'".into());
+        }
+        let json = bounded(text)?;
+        if Bundle::is_one(json) {
+            return Ok(Self::Bundle(Bundle::read(json)?));
+        }
+        Ok(Self::Other(json.to_object()))
+    }
+}
+
+/// Verifies the record of a take alone, as [`verify_take`] does.
+///
+/// # Errors
+/// [`Unverifiable`] if it is the record of something else, or sealed.
+pub fn verify_record(
+    record: &Object,
+    key: Option<&str>,
+    asked: Option<TakeId>,
+) -> Result<Lines, Unverifiable> {
+    if record.has("session") && record.has("takes") {
+        return Err("this is a session: verify its bundle, which is at …/bundle".into());
+    }
+    if record.has("sealed") && !record.has("signature") {
+        return Err(
+            "this take is sealed until its session is opened; its author reads it whole".into()
+        );
+    }
+    Ok(verify_take(record, key, asked)?)
+}
+
+fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Finding>, Unverifiable> {
+    let take = bounded(take)?.to_object();
+    let proof = TlogProof::parse(std::str::from_utf8(proof).map_err(|_| "it is no text")?)?;
+    let member_key = known.member_key.map(PublicKey::parse).transpose()?;
+    Ok(audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref()))
+}
+
+fn of_receipt(
+    receipt: &[u8],
+    request: &str,
+    body: Option<&[u8]>,
+    known: &Known<'_>,
+) -> Result<Vec<Finding>, Unverifiable> {
+    let answer = ReceivedAnswer::parse(receipt)?;
+    let request = SentRequest::parse(request, body.map(<[u8]>::to_vec))?;
+    Ok(audit_receipt(&answer, &request, &log_key(known)?.ok_or(NO_KEY)?))
+}
+
+const NO_KEY: &str = "name the key of the log with --key";
+
+/// The key of the log: the one given, or else the one that the server names.
+fn log_key(known: &Known<'_>) -> Result<Option<LogKey>, Invalid> {
+    let given = known.key.map(|key| (key, KeySource::Given));
+    let served = known.served_key.map(|key| (key, KeySource::Served));
+    given.or(served).map(|(key, source)| LogKey::parse(key, source)).transpose()
+}
+
+fn is_receipt(text: &[u8]) -> bool {
+    text.starts_with(b"HTTP/")
+}
+
+fn is_proof(text: &[u8]) -> bool {
+    text.starts_with(b"c2sp.org/tlog-proof@")
+}
+
+fn bounded(text: &[u8]) -> Result<RawJson<'_>, NotJson> {
+    /// The values that any text may have.
+    const VALUES: usize = 100_000;
+    RawJson::read_bounded(text, VALUES.max(text.len() / 8))
+}

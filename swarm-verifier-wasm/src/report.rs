@@ -1,0 +1,85 @@
+//! The report on texts, as JSON.
+
+use swarm_core::Invalid;
+use swarm_core::audit::{Known, Line, Lines, Unverifiable, Verdict, verify_texts};
+use swarm_core::json::{Json, Object, write};
+
+/// Maximum total size of the options and the texts, in bytes. Reading a JSON text may take eight times its size, and the
+/// memory of a module ends at 4 GiB.
+pub const MAX_BYTES: usize = 64 << 20;
+
+/// The result of a verification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The exit status of `swarm verify`: 0 if nothing fails, 1 if something does, 2 if nothing was verified, 3 with the option
+    /// `strict` if something is notable.
+    pub status: u8,
+    /// `{"status", "lines": [{"verdict", "text"}]}`, or `{"status": 2, "error"}`. A verdict is `holds`, `fails`, `notable`,
+    /// `unproven`, or null for a statement. A text is a line of `swarm verify`, as it prints it.
+    pub json: String,
+}
+
+/// Verifies texts: a take, a bundle, a take and its proof, a receipt, or a receipt and the body of its request.
+///
+/// `options` is a JSON object of texts, named like the options of `swarm verify`: `key`, `memberKey`, `request`; of `members`
+/// and `policy` the contents of the files; `servedKey`, the key of the log that the server of a bundle names; and `strict`, a
+/// boolean.
+pub fn report(options: &[u8], texts: &[&[u8]]) -> Report {
+    let size = texts.iter().fold(options.len(), |size, text| size.saturating_add(text.len()));
+    let verified = match (size, texts.len()) {
+        (..=MAX_BYTES, 1 | 2) => verified(options, texts),
+        (..=MAX_BYTES, _) => {
+            Err("give a take, a bundle or a receipt, and perhaps one other text".into())
+        }
+        _ => Err("the texts are too large: swarm verify reads them".into()),
+    };
+    match verified {
+        Ok((lines, is_strict)) => {
+            let status = lines.status(is_strict);
+            let lines = lines.iter().map(line).collect();
+            Report { status, json: of_status(status, "lines", lines) }
+        }
+        Err(error) => {
+            Report { status: 2, json: of_status(2, "error", Json::from(&*error.to_string())) }
+        }
+    }
+}
+
+fn of_status(status: u8, name: &str, value: Json) -> String {
+    write(&Json::from([("status", Json::from(f64::from(status))), (name, value)]))
+}
+
+fn line(line: &Line) -> Json {
+    let verdict = line.verdict.map(Verdict::as_str).map_or(Json::Null, Json::from);
+    Json::from([("verdict", verdict), ("text", Json::from(&*line.text))])
+}
+
+/// The lines, and whether what is notable counts.
+fn verified(options: &[u8], texts: &[&[u8]]) -> Result<(Lines, bool), Unverifiable> {
+    let options = Json::read(options).map_err(|_| "the options are no JSON")?;
+    let Options { texts: given, is_strict } = Options::read(options.into_object())?;
+    let [key, served_key, member_key, request, members, policy] =
+        given.each_ref().map(Option::as_deref);
+    let known = Known { key, served_key, member_key, request, members, policy };
+    Ok((verify_texts(texts, &known)?, is_strict))
+}
+
+struct Options {
+    texts: [Option<String>; 6],
+    is_strict: bool,
+}
+
+impl Options {
+    fn read(mut fields: Object) -> Result<Self, Invalid> {
+        let mut text = |name| fields.text_if_any(name);
+        let texts = [
+            text("key")?,
+            text("servedKey")?,
+            text("memberKey")?,
+            text("request")?,
+            text("members")?,
+            text("policy")?,
+        ];
+        Ok(Self { texts, is_strict: fields.bool_if_any("strict")?.unwrap_or_default() })
+    }
+}
