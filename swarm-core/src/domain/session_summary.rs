@@ -27,6 +27,9 @@ pub struct SessionSummary {
     pub quorum: Option<u32>,
     /// Whether the session has a roster, so that only the members on it may file.
     pub has_roster: bool,
+    /// Whether its takes are sealed: it is blind and not opened yet. Not on the wire.
+    #[serde(skip)]
+    pub sealed: bool,
     /// Whether the session is for practice; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub practice: bool,
@@ -65,6 +68,7 @@ impl Session {
             convened_at: self.convened_at,
             quorum: self.quorum,
             has_roster: self.roster.is_some(),
+            sealed: self.is_sealed(),
             practice: self.practice,
             question: self.question.clone(),
             published_at: self.published_at,

@@ -17,7 +17,7 @@ use crate::rules::{
     RosterNotice, Submission, Warning, public_take,
 };
 use crate::store::{
-    Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, SessionQuery,
+    Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Revisions, SessionQuery,
     StoreError, TakeContext, TakeMarks, Versioned,
 };
 
@@ -401,9 +401,9 @@ impl Tenant {
         Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(take, snapshot)))
     }
 
-    /// Up to `limit` of the takes that `keep` accepts, newest first, in sessions of any state. It searches the 1,024
-    /// entries of the log before the one numbered `before`, or the last 1,024 ones. The entries by which a session was
-    /// opened do not count.
+    /// Up to `limit` of the latest takes of members that `keep` accepts, newest first, in sessions of any state: no
+    /// superseded ones. It searches the 1,024 entries of the log before the one numbered `before`, or the last 1,024 ones.
+    /// The entries by which a session was opened do not count.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -411,6 +411,28 @@ impl Tenant {
         &self,
         limit: usize,
         before: Option<Seq>,
+        keep: impl Fn(&PublicTake) -> bool + Send,
+    ) -> Result<TakeScan, Error> {
+        self.scan_takes((limit, before), Revisions::Latest, keep).await
+    }
+
+    /// Like [`newest_takes`](Self::newest_takes), with superseded takes.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn newest_revisions(
+        &self,
+        limit: usize,
+        before: Option<Seq>,
+        keep: impl Fn(&PublicTake) -> bool + Send,
+    ) -> Result<TakeScan, Error> {
+        self.scan_takes((limit, before), Revisions::All, keep).await
+    }
+
+    async fn scan_takes(
+        &self,
+        (limit, before): (usize, Option<Seq>),
+        revisions: Revisions,
         keep: impl Fn(&PublicTake) -> bool + Send,
     ) -> Result<TakeScan, Error> {
         let size = self.store.log_position().await?.size;
@@ -431,7 +453,7 @@ impl Tenant {
                 }
             }
             for (seq, take) in seqs.into_iter().zip(self.public_takes(filed).await?) {
-                if keep(&take) {
+                if keep(&take) && self.is_among(revisions, take.id()).await? {
                     takes.push(take);
                 }
                 if takes.len() == limit {
@@ -444,6 +466,16 @@ impl Tenant {
         }
         let next_before = (end.0 > 0).then_some(Seq(end.0 + 1));
         Ok(TakeScan { takes, next_before })
+    }
+
+    /// Whether a take is among these revisions.
+    async fn is_among(&self, revisions: Revisions, id: TakeId) -> Result<bool, StoreError> {
+        Ok(match revisions {
+            Revisions::All => true,
+            Revisions::Latest => {
+                self.store.take(id).await?.is_some_and(|found| found.superseded_by.is_none())
+            }
+        })
     }
 
     /// If this row opens a take: the number of the act that opened the session. All rows between them open takes too.

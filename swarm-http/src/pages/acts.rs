@@ -7,10 +7,10 @@ use swarm_core::domain::{
 use swarm_core::service::PageEntry;
 use swarm_core::{Error, MemberId, Tenant, Timestamp};
 
-use super::links;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
 use super::time_text::TimeFormatter;
+use super::{links, stage_text};
 
 /// An entry as a line of the page of the log, with links to what it is about. A memo that was
 /// retracted is not linked.
@@ -211,9 +211,8 @@ fn session_act(
         }
         SessionAct::State => match entry.session.state {
             SessionState::Collecting => "opened".to_owned(),
-            SessionState::WindowClosed => "window closed".to_owned(),
-            SessionState::Aggregated => "aggregated: the snapshot is frozen".to_owned(),
-            state @ (SessionState::Scheduled | SessionState::Published) => state.to_string(),
+            SessionState::Aggregated => "result: the snapshot is frozen".to_owned(),
+            state => stage_text::state_word(state).to_owned(),
         },
         SessionAct::Deadline | SessionAct::Quorum => terms.differences(before, times),
         SessionAct::Roster => "roster frozen".to_owned(),

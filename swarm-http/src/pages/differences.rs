@@ -2,7 +2,7 @@
 
 use swarm_core::TakeDraft;
 
-use super::markup::{Markup, escape};
+use super::markup::{Markup, clipped, escape};
 
 /// Longest texts that are compared word by word, as the product of their words; longer ones would take too
 /// long.
@@ -11,12 +11,21 @@ const MAX_CELLS: usize = 1_000_000;
 /// Unchanged words that are shown on each side of a change.
 const CONTEXT: usize = 12;
 
+/// Texts that share less than this part of their letters are shown one beside the other: marks in nearly every word cannot
+/// be read.
+const MIN_SHARED: f64 = 0.4;
+
+/// Longest part of texts that are shown so, in letters.
+const MAX_BESIDE: usize = 1_500;
+
 /// What changed from one revision to the next.
 pub(super) struct Differences {
     /// Changed fields, in words: `stance: neutral, now bullish`.
     pub(super) fields: Vec<String>,
     /// The text with removed and added words marked, if it changed.
     pub(super) text: Option<Markup>,
+    /// The text before and after, if nearly all of it changed.
+    pub(super) rewritten: Option<(String, String)>,
 }
 
 impl Differences {
@@ -36,11 +45,18 @@ impl Differences {
             fields.push("memo".to_owned());
         }
         let (old, new) = (before.body.as_str(), after.body.as_str());
-        Self { fields, text: (old != new).then(|| mark_changes(old, new)) }
+        let text = (old != new).then(|| mark_changes(old, new));
+        match text {
+            Some(None) => {
+                let rewritten = [old, new].map(|text| clipped(text, MAX_BESIDE)).into();
+                Self { fields, text: None, rewritten: Some(rewritten) }
+            }
+            text => Self { fields, text: text.flatten(), rewritten: None },
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.text.is_none()
+        self.fields.is_empty() && self.text.is_none() && self.rewritten.is_none()
     }
 }
 
@@ -52,12 +68,19 @@ enum Part {
 }
 
 /// Both texts in one, with removed words in `del` and added ones in `ins`. Where little changed, unchanged
-/// words far from a change are left out.
-fn mark_changes(before: &str, after: &str) -> Markup {
+/// words far from a change are left out. `None` if they share too little.
+fn mark_changes(before: &str, after: &str) -> Option<Markup> {
+    let longer = before.len().max(after.len());
     let (before, after): (Vec<_>, Vec<_>) =
         (before.split_inclusive(' ').collect(), after.split_inclusive(' ').collect());
     let mut html = String::new();
     let parts = parts(&before, &after);
+    let same = parts.iter().filter(|(part, _)| *part == Part::Same);
+    let same: usize = same.map(|(_, word)| word.len()).sum();
+    let is_one_empty = before.concat().trim().is_empty() || after.concat().trim().is_empty();
+    if !is_one_empty && length(same) < MIN_SHARED * length(longer) {
+        return None;
+    }
     for (nth, run) in parts.chunk_by(|one, next| one.0 == next.0).enumerate() {
         let Some((part, _)) = run.first() else { continue };
         let words = |run: &[(Part, &str)]| -> String {
@@ -77,7 +100,12 @@ fn mark_changes(before: &str, after: &str) -> Markup {
             Part::Same => html.push_str(&words(run)),
         }
     }
-    Markup(html)
+    Some(Markup(html))
+}
+
+/// A number of bytes as a float.
+fn length(bytes: usize) -> f64 {
+    u32::try_from(bytes).map_or(f64::from(u32::MAX), f64::from)
 }
 
 /// The words of both texts in order: what they share is found by their longest common subsequence.
@@ -135,9 +163,13 @@ fn parts<'a>(before: &[&'a str], after: &[&'a str]) -> Vec<(Part, &'a str)> {
 mod tests {
     use super::*;
 
+    fn marked(before: &str, after: &str) -> String {
+        mark_changes(before, after).unwrap().0
+    }
+
     #[test]
     fn removed_and_added_words_are_marked_and_escaped() {
-        let Markup(html) = mark_changes("I <b> wait for the vote.", "I do not wait for the count.");
+        let html = marked("I <b> wait for the vote.", "I do not wait for the count.");
         let expected = "I <del>&lt;b&gt; </del><ins>do not </ins>wait for the <del>vote.</del><ins>count.</ins>";
         assert_eq!(html, expected);
     }
@@ -145,15 +177,25 @@ mod tests {
     #[test]
     fn unchanged_words_far_from_a_change_are_left_out() {
         let long = "word ".repeat(100);
-        let Markup(html) = mark_changes(&format!("{long}old"), &format!("{long}new"));
+        let html = marked(&format!("{long}old"), &format!("{long}new"));
         assert_eq!(html.matches("word").count(), CONTEXT, "{html}");
         assert!(html.starts_with("… word") && html.ends_with("<del>old</del><ins>new</ins>"));
     }
 
     #[test]
     fn very_long_texts_are_not_compared_word_by_word() {
-        let (old, new) = ("a ".repeat(5_000), "b ".repeat(5_000));
-        let Markup(html) = mark_changes(&old, &new);
+        let same = "same ".repeat(5_000);
+        let [old, new] = ["a ", "b "].map(|word| same.clone() + &word.repeat(5_000));
+        let html = marked(&old, &new);
         assert_eq!((html.matches("<del>").count(), html.matches("<ins>").count()), (1, 1));
+    }
+
+    #[test]
+    fn texts_that_share_little_are_not_marked() {
+        let (old, new) = ("The unlock is near.", "Fees cover the emissions by now.");
+        assert_eq!(mark_changes(old, new), None);
+        let half = "one two three four five six";
+        assert!(mark_changes(half, "one two three nine ten eleven").is_some());
+        assert_eq!(marked("", "New."), "<ins>New.</ins>");
     }
 }

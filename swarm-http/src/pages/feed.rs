@@ -169,7 +169,11 @@ fn of_session(
 /// The result in words, or the stage.
 pub(super) fn summary(session: &SessionSummary, times: TimeFormatter) -> String {
     let Some(figures) = session.figures.as_ref().filter(|_| session.voided.is_none()) else {
-        return format!("{}.", stage_text::brief(session, times));
+        // The time left would be wrong when it is read.
+        let is_ahead = |at: &Timestamp| session.voided.is_none() && *at >= times.now;
+        let until = session.window_closes_at.filter(is_ahead);
+        let until = until.map(|at| format!(", until {}", times.time_text(at))).unwrap_or_default();
+        return format!("{}{until}.", stage_text::flagged(session, times));
     };
     let filed = super::lists::counts(&figures.stances).words();
     let practice = if session.practice { "Practice: " } else { "" };

@@ -203,7 +203,7 @@ fn session_row(session: &SessionSummary, times: TimeFormatter) -> Vec<Cell> {
     let mut row = vec![
         Cell::Count(session.id.0),
         Cell::Text(session.date.to_string()),
-        Cell::Text(stage(session, times)),
+        Cell::Text(stage_text::flagged(session, times)),
         text(session.window_closes_at.map(|at| at.to_string())),
         text(session.published_at.map(|at| at.to_string())),
         count(figures.map(|figures| figures.participation.members)),
@@ -221,15 +221,6 @@ fn session_row(session: &SessionSummary, times: TimeFormatter) -> Vec<Cell> {
     let known = (0..5).map(|at| counts.and_then(|counts| counts.known.get(at).copied()));
     row.extend(known.chain([counts.map(|counts| counts.other)]).map(count));
     row
-}
-
-/// The stage, of a session whose result does not count with why.
-fn stage(session: &SessionSummary, times: TimeFormatter) -> String {
-    let stage = stage_text::word(stage_text::stage_of(session, times));
-    match stage_text::mark(session) {
-        Some(mark) => format!("{mark}, {stage}"),
-        None => stage.to_owned(),
-    }
 }
 
 /// The letters and digits of an id, for the name of a file.

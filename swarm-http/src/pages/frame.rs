@@ -85,6 +85,8 @@ pub(crate) struct Frame {
     pub(crate) picture: Option<String>,
     /// The title and path of the page's own feed.
     pub(crate) feed: Option<(String, String)>,
+    /// The address at which oEmbed describes what the page shows.
+    pub(crate) oembed: Option<String>,
 }
 
 impl Frame {
@@ -97,8 +99,8 @@ impl Frame {
         let title = title.into();
         let here = clipped(&title, MAX_CRUMB);
         let (path, crumbs, kind) = (Some(path.into()), Vec::new(), "website");
-        let (shows, description, picture, feed) = (None, None, None, None);
-        Self { site, here, title, path, crumbs, kind, shows, description, picture, feed }
+        let (shows, description, picture, feed, oembed) = (None, None, None, None, None);
+        Self { site, here, title, path, crumbs, kind, shows, description, picture, feed, oembed }
     }
 
     /// Adds a breadcrumb above this page.
@@ -139,6 +141,11 @@ impl Frame {
     /// Adds a feed of what the page shows.
     pub(crate) fn with_feed(self, title: impl Into<String>, path: String) -> Self {
         Self { feed: Some((title.into(), path)), ..self }
+    }
+
+    /// Adds the address at which oEmbed describes what the page shows.
+    pub(crate) fn embedded_at(self, address: String) -> Self {
+        Self { oembed: Some(address), ..self }
     }
 
     /// The document title: the page's title, the kind of thing shown, the tenant's name.
@@ -183,6 +190,16 @@ pub(crate) async fn time_formatter(
 ) -> Result<TimeFormatter, swarm_core::Error> {
     let now: Timestamp = request.tenant().now().await?;
     Ok(TimeFormatter { now })
+}
+
+/// Renders a page that other sites may show in a frame.
+pub(crate) fn embeddable(status: StatusCode, page: &impl Template) -> Answer {
+    let mut answer = html(status, page);
+    let policy = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *");
+    if let Ok(policy) = HeaderValue::try_from(policy) {
+        answer.headers.insert(HeaderName::from_static("content-security-policy"), policy);
+    }
+    answer
 }
 
 /// Renders a page into an answer.

@@ -7,21 +7,21 @@ use swarm_core::domain::{
     Memo, Quote, SessionSummary, Snapshot, Stances, Subject, SubjectId, Withheld,
 };
 use swarm_core::rules::{Counting, PublicTake, counting};
-use swarm_core::{Error, MemberId, Refusal, SessionId, Take, Tenant};
+use swarm_core::{Error, MemberId, Refusal, SessionId, Take, TakeId, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
 use super::markup::{Markup, escape, named};
 use super::people::{People, Person};
 use super::result::ResultView;
-use super::time_text::TimeFormatter;
+use super::time_text::{TimeFormatter, span};
 use super::{links, stage_text, stance};
 use crate::request::RequestContext;
 use crate::request::parameters::{no_position, number};
 use crate::response::ApiError;
 
 /// Longest excerpt of a take's body in a list, in characters.
-const MAX_EXCERPT: usize = 700;
+pub(super) const MAX_EXCERPT: usize = 700;
 
 /// The seal of a take, in place of its content (API.md, 5.8).
 pub(super) const SEALED: &str = "Sealed until the session is opened.";
@@ -166,6 +166,8 @@ pub(super) struct TakeView {
     pub(super) body: Markup,
     /// Whether the body is an excerpt.
     pub(super) cut: bool,
+    /// Of a superseded take, what it was revised to.
+    pub(super) revised: Option<Revised>,
     /// Paths and labels of earlier revisions.
     pub(super) earlier: Vec<(String, String)>,
     pub(super) remarks: Vec<String>,
@@ -173,11 +175,21 @@ pub(super) struct TakeView {
 
 impl TakeView {
     pub(super) fn new(take: &PublicTake, people: &People, times: TimeFormatter) -> Self {
+        Self::excerpted(take, MAX_EXCERPT, people, times)
+    }
+
+    /// With an excerpt of at most `room` characters.
+    pub(super) fn excerpted(
+        take: &PublicTake,
+        room: usize,
+        people: &People,
+        times: TimeFormatter,
+    ) -> Self {
         let (body, cut) = match take.open().map(|take| &**take) {
             Some(Take { withheld: Some(mark), .. }) => {
                 (Markup(format!("<p class=\"quiet\">{}</p>", escape(&withheld_text(mark)))), false)
             }
-            Some(take) => excerpt(take.draft().body.as_str(), MAX_EXCERPT, HeadingLevel::H3),
+            Some(take) => excerpt(take.draft().body.as_str(), room, HeadingLevel::H3),
             None => (Markup(format!("<p class=\"quiet\">{SEALED}</p>")), false),
         };
         Self {
@@ -190,6 +202,7 @@ impl TakeView {
             stance: stance::of_take(take),
             body,
             cut,
+            revised: None,
             earlier: Vec::new(),
             remarks: Vec::new(),
         }
@@ -232,11 +245,52 @@ impl TakeView {
         self
     }
 
+    /// Adds a remark.
+    pub(super) fn with_remark(mut self, remark: Option<String>) -> Self {
+        self.remarks.extend(remark);
+        self
+    }
+
     /// Adds a remark if the take is not counted in this snapshot.
     pub(super) fn counted_in(mut self, take: &PublicTake, snapshot: Option<&Snapshot>) -> Self {
         self.remarks.extend(uncounted_reason(take, snapshot).map(str::to_owned));
         self
     }
+}
+
+/// What a superseded take was revised to.
+pub(super) struct Revised {
+    /// The path of the latest revision.
+    pub(super) href: String,
+    /// `3 h later`
+    pub(super) later: String,
+    pub(super) stance: Markup,
+}
+
+impl Revised {
+    pub(super) fn new(take: &PublicTake, latest: &PublicTake) -> Self {
+        Self {
+            href: links::take(latest.id()),
+            later: format!("{} later", span(latest.filed_at().millis() - take.filed_at().millis())),
+            stance: stance::of_take(latest),
+        }
+    }
+}
+
+/// What those of the takes that are superseded were revised to.
+pub(super) async fn revised_texts(
+    tenant: &Tenant,
+    takes: &[PublicTake],
+) -> Result<HashMap<TakeId, Revised>, Error> {
+    let found = takes.iter().map(|take| async move {
+        if tenant.take(take.id()).await?.superseded_by.is_none() {
+            return Ok(None);
+        }
+        let context = tenant.take_context(take.id()).await?;
+        let latest = context.revisions.last().filter(|latest| latest.id() != take.id());
+        Ok::<_, Error>(latest.map(|latest| (take.id(), Revised::new(take, latest))))
+    });
+    Ok(try_join_all(found).await?.into_iter().flatten().collect())
 }
 
 /// A member's take as a row of a table, and as a dot of a chart.

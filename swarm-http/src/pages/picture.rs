@@ -19,9 +19,9 @@ const MAX_DOTS: usize = 250;
 const PAPER: [u8; 3] = [0xfb, 0xfa, 0xf7];
 const INK: [u8; 3] = [0x1d, 0x1c, 0x1a];
 const LINE: [u8; 3] = [0xe2, 0xde, 0xd5];
-const AXIS_LINE: [u8; 3] = [0x6c, 0x67, 0x5f];
+const AXIS_LINE: [u8; 3] = [0x85, 0x7f, 0x75];
 const STANCES: [[u8; 3]; 5] =
-    [[0x64, 0x1c, 0x10], [0x81, 0x46, 0x15], AXIS_LINE, [0x3f, 0x84, 0xa6], [0x30, 0x9a, 0xbe]];
+    [[0x8f, 0x1d, 0x12], [0xc0, 0x70, 0x3a], AXIS_LINE, [0x5a, 0x92, 0xc4], [0x0f, 0x4a, 0x86]];
 
 /// Vertical positions of the top of the field and of its axis, and the radius of a dot.
 const TOP: f32 = 70.0;
@@ -61,6 +61,10 @@ fn png(positions: &[Position], consensus: Option<f64>) -> Option<Vec<u8>> {
         let at = usize::try_from(position.rank.clamp(-2, 2) + 2).ok()?;
         for (radius, color) in [(RADIUS + 2.0, PAPER), (RADIUS, *STANCES.get(at)?)] {
             fill(&mut pixels, PathBuilder::from_circle(x, y, radius), color);
+        }
+        if position.rank == 0 {
+            // Hollow, as on the pages.
+            fill(&mut pixels, PathBuilder::from_circle(x, y, RADIUS - 5.0), PAPER);
         }
     }
     if let Some(score) = consensus {

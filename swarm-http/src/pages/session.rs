@@ -5,34 +5,41 @@ use std::sync::Arc;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{
-    Brief, LogEntry, LogLine, RosterEntry, SessionEntry, SessionSummary, Snapshot,
+    Brief, LogEntry, LogLine, RosterEntry, SessionAct, SessionEntry, SessionSummary, Snapshot,
 };
 use swarm_core::json::Json;
-use swarm_core::rules::{PublicTake, resolve};
-use swarm_core::{Error, MemberId, Session, TakeId};
+use swarm_core::rules::{PublicTake, Stage, dissent, resolve};
+use swarm_core::wire::Problem;
+use swarm_core::{Error, MemberId, Refusal, Session, SessionId};
 
 use super::acts::{self, Terms};
-use super::charts::{Shares, shares_of, stance_field};
+use super::charts::{Mean, Shares, shares_of, stance_field};
+use super::citation::Citation;
+use super::disagreement::{self, Alike, Moves, Sides};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::key_figures::KeyFigures;
-use super::lists::{Named, StanceRow, TakeView, number_param, part_title};
+use super::lists::{MAX_EXCERPT, Named, StanceRow, TakeView};
 use super::markup::{Markup, clipped};
 use super::outcome::{OutcomeView, QuestionView};
 use super::people::People;
+use super::take_list::{ListedTake, Place};
 use super::time_text::TimeFormatter;
-use super::{links, lists, stage_text, take};
+use super::{card, links, lists, stage_text, take};
 use crate::request::RequestContext;
-use crate::response::Reply;
+use crate::response::{Answer, Reply};
 
-/// Takes per page, and maximum number of members named in a line.
-const PER_PAGE: usize = 15;
+/// Maximum number of members named in a line.
 const NAMED: usize = 60;
 
-/// Maximum number of members listed one by one in the table below the chart.
-const LISTED: usize = 30;
+/// Length of all excerpts of takes on a page together, and of one at least, in characters.
+const EXCERPTS: usize = 8_000;
+const MIN_EXCERPT: usize = 160;
+
+/// Maximum number of members of a stance named in the table below the chart.
+const LISTED: usize = 24;
 
 /// Maximum number of members named in the chart.
-const IN_CHART: usize = 120;
+const IN_CHART: usize = 250;
 
 /// Longest excerpt of a prompt, in letters.
 const PROMPT: usize = 4_000;
@@ -46,6 +53,10 @@ struct SessionPage {
     stage: String,
     /// Why it counts for nothing, with the operator's note.
     no_result: Option<(Markup, String)>,
+    /// Whether it is announced or open.
+    is_open: bool,
+    /// When the takes of a blind session were opened.
+    opened: Option<Markup>,
     /// Whether a take filed now would count.
     open: bool,
     aggregated: bool,
@@ -57,8 +68,16 @@ struct SessionPage {
     figures: KeyFigures,
     outcome: Option<OutcomeView>,
     field: Option<Field>,
+    sides: Option<Sides>,
+    moves: Option<Moves>,
     weights: Option<Shares>,
-    takes: Vec<TakeView>,
+    /// The texts that begin like another one, and all texts.
+    alike: Option<(usize, usize)>,
+    /// Before there is a result, the number of takes with weights.
+    weighted: usize,
+    /// The orders of the takes: in words, and the address, unless it is this page.
+    orders: Vec<(&'static str, Option<String>)>,
+    takes: Vec<ListedTake>,
     later: bool,
     next: Option<String>,
     roster: Option<Expected>,
@@ -67,6 +86,7 @@ struct SessionPage {
     /// The sessions of the subject before and after this one.
     earlier: Option<(String, Markup)>,
     following: Option<(String, Markup)>,
+    citation: Option<Citation>,
     /// The command that verifies the newest take.
     verify: Option<String>,
 }
@@ -75,9 +95,18 @@ struct Field {
     chart: Markup,
     /// `1 bearish, 4 cautious`
     counts: String,
-    /// The table: a row for each member, or of many members a row for each stance.
+    mean: Option<Mean>,
+    /// The table: a row for each stance that occurs.
+    rows: Vec<FieldRow>,
+}
+
+struct FieldRow {
+    stance: Markup,
+    count: usize,
+    mean: f64,
+    /// The members, highest confidence first, and how many more there are.
     members: Vec<StanceRow>,
-    stances: Vec<(String, String, String)>,
+    more: usize,
 }
 
 struct Expected {
@@ -98,34 +127,49 @@ struct BriefView {
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
-    let before = number_param(&request, "before")?.map(TakeId);
+    let place = Place::of(&request)?;
     let tenant = request.tenant();
-    let (session, filed) = tenant.session_filed(request.session_id()?).await?;
+    let id = request.session_id()?;
+    let (session, filed) = match tenant.session_filed(id).await {
+        Ok(found) => found,
+        Err(error @ Error::Refused(Refusal::NotFound(_))) => {
+            return withdrawn(&request, id, times).await?.ok_or_else(|| error.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
     let brief = tenant.brief(session.id).await?;
     let entries = tenant.acts_on(session.id).await?;
     let subject = lists::subject(tenant, &session.subject_id).await?;
     let mut counted = resolve(&filed);
-    counted.sort_unstable_by_key(|take| std::cmp::Reverse(take.id()));
-    let shown: Vec<_> = counted
-        .iter()
-        .filter(|take| before.is_none_or(|before| take.id() < before))
-        .take(PER_PAGE + 1)
-        .collect();
-    let (shown, rest) = shown.split_at(shown.len().min(PER_PAGE));
+    // Of takes that are sealed nothing is known but when they were filed.
+    let place = place.in_order_of(&session);
+    place.sort(&mut counted);
+    let (shown, next) = place.part(&counted);
     let listed = session.roster.as_ref().map(|roster| split(roster.entries(), &counted));
-    let people = people(&request, &session, &counted, shown, listed.as_ref(), &entries).await?;
+    let snapshot = session.snapshot.as_deref();
+    let voices = disagreement::voices(snapshot, &counted);
+    let texts = disagreement::voices(None, &counted);
+    let alike = Alike::of(&texts);
+    let last = disagreement::last_result(tenant, &session).await?;
+    let mut named = disagreement::quoted_members(&voices);
+    named.extend(disagreement::moved_members(last.as_deref(), &voices));
+    let people =
+        people(&request, &session, &counted, shown, listed.as_ref(), &entries, named).await?;
     let expected = listed.map(|(missing, excused)| Expected {
         missing: Named::new(&missing, NAMED, &people),
         excused: Named::new(&excused, NAMED, &people),
     });
-    let snapshot = session.snapshot.as_deref();
-    let view = |take: &&PublicTake| {
-        TakeView::new(take, &people, times).after(take, &filed).counted_in(take, snapshot)
+    let room = (EXCERPTS / shown.len().max(1)).clamp(MIN_EXCERPT, MAX_EXCERPT);
+    let view = |take: &PublicTake| {
+        let words = take.open().filter(|take| take.withheld.is_none());
+        TakeView::excerpted(take, room, &people, times)
+            .after(take, &filed)
+            .counted_in(take, snapshot)
+            .with_remark(words.and_then(|take| alike.text(take.draft().body.as_str())))
     };
-    let address = |before: TakeId| format!("{}?before={before}", links::session(session.id));
-    let path = before.map_or_else(|| links::session(session.id), address);
+    let base = links::session(session.id);
     let here = format!("{}, {}", subject.1, times.day_text(session.date));
-    let part = part_title(&format!("Session {}", session.id), "before take", before);
+    let part = place.title(&format!("Session {}", session.id));
     let title = format!("{part}: {here}");
     let summary = session.summary();
     let stage = stage_text::stage_of(&summary, times);
@@ -133,13 +177,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let neighbour =
         |session: Arc<SessionSummary>| (links::session(session.id), times.day(session.date));
     let site = SiteContext::of(&request);
+    let embedded_at = card::oembed_address(&site, session.id);
     let page = SessionPage {
         id: session.id.to_string(),
-        stage: match stage_text::mark(&summary) {
-            Some("void") => "void".to_owned(),
-            Some(mark) => format!("{mark}, {}", stage_text::word(stage)),
-            None => stage_text::word(stage).to_owned(),
-        },
+        stage: stage_text::flagged(&summary, times),
+        is_open: matches!(stage, Stage::Scheduled | Stage::Open),
+        opened: session.opened_at.map(|opened| times.time(opened)),
         no_result: no_result(&session, times),
         open: stage.takes_count(),
         aggregated: snapshot.is_some(),
@@ -152,26 +195,80 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
         field: field(snapshot, session.voided.is_some(), &counted, &people),
+        sides: Sides::of(&voices, &alike, &people),
+        moves: last.and_then(|last| Moves::of(&last, &session, &voices, &people, times)),
+        alike: alike.total(),
+        weighted: match snapshot {
+            Some(_) => 0,
+            None => {
+                let open = counted.iter().filter_map(PublicTake::open);
+                open.filter(|take| take.draft().weights.is_some()).count()
+            }
+        },
+        orders: place.links(&session, counted.len(), &base),
         weights: snapshot.filter(|_| session.voided.is_none()).and_then(shares),
-        takes: shown.iter().map(view).collect(),
-        later: before.is_some(),
-        next: shown.last().filter(|_| !rest.is_empty()).map(|last| address(last.id())),
+        takes: place.listed(shown, &counted, view),
+        later: !place.is_first(),
+        next: next.map(|next| next.address(&base)),
         roster: expected,
         acts: acts(&entries, &people, times),
         brief: brief.map(|brief| brief_view(&brief, times)),
+        citation: Citation::of_session(
+            &site,
+            &session,
+            &card::title(&summary, &subject.1),
+            &entries,
+            times,
+        ),
         verify: counted
-            .first()
+            .iter()
+            .max_by_key(|take| take.id())
             .and_then(PublicTake::open)
             .map(|newest| take::command(&site, newest)),
-        frame: Frame::new(site, title, path)
+        frame: Frame::new(site, title, place.address(&base))
             .below("/swarm/sessions", "Sessions")
             .called(&here)
             .with_description(&super::feed::summary(&summary, times))
             .pictured(session.id)
+            .embedded_at(embedded_at)
             .article(),
         subject,
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+#[derive(Template)]
+#[template(path = "session_withdrawn.html")]
+struct WithdrawnPage {
+    frame: Frame,
+    subject: (String, String),
+    date: Markup,
+    acts: Vec<Act>,
+}
+
+/// The page of a session that was withdrawn, which the log alone remembers; `None` if there was none with this id.
+async fn withdrawn(
+    request: &RequestContext,
+    id: SessionId,
+    times: TimeFormatter,
+) -> Result<Option<Answer>, Error> {
+    let tenant = request.tenant();
+    let entries = tenant.acts_on(id).await?;
+    let last = session_entries(&entries).last();
+    let Some(last) = last.filter(|entry| entry.act == SessionAct::Withdrawn) else {
+        return Ok(None);
+    };
+    let members: Vec<_> = session_entries(&entries).filter_map(excused_member).collect();
+    let people = People::find(tenant, members.iter().take(NAMED)).await?;
+    let title = format!("Session {id} was withdrawn");
+    let frame = Frame::new(SiteContext::of(request), title, links::session(id));
+    let page = WithdrawnPage {
+        frame: frame.below("/swarm/sessions", "Sessions"),
+        subject: lists::subject(tenant, &last.session.subject_id).await?,
+        date: times.day(last.session.date),
+        acts: acts(&entries, &people, times),
+    };
+    Ok(Some(html(StatusCode::NOT_FOUND, &page).of_problem(Problem::NotFound)))
 }
 
 /// The members of the roster that have not filed, and those excused.
@@ -190,12 +287,13 @@ async fn people(
     request: &RequestContext,
     session: &Session,
     counted: &[PublicTake],
-    shown: &[&PublicTake],
+    shown: &[PublicTake],
     listed: Option<&(Vec<&MemberId>, Vec<&MemberId>)>,
     entries: &[LogLine],
+    mut ids: Vec<MemberId>,
 ) -> Result<People, Error> {
     let author = |take: &PublicTake| take.member_id().clone();
-    let mut ids: Vec<_> = shown.iter().map(|take| author(take)).collect();
+    ids.extend(shown.iter().map(author));
     if counted.len() <= IN_CHART {
         ids.extend(counted.iter().map(author));
         let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
@@ -231,8 +329,7 @@ fn field(
     counted: &[PublicTake],
     people: &People,
 ) -> Option<Field> {
-    let consensus =
-        snapshot.filter(|_| !is_void).and_then(|snapshot| snapshot.figures.consensus.as_ref());
+    let mean = snapshot.filter(|_| !is_void).and_then(mean);
     let mut rows: Vec<StanceRow> = match snapshot {
         Some(snapshot) => {
             snapshot.quotes.iter().map(|quote| StanceRow::of_quote(quote, people)).collect()
@@ -247,24 +344,54 @@ fn field(
     }
     rows.sort_by(|a, b| (b.rank().cmp(&a.rank())).then(b.confidence.total_cmp(&a.confidence)));
     let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
-    let chart = stance_field(&dots, consensus.map(|consensus| consensus.score));
+    let chart = stance_field(&dots, mean);
     let counts = lists::counts_of(rows.iter().map(|row| row.stance.as_str())).words();
-    Some(if rows.len() <= LISTED {
-        Field { chart, counts, members: rows, stances: Vec::new() }
-    } else {
-        Field { chart, counts, stances: by_stance(&rows), members: Vec::new() }
+    Some(Field { chart, counts, mean, rows: by_stance(rows) })
+}
+
+/// The mean of a result, and the mean distance of the members from it.
+fn mean(snapshot: &Snapshot) -> Option<Mean> {
+    let figures = &snapshot.figures;
+    let score = figures.consensus.as_ref()?.score;
+    Some(Mean {
+        score,
+        distance: dissent(&figures.stances, score)?,
+        is_consensus: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
     })
 }
 
-fn by_stance(rows: &[StanceRow]) -> Vec<(String, String, String)> {
-    let row = |stance: &'static str| {
-        let sure: Vec<_> =
-            rows.iter().filter(|row| row.stance == stance).map(|row| row.confidence).collect();
-        let count = u32::try_from(sure.len()).unwrap_or(u32::MAX).max(1);
-        let mean = sure.iter().sum::<f64>() / f64::from(count);
-        (stance.to_owned(), sure.len().to_string(), format!("{mean:.2}"))
-    };
-    super::charts::STANCES.into_iter().rev().map(row).collect()
+/// The members by stance, of which those that aggregation does not know come last. They are sorted by stance and
+/// confidence.
+fn by_stance(members: Vec<StanceRow>) -> Vec<FieldRow> {
+    let mut rows: Vec<FieldRow> = Vec::new();
+    for member in members {
+        let is_of = |row: &&mut FieldRow| {
+            row.members.first().is_some_and(|first| first.rank() == member.rank())
+        };
+        let count = |count: usize| u32::try_from(count).map_or(f64::from(u32::MAX), f64::from);
+        match rows.iter_mut().find(is_of) {
+            Some(row) => {
+                row.mean += (member.confidence - row.mean) / count(row.count + 1);
+                row.count += 1;
+                if row.members.len() < LISTED {
+                    row.members.push(member);
+                } else {
+                    row.more += 1;
+                }
+            }
+            None => rows.push(FieldRow {
+                stance: match member.rank() {
+                    Some(_) => member.word(),
+                    None => Markup::text("other"),
+                },
+                count: 1,
+                mean: member.confidence,
+                members: vec![member],
+                more: 0,
+            }),
+        }
+    }
+    rows
 }
 
 fn shares(snapshot: &Snapshot) -> Option<Shares> {

@@ -14,7 +14,7 @@ use super::lists::{SessionRow, Subjects, number_param, part_title};
 use super::stage_text;
 use crate::request::RequestContext;
 use crate::request::parameters::{MAX_PAGE, Page, number};
-use crate::response::Reply;
+use crate::response::{ApiError, Reply};
 
 /// Sessions per page.
 const PER_PAGE: usize = 35;
@@ -22,6 +22,14 @@ const PER_PAGE: usize = 35;
 /// The stages to filter by.
 const STAGES: [Stage; 5] =
     [Stage::Scheduled, Stage::Open, Stage::AwaitingResult, Stage::Aggregated, Stage::Published];
+
+/// Other names of stages, which links may have, and their words.
+const OTHER_NAMES: [(&str, Stage); 4] = [
+    ("scheduled", Stage::Scheduled),
+    ("closing", Stage::AwaitingResult),
+    ("awaiting result", Stage::AwaitingResult),
+    ("aggregated", Stage::Aggregated),
+];
 
 #[derive(Template)]
 #[template(path = "sessions.html")]
@@ -36,37 +44,43 @@ struct SessionsPage {
     next: Option<String>,
 }
 
-/// The word of a stage; some links have an earlier one.
-fn current(word: &str) -> &str {
-    if word == "scheduled" { stage_text::word(Stage::Scheduled) } else { word }
+/// Reads the stage to filter by, of which the word is the same for both that are closed.
+fn stage_filter(request: &RequestContext) -> Result<Option<Stage>, ApiError> {
+    request.filter("state", |text| {
+        let of_word = |stage: &&Stage| stage_text::word(**stage) == text;
+        let other = || OTHER_NAMES.into_iter().find(|(name, _)| *name == text);
+        let found = STAGES.iter().find(of_word).copied().or_else(|| Some(other()?.1));
+        found.ok_or_else(|| {
+            let words = STAGES.map(stage_text::word);
+            format!("must be one of {}", words.join(", "))
+        })
+    })
 }
 
 /// The shortest list in which all sessions of this subject, or in this stage, are.
-fn list(subject: Option<&SubjectId>, stage: Option<&str>) -> SessionList {
-    let is = |one: Stage| stage.map(current) == Some(stage_text::word(one));
-    match subject {
-        Some(subject) => SessionList::About(subject.clone()),
-        None if is(Stage::Published) => SessionList::InState(SessionState::Published),
-        None if is(Stage::Aggregated) => SessionList::InState(SessionState::Aggregated),
-        None if is(Stage::Open) => SessionList::InState(SessionState::Collecting),
-        None if is(Stage::Scheduled) => SessionList::InState(SessionState::Scheduled),
-        None => SessionList::All,
+fn list(subject: Option<&SubjectId>, stage: Option<Stage>) -> SessionList {
+    match (subject, stage) {
+        (Some(subject), _) => SessionList::About(subject.clone()),
+        (None, Some(Stage::Published)) => SessionList::InState(SessionState::Published),
+        (None, Some(Stage::Aggregated)) => SessionList::InState(SessionState::Aggregated),
+        (None, Some(Stage::Open)) => SessionList::InState(SessionState::Collecting),
+        (None, Some(Stage::Scheduled)) => SessionList::InState(SessionState::Scheduled),
+        (None, _) => SessionList::All,
     }
 }
 
 /// A page of the sessions of this subject, in this stage at this time.
 async fn found(
     tenant: &Tenant,
-    (subject, state, now): (Option<&SubjectId>, Option<&str>, Timestamp),
+    (subject, wanted, now): (Option<&SubjectId>, Option<Stage>, Timestamp),
     limit: usize,
     before: Option<SessionId>,
 ) -> Result<SummaryPage, Error> {
-    let list = list(subject, state);
-    let Some(state) = state else { return tenant.summaries(list, limit, before).await };
-    let state = current(state);
+    let list = list(subject, wanted);
+    let Some(wanted) = wanted else { return tenant.summaries(list, limit, before).await };
     let keeps = |session: &SessionSummary| {
         let stage = stage(session.state, session.window_closes_at, now);
-        stage_text::word(stage) == state
+        stage_text::word(stage) == stage_text::word(wanted)
     };
     tenant.summaries_where(list, limit, before, keeps).await
 }
@@ -81,7 +95,7 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
         false => tenant.sessions(limit, position).await?,
         true => {
             let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
-            let of = (subject.as_ref(), find.value("state"), tenant.now().await?);
+            let of = (subject.as_ref(), stage_filter(&request)?, tenant.now().await?);
             tenant.sessions_of(&found(tenant, of, limit, position).await?).await?
         }
     };
@@ -94,15 +108,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let before = number_param(&request, "before")?.map(SessionId);
     let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state"]);
     let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
-    let state = find.value("state").map(str::to_owned);
-    let state = state.as_deref();
+    let state = stage_filter(&request)?;
     let found = found(tenant, (subject.as_ref(), state, times.now), PER_PAGE, before).await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
     let stages = STAGES.map(|stage| {
         let word = stage_text::word(stage);
-        (word, state.map(current) == Some(word))
+        (word, state.map(stage_text::word) == Some(word))
     });
     let find = find.named("subject", subject.as_ref().map(|id| subjects.name(id)));
     let path = find.address(before.map(|before| before.0));

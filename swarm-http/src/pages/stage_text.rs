@@ -1,4 +1,5 @@
-//! How far a session has come, in words. State and deadline are always read together.
+//! How far a session has come, in words: announced, open, closed, result, published. State and deadline are always
+//! read together. Flags say what else is to be known: sealed, practice, no quorum, void.
 
 use swarm_core::domain::{SessionState, SessionSummary};
 use swarm_core::rules::{Stage, stage};
@@ -11,15 +12,15 @@ pub(super) fn stage_of(session: &SessionSummary, times: TimeFormatter) -> Stage 
     stage(session.state, session.window_closes_at, times.now)
 }
 
-/// The stage in one or two words.
+/// The stage in a word.
 pub(super) fn word(stage: Stage) -> &'static str {
     match stage {
         // Takes are accepted already.
         Stage::Scheduled => "announced",
         Stage::Open => "open",
-        Stage::Closing => "closing",
-        Stage::AwaitingResult => "awaiting result",
-        Stage::Aggregated => "aggregated",
+        // The collection is over, although late takes may be accepted.
+        Stage::Closing | Stage::AwaitingResult => "closed",
+        Stage::Aggregated => "result",
         Stage::Published => "published",
     }
 }
@@ -28,17 +29,29 @@ pub(super) fn word(stage: Stage) -> &'static str {
 pub(super) fn state_word(state: SessionState) -> &'static str {
     match state {
         SessionState::Scheduled => word(Stage::Scheduled),
-        SessionState::WindowClosed => "window closed",
-        state => state.as_str(),
+        SessionState::Collecting => word(Stage::Open),
+        SessionState::WindowClosed => word(Stage::AwaitingResult),
+        SessionState::Aggregated => word(Stage::Aggregated),
+        SessionState::Published => word(Stage::Published),
     }
 }
 
-/// Why the result of a session counts for nothing, in one word; `None` if it counts.
-pub(super) fn mark(session: &SessionSummary) -> Option<&'static str> {
-    match &session.voided {
-        Some(_) => Some("void"),
-        None => session.practice.then_some("practice"),
-    }
+/// What is to be known about a session besides its stage.
+pub(super) fn flags(session: &SessionSummary) -> Vec<&'static str> {
+    let quorum = session.figures.as_ref().and_then(|figures| figures.quorum.as_ref());
+    let flags = [
+        (session.sealed, "sealed"),
+        (session.practice, "practice"),
+        (session.counts() && quorum.is_some_and(|quorum| !quorum.met), "no quorum"),
+        (session.voided.is_some(), "void"),
+    ];
+    flags.into_iter().filter_map(|(holds, flag)| holds.then_some(flag)).collect()
+}
+
+/// The stage and the flags: `open, sealed`.
+pub(super) fn flagged(session: &SessionSummary, times: TimeFormatter) -> String {
+    let stage = word(stage_of(session, times));
+    [stage].into_iter().chain(flags(session)).collect::<Vec<_>>().join(", ")
 }
 
 /// When the session closes or closed, and what that means at its stage.
@@ -64,8 +77,8 @@ fn deadline_text(session: &SessionSummary, times: TimeFormatter) -> Markup {
             format!("collection ended; late takes are accepted until {time}")
         }
         (Stage::Closing, None) => "collection ended; late takes are still accepted".to_owned(),
-        (Stage::AwaitingResult, Some((time, _))) => format!("closed {time}, not aggregated yet"),
-        (Stage::AwaitingResult, None) => "closed, not aggregated yet".to_owned(),
+        (Stage::AwaitingResult, Some((time, _))) => format!("closed {time}, no result yet"),
+        (Stage::AwaitingResult, None) => "no result yet".to_owned(),
         (Stage::Aggregated | Stage::Published, closes) => result(session, closes, times),
     })
 }
@@ -89,7 +102,7 @@ fn result(
                 Some(_) => format!("; takes filed until {deadline} do not count"),
                 None => String::new(),
             };
-            format!("aggregated {time}, before its deadline{later}, ")
+            format!("result of {time}, before its deadline{later}, ")
         }
         _ => String::new(),
     };
@@ -99,18 +112,15 @@ fn result(
     }
 }
 
-/// `open, 3 h left` or the stage, for lists; `practice, open` or `void` of a session that does not count.
+/// The stage and the flags, of a session that is open with the time left: `open, sealed, 3 h left`.
 pub(super) fn brief(session: &SessionSummary, times: TimeFormatter) -> String {
-    if session.voided.is_some() {
-        return "void".to_owned();
-    }
-    let stage = stage_of(session, times);
+    let text = flagged(session, times);
     let left = session.window_closes_at.and_then(|deadline| times.left(deadline));
-    let text = match (stage, left) {
-        (Stage::Open, Some(left)) => format!("open, {left} left"),
-        (stage, _) => word(stage).to_owned(),
-    };
-    if session.practice { format!("practice, {text}") } else { text }
+    let is_open = stage_of(session, times) == Stage::Open && session.voided.is_none();
+    match left.filter(|_| is_open) {
+        Some(left) => format!("{text}, {left}\u{a0}left"),
+        None => text,
+    }
 }
 
 #[cfg(test)]
@@ -136,12 +146,12 @@ mod tests {
         let times = TimeFormatter { now: Timestamp::parse("t", "2026-11-21T12:00:00Z").unwrap() };
         let (ahead, passed) = (Some("2026-11-21T15:00:00Z"), Some("2026-11-21T09:00:00Z"));
         for (state, closes, short, long) in [
-            (Collecting, ahead, "open, 3\u{a0}h left", "closes"),
-            (Collecting, passed, "awaiting result", "not aggregated yet"),
+            (Collecting, ahead, "open, 3\u{a0}h\u{a0}left", "closes"),
+            (Collecting, passed, "closed", "no result yet"),
             (Collecting, None, "open", "no deadline yet"),
             (Scheduled, ahead, "announced", "takes are accepted until"),
-            (WindowClosed, ahead, "closing", "late takes are accepted until"),
-            (WindowClosed, passed, "awaiting result", "closed"),
+            (WindowClosed, ahead, "closed", "late takes are accepted until"),
+            (WindowClosed, passed, "closed", "closed"),
             (Published, None, "published", "not published yet"),
         ] {
             let session = session(state, closes);
@@ -150,11 +160,13 @@ mod tests {
             assert!(text.contains(long), "{state} {closes:?}: {text}");
         }
         let practice = SessionSummary { practice: true, ..session(Collecting, ahead) };
-        assert_eq!(brief(&practice, times), "practice, open, 3\u{a0}h left");
+        assert_eq!(brief(&practice, times), "open, practice, 3\u{a0}h\u{a0}left");
         assert!(deadline(&practice, times).0.starts_with("for practice; closes"));
         let voided = Voided { at: times.now, note: Note::parse("Wrong brief.").unwrap() };
         let void = SessionSummary { voided: Some(voided), ..session(Published, passed) };
-        assert_eq!((brief(&void, times), mark(&void)), ("void".to_owned(), Some("void")));
+        assert_eq!(brief(&void, times), "published, void");
+        let sealed = SessionSummary { sealed: true, ..session(Collecting, ahead) };
+        assert_eq!(brief(&sealed, times), "open, sealed, 3\u{a0}h\u{a0}left");
         assert!(deadline(&void, times).0.contains("counts for nothing"));
     }
 }

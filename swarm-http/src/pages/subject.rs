@@ -5,18 +5,18 @@ use std::sync::Arc;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::SessionId;
-use swarm_core::domain::{Day, SessionSummary, SubjectId, SubjectSnapshot};
-use swarm_core::rules::dissent;
+use swarm_core::domain::{Day, Memo, SessionSummary, SubjectId, SubjectSnapshot};
+use swarm_core::rules::{MemoFilter, Stage, dissent};
 use swarm_core::store::SessionList;
 
-use super::charts::{Legend, Score, Value, subject_lines};
+use super::charts::{Mark, Score, Timeline, Value, subject_lines};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::links;
-use super::lists::{SessionRow, number_param, part_title, subject_title};
+use super::lists::{SessionRow, counts, memo_title, number_param, part_title, subject_title};
 use super::markup::{Markup, clipped};
 use super::result::ResultView;
 use super::subject_record::record;
 use super::time_text::{TimeFormatter, day_number};
+use super::{links, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -30,6 +30,9 @@ const COMMITTEE_DAYS: usize = 40;
 const MAX_SNAPSHOTS: usize = 30;
 const MAX_POSITIONS: usize = 12;
 const MAX_NOTES: usize = 12;
+
+/// Maximum number of memos in the chart.
+const MAX_MEMOS: usize = 24;
 
 #[derive(Template)]
 #[template(path = "subject.html")]
@@ -45,6 +48,7 @@ struct SubjectPage {
     /// Whether the chart has scores, and whether it has values.
     has_scores: bool,
     has_values: bool,
+    has_memos: bool,
     /// Days of sessions and their results, latest first.
     scores: Vec<(Markup, String)>,
     /// Days and values, latest first.
@@ -82,6 +86,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let path = before.map_or_else(|| base.clone(), address);
     let (session_days, scores) = scores(&found.sessions, times);
     let values = values(&snapshots);
+    let of_subject = MemoFilter { subject: Some(subject.id.clone()), ..MemoFilter::default() };
+    let memos = tenant.memo_page(&of_subject, MAX_MEMOS, None).await?.memos;
+    let is_open = |session: &&Arc<SessionSummary>| {
+        let stage = stage_text::stage_of(session, times);
+        session.counts() && matches!(stage, Stage::Open | Stage::Scheduled)
+    };
+    let open = found.sessions.iter().filter(is_open).map(|session| session.date).min();
     let days = match request.served.committee() {
         Some(committee) => committee.sessions(COMMITTEE_DAYS, None).await?,
         None => Vec::new(),
@@ -104,7 +115,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         has_scores: !scores.is_empty(),
         has_values: !values.is_empty(),
         scores: found.sessions.iter().filter_map(|session| score_row(session, times)).collect(),
-        chart: chart((&session_days, &scores), &values, times),
+        chart: chart((&session_days, &scores), &values, &memos, open, times),
+        has_memos: !memos.is_empty(),
         values: values.iter().rev().map(|it| (times.day(it.0), dollars(it.2))).collect(),
         holdings: snapshots.last().map(|latest| holdings(latest, &subject.id, times)),
         sessions: found.sessions.iter().map(row).collect(),
@@ -126,6 +138,8 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
             day: day_number(session.date)?,
             score: consensus.score,
             dissent: dissent(&figures.stances, consensus.score)?,
+            is_result: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
+            counts: counts(&figures.stances).known,
             title: format!("{}: {words}", times.day_text(session.date)),
             href: links::session(session.id),
         };
@@ -153,14 +167,18 @@ fn values(snapshots: &[SubjectSnapshot]) -> Vec<(Day, i64, f64)> {
     values.split_off(values.len().saturating_sub(MAX_SNAPSHOTS))
 }
 
+/// Maximum number of days that are named below the chart.
+const MAX_DAYS: usize = 4;
+
 fn chart(
     (session_days, scores): (&[Day], &[Score]),
     values: &[(Day, i64, f64)],
+    memos: &[Memo],
+    open: Option<Day>,
     times: TimeFormatter,
 ) -> Option<Markup> {
     let days = session_days.iter().copied().chain(values.iter().map(|value| value.0));
-    let (first, last) = (days.clone().min()?, days.max()?);
-    let days = (times.day_text(first), times.day_text(last));
+    let (first, last) = (days.clone().min()?, days.clone().max()?);
     let usd = values.iter().map(|value| value.2);
     let lowest = dollars(usd.clone().fold(f64::INFINITY, f64::min));
     let highest = dollars(usd.fold(f64::NEG_INFINITY, f64::max));
@@ -172,15 +190,80 @@ fn chart(
             scores.len()
         ),
     };
-    let label = format!("{about}, from {} to {}", days.0, days.1);
-    let legend = Legend { days: (&days.0, &days.1), figures: (&lowest, &highest), label: &label };
+    let label = format!("{about}, from {} to {}", times.day_text(first), times.day_text(last));
+    // What is older than the first session or value says nothing here.
+    let memos: Vec<_> = memos.iter().filter_map(|memo| mark(memo, first, times)).collect();
+    let memo_days = memos.iter().map(|memo| memo.0);
+    let named = named_days(days.chain(memo_days).chain(open).collect(), times);
+    let marks: Vec<_> = memos.into_iter().map(|(_, mark)| mark).collect();
     let point = |(date, day, usd): &(Day, i64, f64)| Value {
         day: *day,
         usd: *usd,
         title: format!("{}: {}", times.day_text(*date), dollars(*usd)),
     };
     let points: Vec<_> = values.iter().map(point).collect();
-    Some(subject_lines(scores, &points, &legend))
+    Some(subject_lines(&Timeline {
+        scores,
+        values: &points,
+        memos: &marks,
+        open: open.and_then(day_number),
+        days: &named,
+        figures: (&lowest, &highest),
+        last_value: &last_value(values, times),
+        label: &label,
+    }))
+}
+
+/// A memo as a mark, unless it is older than the chart.
+fn mark(memo: &Memo, first: Day, times: TimeFormatter) -> Option<(Day, Mark)> {
+    let day = memo.published_at.day();
+    let title = format!("{}: {}", times.day_text(day), clipped(&memo_title(memo), 60));
+    let mark = Mark { day: day_number(day)?, title, href: links::memo(memo.id) };
+    (day >= first).then_some((day, mark))
+}
+
+/// The first and the last of these days and the nearest to even steps between them, in words.
+fn named_days(mut days: Vec<Day>, times: TimeFormatter) -> Vec<(i64, String)> {
+    days.sort_unstable();
+    days.dedup();
+    let known: Vec<_> = days.into_iter().filter_map(|day| Some((day, day_number(day)?))).collect();
+    let (Some((_, first)), Some((_, last))) = (known.first(), known.last()) else {
+        return Vec::new();
+    };
+    let steps = i64::try_from(MAX_DAYS - 1).unwrap_or(1);
+    let mut named: Vec<(i64, String)> = Vec::new();
+    for step in 0..=steps {
+        let wish = first + (last - first) * step / steps;
+        let nearest = known.iter().min_by_key(|(_, number)| (number - wish).abs());
+        // Two that are nearer than an eighth of the whole would touch.
+        let Some((day, number)) = nearest else { continue };
+        let is_apart = |other: i64| (number - other).abs() * 8 > last - first;
+        let before_last = step < steps && !is_apart(*last) && number != last;
+        let touches = named.last().is_some_and(|(other, _)| !is_apart(*other));
+        if !before_last && (!touches || named.is_empty()) {
+            named.push((*number, times.day_text(*day)));
+        }
+    }
+    named
+}
+
+/// `$1.24 M, +3.1 % since 20 Nov`: the last value, and what it changed since the one before.
+fn last_value(values: &[(Day, i64, f64)], times: TimeFormatter) -> String {
+    match values {
+        [] => String::new(),
+        [(_, _, only)] => dollars(*only),
+        [.., (day, _, before), (_, _, last)] => {
+            let change = (last / before - 1.0) * 100.0;
+            let since = times.day_text(*day);
+            match change.is_finite() && *before > 0.0 {
+                true => {
+                    let sign = if change < 0.0 { '−' } else { '+' };
+                    format!("{}, {sign}{:.1} % since {since}", dollars(*last), change.abs())
+                }
+                false => dollars(*last),
+            }
+        }
+    }
 }
 
 fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, times: TimeFormatter) -> Holdings {

@@ -8,10 +8,11 @@ use swarm_core::rules::PublicTake;
 use swarm_core::store::TakeContext;
 use swarm_core::{Refusal, Resource, Take, TakeId, json};
 
-use super::charts::{Shares, shares_of};
+use super::charts::shares_of;
+use super::citation::Citation;
 use super::differences::Differences;
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::uncounted_text;
+use super::lists::{Revised, uncounted_text};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, exact, is_allowed};
 use super::people::{People, Person};
@@ -36,10 +37,10 @@ struct TakePage<'a> {
     when: Markup,
     /// Why the take is not counted. A superseded take has no note: its page links to the newer revision.
     notes: Vec<&'static str>,
-    newer: Option<String>,
+    newer: Option<Revised>,
     body: Markup,
     memo_link: Option<&'a str>,
-    weights: Option<Shares>,
+    weights: Option<WeightsView>,
     revisions: Vec<RevisionRow>,
     /// What changed since the revision before.
     changes: Option<Differences>,
@@ -56,6 +57,8 @@ struct TakePage<'a> {
     withheld: Option<(String, Markup)>,
     /// Whether the page shows the canonical text without replacing any character.
     is_whole: bool,
+    /// Nothing where the texts are withheld: the canonical text has them.
+    citation: Option<Citation>,
 }
 
 /// A sealed take.
@@ -70,12 +73,18 @@ struct SealedPage {
     session: String,
     date: Markup,
     when: Markup,
-    newer: Option<String>,
+    newer: Option<Revised>,
     revisions: Vec<RevisionRow>,
     /// The paths of the takes of other members before and after it in the session, and who filed them.
     previous: Option<(String, Person)>,
     next: Option<(String, Person)>,
     sealed: String,
+}
+
+struct WeightsView {
+    chart: Markup,
+    /// Buckets, their shares, and the weights as signed.
+    rows: Vec<(String, String, String)>,
 }
 
 struct RevisionRow {
@@ -94,7 +103,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let place = revisions.partition_point(|take| take.id() < id);
     let shown = revisions.get(place).ok_or(Refusal::NotFound(Resource::Take))?;
     let before = place.checked_sub(1).and_then(|place| revisions.get(place));
-    let newer = revisions.get(place + 1).map(|newer| links::take(newer.id()));
+    let newer = revisions.get(place + 1).map(|_| shown);
+    let newer = newer.zip(revisions.last()).map(|(shown, latest)| Revised::new(shown, latest));
     let no_result = lists::no_result_text(&*tenant.summary(shown.session_id()).await?);
     let counting = match newer {
         Some(_) => None,
@@ -144,7 +154,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         Some(mark) => lists::withheld_text(mark),
         None => first_words(draft.body.as_str(), 200),
     };
+    let citation = take.withheld.is_none().then(|| {
+        let title = format!("{} on {}, {}: {}", who.name, subject.1, draft.date, draft.stance);
+        let path = links::take(take.id);
+        Citation::of_take(&site, &path, &title, (&who.name, take), times)
+    });
     let page = TakePage {
+        citation,
         id: take.id.to_string(),
         stance: stance::stance(&draft.stance, draft.confidence),
         session: links::session(take.session_id),
@@ -199,7 +215,7 @@ fn revision(other: &PublicTake, shown: TakeId, times: TimeFormatter) -> Revision
     }
 }
 
-fn weights(weights: &Weights) -> Shares {
+fn weights(weights: &Weights) -> WeightsView {
     let entries = weights.entries();
     let highest = entries.iter().map(|entry| entry.weight).fold(0.0, f64::max);
     // Dividing first keeps the sum finite.
@@ -209,9 +225,15 @@ fn weights(weights: &Weights) -> Shares {
         .iter()
         .map(|entry| (entry.bucket.as_str().to_owned(), share(entry.weight)))
         .collect();
-    let rows =
-        entries.iter().map(|entry| (entry.bucket.as_str().to_owned(), json::write(&entry.weight)));
-    Shares { rows: rows.collect(), ..shares_of(&named, |_| String::new(), "Shares of the buckets") }
+    // The figures of the bars, beside the numbers that were signed.
+    let rows = entries.iter().map(|entry| {
+        let percent = format!("{:.1} %", share(entry.weight) * 100.0);
+        (entry.bucket.as_str().to_owned(), percent, json::write(&entry.weight))
+    });
+    WeightsView {
+        rows: rows.collect(),
+        chart: shares_of(&named, |_| String::new(), "Shares of the buckets").chart,
+    }
 }
 
 /// The command that verifies a take.

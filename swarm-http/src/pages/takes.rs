@@ -1,5 +1,7 @@
 //! `/swarm/takes`: the newest takes, whatever the state of their sessions, found by text, subject, member
-//! and stance.
+//! and stance. Of an amended take the latest revision, unless superseded ones are asked for.
+
+use std::collections::HashMap;
 
 use askama::Template;
 use http::StatusCode;
@@ -9,7 +11,9 @@ use swarm_core::rules::{PublicTake, TakeFilter};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
-use super::lists::{Subjects, TakeView, no_result_texts, number_param, part_title, withheld_text};
+use super::lists::{
+    Subjects, TakeView, no_result_texts, number_param, part_title, revised_texts, withheld_text,
+};
 use super::markdown::first_words;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
@@ -26,6 +30,10 @@ const MAX_WORDS: usize = 300;
 #[template(path = "takes.html")]
 struct TakesPage {
     frame: Frame,
+    /// Whether superseded takes are listed too.
+    superseded: bool,
+    /// Whether the list is searched or filtered.
+    is_filtered: bool,
     find: ListFilter,
     stances: Vec<(&'static str, bool)>,
     takes: Vec<TakeView>,
@@ -37,22 +45,33 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(Seq);
-    let find = ListFilter::of(&request, "/swarm/takes", &["q", "subject", "member", "stance"]);
+    let superseded = request.flag("superseded")?;
+    let names = ["q", "subject", "member", "stance", "superseded"];
+    let find = ListFilter::of(&request, "/swarm/takes", &names);
     let filter = TakeFilter {
         needle: find.needle(),
         subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
         member: find.value("member").and_then(|id| MemberId::parse(id).ok()),
         stance: find.value("stance").map(str::to_owned),
     };
-    let found = tenant.newest_takes(PER_PAGE, before, |take| filter.keeps(take)).await?;
+    let keeps = |take: &PublicTake| filter.keeps(take);
+    let found = match superseded {
+        true => tenant.newest_revisions(PER_PAGE, before, keeps).await?,
+        false => tenant.newest_takes(PER_PAGE, before, keeps).await?,
+    };
     let ids = found.takes.iter().map(PublicTake::subject_id).chain(&filter.subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let ids = found.takes.iter().map(PublicTake::member_id).chain(&filter.member);
     let people = People::find(tenant, ids).await?;
     let remarks = no_result_texts(tenant, &found.takes).await?;
-    let view = |take: &PublicTake| {
+    let mut revised = match superseded {
+        true => revised_texts(tenant, &found.takes).await?,
+        false => HashMap::new(),
+    };
+    let mut view = |take: &PublicTake| {
         let view = TakeView::in_list(take, &subjects, &people, times);
         let view = view.remarked(remarks.get(&take.session_id()));
+        let view = TakeView { revised: revised.remove(&take.id()), ..view };
         let Some(take) = take.open() else { return view };
         let words = match &take.withheld {
             Some(mark) => withheld_text(mark),
@@ -62,10 +81,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let find = find
         .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)))
-        .named("member", filter.member.as_ref().map(|id| member_text(id, &people)));
+        .named("member", filter.member.as_ref().map(|id| member_text(id, &people)))
+        .named("superseded", superseded.then(|| "too".to_owned()));
     let stance = |(name, _)| (name, find.value("stance") == Some(name));
+    let filters = ["q", "subject", "member", "stance"];
     let page = TakesPage {
-        takes: found.takes.iter().map(view).collect(),
+        superseded,
+        is_filtered: filters.into_iter().any(|name| find.value(name).is_some()),
+        takes: found.takes.iter().map(&mut view).collect(),
         stances: STANCES.into_iter().map(stance).collect(),
         later: before.is_some(),
         next: found.next_before.map(|before| find.address(Some(before.0))),

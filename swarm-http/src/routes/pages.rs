@@ -17,11 +17,16 @@ pub(super) fn routes() -> Vec<Route> {
                 ("limit", "PageLimit"),
                 ("subject", "SubjectId"),
                 ("state", "Stage"),
-            ]),
+            ])
+            .refuses(&[InvalidQuery]),
         page("/swarm/sessions/{id}", "SessionWithTakes", sessions::by_id, pages::session::page)
             .about("A session: its takes, roster and history")
             .part("Id")
-            .query(&[("before", "Id")])
+            .query(&[("sort", "TakeOrder"), ("from", "TakeRow"), ("before", "Id")])
+            .refuses(&[NotFound]),
+        page_alone("/swarm/sessions/{id}/card", pages::card::page)
+            .about("A session in a few lines, for frames on other sites")
+            .part("Id")
             .refuses(&[NotFound]),
         page("/swarm/members", "Members", members::list, pages::members::page)
             .about("The members, and how they compare")
@@ -215,6 +220,12 @@ pub(super) fn at_root() -> Vec<Route> {
             .about("An Atom feed of published sessions")
             .with(Work::Long)
             .answers(200, &["application/atom+xml"]),
+        read("/oembed", pages::card::oembed)
+            .about("The card of a session as oEmbed, by the address of its page")
+            .with(Work::Long)
+            .query(&[("url", "PageAddress"), ("format", "OEmbedFormat")])
+            .answers(200, &["OEmbed"])
+            .refuses(&[NotFound, InvalidQuery]),
         page_alone("/verify", pages::verifier::page)
             .about("The verifier in the browser")
             .query(&[("session", "Id"), ("take", "Id")]),

@@ -141,7 +141,7 @@ fn a_week_of_a_desk_runs_through_commands_alone() {
     user.admin("session brief 1").ok();
     assert!(user.member("brief").ok().contains("takeSchema"));
     let status = user.admin("status").ok();
-    assert!(status.contains("\nsessions: 1\n  1  aurora  collecting"), "{status}");
+    assert!(status.contains("\nsessions: 1\n  1  aurora  open"), "{status}");
     assert!(status.contains(members["members"][0]["id"].as_str().unwrap()), "{status}");
 
     user.file("take.md", "Utilisation is high.");
@@ -270,9 +270,9 @@ fn status_shows_old_sessions_that_wait() {
     }
     let status = user.admin("status").ok();
     for session in [
-        "1  aurora  window_closed  no deadline  takes: 0  next: aggregate, by operator",
-        "2  aurora  aggregated  no deadline  takes: 0  next: publish, by operator",
-        "3  aurora  collecting  no deadline  takes: 0  next: close, by operator",
+        "1  aurora  closed  no deadline  takes: 0  next: aggregate, by operator",
+        "2  aurora  result  no deadline  takes: 0  next: publish, by operator",
+        "3  aurora  open  no deadline  takes: 0  next: close, by operator",
     ] {
         assert!(status.contains(&format!("\n  {session}\n")), "{session}: {status}");
     }

@@ -181,7 +181,7 @@ fn sessions(operator: &Operator<'_>) {
     operator.change("session brief 3 --replace");
     operator.change("session withdraw 3");
     operator.change("session convene --subject aurora --date 2026-11-17 --practice --closes +3h");
-    assert!(operator.run("session list").contains("\tcollecting, practice\t"));
+    assert!(operator.run("session list").contains("\topen, practice\t"));
     operator.change("session convene --subject aurora --date 2026-11-17 --closes +3h");
     user.member("submit --session 4 --stance neutral --confidence 0.5")
         .fails(1, "would land in session 5");

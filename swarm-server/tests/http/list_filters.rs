@@ -96,7 +96,7 @@ fn sessions_are_filtered(backend: &Backend) {
         ("state=open", &[4, 3][..]),
         ("subject=aurora&state=published", &[1]),
         ("subject=borealis", &[2]),
-        ("state=none", &[]),
+        ("state=result", &[]),
     ] {
         let path = format!("/swarm/sessions?{query}");
         assert_eq!(ids(client, &path), expected, "{path}");

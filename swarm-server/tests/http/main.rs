@@ -91,6 +91,7 @@ mod scripted_service;
 mod secrets;
 mod session_bundles;
 mod session_marks;
+mod session_pages;
 mod sqlite;
 mod start_options;
 mod tenant_configuration;

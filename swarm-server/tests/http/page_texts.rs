@@ -17,7 +17,7 @@ fn html(client: &Client, path: &str) -> String {
 fn file(client: &Client, author: &Author, subject: &str, stance: &str) {
     let take = json!({
         "date": DAY, "subjectId": subject, "stance": stance, "confidence": 0.5,
-        "body": format!("{stance} it is"),
+        "body": format!("{stance} it is, as was said"),
     });
     client.submit(author, author.draft_of(take)).expect(201);
 }
@@ -89,7 +89,7 @@ fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
     let home = html(&client, "/");
     assert!(!home.contains("Awaiting result") && home.contains("+2.00"), "{home}");
     let session = html(&client, "/swarm/sessions/1");
-    assert!(session.contains(">aggregated</span>") && !session.contains("closes "), "{session}");
+    assert!(session.contains(">result</span>") && !session.contains("closes "), "{session}");
 }
 
 /// Until then takes are accepted, although they do not count.

@@ -50,6 +50,27 @@ async function lookAtCharts(page, path, at) {
   if (small) complain(path, `${small} texts of a chart under 13 px at ${at}`);
 }
 
+/** One page in forced colours: the legend keeps its colours, there and in print. */
+async function lookForced(page, path) {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.goto(origin + path);
+  const lost = await page.evaluate(() => [...document.querySelectorAll('.legend span')].filter((span) => {
+    const { forcedColorAdjust, printColorAdjust } = getComputedStyle(span, '::before');
+    return forcedColorAdjust !== 'none' || printColorAdjust !== 'exact';
+  }).length);
+  if (lost) complain(path, 'a legend without colours');
+}
+
+/** One page with text of twice the size: it is not wider than its window. */
+async function lookLarge(page, path) {
+  await page.goto(origin + path);
+  const over = await page.evaluate(() => {
+    document.documentElement.style.fontSize = '200%';
+    return document.documentElement.scrollWidth - window.innerWidth;
+  });
+  if (over > 0) complain(path, `${over} px too wide with text of twice the size`);
+}
+
 const { pages, reached } = await crawl();
 const seen = chosen(pages);
 const titles = new Map();
@@ -71,4 +92,6 @@ for (const colorScheme of ['light', 'dark']) {
   for (const width of WIDTHS) await inWindow(width, colorScheme, false, lookAtCharts);
   for (const width of EVERYTHING ? [390, 1200] : [390]) await inWindow(width, colorScheme, true, examine);
 }
+await inWindow(390, 'light', true, lookLarge);
+await inWindow(390, 'light', true, lookForced);
 await report(reached);

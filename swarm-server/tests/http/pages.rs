@@ -114,7 +114,7 @@ fn session(client: &Client, authors: &[Author], nth: usize, text: &str) -> Vec<S
     roster.push(json!({ "memberId": silent.as_str() }));
     let subject = subject_id(nth);
     let convened = json!({
-        "date": DAY, "subjectId": subject, "quorum": 3, "buckets": [WIDE, IMAGE, SCRIPT],
+        "date": DAY, "subjectId": subject, "quorum": if nth == 1 { 99 } else { 3 }, "buckets": [WIDE, IMAGE, SCRIPT],
     "roster": roster,
         "windowClosesAt": "9999-12-31T23:59:59Z",
         "question": text, "resolution": text, "resolvesAt": "2027-01-01T00:00:00Z",

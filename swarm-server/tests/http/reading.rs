@@ -342,7 +342,7 @@ fn sealed_take_is_neither_found_nor_called_none() {
     let client = &fixture.client;
     let ada = Author::join(client, "Ada");
     convene(
-        &client,
+        client,
         DAY,
         "aurora",
         json!({ "blind": true, "windowClosesAt": "2999-01-01T00:00:00Z" }),

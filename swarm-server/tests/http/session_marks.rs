@@ -128,7 +128,7 @@ fn practice_session_is_open_to_all_and_counts_nowhere(backend: &Backend) {
     assert_eq!(me(&ada)[0]["mayFile"], true);
     assert!(client.get("/skill.md").expect(200).text.contains("**for practice**"));
     assert!(page(client, "/").contains("for practice;"));
-    assert!(page(client, "/swarm/sessions").contains("practice, open"));
+    assert!(page(client, "/swarm/sessions").contains("open, practice"));
     bullish(client, &ada, DATE);
     let remark = "not counted: a practice session";
     for path in ["/", "/swarm/takes", "/swarm/takes/1"] {
@@ -148,7 +148,7 @@ fn practice_session_is_open_to_all_and_counts_nowhere(backend: &Backend) {
     let subject = client.get("/swarm/subjects/aurora/feed.xml").expect(200).text;
     assert!(!subject.contains("/swarm/sessions/1\""), "{subject}");
     assert!(
-        client.get("/swarm/subjects/aurora.csv").expect(200).text.contains("practice, published")
+        client.get("/swarm/subjects/aurora.csv").expect(200).text.contains("published, practice")
     );
     let csv = client.get("/swarm/sessions/1.csv").expect(200).text;
     assert!(csv.contains(",false,"), "{csv}");
@@ -212,9 +212,9 @@ fn voided_session_counts_nowhere_from_then_on(backend: &Backend) {
     );
     assert!(!shown.contains("score, from"), "{shown}");
     assert!(page(client, "/swarm/takes/2").contains("not counted: the session is void"));
-    assert!(page(client, "/swarm/sessions").contains(">void<"));
+    assert!(page(client, "/swarm/sessions").contains(">published, void<"));
     let feed = client.get("/swarm/subjects/aurora/feed.xml").expect(200).text;
-    assert!(feed.contains("<summary>void.</summary>"), "{feed}");
+    assert!(feed.contains("<summary>published, void.</summary>"), "{feed}");
     let file = client.get(&format!("/swarm/members/{}.csv", ada.id)).expect(200).text;
     assert_eq!(file.matches(",true,").count(), 2, "{file}");
     let status = client.send("GET", "/api/swarm/admin/status", &[("x-admin-token", ADMIN)], b"");
@@ -249,7 +249,7 @@ fn only_results_that_count_are_voided(backend: &Backend) {
         .refused(409, "session is aggregated");
     let operator = Visitor::signed_in(client);
     let shown = operator.get("/operate/sessions/1").text;
-    assert!(shown.contains("aggregated, void"), "{shown}");
+    assert!(shown.contains("result, void"), "{shown}");
     for form in ["void", "publish", "deadline", "withdraw"] {
         assert!(!shown.contains(&format!("/operate/sessions/1/{form}\"")), "{form}: {shown}");
     }

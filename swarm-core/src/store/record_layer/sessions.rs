@@ -326,6 +326,7 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
         convened_at: time(row, sessions::CONVENED_AT)?,
         quorum: small(row, sessions::QUORUM)?,
         has_roster: flag(row, sessions::HAS_ROSTER),
+        sealed: flag(row, sessions::BLIND) && time_if_any(row, sessions::OPENED_AT)?.is_none(),
         practice: flag(row, sessions::PRACTICE),
         question: question(row)?,
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,

@@ -15,11 +15,11 @@ mod subject;
 mod svg;
 
 pub(crate) use bars::{Shares, shares_of};
-pub(crate) use field::{Dot, shown, signed, stance_field};
+pub(crate) use field::{Dot, Mean, shown, signed, stance_field};
 pub(crate) use member::{Point, member_line};
 pub(crate) use sparkline::{Spark, sparkline};
 pub(crate) use strip::{Counts, strip};
-pub(crate) use subject::{Legend, Score, Value, subject_lines};
+pub(crate) use subject::{Mark, Score, Timeline, Value, subject_lines};
 
 /// The five stances from bearish to bullish. Colour is never the only sign of a stance: the word is
 /// always there too.

@@ -36,7 +36,7 @@ impl Counts {
 
 /// Draws one segment per stance that occurs, as long as its share.
 pub(crate) fn strip(counts: &Counts) -> Markup {
-    let mut svg = Svg::new("strip", 9.0, &counts.words());
+    let mut svg = Svg::new("strip", 12.0, &counts.words());
     let total = length(counts.total().max(1));
     let mut from = 0.0;
     for (stance, count) in STANCES.into_iter().zip(counts.known).chain([("other", counts.other)]) {

@@ -1,8 +1,9 @@
-//! A subject over time: the score of its sessions with a band of dissent, and above the same days its
-//! total value.
+//! A subject over time: the score of its sessions with a band of dissent and the stances behind it, what happened on the same
+//! days, and below them its total value.
 
 use super::scale::{Scale, as_figure};
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Svg, length};
+use super::{STANCES, signed};
 use crate::pages::markup::Markup;
 
 /// The value at one snapshot.
@@ -23,81 +24,175 @@ pub(crate) struct Score {
     pub(crate) score: f64,
     /// The mean distance of the members from the score.
     pub(crate) dissent: f64,
+    /// Whether it is a result. Without a quorum it is none.
+    pub(crate) is_result: bool,
+    /// Members per stance, from bearish to bullish.
+    pub(crate) counts: [usize; 5],
     /// The tooltip.
     pub(crate) title: String,
     /// The path of the session.
     pub(crate) href: String,
 }
 
-/// The texts around the lines.
-pub(crate) struct Legend<'a> {
-    /// The first and the last day, in words.
-    pub(crate) days: (&'a str, &'a str),
+/// A memo on the subject.
+pub(crate) struct Mark {
+    /// The day number.
+    pub(crate) day: i64,
+    /// The tooltip.
+    pub(crate) title: String,
+    /// The path of the memo.
+    pub(crate) href: String,
+}
+
+/// What the chart shows.
+pub(crate) struct Timeline<'a> {
+    /// Oldest first.
+    pub(crate) scores: &'a [Score],
+    /// Oldest first.
+    pub(crate) values: &'a [Value],
+    pub(crate) memos: &'a [Mark],
+    /// The day number of the session that is open, if one is.
+    pub(crate) open: Option<i64>,
+    /// The days named below the axis, in words.
+    pub(crate) days: &'a [(i64, String)],
     /// The lowest and the highest value.
     pub(crate) figures: (&'a str, &'a str),
+    /// The last value and its change: `$1.24 M, +3.1 % since 20 Nov`.
+    pub(crate) last_value: &'a str,
     /// The accessible name.
     pub(crate) label: &'a str,
 }
 
-/// Height of the panel of scores and of the panel of values, each with the labels above and below, in
-/// pixels.
-const SCORES: f64 = 140.0;
-const VALUES: f64 = 124.0;
+/// Height of one step of the scale of stances, and of the whole panel of scores with its labels, in pixels.
+const STEP: f64 = 72.0;
+const SCORES: f64 = 20.0 + 4.0 * STEP + 14.0;
 
-/// Draws scores and values, oldest first; a panel without figures is left out.
-pub(crate) fn subject_lines(scores: &[Score], values: &[Value], legend: &Legend<'_>) -> Markup {
+/// Height of the row of memos, and of the panel of values with its labels.
+const MEMOS: f64 = 26.0;
+const VALUES: f64 = 150.0;
+
+/// Draws scores, memos and values; a panel without figures is left out.
+pub(crate) fn subject_lines(timeline: &Timeline<'_>) -> Markup {
+    let Timeline { scores, values, memos, .. } = timeline;
     let panel = |is_there: bool, height: f64| if is_there { height } else { 0.0 };
-    let values_at = panel(!scores.is_empty(), SCORES);
+    let memos_at = panel(!scores.is_empty(), SCORES);
+    let values_at = memos_at + panel(!memos.is_empty(), MEMOS);
     let bottom = values_at + panel(!values.is_empty(), VALUES);
-    let mut svg = Svg::with_links("value", bottom + 24.0, legend.label);
+    let height = bottom + 24.0;
+    let mut svg = Svg::with_links("value", height, timeline.label);
     let days = scores.iter().map(|score| score.day).chain(values.iter().map(|value| value.day));
+    let days = days.chain(memos.iter().map(|memo| memo.day)).chain(timeline.open);
     let days = Scale::of(days.map(as_figure));
-    let across = |day: i64| 4.0 + 94.5 * days.part(as_figure(day));
+    let across = |day: i64| 3.0 + 94.0 * days.part(as_figure(day));
+    draw_days(&mut svg, timeline.days, bottom, across);
+    if let Some(day) = timeline.open {
+        svg.line("today", (across(day), 0.0), (across(day), bottom));
+        let (anchor, x) =
+            if across(day) > 80.0 { (Anchor::End, -5.0) } else { (Anchor::Start, 5.0) };
+        svg.name(anchor, (across(day), 12.0), x, "open");
+    }
     if !scores.is_empty() {
-        draw_scores(&mut svg, scores, bottom + 24.0, across);
+        draw_scores(&mut svg, scores, height, across);
+    }
+    if !memos.is_empty() {
+        svg.word(Anchor::Start, (0.0, memos_at + 14.0), "memos");
+        for memo in *memos {
+            let place = (across(memo.day), memos_at + 10.0);
+            svg.dot("memo", place, 4.0, (&memo.title, Some(&memo.href)));
+        }
     }
     if !values.is_empty() {
-        draw_values(&mut svg, values, (values_at, bottom + 24.0), legend.figures, across);
+        draw_values(&mut svg, timeline, (values_at, height), across);
     }
     svg.line("axis", (0.0, bottom), (100.0, bottom));
-    for score in scores {
+    for score in *scores {
         svg.line("tick", (across(score.day), bottom - 5.0), (across(score.day), bottom));
-    }
-    svg.word(Anchor::Start, (0.0, bottom + 18.0), legend.days.0);
-    if legend.days.0 != legend.days.1 {
-        svg.word(Anchor::End, (100.0, bottom + 18.0), legend.days.1);
     }
     svg.finish()
 }
 
+/// The days below the axis, with faint lines above.
+fn draw_days(svg: &mut Svg, days: &[(i64, String)], bottom: f64, across: impl Fn(i64) -> f64) {
+    for (nth, (day, words)) in days.iter().enumerate() {
+        let x = across(*day);
+        svg.line("grid", (x, 0.0), (x, bottom));
+        let (anchor, x) = match nth {
+            0 if days.len() > 1 => (Anchor::Start, 0.0),
+            last if last + 1 == days.len() && last > 0 => (Anchor::End, 100.0),
+            _ => (Anchor::Middle, x),
+        };
+        svg.word(anchor, (x, bottom + 18.0), words);
+    }
+}
+
 fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64) -> f64) {
-    let down = |score: f64| 68.0 - 24.0 * score.clamp(-2.0, 2.0);
-    for (score, word) in [(2.0, "+2 bullish"), (0.0, "0"), (-2.0, "−2 bearish")] {
-        svg.line("grid", (0.0, down(score)), (100.0, down(score)));
-        svg.word(Anchor::Start, (0.0, down(score) - 4.0), word);
+    let down = |score: f64| 20.0 + STEP * (2.0 - score.clamp(-2.0, 2.0));
+    for place in 0..STANCES.len() {
+        let rank = length(place) - 2.0;
+        let class = if rank == 0.0 { "axis" } else { "grid" };
+        svg.line(class, (0.0, down(rank)), (100.0, down(rank)));
     }
     let band =
         |it: &Score| (across(it.day), down(it.score + it.dissent), down(it.score - it.dissent));
     if scores.len() > 1 {
         svg.band("dissent", height, &scores.iter().map(band).collect::<Vec<_>>());
     }
+    draw_stances(svg, scores, height, (&across, &down));
+    for (place, stance) in STANCES.into_iter().enumerate() {
+        let rank = length(place) - 2.0;
+        let tick = if rank == 0.0 { "0".to_owned() } else { signed(rank).replace(".00", "") };
+        svg.word(Anchor::Start, (0.0, down(rank) - 4.0), &format!("{tick} {stance}"));
+    }
     let at = |it: &Score| (across(it.day), down(it.score));
     svg.path("trend", height, &scores.iter().map(at).collect::<Vec<_>>());
+    for pair in scores.windows(2) {
+        let [before, after] = pair else { continue };
+        if before.score * after.score < 0.0 {
+            let part = before.score / (before.score - after.score);
+            let (from, to) = (across(before.day), across(after.day));
+            svg.corner(from + (to - from) * part, down(0.0), |corner| corner.diamond("crossing"));
+        }
+    }
     for score in scores {
-        svg.dot("snapshot", at(score), 4.0, (&score.title, Some(&score.href)));
+        let class = if score.is_result { "snapshot" } else { "snapshot open" };
+        svg.dot(class, at(score), 5.0, (&score.title, Some(&score.href)));
+    }
+}
+
+/// The members of each stance as faint dots, larger where they are more.
+fn draw_stances(
+    svg: &mut Svg,
+    scores: &[Score],
+    height: f64,
+    (across, down): (&impl Fn(i64) -> f64, &impl Fn(f64) -> f64),
+) {
+    const SIZES: [(&str, usize, usize); 3] =
+        [("few", 1, 2), ("some", 3, 5), ("many", 6, usize::MAX)];
+    for (place, stance) in STANCES.into_iter().enumerate() {
+        for (size, least, most) in SIZES {
+            let is_of = |score: &&Score| {
+                score.counts.get(place).is_some_and(|count| (least..=most).contains(count))
+            };
+            let at = |score: &Score| (across(score.day), down(length(place) - 2.0));
+            let places: Vec<_> = scores.iter().filter(is_of).map(at).collect();
+            if !places.is_empty() {
+                svg.faint_dots(&format!("{stance} {size}"), height, &places);
+            }
+        }
     }
 }
 
 fn draw_values(
     svg: &mut Svg,
-    values: &[Value],
+    timeline: &Timeline<'_>,
     (top, height): (f64, f64),
-    figures: (&str, &str),
     across: impl Fn(i64) -> f64,
 ) {
-    let (highest, lowest) = (top + 24.0, top + 92.0);
+    let (values, figures) = (timeline.values, timeline.figures);
+    let (highest, lowest) = (top + 48.0, top + 116.0);
     let usd = Scale::of(values.iter().map(|value| value.usd));
     let down = |value: f64| lowest - (lowest - highest) * usd.part(value);
+    svg.name(Anchor::Start, (0.0, top + 20.0), 0.0, &format!("value {}", timeline.last_value));
     svg.line("grid", (0.0, highest), (100.0, highest));
     svg.line("grid", (0.0, lowest), (100.0, lowest));
     svg.word(Anchor::Start, (0.0, highest - 6.0), figures.1);
@@ -116,8 +211,23 @@ fn draw_values(
 mod tests {
     use super::*;
 
-    const LEGEND: Legend<'_> =
-        Legend { days: ("1 Nov", "11 Nov"), figures: ("$1", "$3"), label: "Value" };
+    fn drawn(scores: &[Score], values: &[Value], open: Option<i64>) -> String {
+        let days = [(1, "1 Nov".to_owned()), (11, "11 Nov".to_owned())];
+        let memos: &[Mark] = &[];
+        let figures = ("$1", "$3");
+        let last_value = "$3, +200.0 % since 1 Nov";
+        let timeline = Timeline {
+            scores,
+            values,
+            memos,
+            open,
+            days: &days,
+            figures,
+            last_value,
+            label: "Value",
+        };
+        subject_lines(&timeline).0
+    }
 
     fn value(day: i64, usd: f64) -> Value {
         Value { day, usd, title: String::new() }
@@ -125,33 +235,47 @@ mod tests {
 
     fn score(day: i64, score: f64) -> Score {
         let (title, href) = (String::new(), format!("/swarm/sessions/{day}"));
-        Score { day, score, dissent: 0.5, title, href }
+        let (dissent, counts) = (0.5, [0, 1, 0, 3, 6]);
+        Score { day, score, dissent, is_result: true, counts, title, href }
     }
 
     #[test]
     fn values_span_the_whole_range_and_say_that_it_is_truncated() {
-        let Markup(svg) = subject_lines(&[], &[value(100, 1.0), value(110, 3.0)], &LEGEND);
-        let trend = "class=\"trend\" d=\"M4 92L98.5 24\"";
-        assert!(svg.contains(trend), "{svg}");
+        let svg = drawn(&[], &[value(100, 1.0), value(110, 3.0)], None);
+        assert!(svg.contains("class=\"trend\" d=\"M3 116L97 48\""), "{svg}");
+        assert!(svg.contains("value $3, +200.0 % since 1 Nov"), "{svg}");
         assert!(svg.contains("does not start at $0") && !svg.contains("bullish"), "{svg}");
     }
 
     #[test]
     fn scores_and_values_share_the_days() {
         let scores = [score(95, -1.0), score(105, 1.0)];
-        let Markup(svg) = subject_lines(&scores, &[value(95, 1.0), value(115, 3.0)], &LEGEND);
-        assert!(svg.contains("class=\"snapshot\" cx=\"51.2%\" cy=\"2.75rem\""), "{svg}");
+        let svg = drawn(&scores, &[value(95, 1.0), value(115, 3.0)], None);
+        // Halfway, one step above the middle of the scale.
+        assert!(svg.contains("class=\"snapshot\" cx=\"50%\" cy=\"5.75rem\""), "{svg}");
         assert_eq!(svg.matches("class=\"tick\"").count(), 2, "{svg}");
         assert!(svg.contains("<a href=\"/swarm/sessions/105\""), "{svg}");
         assert_eq!(svg.matches("class=\"dissent\"").count(), 1, "{svg}");
+        assert_eq!(svg.matches("class=\"crossing\"").count(), 1, "the score changed sides: {svg}");
+        for faint in ["cautious few\"", "constructive some\"", "bullish many\""] {
+            assert_eq!(svg.matches(faint).count(), 1, "{faint} in {svg}");
+        }
+    }
+
+    #[test]
+    fn open_session_and_missed_quorum_are_told_apart() {
+        let missed = Score { is_result: false, ..score(95, 1.0) };
+        let svg = drawn(&[missed, score(100, 1.0)], &[], Some(105));
+        assert!(svg.contains("class=\"snapshot open\"") && svg.contains("class=\"snapshot\""));
+        assert!(svg.contains("class=\"today\" x1=\"97%\"") && !svg.contains("crossing"), "{svg}");
     }
 
     #[test]
     fn single_and_extreme_values_are_finite() {
-        let Markup(svg) = subject_lines(&[score(0, 9.0)], &[value(0, f64::MAX)], &LEGEND);
-        assert!(svg.contains("cx=\"51.2%\"") && !svg.contains("dissent"), "{svg}");
+        let svg = drawn(&[score(0, 9.0)], &[value(0, f64::MAX)], None);
+        assert!(svg.contains("cx=\"50%\"") && !svg.contains("dissent"), "{svg}");
         let extremes = [value(0, f64::MIN), value(1, f64::MAX)];
-        let Markup(svg) = subject_lines(&[], &extremes, &LEGEND);
+        let svg = drawn(&[], &extremes, None);
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }
 }

@@ -81,7 +81,7 @@ impl Svg {
         (title, href): (&str, Option<&str>),
     ) {
         let x = figure(at.0);
-        let [y, r] = [at.1, radius].map(rem);
+        let [y, r] = [at.1, visible(class, radius)].map(rem);
         let circle = format!("<circle class=\"{class}\" cx=\"{x}%\" cy=\"{y}\" r=\"{r}\">");
         self.0.push_str(&linked(&circle, title, href));
     }
@@ -131,21 +131,27 @@ impl Svg {
 
     /// A nested coordinate system with its origin at this point, in which x is in pixels too. It grows with
     /// the text.
-    pub(super) fn corner(&mut self, x: f64, y: f64, draw: impl FnOnce(&mut String)) {
+    pub(super) fn corner(&mut self, x: f64, y: f64, draw: impl FnOnce(&mut Corner<'_>)) {
         let (x, y) = (figure(x), rem(y));
         self.put(format_args!(
             "<svg x=\"{x}%\" y=\"{y}\" width=\"1rem\" height=\"1rem\" viewBox=\"0 0 16 16\">"
         ));
-        draw(&mut self.0);
+        draw(&mut Corner(&mut self.0));
         self.0.push_str("</svg>");
     }
 
-    /// Like [`corner`](Self::corner), for so little that it need not grow with the text.
-    pub(super) fn small_corner(&mut self, x: f64, y: f64, draw: impl FnOnce(&mut String)) {
-        let (x, y) = (figure(x), rem(y));
-        self.put(format_args!("<svg x=\"{x}%\" y=\"{y}\">"));
-        draw(&mut self.0);
-        self.0.push_str("</svg>");
+    /// Many dots of one class without tooltips: x in percent, y in pixels, of a drawing of this height.
+    pub(super) fn dots(&mut self, class: &str, height: f64, places: &[(f64, f64)]) {
+        let path = points(places.iter().copied());
+        for class in layers(class) {
+            self.stretched(&class, height, &path);
+        }
+    }
+
+    /// Like [`dots`](Self::dots), for what is behind other shapes.
+    pub(super) fn faint_dots(&mut self, class: &str, height: f64, places: &[(f64, f64)]) {
+        let path = points(places.iter().copied());
+        self.stretched(&format!("dots faint {class}"), height, &path);
     }
 
     pub(super) fn finish(mut self) -> Markup {
@@ -158,8 +164,62 @@ impl Svg {
     }
 }
 
+/// A coordinate system in pixels within a drawing.
+pub(super) struct Corner<'a>(&'a mut String);
+
+impl Corner<'_> {
+    /// A dot with a tooltip, which is a link if there is a path.
+    pub(super) fn dot(
+        &mut self,
+        class: &str,
+        at: (f64, f64),
+        radius: f64,
+        (title, href): (&str, Option<&str>),
+    ) {
+        let [x, y, r] = [at.0, at.1, visible(class, radius)].map(figure);
+        let circle = format!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\">");
+        self.0.push_str(&linked(&circle, title, href));
+    }
+
+    /// A small diamond at the origin.
+    pub(super) fn diamond(&mut self, class: &str) {
+        self.0.push_str(&format!("<path class=\"{class}\" d=\"M0-5l5 5-5 5-5-5z\"/>"));
+    }
+
+    /// Many dots of one class without tooltips.
+    pub(super) fn dots(&mut self, class: &str, places: &[(f64, f64)]) {
+        let path = points(places.iter().copied());
+        for class in layers(class) {
+            self.0.push_str(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
+        }
+    }
+
+    /// The name of something that the chart shows.
+    pub(super) fn name(&mut self, anchor: Anchor, at: (f64, f64), text: &str) {
+        let [x, y] = [at.0, at.1].map(figure);
+        let (class, text) = (anchor.class(), escape(text));
+        self.0.push_str(&format!("<text class=\"name {class}\" x=\"{x}\" y=\"{y}\">{text}</text>"));
+    }
+}
+
+/// The radius of a circle of this class: the outline of a hollow one is of its own colour, and makes it larger.
+fn visible(class: &str, radius: f64) -> f64 {
+    if class == "neutral" { radius - 1.6 } else { radius }
+}
+
+/// Dots as zero-length segments with round caps, which takes the fewest bytes.
+fn points(places: impl Iterator<Item = (f64, f64)>) -> String {
+    places.map(|(x, y)| format!("M{} {}h0", figure(x), figure(y))).collect()
+}
+
+/// The classes of the paths that draw dots of a class over each other: neutral dots are hollow.
+fn layers(class: &str) -> Vec<String> {
+    let dots = format!("dots {class}");
+    if class == "neutral" { vec![dots, "dots hole".to_owned()] } else { vec![dots] }
+}
+
 /// An opened shape with `title` as its tooltip, closed, and a link if there is a path.
-pub(super) fn linked(shape: &str, title: &str, href: Option<&str>) -> String {
+fn linked(shape: &str, title: &str, href: Option<&str>) -> String {
     let (name, title) =
         (shape.trim_start_matches('<').split(' ').next().unwrap_or_default(), escape(title));
     let shape = format!("{shape}<title>{title}</title></{name}>");
@@ -180,7 +240,7 @@ fn rem(pixels: f64) -> String {
 }
 
 /// A number with at most one decimal.
-pub(super) fn figure(number: f64) -> String {
+fn figure(number: f64) -> String {
     let text = format!("{number:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" { "0".to_owned() } else { text.to_owned() }

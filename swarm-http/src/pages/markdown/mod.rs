@@ -109,16 +109,21 @@ pub(crate) fn first_words(text: &str, room: usize) -> String {
     }
 }
 
-/// The first words of a text, somewhat more than `room` letters.
+/// The first words of a text, somewhat more than `room` letters. What a line break or a rule separates on the page is
+/// separated here by a mark: items of a list, rows and cells of a table, a heading and what follows.
 fn words(text: &str, room: usize) -> String {
     let mut line = String::new();
-    for event in Parser::new(&bounded(text)) {
+    for event in Parser::new_ext(&bounded(text), Options::ENABLE_TABLES) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 line.push_str(&text);
             }
             // Emphasis may end within a word, so it does not separate words.
             Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link) => {}
+            Event::End(TagEnd::TableCell) => separate(&mut line, ", "),
+            Event::Start(Tag::Item) | Event::End(TagEnd::List(_)) => separate(&mut line, " · "),
+            Event::End(TagEnd::TableHead | TagEnd::TableRow) => separate(&mut line, " · "),
+            Event::End(TagEnd::Heading(_)) => separate(&mut line, ": "),
             Event::SoftBreak | Event::HardBreak | Event::End(_) if !line.ends_with(' ') => {
                 line.push(' ');
             }
@@ -128,7 +133,26 @@ fn words(text: &str, room: usize) -> String {
             break;
         }
     }
+    let end = line.trim_end_matches(is_separator).len();
+    line.truncate(end);
     line
+}
+
+/// Ends the last part of a line with this mark, in place of a weaker one.
+fn separate(line: &mut String, mark: &str) {
+    let end = line.trim_end_matches(is_separator).len();
+    line.truncate(end);
+    // A sentence ends itself, and a colon begins a list.
+    let ends = (mark == ": " && line.ends_with(['.', '!', '?', '…'])) || line.ends_with(':');
+    match line.is_empty() {
+        true => {}
+        false if ends => line.push(' '),
+        false => line.push_str(mark),
+    }
+}
+
+fn is_separator(letter: char) -> bool {
+    matches!(letter, ' ' | '·' | ',')
 }
 
 fn sanitizer() -> &'static Builder<'static> {
@@ -251,14 +275,21 @@ mod tests {
     #[test]
     fn first_words_are_plain_text() {
         let text = "# Why\n\nThe **base\ncase** needs `no` [new](http://a.example) users.";
-        assert_eq!(first_words(text, 80), "Why The base case needs no new users.");
-        assert_eq!(first_words(text, 24), "Why The base case …");
+        assert_eq!(first_words(text, 80), "Why: The base case needs no new users.");
+        assert_eq!(first_words(text, 24), "Why: The base case …");
         assert_eq!(first_words("<b>x</b>", 80), "<b>x</b>");
         assert_eq!(first_words("", 80), "");
         let late = format!("{}At last.", "\n".repeat(900));
         assert_eq!(first_words(&late, 80), "At last.");
         let nothing = format!("[name]:\n http://a/{}\n\nAt last.", "x".repeat(900));
         assert!(first_words(&nothing, 80).starts_with("[name]: http://a/xxx"));
+    }
+
+    #[test]
+    fn first_words_keep_items_and_cells_apart() {
+        assert_eq!(first_words("Two:\n\n- one\n- two\n\nThen.", 80), "Two: one · two · Then.");
+        assert_eq!(first_words("|a|b|\n|-|-|\n|1|2|\n|3|4|", 80), "a, b · 1, 2 · 3, 4");
+        assert_eq!(first_words("# Is it so?\nIt is.", 80), "Is it so? It is.");
     }
 
     #[test]

@@ -154,7 +154,7 @@ fn week_of_a_desk_needs_no_terminal() {
     visitor.submit(&form, &fields).expect(303);
     let [practice, finish] = ["practice", "finish"].map(|name| session(&client, 2)[name].clone());
     assert_eq!([practice, finish], [true, true]);
-    visitor.get("/operate/sessions/2").says("collecting, practice, finished by the server");
+    visitor.get("/operate/sessions/2").says("open, practice, finished by the server");
     let page = "/operate/sessions/2";
     let withdraw = format!("{page}/withdraw");
     let asked = visitor.fill_in(page, &withdraw, &[("note", "a mistake")]).expect(200);

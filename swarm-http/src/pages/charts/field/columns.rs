@@ -1,143 +1,115 @@
-//! The stance field for wide pages, with member names.
+//! The stance field for wide pages: a column for each stance; height is confidence.
 
-use super::frame::{AXIS, Dot, TOP, column, down, frame, letters, of_place};
+use super::layout::{Area, MAX_LINKED, Name, Placed, RADIUS, beside, names, sample};
+use super::{Dot, Mean, tick};
 use crate::pages::charts::STANCES;
-use crate::pages::charts::svg::{Svg, figure, length, linked};
-use crate::pages::markup::{Markup, clipped, escape};
+use crate::pages::charts::svg::{Anchor, Svg, length};
+use crate::pages::markup::Markup;
 
-/// Minimum distance between the centres of two dots, in pixels.
-const DOT: f64 = 14.0;
+/// Width of the narrowest wide drawing, in pixels.
+const WIDTH: f64 = 672.0;
 
-/// Line height of names, in pixels.
-const NAME: f64 = 16.0;
+/// Position of the first of the five columns, and the distance between two, in percent.
+const FIRST: f64 = 13.0;
+const COLUMN: f64 = 18.0;
 
-/// Maximum number of dots side by side in a column.
-const LANES: usize = 4;
+/// Half of the width of a column, in pixels.
+const HALF: f64 = 52.0;
 
-/// Longest name, in letters, if there is room.
-const MAX_NAME: usize = 24;
+/// Height of the plot, from confidence 1 to confidence 0, in pixels.
+const PLOT: f64 = 200.0;
 
-/// Draws the field; `None` if a column has more members than fit with their names.
-pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Option<Markup> {
-    let columns: Vec<_> =
-        (0..STANCES.len()).map(|at| Column::of(of_place(dots, at))).collect::<Option<_>>()?;
-    let mut svg = frame(dots, consensus, label);
+/// The drawing.
+pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
+    // The counts are above the plot, and the text of the mean between.
+    let top = if mean.is_some() { 52.0 } else { 30.0 };
+    let axis = top + PLOT;
+    let down = |confidence: f64| axis - PLOT * confidence.clamp(0.0, 1.0);
+    let (placed, note) = sample(dots, HALF, down);
+    let mut svg = Svg::with_links("field wide", axis + 44.0, label);
+    for (confidence, word) in [(1.0, "confidence 1"), (0.5, "0.5"), (0.0, "0")] {
+        let class = if confidence > 0.0 { "grid" } else { "axis" };
+        svg.line(class, (0.0, down(confidence)), (100.0, down(confidence)));
+        svg.word(Anchor::Start, (0.0, down(confidence) - 4.0), word);
+    }
     for (at, stance) in STANCES.into_iter().enumerate() {
-        if let Some(column) = columns.get(at) {
-            column.draw(&mut svg, (at, stance), &columns);
-        }
+        let x = column(at);
+        svg.line("grid", (x, top), (x, axis));
+        svg.line("axis", (x, axis), (x, axis + 5.0));
+        let count = dots.iter().filter(|dot| super::place(dot.rank) == at).count();
+        svg.word(Anchor::Middle, (x, 14.0), &count.to_string());
+        svg.word(Anchor::Middle, (x, axis + 20.0), tick(at));
+        svg.word(Anchor::Middle, (x, axis + 38.0), stance);
     }
-    Some(svg.finish())
+    svg.word(Anchor::Start, (0.0, 14.0), note.as_deref().unwrap_or("members"));
+    if let Some(mean) = mean {
+        draw_mean(&mut svg, mean, (top, axis));
+    }
+    draw_dots(&mut svg, &placed, mean, (top, axis));
+    svg.finish()
 }
 
-/// The members of one stance: dots at the height of their confidence, each name as close as space allows.
-struct Column<'a> {
-    members: Vec<&'a Dot>,
-    heights: Vec<f64>,
-    lanes: Vec<usize>,
-    /// The heights of the names.
-    lines: Vec<f64>,
+fn column(at: usize) -> f64 {
+    FIRST + COLUMN * length(at)
 }
 
-impl<'a> Column<'a> {
-    fn of(members: Vec<&'a Dot>) -> Option<Self> {
-        let heights: Vec<_> = members.iter().map(|dot| down(dot.confidence)).collect();
-        let (lanes, lines) = (lanes(&heights)?, apart(&heights)?);
-        Some(Self { members, heights, lanes, lines })
-    }
+/// Position of a score, in percent.
+fn across(score: f64) -> f64 {
+    FIRST + COLUMN * (score + 2.0)
+}
 
-    /// Whether neither a dot nor a name of this column is near a height.
-    fn is_free(&self, line: f64) -> bool {
-        self.heights.iter().chain(&self.lines).all(|y| (y - line).abs() >= NAME)
+/// The line of the mean through the plot, and its whisker above.
+fn draw_mean(svg: &mut Svg, mean: Mean, (top, axis): (f64, f64)) {
+    let [x, from, to] = mean.extent().map(across);
+    let whisker = top - 10.0;
+    svg.line(mean.class(), (x, whisker), (x, axis));
+    svg.line(mean.class(), (from, whisker), (to, whisker));
+    for end in [from, to] {
+        svg.line(mean.class(), (end, whisker - 3.0), (end, whisker + 3.0));
     }
+    svg.name(Anchor::Middle, (x, whisker - 8.0), 0.0, &mean.words());
+}
 
-    fn draw(&self, svg: &mut Svg, (at, stance): (usize, &str), columns: &[Self]) {
+fn draw_dots(svg: &mut Svg, placed: &Placed<'_>, mean: Option<Mean>, (top, axis): (f64, f64)) {
+    let down = |confidence: f64| axis - PLOT * confidence.clamp(0.0, 1.0);
+    let pixels = |percent: f64| percent * WIDTH / 100.0;
+    let all: Vec<_> = placed
+        .iter()
+        .enumerate()
+        .flat_map(|(at, members)| {
+            members
+                .iter()
+                .map(move |(dot, offset)| (*dot, pixels(column(at)) + offset, down(dot.confidence)))
+        })
+        .collect();
+    let label = |y: f64, long: f64| Area(0.0, y - 18.0, long, y);
+    let mut taken = vec![label(top, 84.0), label(down(0.5), 24.0), label(axis, 12.0)];
+    if let Some(mean) = mean {
+        let [x, ..] = mean.extent().map(across).map(pixels);
+        taken.push(Area(x - 3.0, top, x + 3.0, axis));
+    }
+    let whole = Area(0.0, top - 8.0, WIDTH, axis + 8.0);
+    let named = names(&all, mean.map(|mean| mean.score), whole, taken);
+    let mut first = 0;
+    for (at, members) in placed.iter().enumerate() {
+        let Some(stance) = STANCES.get(at) else { continue };
+        let of_column =
+            named.iter().filter(|name| (first..first + members.len()).contains(&name.of));
         svg.corner(column(at), 0.0, |corner| {
-            let places = self.heights.iter().zip(&self.lanes).zip(&self.lines);
-            for (dot, ((y, lane), line)) in self.members.iter().zip(places) {
-                // The name starts to the right of its own dot and of every dot on the same line.
-                let level = self.heights.iter().zip(&self.lanes);
-                let level = level.filter(|(y, _)| (*y - line).abs() < DOT);
-                let beside = level.map(|(_, level)| *level).fold(*lane, usize::max);
-                let text_at = length(beside) * DOT + 12.0;
-                let is_free = |at: usize| columns.get(at).is_none_or(|it| it.is_free(*line));
-                let room = letters(at, text_at, is_free).min(MAX_NAME);
-                let is_moved = (line - y).abs() > 4.0;
-                let [x, y, line_y] = [length(*lane) * DOT, *y, *line].map(figure);
-                if is_moved {
-                    let to = figure(text_at - 3.0);
-                    corner.push_str(&format!(
-                        "<line class=\"leader\" x1=\"{x}\" y1=\"{y}\" x2=\"{to}\" y2=\"{line_y}\"/>"
-                    ));
+            let places = members.iter().map(|(dot, offset)| (*offset, down(dot.confidence)));
+            if all.len() > MAX_LINKED {
+                corner.dots(stance, &places.collect::<Vec<_>>());
+            } else {
+                for ((dot, _), place) in members.iter().zip(places) {
+                    corner.dot(stance, place, RADIUS, (&dot.title(), dot.href.as_deref()));
                 }
-                let name = escape(&clipped(&dot.name, room));
-                let [text_at, base] = [text_at, line + 4.5].map(figure);
-                let circle = format!("<circle class=\"{stance}\" cx=\"{x}\" cy=\"{y}\" r=\"6.5\">");
-                corner.push_str(&linked(&circle, &dot.title(), dot.href.as_deref()));
-                corner.push_str(&format!(
-                    "<text class=\"name\" x=\"{text_at}\" y=\"{base}\">{name}</text>"
-                ));
+            }
+            for Name { of, text, is_left } in of_column {
+                let Some((dot, offset)) = members.get(of - first) else { continue };
+                let anchor = if *is_left { Anchor::End } else { Anchor::Start };
+                corner.name(anchor, (offset + beside(*is_left), down(dot.confidence) + 4.5), text);
             }
         });
-    }
-}
-
-/// The lane of each dot: the first in which it overlaps no other. `None` if all lanes are taken.
-fn lanes(heights: &[f64]) -> Option<Vec<usize>> {
-    let mut placed: Vec<(usize, f64)> = Vec::new();
-    for y in heights {
-        let free = |lane: &usize| placed.iter().all(|(of, at)| of != lane || (at - y).abs() >= DOT);
-        let lane = (0..LANES).find(free)?;
-        placed.push((lane, *y));
-    }
-    Some(placed.into_iter().map(|(lane, _)| lane).collect())
-}
-
-/// Positions of the names of dots at these heights, sorted from the top. Names keep a line height
-/// apart, stay inside the field, and move as little as possible (pool adjacent violators). `None` if
-/// they do not fit.
-fn apart(heights: &[f64]) -> Option<Vec<f64>> {
-    let room = AXIS - TOP - NAME;
-    if NAME * length(heights.len()) > room {
-        return None;
-    }
-    // Subtracting the height of the lines above turns "a line height apart" into "not decreasing".
-    let mut pools: Vec<(f64, usize)> = Vec::new();
-    for (nth, y) in heights.iter().enumerate() {
-        let mut pool = (y - NAME * length(nth), 1);
-        while let Some(above) = pools.pop_if(|above| above.0 >= pool.0) {
-            let count = above.1 + pool.1;
-            let sum = above.0 * length(above.1) + pool.0 * length(pool.1);
-            pool = (sum / length(count), count);
-        }
-        pools.push(pool);
-    }
-    let last = AXIS - NAME / 2.0 - NAME * length(heights.len().saturating_sub(1));
-    let starts = pools.into_iter().flat_map(|(start, count)| std::iter::repeat_n(start, count));
-    let line = |(nth, start): (usize, f64)| start.clamp(TOP, last.max(TOP)) + NAME * length(nth);
-    Some(starts.enumerate().map(line).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn overlapping_dots_get_separate_lanes() {
-        assert_eq!(lanes(&[50.0, 50.0, 60.0, 80.0]), Some(vec![0, 1, 2, 0]));
-        assert_eq!(lanes(&[50.0; 5]), None);
-    }
-
-    #[test]
-    fn names_keep_a_line_height_apart() {
-        assert_eq!(apart(&[50.0, 100.0]), Some(vec![50.0, 100.0]));
-        assert_eq!(apart(&[50.0, 50.0]), Some(vec![42.0, 58.0]));
-        for heights in [[TOP; 11], [AXIS; 11]] {
-            let lines = apart(&heights).unwrap();
-            assert!(lines.iter().all(|line| (TOP..=AXIS).contains(line)), "{lines:?}");
-            let apart = |pair: &[f64]| (pair[1] - pair[0] - NAME).abs() < 1e-9;
-            assert!(lines.windows(2).all(apart), "{lines:?}");
-        }
-        assert_eq!(apart(&[50.0; 14]), None);
+        first += members.len();
     }
 }

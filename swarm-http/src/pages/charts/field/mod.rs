@@ -1,48 +1,105 @@
 //! The stance field: a chart of the stance and confidence of each member of a session.
 //!
 //! Wide pages show five columns, bearish to bullish; height is confidence. Narrow pages show five
-//! rows, bullish on top; confidence grows to the right. Up to 19 members are all named. Of more only those
-//! that are farthest from the consensus are; the table below the chart has all names. Dots are links to
-//! the takes.
+//! rows, bullish on top; confidence grows to the right. A dot is exactly at its confidence; dots that would
+//! overlap are moved sideways. Members are named where there is room, those farthest from the mean first; the
+//! table below the chart has all names. On wide pages dots are links to the takes.
 
 mod columns;
-mod density;
-mod frame;
+mod layout;
 mod rows;
 
-use super::place;
 use super::strip::Counts;
+use super::{named, place};
 use crate::pages::markup::Markup;
 
-use frame::{MAX_NAMED, consensus_text};
+/// A member's take with a known stance.
+#[derive(Clone, Debug)]
+pub(crate) struct Dot {
+    /// The member's name.
+    pub(crate) name: String,
+    /// The path of the take, if it has a page.
+    pub(crate) href: Option<String>,
+    /// The rank of the stance, −2 to 2.
+    pub(crate) rank: i8,
+    /// The confidence, 0 to 1.
+    pub(crate) confidence: f64,
+}
 
-pub(crate) use frame::{Dot, shown, signed};
+impl Dot {
+    /// The tooltip.
+    fn title(&self) -> String {
+        format!("{}: {} {:.2}", self.name, named(self.rank), self.confidence)
+    }
+}
 
-/// Draws the field. The consensus, −2 to 2, is a mark on the axis.
-pub(crate) fn stance_field(dots: &[Dot], consensus: Option<f64>) -> Markup {
-    let label = label(dots, consensus);
-    let named = dots.len() <= MAX_NAMED;
-    let wide = if named { columns::drawing(dots, consensus, &label) } else { None };
-    let wide = wide.unwrap_or_else(|| density::columns(dots, consensus, &label));
-    let narrow = if named {
-        rows::drawing(dots, consensus, &label)
-    } else {
-        density::rows(dots, consensus, &label)
-    };
-    Markup(wide.0 + &narrow.0)
+/// The mean of the stances.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mean {
+    /// The score, −2 to 2.
+    pub(crate) score: f64,
+    /// The mean distance of the members from it.
+    pub(crate) distance: f64,
+    /// Whether it is the consensus. Without a quorum there is none.
+    pub(crate) is_consensus: bool,
+}
+
+impl Mean {
+    /// `consensus +0.84`, `mean of those filed +0.84`
+    fn words(self) -> String {
+        let what = if self.is_consensus { "consensus" } else { "mean of those filed" };
+        format!("{what} {}", signed(self.score))
+    }
+
+    /// The class of its lines.
+    fn class(self) -> &'static str {
+        if self.is_consensus { "mean" } else { "mean open" }
+    }
+
+    /// The score and both ends of its whisker, within the scale.
+    fn extent(self) -> [f64; 3] {
+        [self.score, self.score - self.distance, self.score + self.distance]
+            .map(|score| score.clamp(-2.0, 2.0))
+    }
+}
+
+/// Minimum number of dots of a chart that is wider than the text where there is room.
+const BROAD: usize = 16;
+
+/// Draws the field.
+pub(crate) fn stance_field(dots: &[Dot], mean: Option<Mean>) -> Markup {
+    let label = label(dots, mean);
+    let broad = if dots.len() >= BROAD { " broad" } else { "" };
+    let (wide, narrow) = (columns::drawing(dots, mean, &label), rows::drawing(dots, mean, &label));
+    Markup(format!("<div class=\"drawing{broad}\">{wide}{narrow}</div>"))
 }
 
 /// The field in words, as its accessible name.
-fn label(dots: &[Dot], consensus: Option<f64>) -> String {
+fn label(dots: &[Dot], mean: Option<Mean>) -> String {
     let mut counts = Counts::default();
     for dot in dots {
         if let Some(count) = counts.known.get_mut(place(dot.rank)) {
             *count += 1;
         }
     }
-    let consensus =
-        consensus.map(|score| format!("; {}", consensus_text(score))).unwrap_or_default();
-    format!("Stances of the members: {}{consensus}", counts.words())
+    let mean = mean.map(|mean| format!("; {}", mean.words())).unwrap_or_default();
+    format!("Stances of the members: {}{mean}", counts.words())
+}
+
+/// A figure with its sign, a true minus: `−0.50`.
+pub(crate) fn signed(figure: f64) -> String {
+    let sign = if figure < 0.0 { '−' } else { '+' };
+    format!("{sign}{:.2}", figure.abs())
+}
+
+/// The figure that [`signed`] shows.
+pub(crate) fn shown(figure: f64) -> f64 {
+    format!("{figure:.2}").parse().unwrap_or(figure)
+}
+
+/// The stance of a column or row, with its place on the scale: `−2`, `0`, `+1`.
+fn tick(at: usize) -> &'static str {
+    ["−2", "−1", "0", "+1", "+2"].get(at).copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -55,18 +112,37 @@ mod tests {
         (0..count).map(dot).collect()
     }
 
+    fn consensus(score: f64) -> Option<Mean> {
+        Some(Mean { score, distance: 0.5, is_consensus: true })
+    }
+
+    #[test]
+    fn differences_of_shown_figures_are_those_that_readers_compute() {
+        let (from, to) = (0.3551, 0.7046);
+        assert_eq!([from, to].map(signed), ["+0.36", "+0.70"]);
+        assert_eq!(signed(shown(to) - shown(from)), "+0.34");
+    }
+
     #[test]
     fn label_has_counts_and_consensus() {
         let mut all = dots(2, 1, 0.5);
         all.extend(dots(1, -2, 0.1));
-        let Markup(svg) = stance_field(&all, Some(-0.5));
+        let Markup(svg) = stance_field(&all, consensus(-0.5));
         let label = "Stances of the members: 1 bearish, 2 constructive; consensus −0.50";
         assert_eq!(svg.matches(&format!("aria-label=\"{label}\"")).count(), 2, "{svg}");
     }
 
     #[test]
-    fn of_more_than_19_members_only_outliers_are_named() {
-        for (count, named) in [(1, true), (5, true), (19, true), (20, false), (250, false)] {
+    fn mean_without_a_quorum_is_no_consensus() {
+        let mean = Mean { score: -0.5, distance: 0.5, is_consensus: false };
+        let Markup(svg) = stance_field(&dots(3, 1, 0.5), Some(mean));
+        assert!(!svg.contains("consensus") && svg.contains("mean of those filed −0.50"), "{svg}");
+        assert!(svg.contains("class=\"mean open\"") && !svg.contains("class=\"mean\""), "{svg}");
+    }
+
+    #[test]
+    fn every_member_is_one_dot_in_both_drawings() {
+        for count in [1, 5, 19, 20, 40, 41, 250] {
             let spread: Vec<_> = dots(count, 0, 0.0)
                 .into_iter()
                 .enumerate()
@@ -76,19 +152,20 @@ mod tests {
                 })
                 .collect();
             let Markup(svg) = stance_field(&spread, None);
-            let names = svg.matches("class=\"name").count();
-            assert_eq!(names == 2 * count, named, "{count}: {names} names");
-            assert!(names > 0, "outliers are named: {svg}");
-            let dots = svg.matches("<circle").count() + svg.matches("h0").count();
-            assert_eq!(dots, 2 * count, "one dot each, in both drawings");
+            let rings = svg.split("class=\"dots hole\"").skip(1);
+            let holes: usize =
+                rings.map(|path| path.split("/>").next().unwrap().matches("h0").count()).sum();
+            let dots = svg.matches("<circle").count() + svg.matches("h0").count() - holes;
+            assert_eq!(dots, 2 * count, "{svg}");
+            assert!(svg.contains("class=\"name "), "some are named: {svg}");
             assert!(svg.len() < 20_000, "{count}: {}", svg.len());
         }
     }
 
     #[test]
     fn size_is_bounded_for_thousands_of_members() {
-        let Markup(svg) = stance_field(&dots(5_000, 2, 1.0), Some(2.0));
-        assert!(svg.len() < 20_000, "{}", svg.len());
+        let Markup(svg) = stance_field(&dots(5_000, 2, 1.0), consensus(2.0));
+        assert!(svg.len() < 20_000 && svg.contains("1 dot = "), "{}", svg.len());
     }
 
     #[test]
@@ -99,8 +176,10 @@ mod tests {
     }
 
     #[test]
-    fn consensus_mark_is_between_two_stances() {
-        let Markup(svg) = stance_field(&dots(1, 0, 0.5), Some(-1.5));
-        assert!(svg.contains("<svg x=\"16.2%\" y=\"13.25rem\" width=\"1rem\""), "{svg}");
+    fn consensus_is_a_line_between_two_stances_with_its_whisker() {
+        let Markup(svg) = stance_field(&dots(1, 0, 0.5), consensus(-1.5));
+        // Columns are 18 % apart, the first at 13 %.
+        assert!(svg.contains("<line class=\"mean\" x1=\"22%\""), "{svg}");
+        assert!(svg.contains("x1=\"13%\"") && svg.contains("x2=\"31%\""), "{svg}");
     }
 }

@@ -1,124 +1,128 @@
-//! The stance field for narrow pages, with member names.
+//! The stance field for narrow pages: a row for each stance, bullish on top; confidence grows to the right.
 
-use super::frame::{Dot, begin_rows, finish_rows, of_place};
+use super::layout::{Area, Placed, RADIUS, beside, names, sample};
+use super::{Dot, Mean, tick};
 use crate::pages::charts::STANCES;
 use crate::pages::charts::svg::{Anchor, Svg, length};
-use crate::pages::markup::{Markup, clipped, width};
+use crate::pages::markup::Markup;
 
-/// Narrowest supported width, in pixels: names that do not overlap here do not overlap when wider.
-const ROOM: f64 = 272.0;
+/// Narrowest supported width, in pixels.
+const WIDTH: f64 = 288.0;
 
-/// Approximate maximum width of a letter, and the distance of a name from the centre of its dot.
-const LETTER: f64 = 8.0;
-const BESIDE: f64 = 11.0;
+/// Half of the height of a row's dots, at least and at most, in pixels.
+const LOW: f64 = 9.0;
+const HIGH: f64 = 40.0;
 
-/// Longest name, in letters.
-const MAX_NAME: usize = 14;
-
-/// Height of a row's heading and of each line of names.
-const HEADING: f64 = 24.0;
-const LINE: f64 = 19.0;
+/// Height of the heading of a row, and the space below its dots.
+const HEADING: f64 = 20.0;
+const BELOW: f64 = 5.0;
 
 /// The drawing.
-pub(super) fn drawing(dots: &[Dot], consensus: Option<f64>, label: &str) -> Markup {
-    let rows: Vec<_> = (0..STANCES.len()).map(|at| lines(&of_place(dots, at))).collect();
-    let count = |row: &Vec<Placed<'_>>| row.iter().map(|placed| placed.line + 1).max().unwrap_or(0);
-    let heights = rows.iter().map(|row| HEADING + LINE * length(count(row)));
-    let bottom = heights.clone().sum::<f64>() + 22.0;
-    let mut svg = begin_rows(bottom, consensus, label);
-    let mut top = 0.0;
-    let mut middles = [0.0; 5];
-    for (at, (row, height)) in rows.iter().zip(heights).enumerate().rev() {
-        svg.line("grid", (0.0, top + 20.0), (100.0, top + 20.0));
-        if let (Some(stance), Some(middle)) = (STANCES.get(at), middles.get_mut(at)) {
-            svg.word(Anchor::Start, (0.0, top + 14.0), stance);
-            *middle = top + 20.0;
-            for placed in row {
-                placed.draw(&mut svg, stance, top + HEADING + LINE * (length(placed.line) + 0.5));
+pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
+    let pixels = |confidence: f64| across(confidence) * WIDTH / 100.0;
+    let (placed, note) = sample(dots, HIGH - RADIUS, pixels);
+    let mut lines = [0.0; 5];
+    let mut bottom = 0.0;
+    for (line, members) in lines.iter_mut().zip(&placed).rev() {
+        let far = members.iter().map(|(_, offset)| offset.abs() + RADIUS + 1.0).fold(LOW, f64::max);
+        *line = bottom + HEADING + far;
+        bottom = *line + far + BELOW;
+    }
+    let below = if mean.is_some() { 48.0 } else { 26.0 };
+    let mut svg = Svg::with_links("field narrow", bottom + below, label);
+    for confidence in [0.0, 0.5, 1.0] {
+        let x = across(confidence);
+        svg.line("grid", (x, 0.0), (x, bottom));
+    }
+    for line in lines {
+        svg.line("grid", (0.0, line), (100.0, line));
+    }
+    if let Some(mean) = mean {
+        draw_mean(&mut svg, mean, &lines, bottom);
+    }
+    for (at, (stance, line)) in STANCES.into_iter().zip(lines).enumerate() {
+        let far =
+            placed.get(at).into_iter().flatten().map(|(_, offset)| offset.abs() + RADIUS + 1.0);
+        let heading = line - far.fold(LOW, f64::max) - 5.0;
+        let count = dots.iter().filter(|dot| super::place(dot.rank) == at).count();
+        let words = format!("{} {stance} · {count}", tick(at));
+        svg.word(Anchor::Start, (0.0, heading), &words);
+    }
+    svg.line("axis", (0.0, bottom), (100.0, bottom));
+    let low = note.as_deref().unwrap_or("confidence 0");
+    svg.word(Anchor::Start, (0.0, bottom + 18.0), low);
+    svg.word(Anchor::Middle, (across(0.5), bottom + 18.0), "0.5");
+    svg.word(Anchor::End, (100.0, bottom + 18.0), "1");
+    draw_dots(&mut svg, &placed, (&lines, bottom + below), mean);
+    svg.finish()
+}
+
+/// Position of a confidence, in percent.
+fn across(confidence: f64) -> f64 {
+    3.0 + 94.0 * confidence.clamp(0.0, 1.0)
+}
+
+/// The line of the mean between the lines of two stances, its whisker at the right edge, and its text below the axis.
+fn draw_mean(svg: &mut Svg, mean: Mean, lines: &[f64; 5], bottom: f64) {
+    let [y, from, to] = mean.extent().map(|score| height(lines, score));
+    svg.line(mean.class(), (0.0, y), (100.0, y));
+    svg.line(mean.class(), (100.0, from), (100.0, to));
+    for end in [from, to] {
+        svg.line(mean.class(), (98.5, end), (100.0, end));
+    }
+    svg.name(Anchor::End, (100.0, bottom + 40.0), 0.0, &format!("line: {}", mean.words()));
+}
+
+/// The height of a score between the lines of the stances, which are from bearish to bullish.
+fn height(lines: &[f64; 5], score: f64) -> f64 {
+    let along = score.clamp(-2.0, 2.0) + 2.0;
+    let between = |(at, pair): (usize, &[f64])| {
+        let part = along - length(at);
+        let [from, to] = pair else { return None };
+        (0.0..=1.0).contains(&part).then(|| from + (to - from) * part)
+    };
+    lines.windows(2).enumerate().find_map(between).unwrap_or_default()
+}
+
+fn draw_dots(
+    svg: &mut Svg,
+    placed: &Placed<'_>,
+    (lines, whole_height): (&[f64; 5], f64),
+    mean: Option<Mean>,
+) {
+    let all: Vec<_> = placed
+        .iter()
+        .zip(lines)
+        .flat_map(|(members, line)| {
+            members.iter().map(move |(dot, offset)| {
+                (*dot, across(dot.confidence) * WIDTH / 100.0, line + offset)
+            })
+        })
+        .collect();
+    let whole = Area(0.0, 0.0, WIDTH - 8.0, f64::INFINITY);
+    let mut taken = Vec::new();
+    if let Some(mean) = mean {
+        let y = height(lines, mean.score);
+        taken.push(Area(0.0, y - 1.0, WIDTH, y + 1.0));
+    }
+    for line in lines {
+        // The heading of the row below.
+        taken.push(Area(0.0, line + LOW + BELOW, WIDTH, line + LOW + BELOW));
+    }
+    let named = names(&all, mean.map(|mean| mean.score), whole, taken);
+    let mut number = 0;
+    for (at, members) in placed.iter().enumerate() {
+        let (Some(stance), Some(line)) = (STANCES.get(at), lines.get(at)) else { continue };
+        let places = members.iter().map(|(dot, offset)| (across(dot.confidence), line + offset));
+        // Without links, which would be too small for a finger.
+        svg.dots(stance, whole_height, &places.collect::<Vec<_>>());
+        for (dot, offset) in members {
+            if let Some(name) = named.iter().find(|name| name.of == number) {
+                let anchor = if name.is_left { Anchor::End } else { Anchor::Start };
+                let at = (across(dot.confidence), line + offset + 4.5);
+                svg.name(anchor, at, beside(name.is_left), &name.text);
             }
+            number += 1;
         }
-        top += height;
-    }
-    finish_rows(svg, &middles, consensus, bottom, "confidence 0")
-}
-
-/// A member's position in its row.
-struct Placed<'a> {
-    dot: &'a Dot,
-    name: String,
-    /// Horizontal position, in percent.
-    x: f64,
-    /// Whether the name is to the left of the dot because there is no room to the right.
-    left: bool,
-    line: usize,
-}
-
-impl<'a> Placed<'a> {
-    fn new(dot: &'a Dot) -> Self {
-        let x = 3.0 + 93.0 * dot.confidence.clamp(0.0, 1.0);
-        let name = clipped(&dot.name, MAX_NAME);
-        let left = x * ROOM / 100.0 + BESIDE + LETTER * length(width(&name)) > ROOM;
-        Self { dot, name, x, left, line: 0 }
-    }
-
-    /// Left and right edge at the narrowest width, in pixels.
-    fn reach(&self) -> (f64, f64) {
-        let at = self.x * ROOM / 100.0;
-        let name = BESIDE + LETTER * length(width(&self.name));
-        if self.left { (at - name, at + 8.0) } else { (at - 8.0, at + name) }
-    }
-
-    fn draw(&self, svg: &mut Svg, stance: &str, y: f64) {
-        let (title, href) = (self.dot.title(), self.dot.href.as_deref());
-        svg.dot(stance, (self.x, y), 6.5, (&title, href));
-        let (anchor, beside) =
-            if self.left { (Anchor::End, -BESIDE) } else { (Anchor::Start, BESIDE) };
-        svg.name(anchor, (self.x, y + 4.5), beside, &self.name);
-    }
-}
-
-/// The members of a row, each in the first line in which it overlaps no other.
-fn lines<'a>(members: &[&'a Dot]) -> Vec<Placed<'a>> {
-    let mut row: Vec<Placed<'a>> = Vec::new();
-    for dot in members {
-        let mut placed = Placed::new(dot);
-        let (from, to) = placed.reach();
-        let covers = |line: usize| {
-            let mut others = row.iter().filter(|other| other.line == line).map(Placed::reach);
-            others.any(|(other_from, other_to)| from < other_to && other_from < to)
-        };
-        placed.line = (0..).find(|line| !covers(*line)).unwrap_or_default();
-        row.push(placed);
-    }
-    row
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn dot(name: &str, confidence: f64) -> Dot {
-        Dot { name: name.to_owned(), href: None, rank: 0, confidence }
-    }
-
-    #[test]
-    fn names_stay_inside_and_do_not_overlap() {
-        let dots: Vec<_> =
-            (0..24).map(|nth| dot("Rosalind Franklin", f64::from(nth) / 23.0)).collect();
-        let row = lines(&dots.iter().collect::<Vec<_>>());
-        for (nth, placed) in row.iter().enumerate() {
-            let (from, to) = placed.reach();
-            assert!(from >= -16.0 && to <= ROOM + 8.0, "{from} {to}");
-            for other in row.iter().skip(nth + 1).filter(|other| other.line == placed.line) {
-                assert!(other.reach().1 <= from || other.reach().0 >= to);
-            }
-        }
-    }
-
-    #[test]
-    fn distant_names_share_a_line() {
-        let dots = [dot("Ada", 0.1), dot("Lise", 0.9), dot("Hedy", 0.12)];
-        let row = lines(&dots.iter().collect::<Vec<_>>());
-        assert_eq!(row.iter().map(|placed| placed.line).collect::<Vec<_>>(), [0, 0, 1]);
     }
 }

@@ -106,10 +106,8 @@ fn stages(context: &ConsoleContext, session: &Session, has_brief: bool) -> Block
 fn state_text(session: &Session) -> String {
     let state = stage_text::state_word(session.state);
     let finished = if session.finish { ", finished by the server" } else { "" };
-    match stage_text::mark(&session.summary()) {
-        Some(mark) => format!("{state}, {mark}{finished}"),
-        None => format!("{state}{finished}"),
-    }
+    let flags = stage_text::flags(&session.summary());
+    [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ") + finished
 }
 
 fn outcome_text(outcome: Option<&Outcome>) -> String {

@@ -10,19 +10,23 @@ use swarm_core::json::{self, Json, printable_json};
 use crate::console;
 use crate::failure::CommandError;
 
-/// The state of a session for people: `scheduled` is called announced, since takes are accepted already; with why
-/// the session counts for nothing, if it does.
+/// The state of a session in the words of the pages, and what else is to be known: `open, sealed`.
 pub(crate) fn session_state(session: &Json) -> String {
-    let state = match text_of(session, "state") {
-        state if state == "scheduled" => "announced".to_owned(),
-        state => state,
+    let state = match text_of(session, "state").as_str() {
+        "scheduled" => "announced".to_owned(),
+        "collecting" => "open".to_owned(),
+        "window_closed" => "closed".to_owned(),
+        "aggregated" => "result".to_owned(),
+        state => state.to_owned(),
     };
-    let is_given = |name: &str| !cell(session, name).is_empty();
-    match (is_given("voided"), is_given("practice")) {
-        (true, _) => format!("{state}, void"),
-        (false, true) => format!("{state}, practice"),
-        (false, false) => state,
-    }
+    let is_given = |name: &str| !matches!(cell(session, name).as_str(), "" | "false");
+    let flags = [
+        (is_given("blind") && !is_given("openedAt"), "sealed"),
+        (is_given("practice"), "practice"),
+        (is_given("voided"), "void"),
+    ];
+    let flags = flags.into_iter().filter_map(|(holds, flag)| holds.then_some(flag.to_owned()));
+    [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ")
 }
 
 /// The output format of a command.

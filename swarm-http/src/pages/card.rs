@@ -1,0 +1,95 @@
+//! `/swarm/sessions/<id>/card`: a session in a few lines, for frames on other sites; and `/oembed`, by which they find it
+//! (oembed.com).
+
+use askama::Template;
+use http::StatusCode;
+use swarm_core::SessionId;
+use swarm_core::domain::SessionSummary;
+use swarm_core::json::{self, Json};
+use swarm_core::{Error, Refusal, Resource};
+
+use super::citation::{self, CARD};
+use super::frame::{SiteContext, embeddable, time_formatter};
+use super::lists::{self, SessionRow};
+use super::markup::Markup;
+use super::result::ResultView;
+use super::{links, stage_text};
+use crate::request::RequestContext;
+use crate::request::parameters::number;
+use crate::response::{Answer, Reply};
+
+#[derive(Template)]
+#[template(path = "card.html")]
+struct CardPage {
+    site: SiteContext,
+    title: String,
+    subject: String,
+    href: String,
+    stage: String,
+    date: Markup,
+    deadline: Markup,
+    row: SessionRow,
+}
+
+/// The card. It is the only page that other sites may show in a frame.
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let times = time_formatter(&request).await?;
+    let tenant = request.tenant();
+    let session = tenant.summary(request.session_id()?).await?;
+    let (_, subject) = lists::subject(tenant, &session.subject_id).await?;
+    let site = SiteContext::of(&request);
+    let page = CardPage {
+        title: title(&session, &subject),
+        href: format!("{}{}", site.origin, links::session(session.id)),
+        stage: stage_text::flagged(&session, times),
+        date: times.day(session.date),
+        deadline: stage_text::deadline(&session, times),
+        row: SessionRow::without_subject(&session, times),
+        site,
+        subject,
+    };
+    Ok(embeddable(StatusCode::OK, &page))
+}
+
+/// `Aurora, 2026-11-20: +0.70 constructive`
+pub(super) fn title(session: &SessionSummary, subject: &str) -> String {
+    let figures = session.figures.as_ref().filter(|_| session.counts());
+    let result = figures.map(|figures| format!(": {}", ResultView::headline(figures)));
+    format!("{subject}, {}{}", session.date, result.unwrap_or_default())
+}
+
+/// The address at which oEmbed describes a session.
+pub(super) fn oembed_address(site: &SiteContext, session: SessionId) -> String {
+    let page = format!("{}{}", site.origin, links::session(session));
+    format!("{}/oembed?url={}", site.origin, links::part(&page))
+}
+
+/// The card of the session whose page has the address `url`, as oEmbed.
+pub(crate) async fn oembed(request: RequestContext) -> Reply {
+    request.filter("format", |text| match text {
+        "json" => Ok(()),
+        _ => Err("must be json".to_owned()),
+    })?;
+    let site = SiteContext::of(&request);
+    let url = request.query().remove("url").unwrap_or_default();
+    let absent = || Error::Refused(Refusal::NotFound(Resource::Session));
+    let path = url.strip_prefix(site.origin.as_str()).unwrap_or_default();
+    let id = path.strip_prefix("/swarm/sessions/").and_then(number).map(SessionId);
+    let tenant = request.tenant();
+    let session = tenant.summary(id.ok_or_else(absent)?).await?;
+    let (_, subject) = lists::subject(tenant, &session.subject_id).await?;
+    let title = title(&session, &subject);
+    let frame = citation::frame(&site, &format!("{}/card", links::session(session.id)), &title);
+    let (width, height) = CARD;
+    let answer = Json::from([
+        ("version", Json::from("1.0")),
+        ("type", Json::from("rich")),
+        ("provider_name", Json::from(site.name.as_str())),
+        ("provider_url", Json::from(site.origin.as_str())),
+        ("title", Json::Text(title)),
+        ("html", Json::Text(frame)),
+        ("width", Json::from(f64::from(width))),
+        ("height", Json::from(f64::from(height))),
+    ]);
+    Ok(Answer::new(StatusCode::OK, "application/json", json::write(&answer)))
+}
