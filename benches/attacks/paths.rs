@@ -211,6 +211,11 @@ impl Values {
             "to" => (variant + 400).to_string(),
             "view" => "summary".to_owned(),
             "audience" => "member".to_owned(),
+            "kind" => "session".to_owned(),
+            "wait" => "0".to_owned(),
+            "since" => "2026-11-21".to_owned(),
+            "min" => (variant % 20 + 2).to_string(),
+            "take" => "1".to_owned(),
             _ => panic!("?{name}= needs a value"),
         }
     }
