@@ -3,6 +3,7 @@
 
 mod evidence;
 mod mirror;
+mod read_error;
 mod state_folder;
 mod succession;
 
@@ -23,6 +24,7 @@ use crate::command::{Progress, now};
 use crate::{Failure, console};
 use evidence::Evidence;
 use mirror::Mirror;
+use read_error::ReadError;
 use state_folder::{MIRROR, State, StateFolder};
 use succession::Fault;
 
@@ -179,30 +181,6 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
 
 fn line(remark: &Remark) -> String {
     format!("{}: {}", if remark.is_notable { "notable" } else { "act" }, remark.text)
-}
-
-/// Why a log cannot be read.
-enum ReadError {
-    Failure(Failure),
-    /// It signed what it does not serve, or what does not hold.
-    Broken(String),
-}
-
-impl From<Failure> for ReadError {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
-
-impl From<Error> for ReadError {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Refused(refused) if refused.status == 404 => {
-                Self::Broken(format!("a gap: a tile is not served: {refused}"))
-            }
-            error => Self::Failure(error.into()),
-        }
-    }
 }
 
 /// Reads the log from the last checkpoint to the latest one. Returns the look that is to be ended.

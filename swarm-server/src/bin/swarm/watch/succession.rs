@@ -7,7 +7,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 use swarm_core::proof::succession::Succession;
 
-use super::ReadError;
+use super::read_error::ReadError;
 use crate::Failure;
 
 /// The most logs that are followed in one look.
