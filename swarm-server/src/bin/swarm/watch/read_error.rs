@@ -1,4 +1,4 @@
-//! Why a log cannot be read.
+//! Why a look at a log ends early: the log was not reached, or it does not serve what it signed.
 
 use swarm_client::Error;
 
