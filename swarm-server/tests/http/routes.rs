@@ -42,10 +42,11 @@ pub fn all() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter()
 }
 
-/// Public reads of tenants, without the stream of events, which does not end, and the scores of a session, which need an
-/// outcome. They answer 200 if their records exist.
+/// Public reads of tenants, without the stream of events, which does not end, the scores of a session, which need an
+/// outcome, and what follows the end of a log, which needs another log. They answer 200 if their records exist.
 pub fn public_reads() -> impl Iterator<Item = &'static Route> {
-    const OTHERS: [&str; 2] = ["/api/swarm/events", "/api/swarm/sessions/{id}/scores"];
+    const OTHERS: [&str; 3] =
+        ["/api/swarm/events", "/api/swarm/sessions/{id}/scores", "/swarm/log/{tenant}/succession"];
     all().filter(|route| {
         route.is_public_read() && !route.is_of_second_log() && !OTHERS.contains(&route.info.path)
     })
