@@ -26,8 +26,8 @@ const PAGE_BYTES: usize = 4 << 20;
 /// Number of sessions read with their snapshots at a time.
 const SESSIONS_AT_ONCE: usize = 8;
 
-/// Number of summaries read at a time to find those that a filter keeps.
-const SCANNED_AT_ONCE: usize = 100;
+/// Number of summaries read at a time to find those that a filter keeps: at least, and at most.
+const SCANNED_AT_ONCE: (usize, usize) = (20, 100);
 
 /// Maximum number of such reads for one page.
 const MAX_SCANS: usize = 10;
@@ -331,7 +331,9 @@ impl Tenant {
         before: Option<SessionId>,
         keep: impl Fn(&SessionSummary) -> bool + Send,
     ) -> Result<SummaryPage, Error> {
-        let mut query = SummaryQuery { list, before, after: None, limit: SCANNED_AT_ONCE };
+        let (least, most) = SCANNED_AT_ONCE;
+        let scanned = limit.saturating_mul(4).clamp(least, most);
+        let mut query = SummaryQuery { list, before, after: None, limit: scanned };
         let mut sessions = Vec::new();
         for _ in 0..MAX_SCANS {
             let listed = self.store.session_summaries(&query).await?;
@@ -343,7 +345,7 @@ impl Tenant {
                 sessions.push(Arc::clone(session));
             }
             query.before = listed.last().map(|last| last.id);
-            if listed.len() < SCANNED_AT_ONCE {
+            if listed.len() < scanned {
                 return Ok(SummaryPage { next_before: None, sessions });
             }
         }

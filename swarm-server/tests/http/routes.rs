@@ -43,10 +43,9 @@ pub fn all() -> impl Iterator<Item = &'static Route> {
 }
 
 /// Public reads of tenants, without the stream of events, which does not end, the scores of a session, which need an
-/// outcome, and what follows the end of a log, which needs another log. They answer 200 if their records exist.
+/// outcome, and oEmbed, which needs the address of a page. They answer 200 if their records exist.
 pub fn public_reads() -> impl Iterator<Item = &'static Route> {
-    const OTHERS: [&str; 3] =
-        ["/api/swarm/events", "/api/swarm/sessions/{id}/scores", "/swarm/log/{tenant}/succession"];
+    const OTHERS: [&str; 3] = ["/api/swarm/events", "/api/swarm/sessions/{id}/scores", "/oembed"];
     all().filter(|route| {
         route.is_public_read() && !route.is_of_second_log() && !OTHERS.contains(&route.info.path)
     })
@@ -109,9 +108,10 @@ impl Route {
         path.starts_with("/swarm/log/") || path.ends_with("/proof") || path.ends_with("/bundle")
     }
 
-    /// Whether it reads a log that replaced another one: only its name has a number. No fixture has one.
+    /// Whether it reads a log that replaced another one, whose name has a number, or the end of the one before. No fixture has
+    /// a second log.
     pub fn is_of_second_log(&self) -> bool {
-        self.info.path.contains("/{log}/")
+        self.info.path.contains("/{log}/") || self.info.path.ends_with("/succession")
     }
 
     /// For messages of tests.

@@ -96,7 +96,7 @@ fn second_result_is_missed() {
     second.bundled.push(last);
     assert!(second.verified(&[], 1).contains("fails: version: "));
     second.bundled.insert(second.bundled.len() - 1, last - 1);
-    assert!(second.verified(&[], 1).contains("moves it from aggregated to aggregated"));
+    assert!(second.verified(&[], 1).contains("aggregated a second time"));
 }
 
 #[test]

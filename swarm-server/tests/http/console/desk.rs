@@ -102,14 +102,14 @@ fn week_of_a_desk_needs_no_terminal() {
         let asked = asks(act, note).form(&format!("{page}/{act}"));
         visitor.submit(&asked, &[("token", ADMIN)]).expect(303);
     };
-    asks("close", "").says("<strong><bdi>window closed</bdi></strong>");
+    asks("close", "").says("<strong><bdi>closed</bdi></strong>");
     confirm("close", "venue is down");
     let ended = session(&client, 1)["windowClosesAt"].clone();
     assert!(ended.as_str() < Some("2099"), "{ended}");
     act("deadline", &[("windowClosesAt", "2099-01-03T00:00"), ("note", "too early")]);
     assert_eq!(session(&client, 1)["state"], "collecting");
     let asked = asks("aggregate", "all is in");
-    asked.says("<strong><bdi>aggregated</bdi></strong>");
+    asked.says("<strong><bdi>result</bdi></strong>");
     asked.says("neutral");
     assert_eq!(session(&client, 1)["state"], "collecting");
     confirm("aggregate", "all is in");

@@ -74,9 +74,9 @@ fn each_public_act_on_a_session_waits_for_its_confirmation() {
     let log =
         || client.get("/api/swarm/log?limit=1000").json()["entries"].as_array().unwrap().len();
     for (act, then, token, filled) in [
-        ("close", "window closed", false, &["Close"][..]),
-        ("aggregate", "aggregated", false, &["Compute the result"]),
-        ("publish", "published", false, &["Publish"]),
+        ("close", "<strong><bdi>closed</bdi></strong>", false, &["Close"][..]),
+        ("aggregate", "<strong><bdi>result</bdi></strong>", false, &["Compute the result"]),
+        ("publish", "<strong><bdi>published</bdi></strong>", false, &["Publish"]),
         ("void", "counts for nothing", true, &[]),
     ] {
         let (page, before, entries) = ("/operate/sessions/1", record(1), log());

@@ -29,13 +29,13 @@ SAMPLES = {
 }
 IDS = {"subjects": "aurora", "members": "m", "apply": "m", "scores": 2}
 # The parameters of a query that must name something.
-QUERIES = {"get_brief": {"session": 1}}
+QUERIES = {"get_brief": {"session": 1}, "get_oembed": {"url": f"{ADDRESS}/swarm/sessions/1"}}
 
 
 def is_read(name):
-    """Whether to read an operation: not the tiles, whose number has slashes, not a log that no fixture has, not the
-    metrics, whose media type the generator does not know, and not the events, which do not end."""
-    unread = ("get_metrics", "get_events")
+    """Whether to read an operation: not the tiles, whose number has slashes, not a log that no fixture has nor what follows one
+    that ended, not the metrics, whose media type the generator does not know, and not the events, which do not end."""
+    unread = ("get_metrics", "get_events", "get_swarm_log_by_tenant_succession")
     return "tile" not in name and "by_tenant_by_log" not in name and name not in unread
 
 

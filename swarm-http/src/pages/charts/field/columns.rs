@@ -1,9 +1,9 @@
 //! The stance field for wide pages: a column for each stance; height is confidence.
 
 use super::layout::{Area, MAX_LINKED, Name, Placed, RADIUS, beside, names, sample};
-use super::{Dot, Mean, tick};
-use crate::pages::charts::STANCES;
+use super::marks::{Dot, Mean, tick};
 use crate::pages::charts::svg::{Anchor, Svg, length};
+use crate::pages::charts::{STANCES, place};
 use crate::pages::markup::Markup;
 
 /// Width of the narrowest wide drawing, in pixels.
@@ -36,7 +36,7 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
         let x = column(at);
         svg.line("grid", (x, top), (x, axis));
         svg.line("axis", (x, axis), (x, axis + 5.0));
-        let count = dots.iter().filter(|dot| super::place(dot.rank) == at).count();
+        let count = dots.iter().filter(|dot| place(dot.rank) == at).count();
         svg.word(Anchor::Middle, (x, 14.0), &count.to_string());
         svg.word(Anchor::Middle, (x, axis + 20.0), tick(at));
         svg.word(Anchor::Middle, (x, axis + 38.0), stance);

@@ -3,7 +3,8 @@
 //! All lengths are pixels at the usual size of text, on the narrowest page that shows a drawing. On wider pages
 //! dots that differ in percent are farther apart, so that nothing that keeps apart here overlaps there.
 
-use super::Dot;
+use super::marks::Dot;
+use crate::pages::charts::place;
 use crate::pages::charts::svg::length;
 use crate::pages::markup::{clipped, width};
 
@@ -80,7 +81,7 @@ pub(super) fn sample(
 
 /// The members of one stance, highest confidence first.
 fn of_place(dots: &[Dot], at: usize) -> Vec<&Dot> {
-    let mut members: Vec<_> = dots.iter().filter(|dot| super::place(dot.rank) == at).collect();
+    let mut members: Vec<_> = dots.iter().filter(|dot| place(dot.rank) == at).collect();
     members.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then_with(|| a.name.cmp(&b.name)));
     members
 }

@@ -1,9 +1,9 @@
 //! The stance field for narrow pages: a row for each stance, bullish on top; confidence grows to the right.
 
 use super::layout::{Area, Placed, RADIUS, beside, names, sample};
-use super::{Dot, Mean, tick};
-use crate::pages::charts::STANCES;
+use super::marks::{Dot, Mean, tick};
 use crate::pages::charts::svg::{Anchor, Svg, length};
+use crate::pages::charts::{STANCES, place};
 use crate::pages::markup::Markup;
 
 /// Narrowest supported width, in pixels.
@@ -44,7 +44,7 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
         let far =
             placed.get(at).into_iter().flatten().map(|(_, offset)| offset.abs() + RADIUS + 1.0);
         let heading = line - far.fold(LOW, f64::max) - 5.0;
-        let count = dots.iter().filter(|dot| super::place(dot.rank) == at).count();
+        let count = dots.iter().filter(|dot| place(dot.rank) == at).count();
         let words = format!("{} {stance} · {count}", tick(at));
         svg.word(Anchor::Start, (0.0, heading), &words);
     }
