@@ -152,7 +152,9 @@ impl Links {
         let origin = format!("http://{address}");
         for rest in text.split(&*origin).skip(1) {
             let end = rest.find(|it: char| "\"'<>)]`, \n\\".contains(it)).unwrap_or(rest.len());
-            links.named.insert(unescaped(rest[..end].trim_end_matches(['.', ':'])));
+            // In the text of a page, as code that is to be copied, a quote or a brace ends it, too.
+            let address = unescaped(rest[..end].trim_end_matches(['.', ':']));
+            links.named.insert(address.split(['"', '}']).next().unwrap_or_default().to_owned());
         }
         let here = place.split_once(' ').map_or(place, |(_, path)| path);
         let resolve = |all: BTreeSet<String>| -> BTreeSet<String> {
