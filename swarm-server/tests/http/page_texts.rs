@@ -83,11 +83,11 @@ fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
     amend(&client, 1, &json!({ "windowClosesAt": filed_at }));
     advance(&client, 1, &["window_closed"]);
     let home = html(&client, "/");
-    assert!(home.contains("Awaiting result") && home.contains("bullish it is"), "{home}");
+    assert!(home.contains("<h2>Closed</h2>") && home.contains("bullish it is"), "{home}");
     assert!(home.contains("No session is open"), "{home}");
     advance(&client, 1, &["aggregated"]);
     let home = html(&client, "/");
-    assert!(!home.contains("Awaiting result") && home.contains("+2.00"), "{home}");
+    assert!(!home.contains("<h2>Closed</h2>") && home.contains("+2.00"), "{home}");
     let session = html(&client, "/swarm/sessions/1");
     assert!(session.contains(">result</span>") && !session.contains("closes "), "{session}");
 }
