@@ -92,9 +92,18 @@ pub(crate) fn unknown_path(
 static STYLE: LazyLock<String> =
     LazyLock::new(|| shortened(include_str!("../../templates/style.css")));
 
+/// The style sheet of lists, which only their pages load.
+static LIST_STYLE: LazyLock<String> =
+    LazyLock::new(|| shortened(include_str!("../../templates/lists.css")));
+
 /// The style sheet.
 pub(crate) async fn style(_: RequestContext) -> Reply {
     Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", STYLE.clone()))
+}
+
+/// The style sheet of lists.
+pub(crate) async fn list_style(_: RequestContext) -> Reply {
+    Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", LIST_STYLE.clone()))
 }
 
 /// A style sheet without comments, and without spaces that mean nothing. It has no strings with spaces beside punctuation.

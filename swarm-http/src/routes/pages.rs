@@ -130,6 +130,9 @@ pub(super) fn routes() -> Vec<Route> {
         read("/swarm/style.css", pages::style)
             .about("The style sheet of the pages")
             .answers(200, &["text/css"]),
+        read("/swarm/lists.css", pages::list_style)
+            .about("The style sheet of lists, beside that of the pages")
+            .answers(200, &["text/css"]),
         read("/swarm/icon.svg", pages::icon)
             .about("The icon of the pages")
             .answers(200, &["image/svg+xml"]),

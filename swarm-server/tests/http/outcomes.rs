@@ -432,8 +432,9 @@ fn ranking_is_paged_and_has_baselines_among_the_members() {
     let few = page(client, "/swarm/ranking");
     assert!(few.contains("No member has been scored 20 times"), "{few}");
     for text in [first, few] {
-        let style = client.get("/swarm/style.css").expect(200).text;
-        assert!(text.len() + style.len() < 50 << 10, "{} and {}", text.len(), style.len());
+        let size = |path| client.get(path).expect(200).text.len();
+        let styles = size("/swarm/style.css") + size("/swarm/lists.css");
+        assert!(text.len() + styles < 50 << 10, "{} and {styles}", text.len());
     }
     let text = page(client, "/swarm/members/m00");
     assert!(text.contains("2 sessions are too few to say"), "{text}");

@@ -17,7 +17,7 @@ use crate::observed_store::ObservedStore;
 use crate::routes;
 
 /// Routes that do not use the store.
-const STORELESS: [&str; 19] = [
+const STORELESS: [&str; 20] = [
     "/about",
     "/docs",
     "/docs/{chapter}",
@@ -26,6 +26,7 @@ const STORELESS: [&str; 19] = [
     "/skill",
     "/swarm/console.css",
     "/swarm/icon.svg",
+    "/swarm/lists.css",
     "/swarm/style.css",
     "/verify",
     "/verify.html",
