@@ -70,7 +70,7 @@ impl Client {
     }
 
     /// Returns the public view of a take on file. It is not verified: see
-    /// [`verify`](crate::verify()).
+    /// [`verify_take`](crate::verify_take()).
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.

@@ -55,7 +55,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when the file cannot be opened or created; is not a database, or one of
     /// another program; or has another layout. Its source says which. Whether the file can be written is reported by
-    /// [`ready`](Tenants::ready).
+    /// [`ready`](swarm_core::Tenants::ready).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_clock(path, clock::system_time)
     }

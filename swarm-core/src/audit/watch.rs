@@ -170,7 +170,7 @@ impl Watch {
     }
 
     /// Begins a look at another log, which goes on in the place of the one that was watched: all of its entries are read.
-    /// `successions` lead from that one to this one, and are [verified](super::succession). That the log which was watched
+    /// `successions` lead from that one to this one, and are [verified](super::verified_succession). That the log which was watched
     /// continued to its end is for the caller to check.
     ///
     /// # Errors
