@@ -5,7 +5,7 @@
 //!   other token, neither at the API nor in the console.
 //! - A policy refuses takes that name a restricted project.
 //! - A follower keeps the latest stance of each member in a table of the service, in the transaction of its cursor.
-//! - When it is told to stop, it ends what waits, finishes the requests that run, and stops.
+//! - On Ctrl-C it ends waiting requests and streams, finishes the other requests, and exits.
 //!
 //! Run it: `DATABASE_URL=postgres://… STAFF_KEY=… cargo run -p swarm-examples --example axum_postgres`. Its test is
 //! `tests/axum_postgres.rs`.

@@ -167,7 +167,8 @@ pub fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDr
     NoticeDraft { event, name: occasion.to_owned(), data: write(&Condition { reason }) }
 }
 
-/// Returns the delivery: the store has not answered since this time. It is in no store, so it is told from memory.
+/// Returns a delivery of `store.refused` for a store that has not answered since this time. The delivery is kept in memory, since
+/// no store can keep it.
 pub fn outage_delivery(url: &str, since: Timestamp) -> DeliveryDraft {
     let notice = store_condition(false, "", "the store does not answer");
     delivery(url, &format!("outage {since}"), STORE_REFUSED, since, &notice.data)

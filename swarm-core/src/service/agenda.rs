@@ -32,24 +32,24 @@ pub struct Agenda {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgendaItem {
-    /// What it is about.
+    /// The topic of the item.
     pub code: AgendaCode,
-    /// When it is, or since when it is due, if that is known.
+    /// The time of the item, or the time since which it is due; `None` if that is unknown.
     pub at: Option<Timestamp>,
-    /// Who does it.
+    /// Who carries the item out.
     pub by: StepBy,
     /// A sentence for people, on one line and without the time.
     pub message: String,
-    /// The session, if it is about one.
+    /// The session, for an item about a session.
     pub session_id: Option<SessionId>,
-    /// The subject, if it is about one.
+    /// The subject, for an item about a subject.
     pub subject_id: Option<SubjectId>,
 }
 
 /// Something that is fine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FineItem {
-    /// What it is about.
+    /// The topic of the item.
     pub code: AgendaCode,
     /// A sentence for people, on one line.
     pub message: String,

@@ -350,7 +350,7 @@ impl Tenant {
         request(settings, &rules::outage_delivery(&settings.url, since), now)
     }
 
-    /// Adds the notice that the store answers again, after an outage that webhooks were told of.
+    /// Adds the notice `store.ready` after an outage for which webhooks got `store.refused`.
     ///
     /// # Errors
     /// [`Error::Store`].

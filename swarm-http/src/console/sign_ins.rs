@@ -124,7 +124,7 @@ impl SignIns {
         Some(sign_in)
     }
 
-    /// Whether this operator has a sign-in.
+    /// Returns whether this operator is signed in.
     pub(crate) fn has(&self, tenant: &TenantId, operator: &Actor, now: Instant) -> bool {
         let all = self.lock();
         let mut same = all.values().filter(|it| it.tenant == *tenant && it.operator == *operator);

@@ -55,7 +55,7 @@ pub struct ResultPoint {
     pub session: SessionId,
     /// Its day.
     pub date: Day,
-    /// Whether it is published.
+    /// Whether the session is published.
     pub is_published: bool,
     /// The figures.
     pub figures: Figures,

@@ -24,7 +24,7 @@ pub(crate) struct Score {
     pub(crate) score: f64,
     /// The mean distance of the members from the score.
     pub(crate) dissent: f64,
-    /// Whether it is a result. Without a quorum it is none.
+    /// Whether the score is a result. A score without a quorum is not.
     pub(crate) is_result: bool,
     /// Members per stance, from bearish to bullish.
     pub(crate) counts: [usize; 5],

@@ -139,9 +139,9 @@ pub(super) async fn page(
 
 /// What an act would change.
 struct Changes {
-    /// What it is about.
+    /// The record that the act would change.
     record: Vec<(&'static str, Markup)>,
-    /// What differs: its name, what it is now, and what it would be.
+    /// The fields that differ: the name, the value now, and the value after the act.
     rows: Vec<(&'static str, String, String)>,
 }
 

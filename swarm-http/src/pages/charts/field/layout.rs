@@ -105,7 +105,7 @@ pub(super) struct Name {
     /// The number of the dot.
     pub(super) of: usize,
     pub(super) text: String,
-    /// Whether it is to the left of its dot.
+    /// Whether the name is to the left of the dot.
     pub(super) is_left: bool,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Mean {
     pub(crate) score: f64,
     /// The mean distance of the members from it.
     pub(crate) distance: f64,
-    /// Whether it is the consensus. Without a quorum there is none.
+    /// Whether the mean is the consensus. A session without a quorum has no consensus.
     pub(crate) is_consensus: bool,
 }
 
