@@ -99,6 +99,7 @@ problems! {
     NoSession = 404 "no-session" Everyone says "no session for date/subject", "Take date and subjectId from /api/swarm/open-sessions.";
     NoOutcome = 404 "no-outcome" Everyone says "no outcome", "No outcome of the session counts: wait until an operator records one.";
     NotFound = 404 "not-found" Everyone, "Check the id; the lists contain the existing ones.";
+    MemoRetracted = 404 "memo-retracted" Everyone, "The memo was retracted: its text is no longer shown.";
     UnknownPath = 404 "unknown-path" Everyone says "not found", "See /openapi.json for the existing paths.";
     MethodNotAllowed = 405 "method-not-allowed" Everyone says "method not allowed", "Use a method listed in Allow.";
     BodyTooSlow = 408 "body-too-slow" Everyone says "body too slow", "Send the body within 10 seconds.";
@@ -128,7 +129,6 @@ problems! {
     MemberExists = 409 "member-exists" Operators says "member id already taken", "Choose another id.";
     NoSubject = 409 "no-subject" Operators says "no active subject", "Name a subject, or activate one.";
     StaleForm = 409 "stale-form" Operators, "The record has changed since the page was shown: reload the page, then send the form again.";
-    MemoRetracted = 410 "memo-retracted" Everyone, "The memo was retracted: its text is no longer shown.";
     BodyTooLarge = 413 "body-too-large" Everyone says "body too large", "Send a smaller body.";
     NotJsonType = 415 "unsupported-media-type" Everyone says "content type must be application/json", "Send Content-Type: application/json.";
     NotFormType = 415 "not-a-form" Operators, "Send Content-Type: application/x-www-form-urlencoded.";
