@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use swarm_core::store::ActQuery;
-use swarm_maintenance::{Directory as _, ForgetActs, Job as _, Next, SingleTenant};
+use swarm_maintenance::{Directory as _, ForgetActs, Job as _, ListedTenant, Next, TenantList};
 use swarm_redis_testing::wait_until;
 
 use crate::backend::{Backend, now, on_every_store};
@@ -183,7 +183,7 @@ fn job_forgets_acts_after_400_days_within_the_hour(backend: &Backend) {
     fixture.clock.move_by(HOUR / 2);
     reject("b");
     let id = fixture.tenant().id().clone();
-    let directory = SingleTenant::new(id.clone(), fixture.tenant());
+    let directory = TenantList::from_iter([ListedTenant::new(fixture.tenant())]);
     let served = directory.tenant(&id).unwrap();
     let mut job = ForgetActs::default();
     let store = swarm_core::Tenants::open(&*fixture.store, &id);
