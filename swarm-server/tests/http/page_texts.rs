@@ -150,7 +150,8 @@ fn retracted_memo_is_a_page_that_says_so() {
     client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
     assert!(html(&client, "/swarm/memos?q=depth").contains("/swarm/memos/1\""));
     client.operate("/memos/1/retract", &json!({})).expect(200);
-    let gone = client.send("GET", "/swarm/memos/1", &[("accept", "text/html")], b"").expect(410);
+    let gone = client.send("GET", "/swarm/memos/1", &[("accept", "text/html")], b"").expect(404);
+    assert_eq!(gone.header("swarm-error"), Some("memo-retracted"));
     assert!(gone.text.contains("was retracted") && !gone.text.contains("secret"), "{}", gone.text);
     client.send("GET", "/swarm/memos/1", &[("accept", "application/json")], b"").expect(404);
     assert!(!html(&client, "/swarm/memos").contains("/swarm/memos/1\""));
