@@ -312,7 +312,8 @@ pub(crate) async fn test_mail(mut request: RequestContext) -> Reply {
         }
         Err(Invalid::new("address", "must be an e-mail address"))
     })?;
-    let message = request.tenant().test_mail(&to, &request.public_origin()).await?;
+    let (links, by) = (request.public_origin(), request.by()?);
+    let message = request.tenant().test_mail(&to, &links, by).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 

@@ -54,6 +54,9 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
     let mail = now(fixture.tenant().outbox(None, 1)).unwrap().messages[0].id;
     client.operate(&format!("/outbox/{mail}/retry"), &json!({})).expect(200);
     client.operate(&format!("/outbox/{mail}/cancel"), &json!({})).expect(200);
+    let address = json!({ "address": "ada@acme.example" });
+    client.operate("/mail/test?dry_run=true", &address).expect(200);
+    let test = client.operate("/mail/test", &address).expect(200).json()["message"]["id"].clone();
     let session = client.convene("2026-11-21", "aurora");
     client.submit(&ada, ada.draft("2026-11-21", "aurora")).expect(201);
     let note = json!({ "note": "it names a client" });
@@ -71,6 +74,7 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
         ("application.erased", json!(cid)),
         ("message.retried", json!(mail.to_string())),
         ("message.cancelled", json!(mail.to_string())),
+        ("message.tested", json!(test.to_string())),
         ("subject", json!("aurora")),
         ("session.convened", json!(session.to_string())),
         ("take-mark.withheld", json!("1")),
