@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use http_body_util::{BodyExt as _, Empty};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
-use hyper::header::{ACCEPT, HOST};
+use hyper::header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use hyper::service::Service as _;
 use hyper::{Request, StatusCode};
 use hyper_util::service::TowerToHyperService;
@@ -43,6 +43,9 @@ const SUBJECTS: usize = 200;
 
 /// Sessions that are still open.
 const OPEN: usize = 5;
+
+/// The token of the operator.
+const OPERATOR: &str = "adm_of_the_benchmark";
 
 /// Requests of each kind.
 const ROUNDS: usize = 40;
@@ -96,11 +99,12 @@ async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let tenant = swarm.tenant(&id);
     let (authors, open) = fill(&store, &tenant, size).await;
-    let operators = AdminTokens::single(AdminTokenHash::of(b"of the benchmark"));
+    let operators = AdminTokens::single(AdminTokenHash::of(OPERATOR.as_bytes()));
     let site = Arc::new(Site::single(swarm, TenantConfig::new(id, operators)));
     let Size { sessions, takes, members } = *size;
     let service = TowerToHyperService::new(swarm_http::service(&site));
-    let pages = Pages { service, tenant, authors, open, size: *size, filed: Cell::new(0) };
+    let (filed, cookie) = (Cell::new(0), String::new());
+    let mut pages = Pages { service, tenant, authors, open, size: *size, filed, cookie };
     println!("{sessions} sessions, {takes} takes in each, {members} members");
     println!("{:>14} {:>10} {:>10}", "page", "ms", "bytes");
     let of = |round: usize, count: usize| round * count / ROUNDS;
@@ -120,9 +124,13 @@ async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
     pages.print("ranking", |_| "/swarm/ranking".to_owned()).await;
     pages.print("since", |_| "/swarm/since/1".to_owned()).await;
     pages.print("find", |_| "/swarm/find?q=ada".to_owned()).await;
+    pages.print("takes", |_| "/swarm/takes".to_owned()).await;
     pages.print("log", |_| "/swarm/log".to_owned()).await;
+    pages.print("about", |_| "/about".to_owned()).await;
     pages.print("feed", |_| "/feed.xml".to_owned()).await;
     pages.print("guide", |_| "/skill.md".to_owned()).await;
+    pages.sign_in().await;
+    pages.print("console", |_| "/operate".to_owned()).await;
 }
 
 struct Pages {
@@ -134,9 +142,25 @@ struct Pages {
     size: Size,
     /// The takes filed since the store was filled.
     filed: Cell<usize>,
+    /// The cookie of an operator, once one is signed in.
+    cookie: String,
 }
 
 impl Pages {
+    /// Signs an operator into the console.
+    async fn sign_in(&mut self) {
+        let request = Request::post("/operate")
+            .header(HOST, "localhost")
+            .header("sec-fetch-site", "same-origin")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(Full::<Bytes>::from(format!("token={OPERATOR}")))
+            .expect("a request");
+        let answer = self.service.call(request).await.expect("an answer");
+        let cookie = answer.headers().get(SET_COOKIE).expect("it is signed in");
+        let cookie = cookie.to_str().expect("text").split(';').next().unwrap_or_default();
+        self.cookie = cookie.to_owned();
+    }
+
     /// Files a take in an open session, as is most of what is committed.
     async fn file(&self) {
         let number = self.filed.replace(self.filed.get() + 1);
@@ -170,7 +194,8 @@ impl Pages {
 
     async fn ask(&self, path: &str) -> usize {
         let request = Request::get(path).header(HOST, "localhost").header(ACCEPT, "text/html");
-        let request = request.body(Empty::<Bytes>::new()).expect("a request");
+        let request = request.header(COOKIE, &self.cookie);
+        let request = request.body(Full::<Bytes>::default()).expect("a request");
         let answer = self.service.call(request).await.expect("an answer");
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
         answer.into_body().collect().await.expect("a body").to_bytes().len()

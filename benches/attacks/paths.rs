@@ -216,6 +216,7 @@ impl Values {
             "since" => "2026-11-21".to_owned(),
             "min" => (variant % 20 + 2).to_string(),
             "take" => "1".to_owned(),
+            "url" => format!("http://127.0.0.1/swarm/sessions/{}", variant + 1),
             _ => panic!("?{name}= needs a value"),
         }
     }
