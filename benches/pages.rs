@@ -1,8 +1,9 @@
 //! Processor time of pages on a large store: fills one with sessions, members and takes, then asks for pages that no
 //! cache holds, in this process. Prints the mean processor time of this process and the size of each.
 //!
-//! The arguments are the number of sessions (10,000 by default), of takes in each (100, at least 25), of members (2,000), and
-//! `sqlite`, `redis` or `postgres` for another store than memory. A million takes take some minutes to sign and file.
+//! The arguments are the number of sessions (10,000 by default), of takes in each (100, at least 25), of members (2,000), names
+//! of pages if not all are measured, and last `sqlite`, `redis` or `postgres` for another store than memory. A million takes
+//! take some minutes to sign and file.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::cell::Cell;
@@ -47,6 +48,28 @@ const OPEN: usize = 5;
 /// The token of the operator.
 const OPERATOR: &str = "adm_of_the_benchmark";
 
+/// The pages.
+const PAGES: [&str; 18] = [
+    "home",
+    "sessions",
+    "session",
+    "open session",
+    "member",
+    "take",
+    "subject",
+    "subjects",
+    "members",
+    "ranking",
+    "since",
+    "find",
+    "takes",
+    "log",
+    "about",
+    "feed",
+    "guide",
+    "console",
+];
+
 /// Requests of each kind.
 const ROUNDS: usize = 40;
 
@@ -55,6 +78,8 @@ fn main() {
     let mut numbers = arguments.iter().filter_map(|argument| argument.parse().ok());
     let mut number = |default: usize| numbers.next().unwrap_or(default);
     let size = Size { sessions: number(10_000), takes: number(100), members: number(2_000) };
+    let is_page = |argument: &&String| PAGES.contains(&argument.as_str());
+    let wanted = arguments.iter().filter(is_page).cloned().collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     let store = arguments.last().map_or("", String::as_str);
@@ -62,21 +87,21 @@ fn main() {
         "sqlite" => {
             let folder = tempfile::tempdir().expect("a folder");
             let store = SqliteStore::open(folder.path().join("pages.db")).expect("a file");
-            runtime.block_on(measure(store, &size));
+            runtime.block_on(measure(store, &size, wanted));
         }
         "redis" => {
             let server = swarm_redis_testing::Server::start(&[]);
             let url = server.url();
             let store = runtime.block_on(RedisStore::connect(&url)).expect("it answers");
-            runtime.block_on(measure(store, &size));
+            runtime.block_on(measure(store, &size, wanted));
         }
         "postgres" => {
             let server = swarm_postgres_testing::Server::start(&[]);
             let url = server.url();
             let store = runtime.block_on(PostgresStore::create(&url)).expect("it answers");
-            runtime.block_on(measure(store, &size));
+            runtime.block_on(measure(store, &size, wanted));
         }
-        _ => runtime.block_on(measure(MemoryStore::new(), &size)),
+        _ => runtime.block_on(measure(MemoryStore::new(), &size, wanted)),
     }
 }
 
@@ -94,7 +119,7 @@ impl Size {
     }
 }
 
-async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
+async fn measure(store: impl Tenants + Clone + 'static, size: &Size, wanted: Vec<String>) {
     let id = TenantId::parse("default").expect("an id");
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let tenant = swarm.tenant(&id);
@@ -104,7 +129,7 @@ async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
     let Size { sessions, takes, members } = *size;
     let service = TowerToHyperService::new(swarm_http::service(&site));
     let (filed, cookie) = (Cell::new(0), String::new());
-    let mut pages = Pages { service, tenant, authors, open, size: *size, filed, cookie };
+    let mut pages = Pages { service, tenant, authors, open, size: *size, filed, cookie, wanted };
     println!("{sessions} sessions, {takes} takes in each, {members} members");
     println!("{:>14} {:>10} {:>10}", "page", "ms", "bytes");
     let of = |round: usize, count: usize| round * count / ROUNDS;
@@ -144,6 +169,8 @@ struct Pages {
     filed: Cell<usize>,
     /// The cookie of an operator, once one is signed in.
     cookie: String,
+    /// The pages that are measured; all if it is empty.
+    wanted: Vec<String>,
 }
 
 impl Pages {
@@ -173,6 +200,10 @@ impl Pages {
     }
 
     async fn print(&self, name: &str, path: impl Fn(usize) -> String) {
+        assert!(PAGES.contains(&name), "{name} cannot be selected");
+        if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == name) {
+            return;
+        }
         let (mut used, mut bytes) = (Duration::ZERO, 0);
         for round in 0..ROUNDS {
             // So that no cached answer is valid.
