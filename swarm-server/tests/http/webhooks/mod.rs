@@ -23,8 +23,7 @@ use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, configuration, swarm};
 use crate::tenant_configuration::tenant;
 
-use receiver::{Delivery, Reply};
-pub use receiver::{Receiver, SECRET};
+pub use receiver::{Delivery, Receiver, Reply, SECRET};
 
 const DAY: &str = "2026-11-21";
 
