@@ -250,7 +250,7 @@ pub(crate) async fn serve(
         tokio::select! {
             () = stop => {}
             _ = &mut maintenance => failed = true,
-            _ = memory::give_back() => {}
+            _ = memory::give_back(site) => {}
         }
     };
     swarm_server::serve_site(listener, site, limits, stop).await?;
