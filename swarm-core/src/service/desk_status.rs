@@ -161,7 +161,7 @@ impl Tenant {
         for (_, id) in ids {
             match self.session_takes(&TakeQuery::latest(id)).await {
                 Ok((session, takes)) => {
-                    let filed = takes.iter().map(|take| take.draft().member_id.clone()).collect();
+                    let filed = takes.iter().map(|take| take.member_id().clone()).collect();
                     let steps = (
                         rules::next_step(schedule, &session, now),
                         rules::result_by(schedule, &session),
