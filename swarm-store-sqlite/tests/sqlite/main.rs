@@ -4,4 +4,5 @@ mod backend;
 mod changes;
 mod conformance;
 mod layouts;
+mod observers;
 mod sealed_reads;
