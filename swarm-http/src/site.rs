@@ -203,6 +203,12 @@ impl Site {
         self.followers.stop();
     }
 
+    /// Forgets large answers in the cache that nobody has asked for within some seconds. A server that gives memory back calls
+    /// it about once a second.
+    pub fn forget_idle_answers(&self) {
+        self.cache.forget_idle();
+    }
+
     /// All tenants that are served now.
     pub fn tenants(&self) -> Vec<Arc<ServedTenant>> {
         self.tenants.retain(self.directory.tenants())

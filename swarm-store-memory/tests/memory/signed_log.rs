@@ -104,7 +104,7 @@ async fn takes_are_found_between_other_entries() {
         let proof = log.proof_of_take(take.id).await.unwrap().unwrap();
         assert_eq!(proof.session_version(), Some(take.session_version));
         let row = &rows[proof.index as usize];
-        assert_eq!(row.logged, Logged::Take(Arc::clone(take)));
+        assert_eq!(row.logged, Logged::Take(Arc::clone(take).into()));
         assert!(proof.proves(&log_line(row).text()));
     }
     let session = fixture.convened("later").await;

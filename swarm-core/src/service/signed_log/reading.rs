@@ -142,7 +142,7 @@ impl SignedLog {
         let before = size.0.saturating_sub(LATEST_ROWS);
         let rows = log_rows::rows(&*self.store, Seq(before), LATEST_ROWS as usize).await?;
         let is_of =
-            |row: &&LogRow| matches!(&row.logged, Logged::Take(logged) if logged.id == take);
+            |row: &&LogRow| matches!(&row.logged, Logged::Take(logged) if logged.id() == take);
         match rows.iter().flatten().find(is_of) {
             Some(row) => Ok(Some(row.seq)),
             None => self.seq_of(take, size).await,
@@ -271,7 +271,7 @@ impl SignedLog {
             let limit = usize::try_from(count).unwrap_or(1);
             let rows = log_rows::rows(&*self.store, Seq(after), limit).await?;
             let take_of = |row: &LogRow| match &row.logged {
-                Logged::Take(take) => Some((row.seq, take.id)),
+                Logged::Take(take) => Some((row.seq, take.id())),
                 _ => None,
             };
             let Some(end) = rows.last() else { return Ok(None) };

@@ -67,7 +67,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "author",
             "test_tenant",
             "committee",
-            "log_scenario",
+            "log_scenario sealed",
             ITSELF,
             "backend conformance",
         ],
