@@ -69,11 +69,13 @@ pub enum Collection {
     /// `true` by the commit that shows the memo and appends its entry, `false` if the memo was retracted before.
     /// Also, in groups by session, a note of each member with memos that were held until it was opened.
     HeldMemos,
+    /// Logs of the tenant that ended, by their origins, in groups by the origin of the log after them.
+    EndedLogs,
 }
 
 impl Collection {
     /// All collections.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Subjects,
         Self::SubjectSnapshots,
         Self::Memos,
@@ -82,6 +84,7 @@ impl Collection {
         Self::Briefs,
         Self::Occasions,
         Self::HeldMemos,
+        Self::EndedLogs,
     ];
 
     /// Returns whether the size of its documents counts towards [`DocumentQuota::bytes`].
@@ -100,6 +103,7 @@ impl Collection {
             Self::Briefs => "briefs",
             Self::Occasions => "occasions",
             Self::HeldMemos => "held-memos",
+            Self::EndedLogs => "ended-logs",
         }
     }
 }

@@ -16,9 +16,10 @@ mod witnesses;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use checkpoints::{CheckpointMemory, EndedLog, LastSigned, SignedCheckpoint};
+pub use checkpoints::{CheckpointMemory, LastSigned, SignedCheckpoint};
 pub use entry_check::{Damage, EntryCheck};
 pub use signing::Signing;
+pub use succession::EndedLog;
 pub use witnesses::{OfferOutcome, Witness, WitnessAnswer};
 
 use super::Tenant;
