@@ -25,6 +25,7 @@ mod secrets;
 mod serve;
 mod signing_key;
 mod store;
+mod successions;
 mod tenants;
 #[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls_files;
