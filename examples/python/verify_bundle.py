@@ -4,11 +4,14 @@ r"""Verifies a bundle of Swarm: one file, no SDK; Python 3.9 and the "cryptograp
     curl -o bundle.json https://desk.example/api/swarm/sessions/7/bundle
     verify_bundle.py bundle.json --key LOG-KEY
     verify_bundle.py bundle.json --key LOG-KEY --log https://desk.example --policy witnesses.txt --members keys.txt
+    verify_bundle.py bundle.json --key LOG-KEY --timestamp-ca authority.pem
 
 Prints a line for each check: it "holds", it "fails", something is "notable" (the rules allow it, but it changed the terms
 of takes, or who counts), or it is "unproven" and has to be taken on trust. Exit status: 0 nothing fails, 1 something does,
 2 there is no bundle to read, 3 with --strict if something is notable. LOG-KEY is `logKey` or `signingKey` of the service,
 from another source.
+
+A timestamp is checked by the program "openssl".
 
 It was written from API.md alone (sections 3, 5.1, 5.8, 6.3 to 6.5, 6.11, 11.2 and 11.5 to 11.9), not from the code of the
 service, and trusts nothing in the bundle: whatever it says is computed again.
@@ -22,7 +25,9 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import urllib.request
 from bisect import bisect_left
 from datetime import date, datetime, timedelta, timezone
@@ -36,6 +41,7 @@ STATES = ["scheduled", "collecting", "window_closed", "aggregated", "published"]
 MAX_NAMED = 10  # faults of one check that are named
 MAX_DEPTH = 127  # levels of nesting
 MAX_HASHED = 20_000_000  # entries of rosters that are hashed
+MAX_TOKEN = 16_384  # bytes of the token of a timestamp
 
 
 class Invalid(Exception):
@@ -765,6 +771,83 @@ def leads_to(leaf, index, size, proof, root):
     return last == 0 and found == root
 
 
+def continues(old, old_root, size, root, proof):
+    """Whether the proof shows that the tree of this size and root continues the old one (RFC 9162, 2.1.4.2)."""
+    if old == 0 or old >= size:
+        same = old_root == hashlib.sha256(b"").digest() if old == 0 else old_root == root
+        return old <= size and same and not proof
+    hashes = [old_root, *proof] if old & (old - 1) == 0 else list(proof)
+    if not hashes:
+        return False
+    node, last = old - 1, size - 1
+    while node & 1:
+        node, last = node >> 1, last >> 1
+    before = after = hashes[0]
+    for found in hashes[1:]:
+        if last == 0:
+            return False
+        if node & 1 or node == last:
+            before, after = (hashlib.sha256(b"\1" + found + it).digest() for it in (before, after))
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
+        else:
+            after = hashlib.sha256(b"\1" + after + found).digest()
+        node, last = node >> 1, last >> 1
+    return last == 0 and before == old_root and after == root
+
+
+# ---- Timestamps (API.md, 11.8; RFC 3161) --------------------------------------------------------
+
+class Timestamp:
+    """The timestamp in a bundle, of which the form alone is checked."""
+
+    def __init__(self, record):
+        if not isinstance(record, dict):
+            raise Invalid("timestamp is no object")
+        self.text = read_note(string(record, "checkpoint"))[0]
+        self.token = base64_bytes(string(record, "token"))
+        if not 1 <= len(self.token) <= MAX_TOKEN:
+            raise Invalid("token is none")
+        self.proof = [base64_bytes(it, 32) for it in optional(field, record, "proof", list, "list") or []]
+        self.origin, self.size, self.root = read_checkpoint(self.text)
+
+    def is_of_the_log_of(self, origin, size, root):
+        old, new = sorted([(self.size, self.root), (size, root)], key=lambda it: it[0])
+        return self.origin == origin and continues(*old, *new, self.proof)
+
+
+def check_token(stamped, authorities):
+    """What OpenSSL says of a token: its time and its authority, or why it is not valid. Certificates are checked at the time of
+    the token, so that it outlives them."""
+    def openssl(*arguments):
+        try:
+            return subprocess.run(["openssl", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        except FileNotFoundError as error:
+            raise Invalid("timestamps are checked by the program openssl, which is not installed") from error
+    if openssl("x509", "-noout", "-in", authorities).returncode:
+        raise Invalid(f"{authorities}: no certificate in PEM")
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "token")
+        with open(file, "wb") as token:
+            token.write(stamped.token)
+        text = openssl("ts", "-reply", "-token_in", "-text", "-in", file).stdout.decode("utf-8", "replace")
+        at = re.search(r"^Time stamp: (\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d)(\.\d+)? (\d{4}) GMT$", text, re.ASCII | re.MULTILINE)
+        if not at or at.group(1) not in MONTHS:
+            return "no token of RFC 3161", None, None
+        millis = instant({"at": f"{at.group(5)}-{MONTHS.index(at.group(1)) + 1:02}-{int(at.group(2)):02}"
+                                f"T{at.group(3)}{at.group(4) or ''}Z"}, "at")
+        verified = openssl("ts", "-verify", "-token_in", "-in", file, "-digest", hashlib.sha256(stamped.text.encode("utf-8")).hexdigest(),
+                           "-attime", str(millis // 1000), "-partial_chain", "-CAfile", authorities)
+    if verified.returncode:
+        reason = re.search(r":error:(?:[^:\n]*:){3}([^:\n]*)", verified.stderr.decode("utf-8", "replace"))
+        return reason.group(1) if reason else "not valid", None, None
+    by = re.search(r"^TSA: (?:DirName:)?(.*)$", text, re.MULTILINE)
+    return None, instant_text(millis), by.group(1) if by and by.group(1) != "unspecified" else None
+
+
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
 # ---- The snapshot (API.md, 6.5) -----------------------------------------------------------------
 
 def ascending_sum(values):
@@ -907,14 +990,14 @@ class Bundle:
             raise Invalid("no session")
         self.session = inner(fields, "session")
         self.takes, self.members, self.entries = (field(fields, name, list, "list") for name in ("takes", "members", "entries"))
-        self.checkpoint = string(fields, "checkpoint")
+        self.checkpoint, self.timestamp = string(fields, "checkpoint"), fields.get("timestamp")
 
 
-def verify(fields, key=None, members=None, policy=None, read_log=None):
+def verify(fields, key=None, members=None, policy=None, read_log=None, authorities=None):
     """The report on a bundle, an object that read_json() read. Invalid: it is no bundle.
 
     `key`: the log's; `members`: keys by memberId; `policy`: a Policy; `read_log`: a function that reads the log's entries
-    from the first on, as many as it is given."""
+    from the first on, as many as it is given; `authorities`: a PEM file with certificates of time-stamping authorities."""
     bundle, report = Bundle(fields), Report()
     log = None if read_log is None else Log(bundle, read_log)
     is_withheld = any(isinstance(row, dict) and "withheld" in row for row in bundle.takes)
@@ -946,6 +1029,7 @@ def verify(fields, key=None, members=None, policy=None, read_log=None):
     check_withheld(takes, entries, report)
     check_keys(takes, places, members, log, report)
     check_checkpoint(bundle.checkpoint, entries, key, policy, report)
+    check_timestamp(bundle, entries, authorities, report)
     if log:
         log.check(entries, report)
     else:
@@ -1584,6 +1668,33 @@ def check_checkpoint(note, entries, key, policy, report):
                     f"cosigned by {told}; each entry was there then")
 
 
+def check_timestamp(bundle, entries, authorities, report):
+    if bundle.timestamp is None:
+        if authorities is not None:
+            report.unproven("timestamp", "that a checkpoint of the log existed at a time: the bundle has no timestamp")
+        return
+    try:
+        stamped = Timestamp(bundle.timestamp)
+    except Invalid as error:
+        report.conclude("timestamp", [str(error)], "")
+        return
+    try:
+        checkpoint = read_checkpoint(read_note(bundle.checkpoint)[0])
+    except Invalid:
+        return  # a finding on the checkpoint
+    if not stamped.is_of_the_log_of(*checkpoint):
+        report.conclude("timestamp", [f"its checkpoint of {stamped.size} entries is not of the log of the bundle"], "")
+    elif authorities is None:
+        report.unproven("timestamp", f"that the checkpoint of {stamped.size} entries existed at a time: there is a timestamp, and it was "
+                                     "not checked, name the certificate of its authority with --timestamp-ca")
+    else:
+        fault, at, by = check_token(stamped, authorities)
+        covered = sum(entry.seq <= stamped.size for entry in entries)
+        report.conclude("timestamp", [f"the token of the checkpoint of {stamped.size} entries: {shown(fault)}"] if fault else [],
+                        f"the checkpoint of {stamped.size} entries existed at {at} by {shown(by) if by else 'an authority that you named'}; "
+                        f"it has {covered} of the {len(entries)} entries of the bundle")
+
+
 def unix_text(seconds):
     try:
         return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)).isoformat()
@@ -1715,6 +1826,7 @@ def main():
     parser.add_argument("--log", help="the address of the log, or a folder with its tiles: all its entries are read")
     parser.add_argument("--policy", help="a file: the witnesses that must have cosigned the checkpoint, as a C2SP tlog-policy")
     parser.add_argument("--members", help="a file: a memberId and its key on each line")
+    parser.add_argument("--timestamp-ca", help="a PEM file: certificates of time-stamping authorities, or of those that certify them")
     parser.add_argument("--strict", action="store_true", help="exit with 3 where something is notable")
     options = parser.parse_args()
 
@@ -1724,7 +1836,8 @@ def main():
     try:
         report = verify(
             read_json(content(options.file)), options.key, read_members(content(options.members)) if options.members else None,
-            Policy(content(options.policy)) if options.policy else None, log_reader(options.log) if options.log else None)
+            Policy(content(options.policy)) if options.policy else None, log_reader(options.log) if options.log else None,
+            options.timestamp_ca)
     except (Invalid, OSError, UnicodeDecodeError) as error:
         print(f"cannot be read: {shown(str(error))}", file=sys.stderr)
         return 2

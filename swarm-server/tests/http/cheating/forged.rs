@@ -123,6 +123,7 @@ impl Forged {
             takes: takes.collect(),
             entries: entries.collect(),
             checkpoint,
+            timestamp: None,
         })
     }
 
