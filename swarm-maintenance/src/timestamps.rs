@@ -100,7 +100,9 @@ where
             Err(error) => {
                 let tenant = tenant.id();
                 tracing::error!(%tenant, error = with_causes(&error), "checkpoint not timestamped");
-                Next::Soon
+                // A store that refuses commits must not lead to a request every few seconds.
+                self.retry = Some(Instant::now() + RETRY);
+                Next::In(RETRY)
             }
         }
     }
