@@ -89,6 +89,7 @@ fn bundle_of_a_closed_session_has_a_timestamp_that_both_verifiers_check() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the time that passes outside of the server")]
 fn authority_that_does_not_answer_delays_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = Arc::new(tempfile::tempdir().unwrap());
