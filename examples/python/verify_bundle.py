@@ -53,21 +53,22 @@ class Invalid(Exception):
 # ---- JSON: numbers keep their digits, because what is hashed is text ----------------------------
 #
 # A verifier takes at most eight times the memory of a bundle. So the bundle stays a text, whose takes, members and entries are
-# read one at a time; and numbers and small objects take less memory than float and dict.
+# read one at a time; and numbers and small objects are of types that take little memory: a class of our own takes more.
 
-class Number(bytes):
-    """A number: the text that it was written as."""
+NUMBER = (float, bytes)  # a float that is written as it was read, else the text
 
-    __slots__ = ()
 
-    def __new__(cls, text):
-        if not math.isfinite(float(text)):
-            raise Invalid("a number that no double holds")
-        return super().__new__(cls, text.encode("ascii"))
+def read_number(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise Invalid("a number that no double holds")
+    is_usual = text.isdecimal() and len(text) <= 15 and (text[0] != "0" or text == "0")
+    is_usual = is_usual or (repr(value) == text and "e" not in text and not text.endswith(".0"))
+    return value if is_usual else text.encode("ascii")
 
-    @property
-    def text(self):
-        return self.decode("ascii")
+
+def text_of(number):
+    return number.decode("ascii") if isinstance(number, bytes) else number_text(number)
 
 
 class Fields(tuple):
@@ -119,7 +120,7 @@ def refuse(_constant):
     raise Invalid("no JSON number")
 
 
-DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=refuse, object_pairs_hook=read_object)
+DECODER = json.JSONDecoder(parse_int=read_number, parse_float=read_number, parse_constant=refuse, object_pairs_hook=read_object)
 SPACE = re.compile("[ \t\n\r]*")
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[\s*\]|\{\s*\}|[,\[{]')
@@ -268,8 +269,8 @@ def write(value):
         return "{" + ",".join(write(key) + ":" + write(item) for key, item in value.items()) + "}"
     if isinstance(value, LIST):
         return "[" + ",".join(map(write, value)) + "]"
-    if isinstance(value, Number):
-        return value.text
+    if isinstance(value, bytes):
+        return text_of(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return number_text(float(value))
     return json.dumps(value, ensure_ascii=False)
@@ -277,8 +278,8 @@ def write(value):
 
 def number_text(value):
     """ECMAScript's Number-to-String. repr() finds the same digits, only its layout differs."""
-    if value == 0:
-        return "0"
+    if value == int(value) and abs(value) < 2**53:
+        return str(int(value))
     negative, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
     n = len(digits) + exponent  # value = 0.digits times ten to the n
     digits = "".join(map(str, digits))
@@ -328,7 +329,7 @@ def string(record, name, least=0, most=math.inf):
 
 
 def number(record, name):
-    return float(field(record, name, Number, "number"))
+    return float(field(record, name, NUMBER, "number"))
 
 
 def whole(record, name, most=2**53):
@@ -624,7 +625,7 @@ MEMBER_ACTS = {"activated", "enrolled", "updated", "deactivated", "claimed", "cl
 
 
 def exact_whole(value, most=2**64 - 1):
-    return isinstance(value, Number) and bool(re.fullmatch(r"0|[1-9]\d*", value.text, re.ASCII)) and int(value.text) <= most
+    return isinstance(value, NUMBER) and bool(re.fullmatch(r"0|[1-9]\d*", text_of(value), re.ASCII)) and int(text_of(value)) <= most
 
 
 def exact_text(least, most):
@@ -676,7 +677,7 @@ LOGGED = {"id": ID, "date": lambda value: isinstance(value, str) and reads(lambd
           "question?": exact_text(1, 500), "resolution?": exact_text(1, 1_000), "resolvesAt?": exact_instant,
           "openedAt?": exact_instant, "publishedAt?": exact_instant, "outcome?": lambda value: fits(value, OUTCOME),
           "voided?": lambda value: fits(value, VOIDED), "snapshotDigest": nullable(exact_digest)}
-OUTCOME = {"value": nullable(lambda value: isinstance(value, Number) and -2 <= float(value) <= 2 and value.text == number_text(float(value))),
+OUTCOME = {"value": nullable(lambda value: isinstance(value, NUMBER) and -2 <= float(value) <= 2 and text_of(value) == number_text(float(value))),
            "source": nullable(exact_text(0, 500)), "recordedAt": exact_instant}
 VOIDED = {"at": exact_instant, "note": exact_text(0, 500)}
 
@@ -713,13 +714,13 @@ class Entry:
                               and NAME(rest["by"]))
         if self.kind == "session":
             self.session = self.fields["session"]
-            self.id, self.closes_at = int(self.session["id"].text), optional(instant, self.session, "windowClosesAt")
-            self.version = int(self.fields["version"].text)
-            self.takes = int(self.fields["takes"].text) if "takes" in self.fields else None
+            self.id, self.closes_at = int(text_of(self.session["id"])), optional(instant, self.session, "windowClosesAt")
+            self.version = int(text_of(self.fields["version"]))
+            self.takes = int(text_of(self.fields["takes"])) if "takes" in self.fields else None
             self.aggregates = self.act == "state" and self.session["state"] == "aggregated"
         if self.kind == "take":
-            self.id, self.session_id = int(self.fields["id"].text), int(self.fields["sessionId"].text)
-            self.judged = int(self.fields["sessionVersion"].text)
+            self.id, self.session_id = int(text_of(self.fields["id"])), int(text_of(self.fields["sessionId"]))
+            self.judged = int(text_of(self.fields["sessionVersion"]))
 
     def is_whole(self, rest):
         """Whether fields that belong together are there together."""
@@ -1233,7 +1234,7 @@ def logged_digests(rows):
         except Invalid:
             continue
         if entry.kind in ("take", "opening") and "digest" in entry.fields:
-            digests[int(entry.fields["id"].text)] = entry.fields["digest"]
+            digests[int(text_of(entry.fields["id"]))] = entry.fields["digest"]
     return digests
 
 
@@ -1728,7 +1729,7 @@ def check_withheld(takes, entries, report):
     """Checks that each mark is that of the last entry about it, and reports the marks."""
     own, faults, last, notable = {take.id for take in takes}, [], {}, []
     for entry in entries:
-        ident = int(entry.fields["id"].text) if entry.kind == "take-mark" else None
+        ident = int(text_of(entry.fields["id"])) if entry.kind == "take-mark" else None
         if ident not in own:
             continue
         withholds = entry.act == "withheld"
@@ -1883,7 +1884,7 @@ class Log:
             concerns = True
             ids.add(entry.id)
         elif entry.kind in ("opening", "take-mark"):
-            concerns = int(entry.fields["id"].text) in ids
+            concerns = int(text_of(entry.fields["id"])) in ids
         elif entry.kind == "session":
             concerns = entry.id == self.session.id
             if not concerns and (entry.session["date"], entry.session["subjectId"]) == (self.session.date, self.session.subject):

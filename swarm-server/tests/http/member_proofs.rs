@@ -195,7 +195,8 @@ fn receipt_of_a_log_that_ended_is_notable_with_the_one_after_it() {
     proved(&program, 1);
     let key = program.client.get("/.well-known/swarm.json").json()["logKey"].clone();
     let goes_on = format!("and {} goes on", key.as_str().unwrap());
-    let ended = |detail: &str| detail.contains("/default ended with ") && detail.contains(&goes_on);
+    let ended =
+        |detail: &str| detail.contains("/default\" ended with ") && detail.contains(&goes_on);
     let files = kept(&user);
     let place = |take: u64| files.iter().position(|file| read(file)["takeId"] == take).unwrap();
     let rows = verdicts(&user, 1);
