@@ -98,6 +98,7 @@ mod start_options;
 mod tenant_configuration;
 mod tenants;
 mod time_zones;
+mod timestamps;
 mod tls;
 mod transfer;
 mod unread_log;
