@@ -19,6 +19,8 @@ pub(crate) mod find;
 mod frame;
 mod home;
 mod key_figures;
+#[cfg(feature = "pictures")]
+mod lettering;
 mod links;
 mod list_filter;
 mod lists;
