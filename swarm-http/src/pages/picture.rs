@@ -112,7 +112,7 @@ impl Card {
             lines: lines(session, figures, latest.len()),
             empty: match (latest.is_empty(), session.is_sealed()) {
                 (true, _) => "no takes yet",
-                (false, true) => "the takes are sealed",
+                (false, true) => "",
                 (false, false) => "no stance of the five",
             },
             positions,
@@ -242,11 +242,14 @@ impl Card {
         }
     }
 
-    /// How many members have each stance, as one bar with the ends of the scale below.
+    /// How many members have each stance, as one bar, with the sides below. Nothing where no stance is known.
     fn draw_bar(&self, pixels: &mut Pixmap) {
         let (counts, other) = self.counts;
         let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
         let total = number(counts.iter().sum::<usize>() + other);
+        if total == 0.0 {
+            return;
+        }
         let (whole, mut x) = (WIDTH - 2.0 * MARGIN, MARGIN);
         rectangle(pixels, (x, BAR.0, whole, BAR.1), LINE);
         for (count, color) in counts.into_iter().zip(COLORS).filter(|(count, _)| *count > 0) {
@@ -254,13 +257,17 @@ impl Card {
             rectangle(pixels, (x, BAR.0, wide, BAR.1), color);
             x += wide;
         }
+        let [bearish, cautious, neutral, constructive, bullish] = counts;
         let (y, size) = (BAR.0 + BAR.1 + 34.0, 24.0);
-        let [low, high] = [
-            format!("{} bearish", counts[0] + counts[1]),
-            format!("{} bullish", counts[3] + counts[4]),
-        ];
-        write(pixels, &low, size, (MARGIN, y), QUIET);
-        write(pixels, &high, size, (WIDTH - MARGIN - width(&high, size), y), QUIET);
+        for (count, word, part) in [
+            (bearish + cautious, "against", 0.0),
+            (neutral, "neutral", 0.5),
+            (constructive + bullish, "for", 1.0),
+        ] {
+            let text = format!("{count} {word}");
+            let x = MARGIN + (WIDTH - 2.0 * MARGIN - width(&text, size)) * part;
+            write(pixels, &text, size, (x, y), QUIET);
+        }
     }
 }
 

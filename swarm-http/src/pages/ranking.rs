@@ -61,11 +61,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let ranking = &named.ranking;
     let ranked = with_baselines(&named);
     let count = ranked.len() + ranking.unranked.len();
-    let shown = skipped.saturating_add(PER_PAGE);
+    let per_page = request.portion.of(PER_PAGE);
+    let shown = skipped.saturating_add(per_page);
     let unranked = ranking.unranked.iter().map(Entry::Member);
     let mut rows: Vec<_> = ranked.into_iter().map(|entry| (true, entry)).collect();
     rows.extend(unranked.map(|entry| (false, entry)));
-    let rows = rows.into_iter().skip(skipped).take(PER_PAGE);
+    let rows = rows.into_iter().skip(skipped).take(per_page);
     let (ranked, unranked): (Vec<_>, Vec<_>) = rows.partition(|(is_ranked, _)| *is_ranked);
     let view = |rows: Vec<(bool, Entry<'_>)>| -> Vec<Row> {
         rows.into_iter().map(|(_, entry)| entry.row(&named)).collect()

@@ -12,7 +12,8 @@ use super::subject::dollars;
 use super::time_text::{TimeFormatter, day_number};
 use super::{links, stage_text, stance};
 
-/// Longest excerpt of a thesis and longest status, in letters.
+/// Longest name, longest excerpt of a thesis, and longest status, in letters.
+const MAX_NAME: usize = 100;
 const MAX_THESIS: usize = 110;
 const MAX_STATUS: usize = 20;
 
@@ -47,7 +48,7 @@ impl SubjectCard {
         let spread = spread.map(|spread| Markup(format!("spread {spread:.2}")));
         Self {
             href: links::subject(&trend.id),
-            name: named(&trend.name, trend.id.as_str()),
+            name: clipped(&named(&trend.name, trend.id.as_str()), MAX_NAME),
             thesis: clipped(trend.thesis.as_deref().unwrap_or_default(), MAX_THESIS),
             status: (trend.status != ACTIVE).then(|| clipped(&trend.status, MAX_STATUS)),
             spark: spark(trend, times),
@@ -62,7 +63,7 @@ impl SubjectCard {
     pub(super) fn of_subject(subject: &Subject) -> Self {
         Self {
             href: links::subject(&subject.id),
-            name: named(&subject.name, subject.id.as_str()),
+            name: clipped(&named(&subject.name, subject.id.as_str()), MAX_NAME),
             thesis: clipped(subject.thesis_blurb.as_deref().unwrap_or_default(), MAX_THESIS),
             status: (subject.status != ACTIVE).then(|| clipped(&subject.status, MAX_STATUS)),
             spark: None,
