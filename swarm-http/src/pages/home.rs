@@ -7,7 +7,7 @@ use askama::Template;
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use swarm_core::domain::{Seq, SessionState, SessionSummary};
-use swarm_core::rules::{self, PublicTake, Stage};
+use swarm_core::rules::{self, MIN_SCORED, PublicTake, ScoreFilter, Stage};
 use swarm_core::service::Board;
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
@@ -21,7 +21,7 @@ use super::people::People;
 use super::subject_card::SubjectCard;
 use super::subjects::in_order;
 use super::time_text::TimeFormatter;
-use super::{links, stage_text};
+use super::{links, ranking, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -50,6 +50,8 @@ struct HomePage {
     subjects: Vec<SubjectCard>,
     takes: Vec<TakeView>,
     news: NewsLinks,
+    /// Whether any member is better than the crowd, in a sentence.
+    verdict: Option<String>,
 }
 
 /// The pages of what changed: after which entry of the log.
@@ -100,6 +102,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         let view = TakeView::in_list(take, &subjects, &people, times);
         view.remarked(remarks.get(&take.session_id()))
     });
+    let every_session = ScoreFilter::default();
+    let mut scores = request.served.scores().await;
+    let ranking = scores.ranking(tenant, &every_session, MIN_SCORED).await?;
     let trends = in_order(&records.board, times);
     let cards = trends.iter().take(request.portion.of(MAX_SUBJECTS));
     let page = HomePage {
@@ -114,6 +119,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         subjects: cards.map(|trend| SubjectCard::new(trend, times)).collect(),
         takes: takes.collect(),
         news: records.news,
+        verdict: ranking::verdict(&ranking.ranking),
         frame: Frame::new(site.clone(), site.name, "/").with_description(&site.about),
     };
     Ok(html(StatusCode::OK, &page))
@@ -214,6 +220,6 @@ fn open_session(
             Stage::Scheduled => Named::default(),
             _ => Named::new(&missing(session, takes), named, people),
         },
-        strip: (open.count() > 0).then(|| (strip(&counts), counts.words())),
+        strip: (open.count() > 0).then(|| (strip(&counts), counts.sides())),
     }
 }

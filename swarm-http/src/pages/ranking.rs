@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::rules::{RankedMember, ScoreFigures};
+use swarm_core::rules::{RankedMember, Ranking, ScoreFigures};
 use swarm_core::service::NamedRanking;
 
 use super::frame::{Frame, SiteContext, html};
@@ -29,6 +29,8 @@ struct RankingPage {
     since: String,
     min: usize,
     sessions: usize,
+    /// Whether anybody is better than the crowd, in a sentence.
+    verdict: Option<String>,
     ranked: Vec<Row>,
     unranked: Vec<Row>,
     /// Whether nobody has a place.
@@ -84,6 +86,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         since: filter.since.map(|day| day.to_string()).unwrap_or_default(),
         min,
         sessions: ranking.sessions(),
+        verdict: verdict(ranking),
         none_ranked: ranking.ranked.is_empty(),
         ranked: view(ranked),
         unranked: view(unranked),
@@ -136,6 +139,36 @@ impl Entry<'_> {
             }
         }
     }
+}
+
+/// How many of the members with a place are better or worse than the crowd, by the intervals of their skill; `None` if no
+/// member has a place.
+pub(super) fn verdict(ranking: &Ranking) -> Option<String> {
+    let ranked = &ranking.ranked;
+    let of = ranked.len();
+    let with = |is: &dyn Fn(&ScoreFigures) -> bool| {
+        ranked.iter().filter(|member| is(&member.figures)).count()
+    };
+    let better = with(&|figures| figures.low.is_some_and(|low| low > 0.0));
+    let worse = with(&|figures| figures.high.is_some_and(|high| high < 0.0));
+    let number = |count: usize, word: &str| match count {
+        0 => format!("none is {word}"),
+        1 => format!("1 is {word}"),
+        _ => format!("{count} are {word}"),
+    };
+    let others = match of - better - worse {
+        0 => "",
+        1 => "; 1 cannot be told from it",
+        _ => "; the others cannot be told from it",
+    };
+    let members = if of == 1 { "the one member".to_owned() } else { format!("{of} members") };
+    (of > 0).then(|| {
+        let better = number(better, "surely better than the crowd");
+        format!(
+            "Of {members} with a place, {better} and {}{others}.",
+            number(worse, "surely worse")
+        )
+    })
 }
 
 /// The members with a place, and the crowd and always neutral where they would stand; without sessions, nothing.

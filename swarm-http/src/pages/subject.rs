@@ -48,6 +48,9 @@ struct SubjectPage {
     takes: String,
     status: String,
     blurb: Option<String>,
+    latest: Option<Latest>,
+    /// The session that closes first: its path, its day and its deadline.
+    ahead: Option<(String, Markup, Markup)>,
     chart: Option<Markup>,
     /// Whether the chart has scores, and whether it has values.
     has_scores: bool,
@@ -69,6 +72,33 @@ struct SubjectPage {
     record: Vec<(&'static str, Markup)>,
     /// The path of the record as JSON.
     api_record: String,
+}
+
+/// The latest result.
+struct Latest {
+    /// The path of the session.
+    href: String,
+    score: String,
+    stance: Markup,
+    agreement: String,
+    day: Markup,
+}
+
+impl Latest {
+    /// The newest of these sessions with a result that counts and met its quorum.
+    fn of(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> Option<Self> {
+        sessions.iter().find_map(|session| {
+            let figures = session.figures.as_ref().filter(|_| session.counts())?;
+            let result = ResultView::of(figures).filter(|it| it.quorum_missed.is_none())?;
+            Some(Self {
+                href: links::session(session.id),
+                score: result.score,
+                stance: result.stance,
+                agreement: result.agreement,
+                day: times.day(session.date),
+            })
+        })
+    }
 }
 
 struct Holdings {
@@ -99,6 +129,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         session.counts() && matches!(stage, Stage::Open | Stage::Scheduled)
     };
     let open = found.sessions.iter().filter(is_open).map(|session| session.date).min();
+    let first = found.sessions.iter().filter(is_open).min_by_key(|session| {
+        (session.window_closes_at.is_none(), session.window_closes_at, session.id)
+    });
+    let ahead = first.filter(|_| before.is_none()).map(|session| {
+        let deadline = stage_text::deadline(session, times);
+        (links::session(session.id), times.day(session.date), deadline)
+    });
     let days = match request.served.committee() {
         Some(committee) => committee.sessions(COMMITTEE_DAYS, None).await?,
         None => Vec::new(),
@@ -118,6 +155,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         takes: format!("/swarm/takes?subject={}", links::part(subject.id.as_str())),
         status: clipped(&subject.status, 30),
         blurb: subject.thesis_blurb.as_deref().map(|blurb| clipped(blurb, MAX_BLURB)),
+        latest: Latest::of(&found.sessions, times).filter(|_| before.is_none()),
+        ahead,
         has_scores: !scores.is_empty(),
         has_values: !values.is_empty(),
         scores: found.sessions.iter().filter_map(|session| score_row(session, times)).collect(),
