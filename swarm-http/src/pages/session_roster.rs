@@ -32,6 +32,8 @@ struct RosterPage {
     expected: usize,
     filed: usize,
     rows: Vec<Row>,
+    /// Whether any of the rows has earlier revisions.
+    has_earlier: bool,
     path: String,
     later: bool,
     next: Option<String>,
@@ -69,13 +71,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let title = part_title("Roster", "from member", later.then_some(from));
     let canonical = if later { address(skipped.saturating_add(1)) } else { path.clone() };
     let expected = |listed: &&Listed<'_>| listed.standing == Standing::Expected;
+    let rows: Vec<_> = shown.map(row).collect();
     let page = RosterPage {
         frame: link.frame(SiteContext::of(&request), &title, canonical),
         session: link,
         has_roster: session.roster.is_some(),
         expected: listed.iter().filter(expected).count(),
         filed: listed.iter().filter(expected).filter(|it| takes.contains_key(it.member)).count(),
-        rows: shown.map(row).collect(),
+        has_earlier: rows.iter().any(|row| !row.earlier.is_empty()),
+        rows,
         next: (end < listed.len()).then(|| address(end.saturating_add(1))),
         path,
         later,
