@@ -6,24 +6,30 @@
 
 /// A part of the rows that pages usually have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Portion(usize);
+pub(crate) struct Portion {
+    parts: usize,
+    /// Whether a page was too large with a larger portion.
+    is_cut: bool,
+}
 
 /// The parts that make the whole.
 const PARTS: usize = 64;
 
 impl Portion {
-    pub(crate) const WHOLE: Self = Self(PARTS);
+    pub(crate) const WHOLE: Self = Self { parts: PARTS, is_cut: false };
 
     /// The number of rows where a page usually has `rows`: one at least.
     pub(crate) fn of(self, rows: usize) -> usize {
-        (rows * self.0 / PARTS).max(1)
+        (rows * self.parts / PARTS).max(1)
     }
 
     /// A smaller portion for a page that takes `size` bytes with this one and may take `room`; `None` if it is the smallest.
     pub(crate) fn smaller(self, size: usize, room: usize) -> Option<Self> {
-        let wished = self.0.saturating_mul(room) / size.max(1);
-        let smaller = wished.min(self.0.saturating_sub(1)).max(1);
-        (smaller < self.0).then_some(Self(smaller))
+        let wished = self.parts.saturating_mul(room) / size.max(1);
+        // If the estimate was too high once, most of the page is not rows: larger steps make fewer attempts.
+        let most = if self.is_cut { self.parts * 3 / 4 } else { self.parts - 1 };
+        let smaller = Self { parts: wished.min(most).max(1), is_cut: true };
+        (smaller.parts < self.parts).then_some(smaller)
     }
 }
 
@@ -39,7 +45,7 @@ mod tests {
             portion = portion.smaller(size(portion), 51_200).unwrap();
             attempts += 1;
         }
-        assert!((15..=20).contains(&portion.of(50)) && attempts < 8, "{portion:?} {attempts}");
+        assert!((13..=20).contains(&portion.of(50)) && attempts < 8, "{portion:?} {attempts}");
     }
 
     #[test]
@@ -49,6 +55,11 @@ mod tests {
             portion = smaller;
         }
         assert_eq!([portion.of(4), portion.of(500)], [1, 7]);
+        let (mut portion, mut attempts) = (Portion::WHOLE, 0);
+        while let Some(smaller) = portion.smaller(51_000, 50_000) {
+            (portion, attempts) = (smaller, attempts + 1);
+        }
+        assert!(attempts < 16, "{attempts}");
         assert_eq!(Portion::WHOLE.of(50), 50);
     }
 }
