@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::rules::{RankedMember, Ranking, ScoreFigures};
+use swarm_core::rules::{RankedMember, ScoreFigures};
 use swarm_core::service::NamedRanking;
 
 use super::frame::{Frame, SiteContext, html};
@@ -86,7 +86,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         since: filter.since.map(|day| day.to_string()).unwrap_or_default(),
         min,
         sessions: ranking.sessions(),
-        verdict: verdict(ranking),
+        verdict: verdict(&ranking.ranked),
         none_ranked: ranking.ranked.is_empty(),
         ranked: view(ranked),
         unranked: view(unranked),
@@ -143,8 +143,7 @@ impl Entry<'_> {
 
 /// How many of the members with a place are better or worse than the crowd, by the intervals of their skill; `None` if no
 /// member has a place.
-pub(super) fn verdict(ranking: &Ranking) -> Option<String> {
-    let ranked = &ranking.ranked;
+pub(super) fn verdict(ranked: &[RankedMember]) -> Option<String> {
     let of = ranked.len();
     let with = |is: &dyn Fn(&ScoreFigures) -> bool| {
         ranked.iter().filter(|member| is(&member.figures)).count()
@@ -182,4 +181,38 @@ fn with_baselines(ranking: &NamedRanking) -> Vec<Entry<'_>> {
     // Members stay in their order, and before a baseline that is as good.
     rows.sort_by(|a, b| a.figures().by_skill(b.figures()));
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(low: f64, high: f64) -> RankedMember {
+        let (low, high) = (Some(low), Some(high));
+        RankedMember {
+            member_id: "m".parse().unwrap(),
+            place: Some(1),
+            figures: ScoreFigures { scored: 20, loss: Some(0.1), skill: Some(0.0), low, high },
+        }
+    }
+
+    #[test]
+    fn verdict_counts_whole_intervals() {
+        let [better, unsure, worse] = [(0.1, 0.2), (-0.1, 0.2), (-0.2, -0.1)];
+        let told = |intervals: &[(f64, f64)]| {
+            let ranked: Vec<_> = intervals.iter().map(|(low, high)| member(*low, *high)).collect();
+            verdict(&ranked).unwrap_or_default()
+        };
+        assert_eq!(told(&[]), "");
+        assert_eq!(
+            told(&[better, unsure, unsure, worse, worse]),
+            "Of 5 members with a place, 1 is surely better than the crowd and 2 are surely worse; \
+             the others cannot be told from it."
+        );
+        assert_eq!(
+            told(&[unsure]),
+            "Of the one member with a place, none is surely better than the crowd and none is surely \
+             worse; 1 cannot be told from it."
+        );
+    }
 }
