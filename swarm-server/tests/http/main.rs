@@ -69,6 +69,7 @@ mod operator_acts;
 mod operator_routes;
 mod outcomes;
 mod own_keys;
+mod page_sizes;
 mod page_texts;
 mod pages;
 mod paging;
