@@ -16,13 +16,8 @@ use crate::rules::{
     RosterNotice, Submission, Warning,
 };
 use crate::store::{
-<<<<<<< HEAD
-    Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Revisions, SessionQuery,
-    StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
-=======
     self, Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Revisions,
-    SessionQuery, StoreError, TakeContext, TakeMarks, Versioned,
->>>>>>> main
+    SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -442,16 +437,31 @@ impl Tenant {
         let mut end = before.map_or(size, |before| size.min(Seq(before.0.saturating_sub(1))));
         let mut last = end.0.saturating_sub(MAX_LOG_ROWS);
         let (mut takes, mut at_once) = (Vec::new(), FIRST_LOG_ROWS);
+        // From the end of the log on, the first take of a member in a session is the latest.
+        let mut authors = (end == size).then(HashSet::new);
         while end.0 > last {
             let start = Seq(end.0.saturating_sub(at_once).max(last));
             at_once = LOG_ROWS_AT_ONCE.min(2 * at_once);
             let rows = usize::try_from(end.0 - start.0).unwrap_or_default();
             let rows = log_rows::rows(&*self.store, start, rows).await?;
+            if rows.iter().any(Result::is_err) {
+                // One that cannot be read may be of a later take.
+                authors = None;
+            }
             let opened = self.opening_act(rows.first()).await?;
             for row in rows.into_iter().rev().flatten() {
                 let Logged::Take(take) = &row.logged else { continue };
                 let (seq, take) = (row.seq, PublicTake::of(take));
-                if keep(&take) && self.is_among(revisions, take.id()).await? {
+                let is_known_to_be_latest = authors
+                    .as_mut()
+                    .map(|authors| authors.insert((take.session_id(), take.member_id().clone())));
+                let is_wanted = keep(&take)
+                    && match (revisions, is_known_to_be_latest) {
+                        (Revisions::All, _) => true,
+                        (Revisions::Latest, Some(is_latest)) => is_latest,
+                        (Revisions::Latest, None) => self.is_latest(take.id()).await?,
+                    };
+                if is_wanted {
                     takes.push(take);
                 }
                 if takes.len() == limit {
@@ -466,14 +476,8 @@ impl Tenant {
         Ok(TakeScan { takes, next_before })
     }
 
-    /// Whether a take is among these revisions.
-    async fn is_among(&self, revisions: Revisions, id: TakeId) -> Result<bool, StoreError> {
-        Ok(match revisions {
-            Revisions::All => true,
-            Revisions::Latest => {
-                self.store.take(id).await?.is_some_and(|found| found.superseded_by.is_none())
-            }
-        })
+    async fn is_latest(&self, id: TakeId) -> Result<bool, StoreError> {
+        Ok(self.store.take(id).await?.is_some_and(|found| found.superseded_by.is_none()))
     }
 
     /// If this row opens a take: the number of the act that opened the session. All rows between them open takes too.
