@@ -53,6 +53,7 @@ impl Tenant {
             let Some(checkpoint) = proofs.first().map(|proof| proof.checkpoint.clone()) else {
                 return Ok(None);
             };
+            let timestamp = log.timestamp_of(&rows, &checkpoint).await?;
             let entries = rows.iter().zip(proofs).map(|(row, proof)| ProvenEntry {
                 entry: log_line(row).text(),
                 index: proof.index,
@@ -64,6 +65,7 @@ impl Tenant {
                 takes: on_file(&takes),
                 entries,
                 checkpoint,
+                timestamp,
             }));
         }
         Ok(None)

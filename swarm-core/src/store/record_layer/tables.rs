@@ -427,6 +427,8 @@ pub(super) fn documents_sequence(collection: Collection) -> &'static str {
         Collection::Briefs => "documents/briefs",
         Collection::Occasions => "documents/occasions",
         Collection::HeldMemos => "documents/held-memos",
+        Collection::Timestamps => "documents/timestamps",
+        Collection::EndedLogs => "documents/ended-logs",
     }
 }
 

@@ -81,7 +81,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "error",
             "connection",
             "answers",
-            "log operating reading takes webhook witness",
+            "log operating reading takes timestamp webhook witness",
             "committee joining",
             ITSELF,
         ],
@@ -91,7 +91,7 @@ const CRATES: [(&str, &[&str]); 13] = [
         &[
             "directory outage",
             "job",
-            "acts applications briefs clocks log mail sessions tenant_tasks webhooks witnesses",
+            "acts applications briefs clocks log mail sessions tenant_tasks timestamps webhooks witnesses",
             ITSELF,
         ],
     ),
@@ -126,12 +126,12 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-server/src/bin/swarm",
         &[
-            "console descriptors failure memory",
+            "console descriptors failure memory successions",
             "arguments schedule store",
             "log secrets trust",
             "mail signing_key webhooks without_mail",
             "command config",
-            "admin export member tls_files transfer without_tls witnesses",
+            "admin export member timestamp_check timestamps tls_files transfer without_tls witnesses",
             "brief_files command_line effective_settings tenants",
             "open_site",
             "export_briefs serve",
