@@ -131,8 +131,16 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
     let followers = &request.site.followers;
     let place = followers.place().ok_or(RequestError::Busy)?;
     let (place, stopping) = (Arc::new(place), followers.stopping());
-    let served = Arc::clone(&request.served);
-    Ok(Answer::of_events(EventStream { served, log, after, filter, _place: place, stopping }))
+    let (served, workers) = (Arc::clone(&request.served), Arc::clone(&request.site.workers));
+    Ok(Answer::of_events(EventStream {
+        served,
+        workers,
+        log,
+        after,
+        filter,
+        _place: place,
+        stopping,
+    }))
 }
 
 impl RequestContext {
