@@ -68,6 +68,7 @@ problems! {
     InvalidRequest = 400 "invalid-request" Operators, "Correct the field that detail names.";
     InvalidDiagnosis = 400 "invalid-diagnosis" Everyone, "Send the complete body of a submission, an application or a token claim, and publicKey if the member has no registered key.";
     BadSignature = 400 "bad-signature" Everyone, "POST the same body to /api/swarm/diagnose: it explains what was signed instead of the canonical text.";
+    UndeclaredStance = 400 "undeclared-stance" Everyone, "Send one of the stances that the session declares: Swarm-Hint names them, and so do the session and its brief.";
     BadStance = 400 "bad-stance" Committee, "Send one of the five stances, in lower case.";
     BadConfidence = 400 "bad-confidence" Committee, "Send a number from 0 to 1.";
     BodyTooShort = 400 "body-too-short" Committee, "Write at least 80 characters.";
@@ -97,7 +98,7 @@ problems! {
     BodyTooSlow = 408 "body-too-slow" Everyone, "Send the body within 10 seconds.";
     WindowClosed = 409 "window-closed" Everyone, "The deadline has passed, and waiting does not help: file in the next session.";
     NonceUsed = 409 "nonce-used" Everyone, "If the answer has recommendationId, this take is on file and nothing is left to do; to amend it, sign again with a fresh nonce.";
-    CapReached = 409 "cap-reached" Everyone, "You have filed five takes in this session: the latest one counts.";
+    CapReached = 409 "cap-reached" Everyone, "You have filed all the takes that this session allows, five unless it declares fewer: the latest one counts.";
     AmendmentClosed = 409 "amendment-closed" Everyone, "The session is aggregated: your takes in it can no longer be amended.";
     LostRace = 409 "lost-race" Everyone, "Another take of yours came first: send this one again.";
     PolicyConflict = 409 "policy-conflict" Everyone, "A rule of this desk is in the way of the take: the body says which.";
@@ -155,7 +156,8 @@ impl From<&Refusal> for Problem {
                 PolicyKind::Forbidden => Self::PolicyForbids,
                 PolicyKind::Conflict => Self::PolicyConflict,
             },
-            Refusal::CapReached => Self::CapReached,
+            Refusal::CapReached { .. } => Self::CapReached,
+            Refusal::UndeclaredStance { .. } => Self::UndeclaredStance,
             Refusal::AmendmentClosed => Self::AmendmentClosed,
             Refusal::LostRace => Self::LostRace,
             Refusal::InvalidApplication(_) => Self::InvalidApplication,

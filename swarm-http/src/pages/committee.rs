@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::Day;
+use swarm_core::domain::{Day, StanceScale};
 use swarm_core::rules::committee::PublicTake;
 use swarm_core::{CommitteeRefusal, Resource};
 
@@ -126,7 +126,7 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
         deadline: Markup(deadline),
         open: left.is_some(),
         synthesis: session.synthesis.as_deref().map(|text| markdown(text, HeadingLevel::H2)),
-        field: (!dots.is_empty()).then(|| stance_field(&dots, None)),
+        field: (!dots.is_empty()).then(|| stance_field(StanceScale::of_service(), &dots, None)),
         rows,
         takes: session.takes.iter().map(|take| view(take, times)).collect(),
     };
@@ -137,8 +137,9 @@ fn row(take: &PublicTake) -> StanceRow {
     StanceRow {
         who: Person { name: take.member_id.to_string(), href: None },
         take: None,
-        stance: take.stance.as_str().to_owned(),
+        stance: take.stance.into(),
         confidence: take.confidence.get(),
+        scale: StanceScale::of_service().clone(),
     }
 }
 

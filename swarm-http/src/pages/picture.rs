@@ -5,6 +5,7 @@ use http::StatusCode;
 use swarm_core::rules::{Position, PublicTake};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Rect, Transform};
 
+use super::charts::{self, tone_of};
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
 
@@ -30,19 +31,24 @@ const RADIUS: f32 = 15.0;
 
 pub(crate) async fn session(request: RequestContext) -> Reply {
     let (session, takes) = request.tenant().session(request.session_id()?).await?;
+    let scale = session.declaration.scale();
     let positions: Vec<_> = match session.snapshot.as_deref() {
-        Some(snapshot) => snapshot.quotes.iter().filter_map(Position::of_quote).collect(),
+        Some(snapshot) => {
+            let position = |quote| Position::of_quote(scale, quote);
+            snapshot.quotes.iter().filter_map(position).collect()
+        }
         None => takes
             .iter()
             .filter_map(PublicTake::open)
-            .filter_map(|it| Position::of_take(it))
+            .filter_map(|it| Position::of_take(scale, it))
             .collect(),
     };
     let snapshot = session.snapshot.as_ref().filter(|_| session.voided.is_none());
     let consensus = snapshot.and_then(|snapshot| snapshot.figures.consensus.as_ref());
     let mut answer = Answer::new(StatusCode::OK, "image/png", String::new());
     // Only a picture without area cannot be drawn.
-    answer.body = png(&positions, consensus.map(|it| it.score)).unwrap_or_default().into();
+    answer.body =
+        png(&positions, consensus.map(|it| scale.normalized(it.score))).unwrap_or_default().into();
     Ok(answer.of_session(&session))
 }
 
@@ -58,11 +64,12 @@ fn png(positions: &[Position], consensus: Option<f64>) -> Option<Vec<u8>> {
     let axis = Rect::from_xywh(60.0, AXIS - 1.0, WIDTH - 120.0, 3.0)?;
     pixels.fill_rect(axis, &paint(AXIS_LINE), Transform::identity(), None);
     for (position, (x, y)) in positions.iter().zip(places(positions)) {
-        let at = usize::try_from(position.rank.clamp(-2, 2) + 2).ok()?;
+        let tone = tone_of(position.rank);
+        let at = charts::STANCES.iter().position(|stance| *stance == tone)?;
         for (radius, color) in [(RADIUS + 2.0, PAPER), (RADIUS, *STANCES.get(at)?)] {
             fill(&mut pixels, PathBuilder::from_circle(x, y, radius), color);
         }
-        if position.rank == 0 {
+        if tone == "neutral" {
             // Hollow, as on the pages.
             fill(&mut pixels, PathBuilder::from_circle(x, y, RADIUS - 5.0), PAPER);
         }
@@ -89,7 +96,7 @@ fn places(positions: &[Position]) -> Vec<(f32, f32)> {
     for position in positions.iter().take(MAX_DOTS) {
         let confidence = position.confidence.clamp(0.0, 1.0) as f32;
         let y = AXIS - 40.0 - (AXIS - TOP - 60.0) * confidence;
-        let mut x = column(f32::from(position.rank));
+        let mut x = column(position.rank as f32);
         let last = x + 180.0;
         let overlaps = |x: f32| places.iter().any(|(a, b)| (a - x).hypot(b - y) < 2.0 * RADIUS);
         while x < last && overlaps(x) {
@@ -119,7 +126,7 @@ mod tests {
     #[test]
     fn picture_is_a_png_of_bounded_size() {
         let position = |nth: i32| Position {
-            rank: i8::try_from(nth % 5).unwrap_or_default() - 2,
+            rank: f64::from(nth % 5 - 2),
             confidence: f64::from(nth) / 5_000.0,
         };
         let many: Vec<_> = (0..5_000).map(position).collect();

@@ -1,10 +1,12 @@
-//! The stance field for narrow pages: a row for each stance, bullish on top; confidence grows to the right.
+//! The stance field for narrow pages, and of many stances: a row for each stance, the highest rank on top; confidence grows to the right.
+
+use swarm_core::domain::StanceScale;
 
 use super::layout::{Area, Placed, RADIUS, beside, names, sample};
-use super::marks::{Dot, Mean, tick};
+use super::marks::{Dot, Mean, along, name, tick};
 use crate::pages::charts::svg::{Anchor, Svg, length};
-use crate::pages::charts::{STANCES, place};
-use crate::pages::markup::Markup;
+use crate::pages::charts::tone;
+use crate::pages::markup::{Markup, clipped};
 
 /// Narrowest supported width, in pixels.
 const WIDTH: f64 = 288.0;
@@ -13,15 +15,23 @@ const WIDTH: f64 = 288.0;
 const LOW: f64 = 9.0;
 const HIGH: f64 = 40.0;
 
+/// Longest name of a stance, in letters.
+const LONG_NAME: usize = 26;
+
 /// Height of the heading of a row, and the space below its dots.
 const HEADING: f64 = 20.0;
 const BELOW: f64 = 5.0;
 
-/// The drawing.
-pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
+/// The drawing. `class` is that of the pages which show it.
+pub(super) fn drawing(
+    scale: &StanceScale,
+    dots: &[Dot],
+    mean: Option<Mean>,
+    (class, label): (&str, &str),
+) -> Markup {
     let pixels = |confidence: f64| across(confidence) * WIDTH / 100.0;
-    let (placed, note) = sample(dots, HIGH - RADIUS, pixels);
-    let mut lines = [0.0; 5];
+    let (placed, note) = sample(scale, dots, HIGH - RADIUS, pixels);
+    let mut lines = vec![0.0; placed.len()];
     let mut bottom = 0.0;
     for (line, members) in lines.iter_mut().zip(&placed).rev() {
         let far = members.iter().map(|(_, offset)| offset.abs() + RADIUS + 1.0).fold(LOW, f64::max);
@@ -29,23 +39,24 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
         bottom = *line + far + BELOW;
     }
     let below = if mean.is_some() { 48.0 } else { 26.0 };
-    let mut svg = Svg::with_links("field narrow", bottom + below, label);
+    let mut svg = Svg::with_links(class, bottom + below, label);
     for confidence in [0.0, 0.5, 1.0] {
         let x = across(confidence);
         svg.line("grid", (x, 0.0), (x, bottom));
     }
-    for line in lines {
-        svg.line("grid", (0.0, line), (100.0, line));
+    for line in &lines {
+        svg.line("grid", (0.0, *line), (100.0, *line));
     }
     if let Some(mean) = mean {
-        draw_mean(&mut svg, mean, &lines, bottom);
+        draw_mean(&mut svg, scale, mean, &lines, bottom);
     }
-    for (at, (stance, line)) in STANCES.into_iter().zip(lines).enumerate() {
+    for (at, line) in lines.iter().enumerate() {
+        let stance = clipped(name(scale, at), LONG_NAME);
         let far =
             placed.get(at).into_iter().flatten().map(|(_, offset)| offset.abs() + RADIUS + 1.0);
         let heading = line - far.fold(LOW, f64::max) - 5.0;
-        let count = dots.iter().filter(|dot| place(dot.rank) == at).count();
-        let words = format!("{} {stance} · {count}", tick(at));
+        let count = dots.iter().filter(|dot| dot.place == at).count();
+        let words = format!("{} {stance} · {count}", tick(scale, at));
         svg.word(Anchor::Start, (0.0, heading), &words);
     }
     svg.line("axis", (0.0, bottom), (100.0, bottom));
@@ -53,7 +64,7 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
     svg.word(Anchor::Start, (0.0, bottom + 18.0), low);
     svg.word(Anchor::Middle, (across(0.5), bottom + 18.0), "0.5");
     svg.word(Anchor::End, (100.0, bottom + 18.0), "1");
-    draw_dots(&mut svg, &placed, (&lines, bottom + below), mean);
+    draw_dots(&mut svg, scale, &placed, (&lines, bottom + below), mean);
     svg.finish()
 }
 
@@ -63,8 +74,8 @@ fn across(confidence: f64) -> f64 {
 }
 
 /// The line of the mean between the lines of two stances, its whisker at the right edge, and its text below the axis.
-fn draw_mean(svg: &mut Svg, mean: Mean, lines: &[f64; 5], bottom: f64) {
-    let [y, from, to] = mean.extent().map(|score| height(lines, score));
+fn draw_mean(svg: &mut Svg, scale: &StanceScale, mean: Mean, lines: &[f64], bottom: f64) {
+    let [y, from, to] = mean.extent(scale).map(|place| height(lines, place));
     svg.line(mean.class(), (0.0, y), (100.0, y));
     svg.line(mean.class(), (100.0, from), (100.0, to));
     for end in [from, to] {
@@ -73,9 +84,8 @@ fn draw_mean(svg: &mut Svg, mean: Mean, lines: &[f64; 5], bottom: f64) {
     svg.name(Anchor::End, (100.0, bottom + 40.0), 0.0, &format!("line: {}", mean.words()));
 }
 
-/// The height of a score between the lines of the stances, which are from bearish to bullish.
-fn height(lines: &[f64; 5], score: f64) -> f64 {
-    let along = score.clamp(-2.0, 2.0) + 2.0;
+/// The height of a place between the lines of the stances, which are in ascending order of the ranks.
+fn height(lines: &[f64], along: f64) -> f64 {
     let between = |(at, pair): (usize, &[f64])| {
         let part = along - length(at);
         let [from, to] = pair else { return None };
@@ -86,8 +96,9 @@ fn height(lines: &[f64; 5], score: f64) -> f64 {
 
 fn draw_dots(
     svg: &mut Svg,
+    scale: &StanceScale,
     placed: &Placed<'_>,
-    (lines, whole_height): (&[f64; 5], f64),
+    (lines, whole_height): (&[f64], f64),
     mean: Option<Mean>,
 ) {
     let all: Vec<_> = placed
@@ -102,17 +113,17 @@ fn draw_dots(
     let whole = Area(0.0, 0.0, WIDTH - 8.0, f64::INFINITY);
     let mut taken = Vec::new();
     if let Some(mean) = mean {
-        let y = height(lines, mean.score);
+        let y = height(lines, along(scale, mean.score));
         taken.push(Area(0.0, y - 1.0, WIDTH, y + 1.0));
     }
     for line in lines {
         // The heading of the row below.
         taken.push(Area(0.0, line + LOW + BELOW, WIDTH, line + LOW + BELOW));
     }
-    let named = names(&all, mean.map(|mean| mean.score), whole, taken);
+    let named = names(scale, &all, mean.map(|mean| mean.score), whole, taken);
     let mut number = 0;
     for (at, members) in placed.iter().enumerate() {
-        let (Some(stance), Some(line)) = (STANCES.get(at), lines.get(at)) else { continue };
+        let (stance, Some(line)) = (tone(scale, at), lines.get(at)) else { continue };
         let places = members.iter().map(|(dot, offset)| (across(dot.confidence), line + offset));
         // Without links, which would be too small for a finger.
         svg.dots(stance, whole_height, &places.collect::<Vec<_>>());
