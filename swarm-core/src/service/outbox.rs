@@ -109,8 +109,8 @@ impl Tenant {
         &self,
         change: MessageChange,
     ) -> Result<Option<Arc<Message>>, Error> {
-        let saved = self.save_message(&change).await?;
-        Ok(saved.committed(change.message).map(Arc::new))
+        let (saved, message) = self.save_message(change).await?;
+        Ok(saved.committed(message).map(Arc::new))
     }
 
     /// Returns the queued messages with ids higher than `after`, oldest first.
@@ -136,7 +136,7 @@ impl Tenant {
                 round.wait_for(Some(message.record.due_at), now);
                 continue;
             };
-            if self.save_message(&leased).await? == Saved::Stale {
+            if self.save_message(leased.clone()).await?.0 == Saved::Stale {
                 round.wait_for(Some(now), now);
                 continue;
             }
@@ -147,9 +147,9 @@ impl Tenant {
             let notice = self.noted(|| rules::mail_undelivered(&settled.message));
             let settled = MessageChange { notice, ..settled };
             // Stale: the lease expired, and another server has the message now.
-            let (Saved::Saved | Saved::Stale) = self.save_message(&settled).await?;
-            let waits = settled.message.state == MailState::Queued;
-            round.wait_for(waits.then_some(settled.message.due_at), now);
+            let (Saved::Saved | Saved::Stale, message) = self.save_message(settled).await?;
+            let waits = message.state == MailState::Queued;
+            round.wait_for(waits.then_some(message.due_at), now);
         }
         Ok(round)
     }
@@ -245,11 +245,11 @@ impl Tenant {
         }
     }
 
-    async fn save_message(&self, change: &MessageChange) -> store::Result<Saved> {
-        let saved = self.store.save_message(change).await?;
-        if saved == Saved::Saved {
-            self.observer.notify(Commit::Message(&change.message));
-        }
-        Ok(saved)
+    async fn save_message(&self, change: MessageChange) -> store::Result<(Saved, Message)> {
+        let store = Arc::clone(&self.store);
+        let commit = async move { Ok((store.save_message(&change).await?, change.message)) };
+        self.observer
+            .commit(commit, |(saved, message)| saved.committed(Commit::Message(message)))
+            .await
     }
 }
