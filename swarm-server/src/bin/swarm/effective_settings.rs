@@ -189,7 +189,7 @@ fn of_declaration(declaration: &Declaration) -> String {
         text += &format!("; stances {}", stances.collect::<Vec<_>>().join(", "));
     }
     if let Some(most) = declaration.max_revisions {
-        text += &format!("; at most {} takes of a member", most.get());
+        text += &format!("; max_revisions {}", most.get());
     }
     if let Some(method) = declaration.method {
         text += &format!("; method {method}");

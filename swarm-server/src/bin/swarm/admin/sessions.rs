@@ -39,7 +39,7 @@ enum SessionVerb {
         after_help = "Example: swarm admin session convene --subject aurora --closes +3h --roster active\n\
             Example: swarm admin session convene --subject aurora --stance sell=-1 --stance hold=0 --stance buy=1 --method weighted_median"
     )]
-    Convene(ConveneOptions),
+    Convene(Box<ConveneOptions>),
     /// Let a session collect takes
     #[command(after_help = "Example: swarm admin session open 12")]
     Open {
@@ -241,7 +241,7 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
             let session = operator.get(&format!("/api/swarm/sessions/{id}"))?;
             operator.output.record(&session)
         }
-        SessionVerb::Convene(options) => convene(&change, options),
+        SessionVerb::Convene(options) => convene(&change, *options),
         SessionVerb::Open { id } => change.state(id, "collecting", "close"),
         SessionVerb::Close { id } => close(&change, id),
         SessionVerb::Aggregate { id } => {
