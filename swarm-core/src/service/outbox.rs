@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, SessionId,
-    SessionState,
+    Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, OperatorAct,
+    SessionId, SessionState, StoredTake,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
 use crate::store::{self, MessageQuery, Queued, Saved, StoreError, TakeQuery, Versioned};
@@ -196,7 +196,7 @@ impl Tenant {
         let Some(session) = self.store.session(id).await? else { return Ok(0) };
         let found = self.store.session_takes(&TakeQuery::latest(id)).await?;
         let takes = found.map(|found| found.takes).unwrap_or_default();
-        let filed: HashSet<_> = takes.iter().map(|take| &take.draft().member_id).collect();
+        let filed: HashSet<_> = takes.iter().map(StoredTake::member_id).collect();
         let missing = rules::missing(&session.record, |member| filed.contains(member));
         let mut queued = 0;
         for member_id in missing {
@@ -211,7 +211,11 @@ impl Tenant {
             let mail = self.mail_text.reminder(&member.record, &session.record, links);
             let (member, expected) = (member_id.clone(), session.version);
             let reminder = Some(Reminder { member, session: id, expected });
-            match self.store.queue_message(&QueuedMail { mail, reminder }).await? {
+            match self
+                .store
+                .queue_message(&QueuedMail { mail, reminder, operator_act: None })
+                .await?
+            {
                 Queued::Queued(..) => queued += 1,
                 Queued::Before => {}
                 Queued::Stale => continue,
@@ -229,13 +233,15 @@ impl Tenant {
         &self,
         to: &Contact,
         links: &(impl Links + Sync + ?Sized),
+        by: &Actor,
     ) -> Result<Arc<Message>, Error> {
         if !rules::is_address(to) {
             let invalid = Invalid::new("address", "must be an e-mail address");
             return Err(Refusal::InvalidRequest(invalid).into());
         }
         let mail = self.mail_text.test(to, &links);
-        let queued = QueuedMail { mail: mail.clone(), reminder: None };
+        let operator_act = OperatorAct::of_new(by, "message.tested");
+        let queued = QueuedMail { mail: mail.clone(), reminder: None, operator_act };
         match self.store.queue_message(&queued).await? {
             Queued::Queued(id, at) => Ok(Arc::new(mail.queued(id, at))),
             // A test has no guard.

@@ -515,6 +515,28 @@ fn watcher_goes_on_with_the_log_after_one_that_an_accepted_store_ended() {
     late.expects(&seen.serve(&folder.path().join("seen")), 0, "holds: ");
     let url = format!("http://{}", program.client.address);
     late.expects(&url, 0, "goes on: operator \"operator\" accepted a store");
+
+    // And a move to another store.
+    let last = program.client.get("/swarm/log/default/checkpoint").expect(200).text;
+    program.stop("TERM");
+    let moved = |arguments: &[&str]| {
+        let output = swarm(arguments, &[]).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output.stdout
+    };
+    fs::write(folder.path().join("dump"), moved(&["dump"])).unwrap();
+    moved(&["restore", "--store=sqlite:other.db", "dump"]);
+    let program = Program::start_in(
+        std::sync::Arc::clone(&folder),
+        &["serve", "--store=sqlite:other.db"],
+        TOKEN,
+    );
+    wait_until("the log is signed", || program.client.get("/swarm/log/checkpoint").status == 200);
+    let served = program.client.get("/swarm/log/default/succession").expect(200).text;
+    assert_eq!(served, succession);
+    assert_eq!(program.client.get("/swarm/log/default/checkpoint").expect(200).text, last);
+    let (status, said) = watcher.look(&format!("http://{}", program.client.address), &["--mirror"]);
+    assert!(status == Some(0) && said.contains("/2 continues to "), "{said}");
 }
 
 /// Another log is served, in the place of the one that was watched.
@@ -627,6 +649,16 @@ fn tiles_that_are_garbled_on_the_way_are_no_fork() {
     watcher.expects(&next.serve(folder.path()), 0, "notable: entry");
 }
 
+/// A folder with the bundle of the first session and its checkpoint.
+fn folder_with_bundle(client: &Client) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = client.get("/api/swarm/sessions/1/bundle").expect(200);
+    let checkpoint = bundle.json()["checkpoint"].as_str().unwrap().to_owned();
+    fs::write(folder.path().join("bundle.json"), bundle.text).unwrap();
+    fs::write(folder.path().join("early.checkpoint"), checkpoint).unwrap();
+    folder
+}
+
 #[test]
 fn mirrors_of_two_watchers_are_compared_offline() {
     let (program, ada) = desk();
@@ -644,6 +676,7 @@ fn mirrors_of_two_watchers_are_compared_offline() {
         assert_eq!(watchers[0].look(&url, &["--mirror"]).0, Some(0));
         assert_eq!(watchers[1].look(&url, &[]).0, Some(0));
     }
+    let bundle = folder_with_bundle(client);
     client.convene(DAY, "gold");
     let whole = Log::of(&program);
     let (status, said) = watchers[1].look(&url, &["--mirror"]);
@@ -657,6 +690,19 @@ fn mirrors_of_two_watchers_are_compared_offline() {
     let folder = new.to_str().unwrap();
     let (status, said) = says(&["verify", &mine, &theirs, folder, "--key", &log.key()]);
     assert!(status == Some(0) && said.contains("continues"), "{said}");
+    // Both are shorter than what the mirror has a tile of; the folder of the watcher stands for its mirror.
+    let state = watchers[1].state();
+    let state = state.to_str().unwrap();
+    let early = bundle.path().join("early.checkpoint");
+    let early = early.to_str().unwrap();
+    for folder in [folder, state] {
+        let (status, said) = says(&["verify", early, &mine, folder, "--key", &log.key()]);
+        assert!(status == Some(0) && said.contains("continues"), "{said}");
+        let file = bundle.path().join("bundle.json");
+        let verify = ["verify", file.to_str().unwrap(), "--key", &log.key(), "--log", folder];
+        let (status, said) = says(&verify);
+        assert!(status == Some(0) && said.contains("holds: completeness"), "{said}");
+    }
     // The mirror is itself a log that can be watched.
     Watcher::new(&log).expects(folder, 0, "holds: ");
     let partial = fs::read_dir(new.join("tile/entries/000.p")).unwrap().count();

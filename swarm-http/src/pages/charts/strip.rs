@@ -68,6 +68,28 @@ impl Counts {
         all.join(" · ")
     }
 
+    /// The sides: `5 for, 3 against, 2 neutral`.
+    pub(crate) fn sides(&self) -> String {
+        let of = |tones: [&str; 2]| {
+            let counts = self.known.iter().filter(|count| tones.contains(&count.tone));
+            counts.map(|count| count.members).sum::<usize>()
+        };
+        let parts = [
+            (of(["constructive", "bullish"]), "for"),
+            (of(["bearish", "cautious"]), "against"),
+            (of(["neutral", "neutral"]), "neutral"),
+            (self.other, "other"),
+        ];
+        let there = parts.into_iter().filter(|(count, _)| *count > 0);
+        there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The counts with the classes of their colours, then of other stances.
+    pub(crate) fn by_tone(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let known = self.known.iter().map(|count| (count.tone, count.members));
+        known.chain([("other", self.other)])
+    }
+
     fn total(&self) -> usize {
         self.known.iter().map(|count| count.members).sum::<usize>() + self.other
     }
@@ -78,8 +100,7 @@ pub(crate) fn strip(counts: &Counts) -> Markup {
     let mut svg = Svg::new("strip", 12.0, &counts.words());
     let total = length(counts.total().max(1));
     let mut from = 0.0;
-    let known = counts.known.iter().map(|count| (count.tone, count.members));
-    for (tone, count) in known.chain([("other", counts.other)]) {
+    for (tone, count) in counts.by_tone() {
         if count > 0 {
             let to = from + length(count) * 100.0 / total;
             svg.segment(tone, (from, to));
@@ -103,6 +124,9 @@ mod tests {
             assert!(svg.contains(bar), "{bar} in {svg}");
         }
         assert_eq!(svg.matches("<rect").count(), 3);
+        let all = Counts::of(&Stances::of_service([1, 2, 3, 4, 5], 6));
+        assert_eq!(all.sides(), "9 for, 3 against, 3 neutral, 6 other");
+        assert_eq!(Counts::of(&Stances::of_service([0, 2, 0, 0, 0], 0)).sides(), "2 against");
         let counts = Counts::of(&Stances::of_service([1, 0, 0, 2, 0], 1));
         assert_eq!(counts.figures(), "1 · 0 · 0 · 2 · 0 · 1");
     }

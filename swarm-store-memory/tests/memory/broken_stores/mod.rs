@@ -229,6 +229,8 @@ mod caught {
             AggregatedAsOfARead        => aggregation_ends_while_takes_arrive;
             AggregationStarved         => aggregation_ends_while_takes_arrive;
             SealForgotten              => sealed_take_round_trips;
+            ReadPastTheSeal            => sealed_take_round_trips;
+            OpenedTakeStaysSealed      => sealed_take_round_trips;
             NothingOpened              => opening_appends_an_entry_of_each_take_in_order
                 aggregation_opens_a_blind_session racing_takes_are_opened_or_not_sealed;
             OpenedThoughStale          => stale_opening_appends_nothing;
@@ -305,6 +307,7 @@ mod caught {
         operator_acts {
             ActsOfChangesForgotten     => operator_acts_are_recorded_with_their_commits;
             ActsOfTheRefused           => operator_acts_are_recorded_with_their_commits;
+            WebhookActsForgotten       => operator_acts_on_webhooks_are_recorded;
             ActsOfAnybody              => operator_acts_are_found_by_operator_and_time;
             ActsOfAnyTime              => operator_acts_are_found_by_operator_and_time;
             ActsNeverForgotten         => operator_acts_are_found_by_operator_and_time;

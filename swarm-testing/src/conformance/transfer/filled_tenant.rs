@@ -95,7 +95,7 @@ async fn marked_takes(tenant: &TestTenant) {
             let withheld = rules::withhold(&session, &take, note, &by).unwrap();
             ensure!(tenant.mark_takes(&withheld).await.is_some(), "withheld", withheld);
             let session = tenant.session(session.record.id).await.unwrap();
-            let take = tenant.take(take.id).await.unwrap().take;
+            let take = tenant.take(take.id).await.unwrap().take.whole().cloned().unwrap();
             let marks = match *name {
                 "restored" => rules::restore(&session, &take, &by).unwrap(),
                 "erased" => {
@@ -132,7 +132,9 @@ async fn reminder(tenant: &TestTenant) {
     let session = tenant.convened("reminded").await;
     let expected = tenant.session(session.id).await.unwrap().version;
     let reminder = Some(Reminder { member: id("ada"), session: session.id, expected });
-    let queued = tenant.queue_message(&QueuedMail { mail: mail("reminder"), reminder }).await;
+    let queued = tenant
+        .queue_message(&QueuedMail { mail: mail("reminder"), reminder, operator_act: None })
+        .await;
     ensure!(matches!(queued, Queued::Queued(..)), "queued", queued);
 }
 

@@ -4,6 +4,10 @@ use swarm_core::domain::StanceScale;
 use swarm_core::json::write;
 
 use crate::pages::charts::svg::length;
+use crate::pages::markup::clipped;
+
+/// Longest name in a tooltip, in letters.
+const MAX_NAME: usize = 40;
 
 /// A member's take with a stance that has a rank.
 #[derive(Clone, Debug)]
@@ -21,7 +25,8 @@ pub(crate) struct Dot {
 impl Dot {
     /// The tooltip.
     pub(super) fn title(&self, scale: &StanceScale) -> String {
-        format!("{}: {} {:.2}", self.name, name(scale, self.place), self.confidence)
+        let member = clipped(&self.name, MAX_NAME);
+        format!("{member}: {} {:.2}", name(scale, self.place), self.confidence)
     }
 }
 
