@@ -110,8 +110,8 @@ impl Card {
             }
             None => {
                 let stances = open.clone().map(|take| &take.draft().stance);
-                let position = |take: &_| Position::of_take(scale, take);
-                let positions = open.clone().filter_map(|take| position(take)).collect();
+                let open = open.clone();
+                let positions = open.filter_map(|take| Position::of_take(scale, take)).collect();
                 (positions, Counts::of_each(scale, stances))
             }
         };
