@@ -7,7 +7,7 @@ use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
     NotOnRoster, PolicyConflict, PolicyForbids, TakeState, TakesSealed, TokenMismatch,
-    UnknownToken, WindowClosed,
+    UndeclaredStance, UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Invalid, MemberId, Refusal, SessionId, Submission, TakeId};
@@ -71,6 +71,7 @@ pub(super) fn routes() -> Vec<Route> {
                 PolicyForbids,
                 PolicyConflict,
                 AmendmentClosed,
+                UndeclaredStance,
                 BadSignature,
                 NonceUsed,
                 LostRace,

@@ -27,6 +27,7 @@ fn convened(_: &[String], sent: &FormData) -> Json {
     let body = Body::noted(sent).texts(&["date", "subjectId", "state"]).time("windowClosesAt");
     let body = body.texts(&["question", "resolution"]).time("resolvesAt");
     let body = body.value("quorum").lines("buckets");
+    let body = body.ranked("stances").value("maxRevisions").text("method");
     let given = ["blind", "practice", "finish"].into_iter().filter(|name| sent.has(name));
     let body = given.fold(body, Body::flag);
     match sent.text("rosterKind") {
@@ -73,6 +74,9 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     "windowClosesAt",
     "quorum",
     "buckets",
+    "stances",
+    "maxRevisions",
+    "method",
     "blind",
     "practice",
     "finish",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use swarm_core::domain::Method;
 use swarm_core::json::Json;
 
 use super::operator::{IRREVERSIBLE, Operator, read_json};
@@ -35,9 +36,10 @@ enum SessionVerb {
     },
     /// Convene a session
     #[command(
-        after_help = "Example: swarm admin session convene --subject aurora --closes +3h --roster active"
+        after_help = "Example: swarm admin session convene --subject aurora --closes +3h --roster active\n\
+            Example: swarm admin session convene --subject aurora --stance sell=-1 --stance hold=0 --stance buy=1 --method weighted_median"
     )]
-    Convene(ConveneOptions),
+    Convene(Box<ConveneOptions>),
     /// Let a session collect takes
     #[command(after_help = "Example: swarm admin session open 12")]
     Open {
@@ -109,7 +111,7 @@ enum SessionVerb {
     Outcome {
         /// Its id
         id: u64,
-        /// From -2 (bearish) to 2 (bullish), or none: nothing is scored
+        /// From -2 (bearish) to 2 (bullish), or on the scale of its own stances; or none: nothing is scored
         #[arg(allow_negative_numbers = true)]
         value: String,
         /// Where it was read
@@ -210,6 +212,24 @@ struct ConveneOptions {
     finish: bool,
     #[command(flatten)]
     question: QuestionOptions,
+    /// A stance that takes may have, and its rank; 2 to 20 of them [default: bearish to bullish, -2 to 2]
+    #[arg(long = "stance", value_name = "NAME=RANK", allow_hyphen_values = true)]
+    stances: Vec<String>,
+    /// How many takes a member may file, 1 to 5 [default: 5]
+    #[arg(long, value_name = "N")]
+    max_revisions: Option<u32>,
+    /// How the score is computed [default: mean]
+    #[arg(long, value_parser = Method::ALL.map(Method::as_str))]
+    method: Option<String>,
+}
+
+/// A stance and its rank, as `NAME=RANK`.
+fn ranked_stance(text: &str) -> Result<Json, CommandError> {
+    let parts = text.rsplit_once('=');
+    let ranked = parts.and_then(|(name, rank)| Some((name, Json::read(rank.as_bytes()).ok()?)));
+    let (name, rank) = ranked
+        .ok_or_else(|| CommandError::Usage(format!("--stance wants NAME=RANK, not {text:?}")))?;
+    Ok(Json::from([("name", Json::from(name)), ("rank", rank)]))
 }
 
 /// The states of a session.
@@ -229,7 +249,7 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
             let session = operator.get(&format!("/api/swarm/sessions/{id}"))?;
             operator.output.record(&session)
         }
-        SessionVerb::Convene(options) => convene(&change, options),
+        SessionVerb::Convene(options) => convene(&change, *options),
         SessionVerb::Open { id } => change.state(id, "collecting", "close"),
         SessionVerb::Close { id } => close(&change, id),
         SessionVerb::Aggregate { id } => {
@@ -346,6 +366,12 @@ fn convene(change: &Change<'_>, options: ConveneOptions) -> Result<(), CommandEr
         flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, Json::Bool(true))),
     );
     body.extend(options.question.fields()?);
+    if !options.stances.is_empty() {
+        let stances = options.stances.iter().map(|text| ranked_stance(text));
+        body.push(("stances", stances.collect::<Result<Vec<_>, _>>()?.into_iter().collect()));
+    }
+    body.extend(options.max_revisions.map(|most| ("maxRevisions", Json::from(f64::from(most)))));
+    body.extend(options.method.map(|method| ("method", Json::Text(method))));
     body.extend(change.noted());
     let body: Json = body.into_iter().collect();
     let answer = operator.change("POST", "/api/swarm/admin/sessions", &body)?;
