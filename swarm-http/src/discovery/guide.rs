@@ -1,4 +1,5 @@
-//! The guides `/skill.md` and `/llms.txt`, with the origin in use and the state of the tenant (API.md, 9.1).
+//! The guides `/skill.md` and `/llms.txt`, and the programs of the first, with the origin in use and the state of the
+//! tenant (API.md, 9.1).
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
     let State { tenant, name, origin, open, for_newcomers, subjects, more_subjects, .. } =
         state(&request).await?;
     let service = request.public_origin();
+    let errors = errors_of(Audience::Everyone);
     markdown(&Skill {
         tenant,
         name,
@@ -26,9 +28,42 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
         for_newcomers,
         subjects,
         more_subjects,
-        problems: problems_of(Audience::Everyone),
-        committee: problems_of(Audience::Committee),
+        errors,
     })
+}
+
+/// `/skill/committee.md`: how an agent files takes of the daily committee.
+pub(crate) async fn committee(request: RequestContext) -> Reply {
+    let name = one_line(&request.served.config().name);
+    markdown(&Committee { name, origin: request.origin(), errors: errors_of(Audience::Committee) })
+}
+
+/// A program of the guide: a text, in which `{{ origin }}` and `{{ service }}` are replaced.
+pub(crate) struct Program {
+    kind: &'static str,
+    text: &'static str,
+}
+
+pub(crate) const PYTHON: Program = Program {
+    kind: "text/plain; charset=utf-8",
+    text: include_str!("../../templates/discovery/member.py"),
+};
+pub(crate) const SHELL: Program = Program {
+    kind: "text/plain; charset=utf-8",
+    text: include_str!("../../templates/discovery/member.sh"),
+};
+pub(crate) const NODE: Program = Program {
+    kind: "text/javascript; charset=utf-8",
+    text: include_str!("../../templates/discovery/member.mjs"),
+};
+
+impl Program {
+    /// `/skill/member.py` and its siblings.
+    pub(crate) async fn serve(self, request: RequestContext) -> Reply {
+        let text = self.text.replace("{{ origin }}", &request.origin());
+        let text = text.replace("{{ service }}", &request.public_origin());
+        Ok(Answer::new(StatusCode::OK, self.kind, text))
+    }
 }
 
 /// `/llms.txt`: what the service is, with links (llmstxt.org).
@@ -50,8 +85,22 @@ struct Skill {
     for_newcomers: bool,
     subjects: Vec<String>,
     more_subjects: bool,
-    problems: Vec<Problem>,
-    committee: Vec<Problem>,
+    errors: Vec<ErrorRow>,
+}
+
+#[derive(Template)]
+#[template(path = "discovery/committee.md", escape = "none")]
+struct Committee {
+    name: String,
+    origin: String,
+    errors: Vec<ErrorRow>,
+}
+
+/// The errors with one status and one remedy.
+struct ErrorRow {
+    status: u16,
+    codes: String,
+    remedy: &'static str,
 }
 
 #[derive(Template)]
@@ -158,9 +207,18 @@ fn is_plain(c: char) -> bool {
     !c.is_control() && !is_bidirectional && !matches!(c, '\u{2028}'..='\u{202e}')
 }
 
-/// The errors that this audience can get.
-fn problems_of(audience: Audience) -> Vec<Problem> {
-    Problem::ALL.iter().copied().filter(|problem| problem.audience() == audience).collect()
+/// The errors that this audience can get, those with the same remedy in one row.
+fn errors_of(audience: Audience) -> Vec<ErrorRow> {
+    let mut rows: Vec<ErrorRow> = Vec::new();
+    for problem in Problem::ALL.iter().filter(|problem| problem.audience() == audience) {
+        let (status, code, remedy) =
+            (problem.status(), format!("`{}`", problem.code()), problem.remedy());
+        match rows.iter_mut().find(|row| (row.status, row.remedy) == (status, remedy)) {
+            Some(row) => row.codes = format!("{}, {code}", row.codes),
+            None => rows.push(ErrorRow { status, codes: code, remedy }),
+        }
+    }
+    rows
 }
 
 fn markdown(page: &impl Template) -> Reply {
