@@ -1,8 +1,9 @@
 //! Processor time of pages on a large store: fills one with sessions, members and takes, then asks for pages that no
 //! cache holds, in this process. Prints the mean processor time of this process and the size of each.
 //!
-//! The arguments are the number of sessions (10,000 by default), of takes in each (100, at least 25), of members (2,000), and
-//! `sqlite`, `redis` or `postgres` for another store than memory. A million takes take some minutes to sign and file.
+//! The arguments are the number of sessions (10,000 by default), of takes in each (100, at least 25), of members (2,000), names
+//! of pages if not all are measured, and last `sqlite`, `redis` or `postgres` for another store than memory. A million takes
+//! take some minutes to sign and file.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::cell::Cell;
@@ -10,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use http_body_util::{BodyExt as _, Empty};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
-use hyper::header::{ACCEPT, HOST};
+use hyper::header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use hyper::service::Service as _;
 use hyper::{Request, StatusCode};
 use hyper_util::service::TowerToHyperService;
@@ -44,6 +45,31 @@ const SUBJECTS: usize = 200;
 /// Sessions that are still open.
 const OPEN: usize = 5;
 
+/// The token of the operator.
+const OPERATOR: &str = "adm_of_the_benchmark";
+
+/// The pages.
+const PAGES: [&str; 18] = [
+    "home",
+    "sessions",
+    "session",
+    "open session",
+    "member",
+    "take",
+    "subject",
+    "subjects",
+    "members",
+    "ranking",
+    "since",
+    "find",
+    "takes",
+    "log",
+    "about",
+    "feed",
+    "guide",
+    "console",
+];
+
 /// Requests of each kind.
 const ROUNDS: usize = 40;
 
@@ -52,6 +78,8 @@ fn main() {
     let mut numbers = arguments.iter().filter_map(|argument| argument.parse().ok());
     let mut number = |default: usize| numbers.next().unwrap_or(default);
     let size = Size { sessions: number(10_000), takes: number(100), members: number(2_000) };
+    let is_page = |argument: &&String| PAGES.contains(&argument.as_str());
+    let wanted = arguments.iter().filter(is_page).cloned().collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     let store = arguments.last().map_or("", String::as_str);
@@ -59,21 +87,21 @@ fn main() {
         "sqlite" => {
             let folder = tempfile::tempdir().expect("a folder");
             let store = SqliteStore::open(folder.path().join("pages.db")).expect("a file");
-            runtime.block_on(measure(store, &size));
+            runtime.block_on(measure(store, &size, wanted));
         }
         "redis" => {
             let server = swarm_redis_testing::Server::start(&[]);
             let url = server.url();
             let store = runtime.block_on(RedisStore::connect(&url)).expect("it answers");
-            runtime.block_on(measure(store, &size));
+            runtime.block_on(measure(store, &size, wanted));
         }
         "postgres" => {
             let server = swarm_postgres_testing::Server::start(&[]);
             let url = server.url();
             let store = runtime.block_on(PostgresStore::create(&url)).expect("it answers");
-            runtime.block_on(measure(store, &size));
+            runtime.block_on(measure(store, &size, wanted));
         }
-        _ => runtime.block_on(measure(MemoryStore::new(), &size)),
+        _ => runtime.block_on(measure(MemoryStore::new(), &size, wanted)),
     }
 }
 
@@ -91,16 +119,17 @@ impl Size {
     }
 }
 
-async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
+async fn measure(store: impl Tenants + Clone + 'static, size: &Size, wanted: Vec<String>) {
     let id = TenantId::parse("default").expect("an id");
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let tenant = swarm.tenant(&id);
     let (authors, open) = fill(&store, &tenant, size).await;
-    let operators = AdminTokens::single(AdminTokenHash::of(b"of the benchmark"));
+    let operators = AdminTokens::single(AdminTokenHash::of(OPERATOR.as_bytes()));
     let site = Arc::new(Site::single(swarm, TenantConfig::new(id, operators)));
     let Size { sessions, takes, members } = *size;
     let service = TowerToHyperService::new(swarm_http::service(&site));
-    let pages = Pages { service, tenant, authors, open, size: *size, filed: Cell::new(0) };
+    let (filed, cookie) = (Cell::new(0), String::new());
+    let mut pages = Pages { service, tenant, authors, open, size: *size, filed, cookie, wanted };
     println!("{sessions} sessions, {takes} takes in each, {members} members");
     println!("{:>14} {:>10} {:>10}", "page", "ms", "bytes");
     let of = |round: usize, count: usize| round * count / ROUNDS;
@@ -120,9 +149,13 @@ async fn measure(store: impl Tenants + Clone + 'static, size: &Size) {
     pages.print("ranking", |_| "/swarm/ranking".to_owned()).await;
     pages.print("since", |_| "/swarm/since/1".to_owned()).await;
     pages.print("find", |_| "/swarm/find?q=ada".to_owned()).await;
+    pages.print("takes", |_| "/swarm/takes".to_owned()).await;
     pages.print("log", |_| "/swarm/log".to_owned()).await;
+    pages.print("about", |_| "/about".to_owned()).await;
     pages.print("feed", |_| "/feed.xml".to_owned()).await;
     pages.print("guide", |_| "/skill.md".to_owned()).await;
+    pages.sign_in().await;
+    pages.print("console", |_| "/operate".to_owned()).await;
 }
 
 struct Pages {
@@ -134,9 +167,27 @@ struct Pages {
     size: Size,
     /// The takes filed since the store was filled.
     filed: Cell<usize>,
+    /// The cookie of an operator, once one is signed in.
+    cookie: String,
+    /// The pages that are measured; all if it is empty.
+    wanted: Vec<String>,
 }
 
 impl Pages {
+    /// Signs an operator into the console.
+    async fn sign_in(&mut self) {
+        let request = Request::post("/operate")
+            .header(HOST, "localhost")
+            .header("sec-fetch-site", "same-origin")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(Full::<Bytes>::from(format!("token={OPERATOR}")))
+            .expect("a request");
+        let answer = self.service.call(request).await.expect("an answer");
+        let cookie = answer.headers().get(SET_COOKIE).expect("it is signed in");
+        let cookie = cookie.to_str().expect("text").split(';').next().unwrap_or_default();
+        self.cookie = cookie.to_owned();
+    }
+
     /// Files a take in an open session, as is most of what is committed.
     async fn file(&self) {
         let number = self.filed.replace(self.filed.get() + 1);
@@ -149,6 +200,10 @@ impl Pages {
     }
 
     async fn print(&self, name: &str, path: impl Fn(usize) -> String) {
+        assert!(PAGES.contains(&name), "{name} cannot be selected");
+        if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == name) {
+            return;
+        }
         let (mut used, mut bytes) = (Duration::ZERO, 0);
         for round in 0..ROUNDS {
             // So that no cached answer is valid.
@@ -170,7 +225,8 @@ impl Pages {
 
     async fn ask(&self, path: &str) -> usize {
         let request = Request::get(path).header(HOST, "localhost").header(ACCEPT, "text/html");
-        let request = request.body(Empty::<Bytes>::new()).expect("a request");
+        let request = request.header(COOKIE, &self.cookie);
+        let request = request.body(Full::<Bytes>::default()).expect("a request");
         let answer = self.service.call(request).await.expect("an answer");
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
         answer.into_body().collect().await.expect("a body").to_bytes().len()

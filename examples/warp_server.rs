@@ -23,7 +23,8 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[tokio::main]
 async fn main() -> Outcome<()> {
-    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy).observed_by(tell);
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy)
+        .observed_by(tell, |task| drop(tokio::spawn(task)));
     let tenants = HostTable::new();
     let site = Arc::new(Site::new(swarm, tenants.clone()));
     tokio::spawn(site.maintenance().run());
@@ -43,7 +44,7 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Called after each commit, in the task of the request: it must not block.
+/// Called after each commit, before it is answered: it must not block.
 fn tell(tenant: &TenantId, commit: Commit<'_>) {
     if let Commit::Document(collection, document) = commit {
         println!("{tenant}: {collection} {:?} is on file", document.key);

@@ -9,8 +9,11 @@ use swarm_benches::shipped::ServerFixture;
 use swarm_client::{new_key, signed_text};
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
-use crate::LARGE;
 use crate::strangers::{Strangers, Then};
+use crate::{BUDGET, FOLLOWERS_BUDGET, LARGE};
+
+/// Lists of each kind that are read before they repeat: more than answers are cached.
+const LISTS: usize = 300;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Attack {
@@ -25,10 +28,11 @@ pub enum Attack {
     Applications,
     Followers,
     FollowersOfOneAddress,
+    Lists,
 }
 
 impl Attack {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::IdleConnections,
         Self::HalfSentHeads,
         Self::Challenges,
@@ -40,6 +44,7 @@ impl Attack {
         Self::Applications,
         Self::Followers,
         Self::FollowersOfOneAddress,
+        Self::Lists,
     ];
 
     pub fn name(self) -> &'static str {
@@ -55,6 +60,23 @@ impl Attack {
             Self::Applications => "applications of 8 kB on eight connections",
             Self::Followers => "1,000 waiting readers and 200 streams",
             Self::FollowersOfOneAddress => "1,200 followers from one address",
+            Self::Lists => "64 readers of lists that no cache holds",
+        }
+    }
+
+    /// The budget of the 99th percentile of takes, in that without the attack.
+    pub fn budget(self) -> f64 {
+        match self {
+            Self::Followers => FOLLOWERS_BUDGET,
+            _ => BUDGET,
+        }
+    }
+
+    /// The most memory that a server may keep six seconds after the attack, in MiB.
+    pub fn kept_budget(self) -> usize {
+        match self {
+            Self::SlowReads => 60,
+            _ => usize::MAX,
         }
     }
 
@@ -121,6 +143,17 @@ impl Attack {
                 let mut texts = vec![get(&wait, ""); 5];
                 texts.push(get(&format!("/api/swarm/events?after={last}"), ""));
                 (1_200, texts, Then::ReadFor(Duration::from_secs(60)))
+            }
+            Self::Lists => {
+                let paths = (0..LISTS).flat_map(|number| {
+                    [
+                        format!("/api/swarm/takes?q=lend+{number}"),
+                        format!("/swarm/find?q=lend+{number}"),
+                        format!("/api/swarm/sessions?before={}", number + 2),
+                        format!("/api/swarm/log?limit=500&after={number}"),
+                    ]
+                });
+                (64, paths.map(|path| get(&path, CLOSE)).collect(), Then::Read)
             }
         };
         let addresses = if matches!(self, Self::Followers) { 100 } else { 1 };

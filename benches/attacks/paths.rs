@@ -189,6 +189,7 @@ impl Values {
             "log" => "1",
             "level" => "entries",
             "number" | "*number" => "000",
+            "seq" => "1",
             "chapter" => "takes",
             "file" => "m0.json",
             _ => panic!("{before}{{{name}}} needs a value"),
@@ -216,6 +217,9 @@ impl Values {
             "since" => "2026-11-21".to_owned(),
             "min" => (variant % 20 + 2).to_string(),
             "take" => "1".to_owned(),
+            "sort" => "distance".to_owned(),
+            "format" => "json".to_owned(),
+            "url" => format!("http://127.0.0.1/swarm/sessions/{}", variant + 1),
             _ => panic!("?{name}= needs a value"),
         }
     }

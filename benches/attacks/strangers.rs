@@ -48,6 +48,8 @@ pub enum Then {
 /// Running attackers; stopped on drop.
 pub struct RunningStrangers {
     sent: Arc<AtomicUsize>,
+    /// The number of connections on which nothing is sent after the first text.
+    followers: usize,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -65,6 +67,7 @@ impl Strangers {
         let (stop, stopped) = oneshot::channel();
         let sent = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&sent);
+        let followers = if matches!(self.then, Then::ReadFor(_)) { self.connections } else { 0 };
         let thread = thread::spawn(move || {
             give_way();
             allow_sockets();
@@ -90,11 +93,23 @@ impl Strangers {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let _ = runtime.expect("a runtime").block_on(all.run_until(stopped));
         });
-        RunningStrangers { sent, stop: Some(stop), thread: Some(thread) }
+        RunningStrangers { sent, followers, stop: Some(stop), thread: Some(thread) }
     }
 }
 
 impl RunningStrangers {
+    /// Waits until all followers have asked what they follow.
+    ///
+    /// # Panics
+    /// When it takes a minute.
+    pub fn wait_for_followers(&self) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while self.sent() < self.followers {
+            assert!(Instant::now() < end, "{} of {}", self.sent(), self.followers);
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// The number of texts sent so far.
     pub fn sent(&self) -> usize {
         self.sent.load(Ordering::Relaxed)

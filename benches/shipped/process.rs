@@ -94,13 +94,20 @@ impl Process {
     }
 
     fn memory(&self, figure: &str) -> usize {
-        let status = format!("/proc/{}/status", self.child.id());
-        let status = std::fs::read_to_string(status).expect("it runs");
-        let line = status.lines().find(|line| line.starts_with(figure)).expect("it has memory");
-        let kibibytes: usize =
-            line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number");
-        kibibytes << 10
+        memory_of(self.child.id(), figure).expect("it runs")
     }
+}
+
+/// The peak resident memory of a process, in bytes; `None` once it has ended.
+pub fn peak_of(process: u32) -> Option<usize> {
+    memory_of(process, "VmHWM:")
+}
+
+fn memory_of(process: u32, figure: &str) -> Option<usize> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with(figure))?;
+    let kibibytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes << 10)
 }
 
 /// Starts a command on the measured core; returns the first line that it prints.

@@ -56,10 +56,28 @@ impl Source {
     }
 }
 
+impl Source {
+    /// Returns the narrowest partial tile that begins as this one does and is wider, if a folder has one: a mirror has partial tiles
+    /// of the sizes alone at which its log was looked at.
+    fn wider(&self, tile: TilePath) -> Option<TilePath> {
+        let Self::Folder(folder) = self else { return None };
+        let full = TilePath { width: WIDTH, ..tile };
+        let partial = fs::read_dir(folder.join(format!("tile/{full}.p"))).ok()?;
+        let widths = partial.filter_map(|file| file.ok()?.file_name().to_str()?.parse().ok());
+        let width = widths.filter(|width| *width > tile.width).min()?;
+        Some(TilePath { width, ..tile })
+    }
+}
+
 impl LogTiles {
-    /// The mirror of a log in a folder: a file `checkpoint`, and the tiles below `tile`.
+    /// The mirror of a log in a folder: a file `checkpoint`, and the tiles below `tile`. The folder may also be the one in which a
+    /// watcher keeps its `mirror`.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self { source: Source::Folder(folder.into()), size: 0, read: HashMap::new() }
+        let folder = folder.into();
+        let mirror = folder.join("mirror");
+        let is_within = !folder.join("tile").is_dir() && mirror.join("tile").is_dir();
+        let source = Source::Folder(if is_within { mirror } else { folder });
+        Self { source, size: 0, read: HashMap::new() }
     }
 
     /// The log at `url`: the address of the service, or of the log itself, which has `/swarm/log` in it.
@@ -188,7 +206,8 @@ impl LogTiles {
         match get(tile) {
             // A log may drop a partial tile once it has the full one.
             Err(Error::Refused(refused)) if refused.status == 404 && tile.width < WIDTH => {
-                get(TilePath { width: WIDTH, ..tile })
+                let full = TilePath { width: WIDTH, ..tile };
+                get(self.source.wider(tile).unwrap_or(full))
             }
             read => read,
         }

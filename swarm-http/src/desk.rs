@@ -1,6 +1,7 @@
 //! The state of a desk, with that of the server: what the status, the console and their users are told.
 
 use swarm_core::domain::Seq;
+use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::service::signed_log::SignedCheckpoint;
 use swarm_core::service::{Agenda, DayFiling, DeskStatus, LogStatus, ServerStatus, with_causes};
 use swarm_core::{Error, Refusal, Resource};
@@ -42,7 +43,8 @@ async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
         None => None,
     };
     let size_of = |signed: &SignedCheckpoint| Seq(signed.checkpoint.size);
-    let is_witnessed = |signed: &&SignedCheckpoint| signed.note.signatures().len() > 1;
+    let cosigned = signed.as_ref().and_then(SignedCheckpoint::last_cosigned);
+    let cosigned = cosigned.and_then(|note| Checkpoint::parse(note.text()).ok());
     Ok(ServerStatus {
         ready: ready.is_ok(),
         warnings: match ready {
@@ -53,7 +55,7 @@ async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
         log: LogStatus {
             size: request.tenant().log_size().await?,
             signed: signed.as_ref().map(size_of),
-            witnessed: signed.as_ref().filter(is_witnessed).map(size_of),
+            witnessed: cosigned.map(|checkpoint| Seq(checkpoint.size)),
         },
     })
 }

@@ -1,6 +1,7 @@
 //! Detects that the clocks of the store and of this server disagree, and pauses scheduled work meanwhile.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -16,10 +17,23 @@ const PAUSED: &str = "scheduled work is paused: \
 
 /// The tenants whose scheduled work is paused, because the clock of their store and that of this server differ by more
 /// than an hour.
-#[derive(Debug, Default)]
-pub struct ClockCheck(Mutex<BTreeSet<TenantId>>);
+pub struct ClockCheck {
+    paused: Mutex<BTreeSet<TenantId>>,
+    now: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Default for ClockCheck {
+    fn default() -> Self {
+        Self::with_clock(system_time)
+    }
+}
 
 impl ClockCheck {
+    /// Compares with this clock in place of the system's, for tests that set the clock of the store.
+    pub fn with_clock(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { paused: Mutex::default(), now: Box::new(now) }
+    }
+
     /// Returns the warning for health checks, if there is such a tenant.
     pub fn warning(&self) -> Option<String> {
         (!self.lock().is_empty()).then(|| PAUSED.to_owned())
@@ -35,7 +49,7 @@ impl ClockCheck {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<TenantId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.paused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,7 +72,7 @@ impl<T: MaintainedTenant, J: Job<T>> Job<T> for Scheduled<J> {
     async fn round(&mut self, tenant: &T) -> Next {
         // If the store does not answer there is nothing to compare; the job reports the failure.
         let differ = match tenant.tenant().now().await {
-            Ok(now) => differ(now, system_time()),
+            Ok(now) => differ(now, (self.clocks.now)()),
             Err(_) => false,
         };
         self.clocks.note(tenant.id(), differ);
@@ -74,6 +88,12 @@ fn differ(one: Timestamp, other: Timestamp) -> bool {
 fn system_time() -> Timestamp {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::EPOCH.plus_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}
+
+impl fmt::Debug for ClockCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClockCheck").field("paused", &*self.lock()).finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]

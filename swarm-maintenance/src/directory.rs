@@ -1,6 +1,8 @@
 //! The tenants that maintenance works for.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::SignedLog;
@@ -46,56 +48,110 @@ pub trait MaintainedTenant: Send + Sync + 'static {
     fn schedule(&self) -> &Schedule;
 }
 
-/// A directory of one tenant.
-#[derive(Debug)]
-pub struct SingleTenant(Arc<OneTenant>);
-
-/// The tenant of a [`SingleTenant`].
-#[derive(Debug)]
-pub struct OneTenant {
-    id: TenantId,
-    tenant: Tenant,
-    committee: Option<CommitteeTenant>,
-    schedule: Schedule,
+/// A list of tenants, which may change at any time: a [`Directory`] for hosts that have none.
+#[derive(Clone, Default)]
+pub struct TenantList {
+    tenants: Arc<RwLock<BTreeMap<TenantId, Arc<ListedTenant>>>>,
+    changes: Option<Arc<dyn ChangeFeed>>,
 }
 
-impl SingleTenant {
-    /// A tenant with interface A only, whose sessions operators convene.
-    pub fn new(id: TenantId, tenant: Tenant) -> Self {
-        Self::scheduled(id, tenant, Schedule::default())
+impl TenantList {
+    /// A list without tenants.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// A tenant with interface A only, and a schedule.
-    pub fn scheduled(id: TenantId, tenant: Tenant, schedule: Schedule) -> Self {
-        Self(Arc::new(OneTenant { id, tenant, committee: None, schedule }))
+    /// Sets the feed of changed tenants of the store.
+    #[must_use]
+    pub fn with_changes(self, changes: Arc<dyn ChangeFeed>) -> Self {
+        Self { changes: Some(changes), ..self }
     }
 
-    /// A tenant with both interfaces.
-    pub fn with_committee(id: TenantId, tenant: Tenant, committee: CommitteeTenant) -> Self {
-        let schedule = Schedule::default();
-        Self(Arc::new(OneTenant { id, tenant, committee: Some(committee), schedule }))
+    /// Adds a tenant, in place of the one with its id.
+    pub fn insert(&self, tenant: ListedTenant) {
+        let id = tenant.tenant.id().clone();
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        tenants.insert(id, Arc::new(tenant));
+    }
+
+    /// Removes a tenant, and returns whether it was listed. Its jobs end with their current round.
+    pub fn remove(&self, id: &TenantId) -> bool {
+        self.tenants.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<TenantId, Arc<ListedTenant>>> {
+        self.tenants.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Directory for SingleTenant {
-    type Tenant = OneTenant;
+impl FromIterator<ListedTenant> for TenantList {
+    fn from_iter<I: IntoIterator<Item = ListedTenant>>(tenants: I) -> Self {
+        let list = Self::new();
+        tenants.into_iter().for_each(|tenant| list.insert(tenant));
+        list
+    }
+}
 
-    fn tenants(&self) -> Vec<Arc<OneTenant>> {
-        vec![Arc::clone(&self.0)]
+impl fmt::Debug for TenantList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.read().keys()).finish()
+    }
+}
+
+impl Directory for TenantList {
+    type Tenant = ListedTenant;
+
+    fn tenants(&self) -> Vec<Arc<ListedTenant>> {
+        self.read().values().cloned().collect()
     }
 
-    fn tenant(&self, id: &TenantId) -> Option<Arc<OneTenant>> {
-        (self.0.id == *id).then(|| Arc::clone(&self.0))
+    fn tenant(&self, id: &TenantId) -> Option<Arc<ListedTenant>> {
+        self.read().get(id).cloned()
     }
 
     fn changes(&self) -> Option<&Arc<dyn ChangeFeed>> {
-        None
+        self.changes.as_ref()
     }
 }
 
-impl MaintainedTenant for OneTenant {
+/// A tenant of a [`TenantList`].
+#[derive(Debug)]
+pub struct ListedTenant {
+    tenant: Tenant,
+    committee: Option<CommitteeTenant>,
+    signed_log: Option<SignedLog>,
+    schedule: Schedule,
+}
+
+impl ListedTenant {
+    /// A tenant with interface A only, whose sessions operators convene, and whose log is not signed.
+    pub fn new(tenant: Tenant) -> Self {
+        let schedule = Schedule::default();
+        Self { tenant, committee: None, signed_log: None, schedule }
+    }
+
+    /// Adds interface B.
+    #[must_use]
+    pub fn with_committee(self, committee: CommitteeTenant) -> Self {
+        Self { committee: Some(committee), ..self }
+    }
+
+    /// Has the log signed.
+    #[must_use]
+    pub fn with_signed_log(self, signed_log: SignedLog) -> Self {
+        Self { signed_log: Some(signed_log), ..self }
+    }
+
+    /// Sets the sessions that convene by themselves.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
+    }
+}
+
+impl MaintainedTenant for ListedTenant {
     fn id(&self) -> &TenantId {
-        &self.id
+        self.tenant.id()
     }
 
     fn tenant(&self) -> &Tenant {
@@ -104,6 +160,10 @@ impl MaintainedTenant for OneTenant {
 
     fn committee(&self) -> Option<&CommitteeTenant> {
         self.committee.as_ref()
+    }
+
+    fn signed_log(&self) -> Option<&SignedLog> {
+        self.signed_log.as_ref()
     }
 
     fn schedule(&self) -> &Schedule {

@@ -10,20 +10,19 @@
 //! use std::sync::Arc;
 //!
 //! use swarm_core::{Swarm, SystemEntropy, TenantId};
-//! use swarm_maintenance::{Maintenance, SingleTenant};
+//! use swarm_maintenance::{ListedTenant, Maintenance, TenantList};
 //! use swarm_store_memory::MemoryStore;
 //!
 //! # async fn beside_a_server() -> Result<(), Box<dyn std::error::Error>> {
-//! let id = TenantId::parse("acme")?;
-//! let tenant = Swarm::new(MemoryStore::new(), SystemEntropy).tenant(&id);
-//! let served = Arc::new(SingleTenant::new(id, tenant));
+//! let tenant = Swarm::new(MemoryStore::new(), SystemEntropy).tenant(&TenantId::parse("acme")?);
+//! let served = Arc::new(TenantList::from_iter([ListedTenant::new(tenant)]));
 //! tokio::spawn(Maintenance::new(&served, &Arc::default()).run());
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! [`Maintenance::run`] ends only when a job has panicked, for all tenants: keep its handle, and stop the server then,
-//! as `swarm serve` does.
+//! as `swarm serve` does. [`Maintenance::run_until`] also ends when it is asked to, after the rounds in progress.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -44,6 +43,8 @@ mod webhooks;
 mod witnesses;
 
 use std::convert::Infallible;
+use std::future::pending;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ pub use acts::ForgetActs;
 pub use applications::{EraseApplications, ExpireApplications};
 pub use briefs::GenerateBriefs;
 pub use clocks::ClockCheck;
-pub use directory::{Directory, MaintainedTenant, SingleTenant};
+pub use directory::{Directory, ListedTenant, MaintainedTenant, TenantList};
 pub use job::{Job, Next, PAUSE};
 pub use log::{CheckEntries, SignLog};
 pub use mail::{DeliverMail, LogQueuedMail, RemindMembers, Reminding};
@@ -119,11 +120,23 @@ impl<D: Directory> Maintenance<D> {
         Self { max_pause, ..self }
     }
 
-    /// Runs all jobs until the future is dropped.
+    /// Runs all jobs until the future is dropped, which cancels the rounds in progress. What they had committed stands, and
+    /// what they had leased is free again when the lease expires.
     ///
     /// # Errors
     /// Only when a job panicked, which is a defect; the others end with it.
     pub async fn run(self) -> Result<Infallible, JoinError> {
+        self.run_until(pending()).await?;
+        pending().await
+    }
+
+    /// Runs all jobs until `stop` resolves, and returns when the rounds in progress have ended. Dropping the future is as
+    /// dropping that of [`run`](Self::run).
+    ///
+    /// # Errors
+    /// The errors of [`run`](Self::run).
+    pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), JoinError> {
+        let mut stop = pin!(stop);
         let mut tasks = JoinSet::new();
         let mut running = TenantTasks::new(Arc::clone(&self.directory), self.max_pause);
         loop {
@@ -134,10 +147,17 @@ impl<D: Directory> Maintenance<D> {
             }
             running.notice_changes().await;
             tokio::select! {
+                () = &mut stop => break,
                 () = sleep(TICK.min(self.max_pause)) => {}
                 Some(ended) = tasks.join_next() => ended?,
             }
         }
+        // Without it the tasks end.
+        drop(running);
+        while let Some(ended) = tasks.join_next().await {
+            ended?;
+        }
+        Ok(())
     }
 }
 

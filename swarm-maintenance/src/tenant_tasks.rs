@@ -118,6 +118,12 @@ impl<D: Directory> Clone for TenantTask<D> {
 }
 
 impl<D: Directory> TenantTask<D> {
+    /// Returns when the tenant is no longer served, or maintenance stops.
+    async fn is_over(&self) {
+        let mut changed = self.changed.clone();
+        while changed.changed().await.is_ok() {}
+    }
+
     /// Runs round after round of a job while the tenant is served, each with its settings of that moment.
     pub(crate) async fn repeat(mut self, mut job: Box<dyn Job<D::Tenant>>) {
         loop {
@@ -127,7 +133,10 @@ impl<D: Directory> TenantTask<D> {
             let next = job.round(&tenant).await;
             drop(tenant);
             let pause = job.pause().min(self.max_pause);
-            sleep(pause).await;
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = self.is_over() => return,
+            }
             let wait = match next {
                 _ if self.directory.changes().is_none() => Duration::ZERO,
                 Next::Soon => Duration::ZERO,

@@ -8,7 +8,7 @@ use swarm_http::Host;
 
 /// Refuses a target without a path (as in CONNECT), and a request without exactly one valid Host header.
 /// The host of an absolute target replaces that of the header (RFC 9112, section 3.2.2). A probe in HTTP/1.0 needs no
-/// Host.
+/// Host, and that of any probe may be empty.
 pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = match hosts.next() {
@@ -19,7 +19,8 @@ pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestE
     if request.uri().path_and_query().is_none() {
         return Err(RequestError::InvalidTarget);
     }
-    if hosts.next().is_some() || Host::parse(named).is_none() {
+    let is_empty_of_probe = named.as_bytes().trim_ascii().is_empty() && is_for_server(request);
+    if hosts.next().is_some() || (Host::parse(named).is_none() && !is_empty_of_probe) {
         return Err(RequestError::InvalidHost);
     }
     if let Some(target) = request.uri().authority() {
@@ -33,8 +34,12 @@ pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestE
 /// Whether a request is what load balancers send by default to learn of the health of a server: in HTTP/1.0, which has
 /// no Host, to a path that is the same on every host.
 fn is_probe<B>(request: &Request<B>) -> bool {
-    request.version() == Version::HTTP_10
-        && request.uri().authority().is_none()
+    request.version() == Version::HTTP_10 && is_for_server(request)
+}
+
+/// Whether a request without a host in its target is for a path that is the same on every host.
+fn is_for_server<B>(request: &Request<B>) -> bool {
+    request.uri().authority().is_none()
         && matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics")
 }
 

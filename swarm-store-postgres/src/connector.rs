@@ -83,9 +83,9 @@ impl Connector {
     ) -> Result<Opened, Error> {
         let mut config = server.config.clone();
         config.target_session_attrs(attributes);
-        match self.tls.clone().filter(|_| !server.is_socket) {
+        match self.tls.as_ref().filter(|_| !server.is_socket) {
             Some(tls) => {
-                let (client, connection) = config.connect(tls).await?;
+                let (client, connection) = config.connect(tls.to_owned()).await?;
                 Ok(Opened::new(client, connection))
             }
             None => {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -14,14 +13,14 @@ use crate::connection::{self, Access};
 use crate::failure::{Failure, Outcome};
 use crate::layout;
 use crate::opened_file::OpenedFile;
-use crate::readers::{self, Job};
+use crate::readers::{self, Readers};
 use crate::writer::{self, Changes, PendingChange, Scrub};
 
 /// An open file. Dropping it completes all pending work and closes the file.
 pub(crate) struct Database {
     // Dropped in this order. The connection of the writer is closed last and alone: SQLite removes the -wal file only if no other one is
     // being closed at the same time.
-    readers: Worker<Sender<Job>>,
+    readers: Worker<Readers>,
     /// `None` if the file is only read.
     writer: Option<Worker<Changes>>,
     path: PathBuf,
@@ -40,7 +39,7 @@ const DISK_FULL_WARNING: u64 = 60_000;
 /// The source of the time.
 pub(crate) type TimeSource = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Threads that do the jobs of a channel. Dropping it closes the channel, and waits for them to end.
+/// Threads that do jobs. Dropping it ends what takes jobs, and waits for the threads.
 struct Worker<J> {
     jobs: J,
     _threads: Threads,
@@ -82,7 +81,7 @@ impl Database {
     }
 
     fn new(
-        readers: Worker<Sender<Job>>,
+        readers: Worker<Readers>,
         writer: Option<Worker<Changes>>,
         path: &Path,
         access: Access,

@@ -27,6 +27,12 @@ impl OperatorAct {
         is_operator(by).then(|| Self { by: Some(by.clone()), act, target, note: None })
     }
 
+    /// Returns an act on the thing that its commit makes, whose id the store assigns; `None` unless an operator did it.
+    pub fn of_new(by: &Actor, act: &'static str) -> Option<Self> {
+        let act = Cow::Borrowed(act);
+        is_operator(by).then(|| Self { by: Some(by.clone()), act, target: None, note: None })
+    }
+
     /// Returns the sign-in of an operator in the console.
     pub fn signed_in(by: &Actor) -> Self {
         Self {

@@ -148,7 +148,17 @@ impl Weights {
 
     fn read(fields: &mut dyn Fields) -> Result<Option<Self>, Invalid> {
         let mut entries = Vec::new();
-        let mut add = |entry: &mut dyn Fields| Weight::read(entry).map(|it| entries.push(it));
+        let mut add = |entry: &mut dyn Fields| {
+            let read = Weight::read(entry);
+            let in_list = |Invalid { field, rule }| {
+                let place = entries.len() + 1;
+                let rule = format!(
+                    "must be a list of {{bucket, weight}}, and {field} of entry {place} {rule}"
+                );
+                Invalid::new("weights", rule)
+            };
+            read.map_err(in_list).map(|weight| entries.push(weight))
+        };
         let is_there = fields.objects_if_any("weights", &mut add)?;
         is_there.then(|| Self::parse(entries)).transpose()
     }

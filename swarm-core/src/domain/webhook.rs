@@ -19,8 +19,15 @@ const MIN_SECRET: usize = 16;
 /// What the text of a secret begins with.
 const PREFIX: &str = "whsec_";
 
-/// The kinds of events that are no entries of the log.
-const UNLOGGED: [&str; 4] = ["application", "mail", "schedule", "store"];
+/// The events that are no entries of the log.
+const UNLOGGED: [&str; 6] = [
+    "session.closing",
+    "application.received",
+    "mail.undelivered",
+    "schedule.skipped",
+    "store.refused",
+    "store.ready",
+];
 
 /// The secret that the deliveries to a webhook are signed with. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
@@ -64,16 +71,21 @@ impl EventPattern {
     /// # Errors
     /// [`Invalid`] unless it is the name of an event, or the kind of one and `.*`, or `*`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let is_word = |word: &str| {
-            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        let kinds = || {
+            let unlogged = UNLOGGED.iter().filter_map(|event| Some(event.split_once('.')?.0));
+            let mut kinds: Vec<_> = LogEntry::KINDS.into_iter().chain(unlogged).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            kinds
         };
-        let kinds = || LogEntry::KINDS.into_iter().chain(UNLOGGED);
-        let (kind, act) = text.split_once('.').unwrap_or((text, ""));
-        let has_act = act == "*" || is_word(act) || !text.contains('.');
-        if text == "*" || (has_act && kinds().any(|known| known == kind)) {
+        let is_known = match text.strip_suffix(".*") {
+            Some(kind) => kinds().contains(&kind),
+            None => text == "*" || UNLOGGED.contains(&text) || LogEntry::is_event(text),
+        };
+        if is_known {
             return Ok(Self(text.to_owned()));
         }
-        let known = kinds().collect::<Vec<_>>().join(", ");
+        let known = kinds().join(", ");
         let rule = format!("{text:?} must be an event, as session.state or session.*, of {known}");
         Err(Invalid::new("events", rule))
     }
@@ -81,7 +93,8 @@ impl EventPattern {
     /// Returns whether the pattern selects this event.
     pub fn fits(&self, event: &str) -> bool {
         match self.0.strip_suffix('*') {
-            Some(beginning) => event.starts_with(beginning),
+            // Some kinds have no acts.
+            Some(kind) => event.starts_with(kind) || kind.strip_suffix('.') == Some(event),
             None => self.0 == event,
         }
     }
@@ -268,11 +281,43 @@ mod tests {
         let fits = |pattern: &str, event: &str| EventPattern::parse(pattern).unwrap().fits(event);
         assert!(fits("session.*", "session.closing") && fits("session.state", "session.state"));
         assert!(fits("*", "mail.undelivered") && fits("opening", "opening"));
-        assert!(!fits("session.*", "subject") && !fits("session.state", "session.statement"));
+        assert!(fits("subject.*", "subject") && fits("subject", "subject"));
+        assert!(fits("committee-day.*", "committee-day.generated"));
+        assert!(!fits("session.*", "subject") && !fits("session.state", "session.closing"));
         assert!(
             !fits("subject.*", "subject-snapshot") && !fits("take.filed", "committee-take.filed")
         );
-        for bad in ["", "sessions.*", "session.", "session.*.x", "*.state", "session.St", "s*"] {
+        for event in UNLOGGED.into_iter().chain([
+            "take.filed",
+            "take-mark.restored",
+            "opening",
+            "session.void",
+            "member.claim-reset",
+            "memo.retracted",
+            "subject-snapshot",
+            "regime",
+            "signal",
+            "operation.key-accepted",
+            "committee-day.withdrawn",
+            "committee-take.filed",
+        ]) {
+            assert!(fits(event, event), "{event}");
+        }
+        // What no event has would never be told.
+        for bad in [
+            "",
+            "sessions.*",
+            "session.",
+            "session.*.x",
+            "*.state",
+            "session.St",
+            "s*",
+            "session",
+            "session.nothing",
+            "subject.filed",
+            "take.withheld",
+            "mail.sent",
+        ] {
             assert!(EventPattern::parse(bad).is_err(), "{bad}");
         }
     }

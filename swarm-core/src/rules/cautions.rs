@@ -113,7 +113,12 @@ impl ChangedSession<'_> {
         if from == Some(Some(to)) {
             return None;
         }
-        if self.may_be_filed() && from.flatten().is_none_or(|from| to < from) {
+        let is_earlier = match from.flatten() {
+            Some(from) => to < from,
+            // The first deadline changes the terms of nobody, if it is ahead and no take is on file.
+            None => to <= self.now || !self.authors.is_empty(),
+        };
+        if self.may_be_filed() && is_earlier {
             let message = match from.flatten() {
                 Some(from) => format!("the deadline moves from {from} to {to}, which is earlier"),
                 None => format!("the session gets a deadline, {to}"),

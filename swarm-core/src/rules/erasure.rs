@@ -42,7 +42,7 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
     };
     // A member that was never public has no entries in the log, so its erasure adds none.
     Ok(Some(match may_be_read(record) {
-        true => public(member, erased, MemberAct::Erased, Some(by)),
+        true => public(member, erased, MemberAct::Erased, by),
         false => applicant_changed(member, erased, "application.erased", by),
     }))
 }

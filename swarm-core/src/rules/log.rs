@@ -119,12 +119,12 @@ fn session_entry(
     LogEntry::Session(Box::new(entry)).into()
 }
 
-/// Returns the act: a member is changed, by an operator or, if `by` is `None`, by itself.
-pub(super) fn member_changed(act: MemberAct, member: &Member, by: Option<&Actor>) -> Act {
+/// Returns the act: a member is changed, by an operator or, as [`Actor::MEMBER`], by itself.
+pub(super) fn member_changed(act: MemberAct, member: &Member, by: &Actor) -> Act {
     let is_active = member.state.is_active();
     LogEntry::Member(MemberEntry {
         act,
-        by: by.cloned(),
+        by: Some(by.clone()),
         id: member.id.clone(),
         status: if is_active { MemberStatus::Active } else { MemberStatus::Inactive },
         public_key: member.public_key.clone(),

@@ -132,6 +132,8 @@ pub struct QueuedMail {
     pub mail: Mail,
     /// The reminder that the mail is; `None` for a test mail.
     pub reminder: Option<Reminder>,
+    /// The act of the operator who queues it, if any. The message is its target.
+    pub operator_act: Option<OperatorAct>,
 }
 
 /// What a mail reminds a member of. One is queued for each member and session, and none for a member that has filed.

@@ -123,7 +123,7 @@ pub fn enrol(
         token: None,
         token_claimed_at: None,
     };
-    let act = Some(log::member_changed(MemberAct::Enrolled, &member, Some(by)));
+    let act = Some(log::member_changed(MemberAct::Enrolled, &member, by));
     Ok(MemberChange { act, ..MemberChange::creation(member) })
 }
 
@@ -163,7 +163,7 @@ pub fn activate(
     };
     Ok(Some(MemberChange {
         mail: first.then(|| approval(record)),
-        ..public(member, activated, MemberAct::Activated, Some(by))
+        ..public(member, activated, MemberAct::Activated, by)
     }))
 }
 
@@ -188,7 +188,7 @@ pub fn update(
     updated.lens = lens.unwrap_or(updated.lens);
     // A member that was never public has no entries in the log, so its change adds none.
     Ok((updated != **record).then(|| match may_be_read(record) {
-        true => public(member, updated, MemberAct::Updated, Some(by)),
+        true => public(member, updated, MemberAct::Updated, by),
         false => applicant_changed(member, updated, "application.updated", by),
     }))
 }
@@ -248,7 +248,7 @@ pub fn deactivate(member: &Versioned<Member>, by: &Actor) -> Result<MemberChange
         return Err(Refusal::MemberIs(record.state));
     }
     let inactive = Member { state: MemberState::Inactive, ..Member::clone(record) };
-    Ok(public(member, inactive, MemberAct::Deactivated, Some(by)))
+    Ok(public(member, inactive, MemberAct::Deactivated, by))
 }
 
 /// Checks a token claim at the service with this origin. The first valid claim gets a token made
@@ -283,7 +283,7 @@ pub fn claim(
         ..Member::clone(&member.record)
     };
     let proven = Some(ProvenChallenge(challenge.seed));
-    let claimed = public(member, claimed, MemberAct::Claimed, None);
+    let claimed = public(member, claimed, MemberAct::Claimed, &Actor::MEMBER);
     Ok((MemberChange { proven, ..claimed }, token))
 }
 
@@ -309,7 +309,7 @@ pub fn rotate(
         token_claimed_at: None,
         ..Member::clone(record)
     };
-    Ok((public(member, rotated, MemberAct::KeyRotated, Some(by)), token))
+    Ok((public(member, rotated, MemberAct::KeyRotated, by), token))
 }
 
 /// Returns a member from claimed to approved: its token stops working, and it claims a new one with a proof of
@@ -329,7 +329,7 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
         token_claimed_at: None,
         ..Member::clone(record)
     };
-    Ok(public(member, approved, MemberAct::ClaimReset, Some(by)))
+    Ok(public(member, approved, MemberAct::ClaimReset, by))
 }
 
 fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {
@@ -356,7 +356,7 @@ pub(super) fn public(
     judged: &Versioned<Member>,
     member: Member,
     act: MemberAct,
-    by: Option<&Actor>,
+    by: &Actor,
 ) -> MemberChange {
     let act = Some(log::member_changed(act, &member, by));
     MemberChange { act, ..change(judged, member) }

@@ -6,9 +6,9 @@ use super::mail::{LEASE_MILLIS, MAX_MAIL_ATTEMPTS, backoff};
 use super::{ScheduledWindow, Versioned};
 use crate::domain::json::write;
 use crate::domain::{
-    Day, Delivery, DeliveryDraft, DeliveryState, Digest, LogLine, MailState, Member, MemberId,
-    Message, MessageId, Name, Notice, NoticeDraft, Session, SubjectId, Timestamp, Version, Webhook,
-    hex,
+    Actor, Day, Delivery, DeliveryDraft, DeliveryState, Digest, LogLine, MailState, Member,
+    MemberId, Message, MessageId, Name, Notice, NoticeDraft, OperatorAct, Session, SubjectId,
+    Timestamp, Version, Webhook, hex,
 };
 
 /// How long deliveries and notices are kept, in milliseconds: seven days. An event that is older is not delivered.
@@ -38,6 +38,8 @@ pub struct WebhookChange {
     pub expected: Option<Version>,
     /// Deliveries to queue with the commit.
     pub deliveries: Vec<DeliveryDraft>,
+    /// The act of the operator who makes the change, if any. The first delivery is its target.
+    pub operator_act: Option<OperatorAct>,
     /// Whether this process reports the tenant as changed, so that the deliveries are made at once.
     pub wakes: bool,
 }
@@ -49,6 +51,8 @@ pub struct DeliveryChange {
     pub delivery: Delivery,
     /// Guard: the version that was judged.
     pub expected: Version,
+    /// The act of the operator who makes the change, if any.
+    pub operator_act: Option<OperatorAct>,
     /// Whether this process reports the tenant as changed, so that the delivery is made at once.
     pub wakes: bool,
 }
@@ -190,6 +194,7 @@ pub fn lease_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Option<
             ..Delivery::clone(record)
         },
         expected: delivery.version,
+        operator_act: None,
         wakes: false,
     })
 }
@@ -216,11 +221,20 @@ pub fn settle_delivery(
             Delivery { due_at, last_error: Some(why), ..delivery }
         }
     };
-    DeliveryChange { delivery: settled, expected: leased.expected.next(), wakes: false }
+    DeliveryChange {
+        delivery: settled,
+        expected: leased.expected.next(),
+        operator_act: None,
+        wakes: false,
+    }
 }
 
 /// Queues a delivery again, in any state, for its first attempt now. The receiver recognizes it by its id.
-pub fn retry_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> DeliveryChange {
+pub fn retry_delivery(
+    delivery: &Versioned<Delivery>,
+    now: Timestamp,
+    by: &Actor,
+) -> DeliveryChange {
     let queued = Delivery {
         state: DeliveryState::Queued,
         delivered_at: None,
@@ -228,5 +242,6 @@ pub fn retry_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Deliver
         due_at: now,
         ..Delivery::clone(&delivery.record)
     };
-    DeliveryChange { delivery: queued, expected: delivery.version, wakes: true }
+    let operator_act = OperatorAct::new(by, "webhook.retried", queued.id.0);
+    DeliveryChange { delivery: queued, expected: delivery.version, operator_act, wakes: true }
 }

@@ -1,17 +1,18 @@
 //! The state of a desk: what waits for an operator (API.md, 7.9).
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::schedule_status::ScheduleStatus;
 use super::{Error, Tenant, WebhookStatus};
 use crate::domain::{
-    Day, MailState, MemberId, MemberState, Schedule, Seq, Session, SessionId, SessionState,
+    Day, MailState, Member, MemberId, MemberState, Schedule, Seq, Session, SessionId, SessionState,
     SubjectId, Timestamp,
 };
 use crate::rules::{self, NextStep, StepBy};
-use crate::store::{Countable, SessionList, SummaryQuery, TakeQuery};
+use crate::store::{Countable, MemberQuery, SessionList, SummaryQuery, TakeQuery};
 
 /// The most sessions of a status.
 const MAX_SESSIONS: usize = 300;
@@ -156,54 +157,73 @@ impl Tenant {
         }
         // Those without a deadline last.
         ids.sort_by_key(|(deadline, id)| (deadline.is_none(), *deadline, *id));
-        let mut sessions = Vec::new();
-        let mut names = HashMap::new();
+        let mut read = Vec::new();
         for (_, id) in ids {
             match self.session_takes(&TakeQuery::latest(id)).await {
                 Ok((session, takes)) => {
-                    let filed = takes.iter().map(|take| take.draft().member_id.clone()).collect();
-                    let steps = (
-                        rules::next_step(schedule, &session, now),
-                        rules::result_by(schedule, &session),
-                    );
-                    sessions.push(self.session_status(&session, &filed, steps, &mut names).await?);
+                    let filed: HashSet<_> =
+                        takes.iter().map(|take| take.draft().member_id.clone()).collect();
+                    read.push((session, filed));
                 }
                 // It was withdrawn meanwhile.
                 Err(Error::Refused(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(sessions)
+        let missing = read.iter().flat_map(|(session, filed)| missing(session, filed)).cloned();
+        let names = self.member_names(missing.collect()).await?;
+        let status = |(session, filed): &(Arc<Session>, HashSet<MemberId>)| {
+            session_status(session, filed, &names, schedule, now)
+        };
+        Ok(read.iter().map(status).collect())
     }
 
-    async fn session_status(
+    /// The names of these members, in any state.
+    async fn member_names(
         &self,
-        session: &Session,
-        filed: &HashSet<MemberId>,
-        (next, result_by): (Option<NextStep>, StepBy),
-        names: &mut HashMap<MemberId, String>,
-    ) -> Result<SessionStatus, Error> {
-        let mut missing = Vec::new();
-        let members = rules::missing(session, |member| filed.contains(member));
-        for member_id in members.into_iter().take(MAX_MISSING) {
-            let name = match names.get(member_id) {
-                Some(name) => name.clone(),
-                None => self.application(member_id).await?.name.as_str().to_owned(),
-            };
-            names.insert(member_id.clone(), name.clone());
-            missing.push(MissingMember { member_id: member_id.clone(), name });
+        ids: HashSet<MemberId>,
+    ) -> Result<HashMap<MemberId, String>, Error> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
         }
-        Ok(SessionStatus {
-            id: session.id,
-            date: session.date,
-            subject_id: session.subject_id.clone(),
-            state: session.state,
-            window_closes_at: session.window_closes_at,
-            filed: filed.len(),
-            expected: session.roster.as_ref().map(|roster| roster.expected().count()),
-            missing,
-            next,
-            result_by,
-        })
+        let ids = Some(ids.into_iter().collect());
+        let query = MemberQuery { ids, ..MemberQuery::in_states(&MemberState::ALL) };
+        let members = self.store.members(&query).await?;
+        let name = |member: &Arc<Member>| (member.id.clone(), member.name.as_str().to_owned());
+        Ok(members.iter().map(name).collect())
+    }
+}
+
+/// The first [`MAX_MISSING`] expected members that have not filed.
+fn missing<'a>(
+    session: &'a Session,
+    filed: &HashSet<MemberId>,
+) -> impl Iterator<Item = &'a MemberId> + use<'a> {
+    let missing = rules::missing(session, |member| filed.contains(member));
+    missing.into_iter().take(MAX_MISSING)
+}
+
+fn session_status(
+    session: &Session,
+    filed: &HashSet<MemberId>,
+    names: &HashMap<MemberId, String>,
+    schedule: &Schedule,
+    now: Timestamp,
+) -> SessionStatus {
+    let named = |member_id: &MemberId| MissingMember {
+        member_id: member_id.clone(),
+        name: names.get(member_id).map_or(member_id.as_str(), String::as_str).to_owned(),
+    };
+    SessionStatus {
+        id: session.id,
+        date: session.date,
+        subject_id: session.subject_id.clone(),
+        state: session.state,
+        window_closes_at: session.window_closes_at,
+        filed: filed.len(),
+        expected: session.roster.as_ref().map(|roster| roster.expected().count()),
+        missing: missing(session, filed).map(named).collect(),
+        next: rules::next_step(schedule, session, now),
+        result_by: rules::result_by(schedule, session),
     }
 }

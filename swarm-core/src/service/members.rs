@@ -81,8 +81,9 @@ impl Tenant {
             let change = rules::admit(&application, self.entropy.bytes()?, now)?;
             let notice = self.noted(|| Some(rules::application_received(&change.member)));
             let change = MemberChange { quota: Some(quota), notice, ..change };
-            match self.commit_member(&change).await? {
-                MemberSaved::Saved => Ok(Some(change.member.id)),
+            let (saved, member) = self.commit_member(change).await?;
+            match saved {
+                MemberSaved::Saved => Ok(Some(member.id)),
                 MemberSaved::Stale => Ok(None),
                 MemberSaved::KeyHeld(holder) => Err(Refusal::KeyRegistered(holder).into()),
                 MemberSaved::Full => Err(Refusal::QuotaReached(reached(now)).into()),
@@ -107,10 +108,13 @@ impl Tenant {
                 let member = self.store.member(&member.id).await?.member;
                 let removal = member.and_then(|member| rules::expire(&member, days, now));
                 let Some(removal) = removal else { continue };
-                if self.store.remove_member(&removal).await? == Saved::Saved {
-                    self.observer.notify(Commit::ApplicationExpired(&removal.id));
-                    round.done += 1;
-                }
+                let store = Arc::clone(&self.store);
+                let removed = async move { Ok((store.remove_member(&removal).await?, removal.id)) };
+                let (saved, _) = self
+                    .observer
+                    .commit(removed, |(saved, id)| saved.committed(Commit::ApplicationExpired(id)))
+                    .await?;
+                round.done += usize::from(saved == Saved::Saved);
             }
             after = page.next_after;
             if after.is_none() {
@@ -301,14 +305,15 @@ impl Tenant {
         now: Timestamp,
         by: &Actor,
     ) -> Result<Option<Arc<Member>>, Error> {
-        match self.commit_member(&change).await? {
-            MemberSaved::Saved => Ok(Some(Arc::new(change.member))),
+        let (saved, member) = self.commit_member(change).await?;
+        match saved {
+            MemberSaved::Saved => Ok(Some(Arc::new(member))),
             MemberSaved::Stale | MemberSaved::Full => Ok(None),
             MemberSaved::KeyHeld(holder) => {
                 let holder = self.load_member(&holder).await?;
                 let rejection = rules::reject_competing_application(&holder, now, by)?;
                 // Ignore whether this was committed: the next attempt loads the result.
-                let _ = self.commit_member(&rejection).await?;
+                let _ = self.commit_member(rejection).await?;
                 Ok(None)
             }
         }
@@ -398,7 +403,7 @@ impl Tenant {
             let now = self.store.now().await?;
             let (change, token) =
                 rules::claim(&claim, service, &basis, now, self.entropy.bytes()?)?;
-            match self.commit_member(&change).await? {
+            match self.commit_member(change).await?.0 {
                 MemberSaved::Saved => Ok(Some(token)),
                 MemberSaved::Stale | MemberSaved::KeyHeld(_) | MemberSaved::Full => Ok(None),
             }
@@ -458,19 +463,22 @@ impl Tenant {
 
     /// The written member; `None` when the facts had changed.
     async fn save(&self, change: MemberChange) -> Result<Option<Member>, Error> {
-        match self.commit_member(&change).await? {
-            MemberSaved::Saved => Ok(Some(change.member)),
+        let (saved, member) = self.commit_member(change).await?;
+        match saved {
+            MemberSaved::Saved => Ok(Some(member)),
             MemberSaved::Stale | MemberSaved::Full => Ok(None),
             MemberSaved::KeyHeld(holder) => Err(Refusal::KeyRegistered(holder).into()),
         }
     }
 
-    async fn commit_member(&self, change: &MemberChange) -> store::Result<MemberSaved> {
-        let saved = self.store.save_member(change).await?;
-        if saved == MemberSaved::Saved {
-            self.observer.notify(Commit::Member(&change.member));
-        }
-        Ok(saved)
+    async fn commit_member(&self, change: MemberChange) -> store::Result<(MemberSaved, Member)> {
+        let store = Arc::clone(&self.store);
+        let commit = async move { Ok((store.save_member(&change).await?, change.member)) };
+        self.observer
+            .commit(commit, |(saved, member)| {
+                (*saved == MemberSaved::Saved).then_some(Commit::Member(member))
+            })
+            .await
     }
 }
 

@@ -35,11 +35,12 @@ mod takes;
 mod webhooks;
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use self::basis_cache::{BasisCache, SharedFacts};
 use self::entropy::Zeros;
-use self::observer::TenantObserver;
+use self::observer::{Observation, TenantObserver};
 use crate::domain::{Quotas, TenantId, Timestamp, WebhookSettings};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Countable, Readiness, Store, Tenants};
@@ -84,7 +85,7 @@ pub struct Swarm {
     tenants: Arc<dyn Tenants>,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
-    observer: Option<Arc<dyn Observer>>,
+    observer: Option<Observation>,
     facts: Option<SharedFacts>,
 }
 
@@ -100,10 +101,16 @@ impl Swarm {
         }
     }
 
-    /// Adds an observer, which is called after each commit.
+    /// Adds an observer, which is called after each commit. `spawn` runs a task on the runtime of the host, such as
+    /// `|task| drop(tokio::spawn(task))`: a commit and its report run in one, so that dropping the future of a call
+    /// prevents neither.
     #[must_use]
-    pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
-        Self { observer: Some(Arc::new(observer)), ..self }
+    pub fn observed_by(
+        self,
+        observer: impl Observer + 'static,
+        spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
+    ) -> Self {
+        Self { observer: Some(Observation::new(observer, spawn)), ..self }
     }
 
     /// Caches the facts that takes are judged on. Most takes then cost one call of the store instead

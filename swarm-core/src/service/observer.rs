@@ -1,20 +1,23 @@
 //! Callbacks after commits.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::{Member, MemberId, Message, Session, Take, TenantId};
-use crate::store::{Collection, Document};
+use crate::store::{self, Collection, Document, StoreError, reply};
 
 /// A callback after commits of this process that the store has acknowledged, for counters and
 /// caches. Refusals and the commits of other servers are not reported.
 ///
-/// Each commit is reported at most once. One whose acknowledgement was lost is not reported, nor one whose future was
-/// dropped before it was acknowledged, although it may stand. Whoever has to hear of every change uses
+/// Each commit is reported at most once, before the call that made it returns. It is also reported when the future of
+/// that call was dropped meanwhile, for example because a client hung up: commit and report run in a task of their own
+/// (see [`Swarm::observed_by`](super::Swarm::observed_by)). A commit whose acknowledgement was lost, or whose process
+/// ended before the report, is not reported, although it may stand. Whoever has to hear of every change uses
 /// [`Tenant::follow_log`](super::Tenant::follow_log).
 ///
-/// It is called in the task of the request, before the response, so it must not block.
+/// It must not block: the answer waits for it.
 pub trait Observer: Send + Sync {
     /// `commit` was committed for `tenant`.
     fn committed(&self, tenant: &TenantId, commit: Commit<'_>);
@@ -50,15 +53,34 @@ pub enum Commit<'a> {
     CommitteeMember(&'a CommitteeMember),
 }
 
+/// A task, which runs to its end whoever waits for it.
+pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// An observer, and the function that runs its tasks.
+#[derive(Clone)]
+pub(super) struct Observation {
+    observer: Arc<dyn Observer>,
+    spawn: Arc<dyn Fn(Task) + Send + Sync>,
+}
+
+impl Observation {
+    pub(super) fn new(
+        observer: impl Observer + 'static,
+        spawn: impl Fn(Task) + Send + Sync + 'static,
+    ) -> Self {
+        Self { observer: Arc::new(observer), spawn: Arc::new(spawn) }
+    }
+}
+
 /// The observer of one tenant, if any.
 #[derive(Clone)]
 pub(super) struct TenantObserver {
     tenant: TenantId,
-    observer: Option<Arc<dyn Observer>>,
+    observer: Option<Observation>,
 }
 
 impl TenantObserver {
-    pub(super) fn new(tenant: &TenantId, observer: Option<&Arc<dyn Observer>>) -> Self {
+    pub(super) fn new(tenant: &TenantId, observer: Option<&Observation>) -> Self {
         Self { tenant: tenant.clone(), observer: observer.cloned() }
     }
 
@@ -71,10 +93,31 @@ impl TenantObserver {
         &self.tenant
     }
 
-    pub(super) fn notify(&self, commit: Commit<'_>) {
-        if let Some(observer) = &self.observer {
-            observer.committed(&self.tenant, commit);
-        }
+    /// Runs a commit, and reports what `reported` returns of its outcome. With an observer, both run in a task, so that
+    /// dropping this future prevents neither.
+    ///
+    /// # Errors
+    /// The error of the commit; [`StoreErrorKind::Unavailable`](store::StoreErrorKind::Unavailable) when the task was cancelled.
+    pub(super) async fn commit<T: Send + 'static>(
+        &self,
+        commit: impl Future<Output = store::Result<T>> + Send + 'static,
+        reported: impl for<'a> FnOnce(&'a T) -> Option<Commit<'a>> + Send + 'static,
+    ) -> store::Result<T> {
+        let Some(Observation { observer, spawn }) = self.observer.clone() else {
+            return commit.await;
+        };
+        let (reply, answer) = reply();
+        let tenant = self.tenant.clone();
+        spawn(Box::pin(async move {
+            let outcome = commit.await;
+            if let Some(commit) = outcome.as_ref().ok().and_then(reported) {
+                observer.committed(&tenant, commit);
+            }
+            reply.send(outcome);
+        }));
+        let cancelled =
+            || StoreError::unavailable("commit", "the task of the commit was cancelled");
+        answer.await.unwrap_or_else(|| Err(cancelled()))
     }
 }
 

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, SessionId,
-    SessionState,
+    Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, OperatorAct,
+    SessionId, SessionState,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
 use crate::store::{self, MessageQuery, Queued, Saved, StoreError, TakeQuery, Versioned};
@@ -109,8 +109,8 @@ impl Tenant {
         &self,
         change: MessageChange,
     ) -> Result<Option<Arc<Message>>, Error> {
-        let saved = self.save_message(&change).await?;
-        Ok(saved.committed(change.message).map(Arc::new))
+        let (saved, message) = self.save_message(change).await?;
+        Ok(saved.committed(message).map(Arc::new))
     }
 
     /// Returns the queued messages with ids higher than `after`, oldest first.
@@ -136,7 +136,7 @@ impl Tenant {
                 round.wait_for(Some(message.record.due_at), now);
                 continue;
             };
-            if self.save_message(&leased).await? == Saved::Stale {
+            if self.save_message(leased.clone()).await?.0 == Saved::Stale {
                 round.wait_for(Some(now), now);
                 continue;
             }
@@ -147,9 +147,9 @@ impl Tenant {
             let notice = self.noted(|| rules::mail_undelivered(&settled.message));
             let settled = MessageChange { notice, ..settled };
             // Stale: the lease expired, and another server has the message now.
-            let (Saved::Saved | Saved::Stale) = self.save_message(&settled).await?;
-            let waits = settled.message.state == MailState::Queued;
-            round.wait_for(waits.then_some(settled.message.due_at), now);
+            let (Saved::Saved | Saved::Stale, message) = self.save_message(settled).await?;
+            let waits = message.state == MailState::Queued;
+            round.wait_for(waits.then_some(message.due_at), now);
         }
         Ok(round)
     }
@@ -211,7 +211,11 @@ impl Tenant {
             let mail = self.mail_text.reminder(&member.record, &session.record, links);
             let (member, expected) = (member_id.clone(), session.version);
             let reminder = Some(Reminder { member, session: id, expected });
-            match self.store.queue_message(&QueuedMail { mail, reminder }).await? {
+            match self
+                .store
+                .queue_message(&QueuedMail { mail, reminder, operator_act: None })
+                .await?
+            {
                 Queued::Queued(..) => queued += 1,
                 Queued::Before => {}
                 Queued::Stale => continue,
@@ -229,13 +233,15 @@ impl Tenant {
         &self,
         to: &Contact,
         links: &(impl Links + Sync + ?Sized),
+        by: &Actor,
     ) -> Result<Arc<Message>, Error> {
         if !rules::is_address(to) {
             let invalid = Invalid::new("address", "must be an e-mail address");
             return Err(Refusal::InvalidRequest(invalid).into());
         }
         let mail = self.mail_text.test(to, &links);
-        let queued = QueuedMail { mail: mail.clone(), reminder: None };
+        let operator_act = OperatorAct::of_new(by, "message.tested");
+        let queued = QueuedMail { mail: mail.clone(), reminder: None, operator_act };
         match self.store.queue_message(&queued).await? {
             Queued::Queued(id, at) => Ok(Arc::new(mail.queued(id, at))),
             // A test has no guard.
@@ -245,11 +251,11 @@ impl Tenant {
         }
     }
 
-    async fn save_message(&self, change: &MessageChange) -> store::Result<Saved> {
-        let saved = self.store.save_message(change).await?;
-        if saved == Saved::Saved {
-            self.observer.notify(Commit::Message(&change.message));
-        }
-        Ok(saved)
+    async fn save_message(&self, change: MessageChange) -> store::Result<(Saved, Message)> {
+        let store = Arc::clone(&self.store);
+        let commit = async move { Ok((store.save_message(&change).await?, change.message)) };
+        self.observer
+            .commit(commit, |(saved, message)| saved.committed(Commit::Message(message)))
+            .await
     }
 }

@@ -1,5 +1,7 @@
 //! Optimistic retries: load, judge and commit again when the facts have changed.
 
+use tracing::Instrument as _;
+
 use super::Error;
 use crate::store::StoreError;
 
@@ -8,7 +10,7 @@ use crate::store::StoreError;
 const MAX_ATTEMPTS: usize = 32;
 
 /// Repeats `attempt` until it commits. It loads the facts, judges and commits, and returns `None`
-/// when the facts had changed in between.
+/// when the facts had changed in between. All attempts run in one span `change`, whose field `op` names the change.
 ///
 /// # Errors
 /// The error of `attempt`; [`Error::Store`] of the kind contended after [`MAX_ATTEMPTS`].
@@ -19,10 +21,14 @@ pub(super) async fn until_committed<T, R, F>(
 where
     F: Future<Output = Result<Option<T>, Error<R>>>,
 {
-    for _ in 0..MAX_ATTEMPTS {
-        if let Some(committed) = attempt().await? {
-            return Ok(committed);
+    let attempts = async {
+        for _ in 0..MAX_ATTEMPTS {
+            if let Some(committed) = attempt().await? {
+                return Ok(committed);
+            }
+            tracing::debug!("the facts have changed: judged again");
         }
-    }
-    Err(StoreError::contended(op, "the facts kept changing").into())
+        Err(StoreError::contended(op, "the facts kept changing").into())
+    };
+    attempts.instrument(tracing::debug_span!("change", op)).await
 }

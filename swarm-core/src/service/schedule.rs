@@ -178,11 +178,12 @@ impl Tenant {
     ) -> Result<Option<Arc<Session>>, Error> {
         let draft = self.draft_for(window).await?;
         let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
-        let convened = self.store.convene_once(&window.name(), &convocation).await?;
-        if let Some(session) = &convened {
-            self.observer.notify(Commit::Session(session));
-        }
-        Ok(convened)
+        let (store, name) = (Arc::clone(&self.store), window.name());
+        let convened = async move { store.convene_once(&name, &convocation).await };
+        Ok(self
+            .observer
+            .commit(convened, |convened| convened.as_deref().map(Commit::Session))
+            .await?)
     }
 
     /// The session to convene for a window.

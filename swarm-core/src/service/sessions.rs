@@ -92,9 +92,9 @@ impl Tenant {
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         self.check_draft(draft).await?;
-        let session = self.store.convene(&rules::convene(draft, by)).await?;
-        self.observer.notify(Commit::Session(&session));
-        Ok(session)
+        let (store, convocation) = (Arc::clone(&self.store), rules::convene(draft, by));
+        let convened = async move { store.convene(&convocation).await };
+        Ok(self.observer.commit(convened, |session| Some(Commit::Session(session))).await?)
     }
 
     /// Checks a draft against what is stored.
@@ -486,11 +486,15 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         if to == SessionState::Aggregated {
             let aggregation = Aggregation { session: id, by: by.clone() };
-            let mut session = self.store.aggregate(&aggregation).await??;
+            let store = Arc::clone(&self.store);
+            let aggregated = async move { store.aggregate(&aggregation).await };
+            let mut session = self
+                .observer
+                .commit(aggregated, |aggregated| aggregated.as_deref().ok().map(Commit::Session))
+                .await??;
             if self.is_dry_run {
                 session = rules::without_early_look(session);
             }
-            self.observer.notify(Commit::Session(&session));
             self.show_what_was_held(&session).await;
             return Ok(session);
         }
@@ -684,12 +688,14 @@ impl Tenant {
     }
 
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
-        let saved = self.store.save_session(&change).await?;
-        if saved == Saved::Saved {
-            self.observer.notify(Commit::Session(&change.session));
-            if change.opens || change.withdrawn {
-                self.show_what_was_held(&change.session).await;
-            }
+        let store = Arc::clone(&self.store);
+        let commit = async move { Ok((store.save_session(&change).await?, change)) };
+        let (saved, change) = self
+            .observer
+            .commit(commit, |(saved, change)| saved.committed(Commit::Session(&change.session)))
+            .await?;
+        if saved == Saved::Saved && (change.opens || change.withdrawn) {
+            self.show_what_was_held(&change.session).await;
         }
         Ok(saved.committed(change.session).map(Arc::new))
     }

@@ -17,8 +17,8 @@ use crate::rules::{
     RosterNotice, Submission, Warning, public_take,
 };
 use crate::store::{
-    Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Revisions, SessionQuery,
-    StoreError, TakeContext, TakeMarks, Versioned,
+    self, Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Revisions,
+    SessionQuery, StoreError, TakeContext, TakeMarks, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -119,7 +119,7 @@ impl Tenant {
             if let Err(refusal) = self.check_policy_on(&basis, submission).await {
                 return Err(Rejection::from(refusal).into());
             }
-            let refusal = match self.store.file(&filing).await? {
+            let refusal = match self.file(filing).await? {
                 Filed::Filed(take, entry) => {
                     let take = self.filed(&query, in_progress.as_ref(), take);
                     return Ok(Some(self.warned(take, entry, &basis, submission).await));
@@ -150,7 +150,7 @@ impl Tenant {
         if self.check_policy_on(&basis, submission).await.is_err() {
             return Ok(None);
         }
-        match self.store.file(&filing).await {
+        match self.file(filing).await {
             Ok(Filed::Filed(take, entry)) => {
                 let take = self.filed(query, Some(in_progress), take);
                 Ok(Some(self.warned(take, entry, &basis, submission).await))
@@ -202,8 +202,18 @@ impl Tenant {
             in_progress.note_filed();
         }
         self.cache.filed(query, &take);
-        self.observer.notify(Commit::Take(&take));
         take
+    }
+
+    async fn file(&self, filing: Filing) -> store::Result<Filed> {
+        let store = Arc::clone(&self.store);
+        let commit = async move { store.file(&filing).await };
+        self.observer
+            .commit(commit, |filed| match filed {
+                Filed::Filed(take, _) => Some(Commit::Take(take)),
+                _ => None,
+            })
+            .await
     }
 
     async fn warned(
@@ -439,12 +449,18 @@ impl Tenant {
         let mut end = before.map_or(size, |before| size.min(Seq(before.0.saturating_sub(1))));
         let mut last = end.0.saturating_sub(MAX_LOG_ROWS);
         let (mut takes, mut at_once) = (Vec::new(), FIRST_LOG_ROWS);
+        // From the end of the log on, the first take of a member in a session is the latest.
+        let mut authors = (end == size).then(HashSet::new);
         while end.0 > last {
             let start = Seq(end.0.saturating_sub(at_once).max(last));
             at_once = LOG_ROWS_AT_ONCE.min(2 * at_once);
             let rows = usize::try_from(end.0 - start.0).unwrap_or_default();
             let (mut seqs, mut filed) = (Vec::new(), Vec::new());
             let rows = log_rows::rows(&*self.store, start, rows).await?;
+            if rows.iter().any(Result::is_err) {
+                // One that cannot be read may be of a later take.
+                authors = None;
+            }
             let opened = self.opening_act(rows.first()).await?;
             for row in rows.into_iter().rev().flatten() {
                 if let Logged::Take(take) = row.logged {
@@ -453,7 +469,16 @@ impl Tenant {
                 }
             }
             for (seq, take) in seqs.into_iter().zip(self.public_takes(filed).await?) {
-                if keep(&take) && self.is_among(revisions, take.id()).await? {
+                let is_known_to_be_latest = authors
+                    .as_mut()
+                    .map(|authors| authors.insert((take.session_id(), take.member_id().clone())));
+                let is_wanted = keep(&take)
+                    && match (revisions, is_known_to_be_latest) {
+                        (Revisions::All, _) => true,
+                        (Revisions::Latest, Some(is_latest)) => is_latest,
+                        (Revisions::Latest, None) => self.is_latest(take.id()).await?,
+                    };
+                if is_wanted {
                     takes.push(take);
                 }
                 if takes.len() == limit {
@@ -468,14 +493,8 @@ impl Tenant {
         Ok(TakeScan { takes, next_before })
     }
 
-    /// Whether a take is among these revisions.
-    async fn is_among(&self, revisions: Revisions, id: TakeId) -> Result<bool, StoreError> {
-        Ok(match revisions {
-            Revisions::All => true,
-            Revisions::Latest => {
-                self.store.take(id).await?.is_some_and(|found| found.superseded_by.is_none())
-            }
-        })
+    async fn is_latest(&self, id: TakeId) -> Result<bool, StoreError> {
+        Ok(self.store.take(id).await?.is_some_and(|found| found.superseded_by.is_none()))
     }
 
     /// If this row opens a take: the number of the act that opened the session. All rows between them open takes too.
@@ -528,7 +547,7 @@ impl Tenant {
             let session = self.load(session).await?;
             let found = self.take_on_file(id).await?;
             let marks = judge(&session, &found.take)?;
-            let Some(at) = self.marked(&marks).await? else { return Ok(None) };
+            let Some((at, marks)) = self.marked(marks).await? else { return Ok(None) };
             let superseded_by = found.superseded_by;
             let take = marks.marked(at).next().map(|take| PublicTake::opened(&Arc::new(take)));
             Ok(take.map(|take| TakeOnFile { take, superseded_by }))
@@ -536,12 +555,15 @@ impl Tenant {
         .await
     }
 
-    async fn marked(&self, marks: &TakeMarks) -> Result<Option<Timestamp>, Error> {
-        let at = self.store.mark_takes(marks).await?;
-        if at.is_some() {
-            self.observer.notify(Commit::Session(&marks.session));
-        }
-        Ok(at)
+    async fn marked(&self, marks: TakeMarks) -> Result<Option<(Timestamp, TakeMarks)>, Error> {
+        let store = Arc::clone(&self.store);
+        let commit = async move { Ok(store.mark_takes(&marks).await?.map(|at| (at, marks))) };
+        Ok(self
+            .observer
+            .commit(commit, |marked| {
+                marked.as_ref().map(|(_, marks)| Commit::Session(&marks.session))
+            })
+            .await?)
     }
 
     /// Erases the texts of all takes of a member that is not active, and returns their number.
@@ -571,7 +593,9 @@ impl Tenant {
                 let context = self.store.take_context(latest).await?;
                 let takes = context.map(|context| context.revisions).unwrap_or_default();
                 match rules::erase_texts(&session, &takes, author.clone(), &by)? {
-                    Some(marks) => Ok(self.marked(&marks).await?.map(|_| marks.takes.len())),
+                    Some(marks) => {
+                        Ok(self.marked(marks).await?.map(|(_, marks)| marks.takes.len()))
+                    }
                     None => Ok(Some(0)),
                 }
             })

@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::domain::{
-    Delivery, DeliveryDraft, DeliveryId, DeliveryState, NoticeDraft, NoticeId, Session,
-    SessionState, Timestamp, Version, Webhook, WebhookSettings,
+    Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, NoticeDraft, NoticeId, OperatorAct,
+    Session, SessionState, Timestamp, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{log_line, webhook_signature};
 use crate::rules::{
@@ -143,8 +143,13 @@ impl Tenant {
 
     async fn begin_webhook(&self, settings: &WebhookSettings) -> Result<(), Error> {
         let webhook = self.beginning(settings).await?;
-        let change =
-            WebhookChange { webhook, expected: None, deliveries: Vec::new(), wakes: false };
+        let change = WebhookChange {
+            webhook,
+            expected: None,
+            deliveries: Vec::new(),
+            operator_act: None,
+            wakes: false,
+        };
         // `None`: another server began it.
         self.store.save_webhook(&change).await?;
         Ok(())
@@ -449,7 +454,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] unless a webhook with this URL is configured.
-    pub async fn test_webhook(&self, url: &str) -> Result<Delivery, Error> {
+    pub async fn test_webhook(&self, url: &str, by: &Actor) -> Result<Delivery, Error> {
         let settings = self.webhooks.iter().find(|webhook| webhook.url == url);
         let settings = settings.ok_or(Refusal::NotFound(Resource::Webhook))?;
         let now = self.store.now().await?;
@@ -459,7 +464,8 @@ impl Tenant {
                 None => (self.beginning(settings).await?, None),
             };
             let deliveries = vec![rules::test_delivery(url, expected.unwrap_or(Version(0)), now)];
-            let change = WebhookChange { webhook, expected, deliveries, wakes: true };
+            let operator_act = OperatorAct::of_new(by, "webhook.tested");
+            let change = WebhookChange { webhook, expected, deliveries, operator_act, wakes: true };
             Ok(self.store.save_webhook(&change).await?.and_then(|queued| queued.into_iter().next()))
         })
         .await
@@ -469,10 +475,10 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn retry_delivery(&self, id: DeliveryId) -> Result<Delivery, Error> {
+    pub async fn retry_delivery(&self, id: DeliveryId, by: &Actor) -> Result<Delivery, Error> {
         until_committed("retry delivery", || async {
             let delivery = self.load_delivery(id).await?;
-            let change = rules::retry_delivery(&delivery, self.store.now().await?);
+            let change = rules::retry_delivery(&delivery, self.store.now().await?, by);
             Ok(self.store.save_delivery(&change).await?.committed(change.delivery))
         })
         .await
@@ -502,7 +508,9 @@ fn next_change(webhook: &Versioned<Webhook>, events: Events, room: usize) -> Opt
     let deliveries: Vec<_> = deliveries.into_iter().map(|(delivery, _)| delivery).collect();
     let is_new = webhook_now != *webhook.record;
     let expected = Some(webhook.version);
-    let change = WebhookChange { webhook: webhook_now, expected, deliveries, wakes: false };
+    let operator_act = None;
+    let change =
+        WebhookChange { webhook: webhook_now, expected, deliveries, operator_act, wakes: false };
     is_new.then_some(change)
 }
 

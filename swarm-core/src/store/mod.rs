@@ -62,6 +62,7 @@ pub use members::{MemberQuery, MemberSaved, Members};
 pub use outbox::{MessageQuery, Outbox, Queued};
 pub use read_only::ReadOnly;
 pub use record_layer::{Records, TABLES};
+pub(crate) use reply::reply;
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Aggregated, Saved, SessionList, SessionQuery, Sessions, SummaryQuery};
 pub use takes::{

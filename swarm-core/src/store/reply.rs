@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// Sends an answer. If it is dropped without, there is none.
-pub(super) struct Reply<T>(Option<Arc<Slot<T>>>);
+pub(crate) struct Reply<T>(Option<Arc<Slot<T>>>);
 
 /// Waits for the answer; `None` when there will be none.
-pub(super) struct Answer<T>(Arc<Slot<T>>);
+pub(crate) struct Answer<T>(Arc<Slot<T>>);
 
 type Slot<T> = Mutex<State<T>>;
 
@@ -21,13 +21,13 @@ enum State<T> {
 }
 
 /// A sender, and its receiver.
-pub(super) fn reply<T>() -> (Reply<T>, Answer<T>) {
+pub(crate) fn reply<T>() -> (Reply<T>, Answer<T>) {
     let slot = Arc::new(Mutex::new(State::Waiting(None)));
     (Reply(Some(Arc::clone(&slot))), Answer(slot))
 }
 
 impl<T> Reply<T> {
-    pub(super) fn send(mut self, answer: T) {
+    pub(crate) fn send(mut self, answer: T) {
         self.end(Some(answer));
     }
 

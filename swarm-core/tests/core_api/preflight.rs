@@ -192,7 +192,7 @@ fn every_invalid_field_is_reported_and_other_rules_are_checked() {
         [
             "stance is missing",
             "confidence must be a number from 0 to 1",
-            "bucket must have 1 to 100 characters",
+            "weights must be a list of {bucket, weight}, and bucket of entry 1 must have 1 to 100 characters",
             "submission window closed",
             "amendment cap reached (5 takes per member per session)",
         ]

@@ -1,6 +1,5 @@
 //! Streams of events: the entries of the log, as `text/event-stream`.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,13 +7,13 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt as _};
 use swarm_core::domain::Seq;
-use swarm_core::service::{Followed, LogFilter};
+use swarm_core::service::LogFilter;
 use swarm_core::{Error, Tenant};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::Place;
-use crate::log_tail::Recent;
+use crate::log_tail::{Recent, event_text};
 use crate::tenants::ServedTenant;
 
 /// Time without an event after which a comment shows that the stream is alive.
@@ -71,12 +70,11 @@ impl Reader {
         let log = self.stream.log;
         loop {
             let recent = Arc::clone(&self.tail.borrow_and_update());
-            match recent.after(log, self.stream.after) {
-                Some(entries) => {
-                    let text = text_of(entries.map(|entry| &**entry), &self.stream.filter);
+            match recent.text_after(log, self.stream.after, &self.stream.filter) {
+                Some(text) => {
                     self.stream.after = self.stream.after.max(recent.end);
                     if !text.is_empty() {
-                        return Ok(Some(text.into()));
+                        return Ok(Some(text));
                     }
                 }
                 None => {
@@ -86,7 +84,7 @@ impl Reader {
                     let entries = self.tenant().entries_after(self.stream.after, ROWS).await?;
                     let Some(last) = entries.last() else { return Ok(None) };
                     let last = last.line.seq;
-                    let text = text_of(entries.iter(), &self.stream.filter);
+                    let text = event_text(entries.iter(), &self.stream.filter);
                     self.stream.after = last;
                     if !text.is_empty() {
                         return Ok(Some(text.into()));
@@ -105,14 +103,4 @@ impl Reader {
     fn tenant(&self) -> &Tenant {
         self.stream.served.tenant()
     }
-}
-
-/// The events of the entries that the filter selects.
-fn text_of<'a>(entries: impl Iterator<Item = &'a Followed>, filter: &LogFilter) -> String {
-    let mut text = String::new();
-    for Followed { line, .. } in entries.filter(|entry| filter.fits(entry)) {
-        let (seq, event, data) = (line.seq, line.entry.event(), line.text());
-        let _ = write!(text, "id: {seq}\nevent: {event}\ndata: {data}\n\n");
-    }
-    text
 }

@@ -246,6 +246,8 @@ fn session_act(
 fn attribution(by: Option<&Actor>, note: Option<&Note>) -> String {
     let by = by.map(|by| match by.as_str() {
         "schedule" => ", by schedule".to_owned(),
+        // The act is of the member, which the line names.
+        "member" => String::new(),
         name => format!(", by {}", clipped(name, 60)),
     });
     let note = note.filter(|note| !note.as_str().is_empty());

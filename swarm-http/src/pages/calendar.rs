@@ -1,6 +1,6 @@
 //! Deadlines as calendar files (RFC 5545), for whoever subscribes to them: of all sessions, or of those on a subject.
 //!
-//! An event keeps its `UID` when its deadline moves, so that a calendar moves it too.
+//! An event keeps its `UID` when its deadline moves, so that a calendar moves it too, and on every host, so that it is never there twice.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ async fn answer(
     let ids = open.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let site = SiteContext::of(request);
-    let events = open.iter().filter_map(|session| event(session, &site, &subjects));
+    let (tenant, subjects) = (tenant.id().as_str(), &subjects);
+    let events = open.iter().filter_map(|session| event(session, tenant, &site, subjects));
     let calendar = events.fold(
         Calendar::new().name(&printable(name.to_owned())).done(),
         |mut calendar, event| {
@@ -62,22 +63,27 @@ async fn answer(
     Ok(Answer::new(StatusCode::OK, "text/calendar; charset=utf-8", calendar.to_string()))
 }
 
-/// The deadline of a session; `None` if it has none.
-fn event(session: &Arc<SessionSummary>, site: &SiteContext, subjects: &Subjects) -> Option<Event> {
+/// The deadline of a session; `None` if it has none. It has no end: that would have to come later.
+fn event(
+    session: &Arc<SessionSummary>,
+    tenant: &str,
+    site: &SiteContext,
+    subjects: &Subjects,
+) -> Option<Event> {
     let closes = instant(session.window_closes_at?)?;
     let path = links::session(session.id);
-    let host = site.id_origin.split_once("://").map_or("", |(_, host)| host);
+    // No two services convene a session of this tenant with this id at the same time.
+    let (id, convened) = (session.id, session.convened_at.millis());
     let mut name = subjects.name(&session.subject_id);
     if session.practice {
         name.push_str(" (practice)");
     }
     let event = Event::new()
-        .uid(&format!("session-{}@{host}", session.id))
+        .uid(&format!("session-{id}-{convened}@{tenant}"))
         .timestamp(instant(session.convened_at)?)
         .summary(&printable(format!("{name}, {}: takes are due", session.date)))
         .url(&format!("{}{path}", site.origin))
         .starts(closes)
-        .ends(closes)
         .done();
     Some(event)
 }

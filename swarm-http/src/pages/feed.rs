@@ -13,11 +13,11 @@ use http::StatusCode;
 use swarm_core::domain::{Memo, SessionSummary};
 use swarm_core::rules::PublicTake;
 use swarm_core::store::SessionList;
-use swarm_core::{MemberId, Take, Timestamp};
+use swarm_core::{Error, MemberId, Take, Tenant, Timestamp};
 
 use super::frame::{SiteContext, time_formatter};
 use super::links;
-use super::lists::{Subjects, memo_title, subject_title};
+use super::lists::{Subjects, memo_title, sessions_of, subject_title};
 use super::markdown::first_words;
 use super::markup::printable;
 use super::people::{People, member_name};
@@ -81,7 +81,8 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let keeps = |session: &SessionSummary| !session.practice;
     let sessions = tenant.summaries_where(list, MAX_OF_SUBJECT, None, keeps).await?.sessions;
     let is_about = |take: &PublicTake| !take.is_sealed() && *take.subject_id() == subject.id;
-    let takes = open(tenant.newest_takes(MAX_TAKES, None, is_about).await?.takes.iter());
+    let filed = tenant.newest_takes(MAX_TAKES, None, is_about).await?.takes;
+    let takes = shown(tenant, filed.iter()).await?;
     let subjects = Subjects::find(tenant, [&subject.id]).await?;
     let people = People::find(tenant, takes.iter().map(|take| &take.draft().member_id)).await?;
     let site = SiteContext::of(&request);
@@ -98,7 +99,7 @@ pub(crate) async fn member(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let filed = tenant.member_takes(&member.id, MAX_TAKES, None).await?.takes;
-    let takes = open(filed.iter().map(|filed| &filed.take));
+    let takes = shown(tenant, filed.iter().map(|filed| &filed.take)).await?;
     let memos = tenant.memos_of(&member.id).await?;
     let subjects =
         Subjects::find(tenant, takes.iter().map(|take| &take.draft().subject_id)).await?;
@@ -111,9 +112,16 @@ pub(crate) async fn member(request: RequestContext) -> Reply {
     Ok(answer(of_entries(&site, title, (&format!("{page}/feed.xml"), &page), entries)))
 }
 
-/// The takes that are not sealed.
-fn open<'a>(takes: impl Iterator<Item = &'a PublicTake>) -> Vec<Arc<Take>> {
-    takes.filter_map(PublicTake::open).map(Arc::clone).collect()
+/// The takes that are not sealed, without those for practice.
+async fn shown(
+    tenant: &Tenant,
+    takes: impl Iterator<Item = &PublicTake>,
+) -> Result<Vec<Arc<Take>>, Error> {
+    let mut open: Vec<_> = takes.filter_map(PublicTake::open).map(Arc::clone).collect();
+    let sessions = sessions_of(tenant, open.iter().map(|take| take.session_id)).await?;
+    let practice = |id| sessions.iter().any(|session| session.id == id && session.practice);
+    open.retain(|take| !practice(take.session_id));
+    Ok(open)
 }
 
 /// A feed at this path, about this page, latest change first.

@@ -3,6 +3,7 @@
 use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
+use std::sync::Arc;
 use swarm_core::domain::{
     Memo, Quote, SessionSummary, Snapshot, Stances, Subject, SubjectId, Withheld,
 };
@@ -359,11 +360,20 @@ pub(super) async fn no_result_texts(
     tenant: &Tenant,
     takes: &[PublicTake],
 ) -> Result<HashMap<SessionId, &'static str>, Error> {
-    let ids: HashSet<_> = takes.iter().map(PublicTake::session_id).collect();
+    let sessions = sessions_of(tenant, takes.iter().map(PublicTake::session_id)).await?;
+    let texts = sessions.iter().filter_map(|one| Some((one.id, no_result_text(one)?)));
+    Ok(texts.collect())
+}
+
+/// The sessions with these ids, without those that were withdrawn meanwhile.
+pub(super) async fn sessions_of(
+    tenant: &Tenant,
+    ids: impl Iterator<Item = SessionId>,
+) -> Result<Vec<Arc<SessionSummary>>, Error> {
+    let ids: HashSet<_> = ids.collect();
     let found = ids.into_iter().map(|id| async move {
         match tenant.summary(id).await {
-            Ok(session) => Ok(no_result_text(&session).map(|text| (id, text))),
-            // It was withdrawn meanwhile.
+            Ok(session) => Ok(Some(session)),
             Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
             Err(error) => Err(error),
         }

@@ -66,5 +66,5 @@ fn retracted(request: &RequestContext, id: MemoId) -> Answer {
     let title = format!("Memo {id} was retracted");
     let frame = Frame::new(SiteContext::of(request), title, links::memo(id));
     let page = RetractedPage { frame: frame.below("/swarm/memos", "Memos") };
-    html(StatusCode::GONE, &page).of_problem(Problem::MemoRetracted)
+    html(StatusCode::NOT_FOUND, &page).of_problem(Problem::MemoRetracted)
 }

@@ -13,8 +13,9 @@ pub(super) const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// The largest body that is parsed on the thread of the request, in bytes. The worker pool parses larger ones.
 pub(crate) const MAX_PARSED_INLINE: usize = 8 << 10;
 
-/// The most JSON values in a body, except of operators: some more than a take with all of its weights has.
-pub(crate) const MAX_VALUES: usize = 4_096;
+/// The most JSON values in a body, except of operators: some more than five times the weights that a take may have, so
+/// that who sends too many is told so.
+pub(crate) const MAX_VALUES: usize = 16_384;
 
 /// Why a request body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -169,7 +169,9 @@ pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
         Access::Member => Some(bearer_hint(headers)),
         Access::Operator(_) | Access::CommitteeOperator(_) => {
             let place = "X-Admin-Token: must be the token of an operator";
-            absence(headers, ADMIN_TOKEN).map(|fault| format!("{place}, {fault}"))
+            let sent = single_header(headers, ADMIN_TOKEN).map(HeaderValue::as_bytes);
+            let fault = absence(headers, ADMIN_TOKEN).or_else(|| surplus(sent?));
+            fault.map(|fault| format!("{place}, {fault}"))
         }
         Access::CommitteeMember => {
             let place = "x-ic-key: must be <prefix>_<member_id>_<32 hex>";
@@ -178,6 +180,29 @@ pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
         }
         Access::Public | Access::PublicOrMember | Access::Console => None,
     }
+}
+
+/// The hint for the bearer token of a request, if it cannot be a token. Quotes nothing, like [`hint`].
+pub(crate) fn token_hint(access: Access, headers: &HeaderMap) -> Option<String> {
+    let token = if access == Access::Member { bearer(headers)? } else { return None };
+    surplus(token).map(|fault| format!("Authorization: must be Bearer <token>, {fault}"))
+}
+
+/// What a token has besides itself, because of how it was copied or read from a file.
+fn surplus(token: &[u8]) -> Option<&'static str> {
+    let is_quote = |byte: Option<&u8>| matches!(byte, Some(b'"' | b'\'' | b'<' | b'>' | b'`'));
+    if token.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"bearer ")) {
+        return Some("has the word Bearer twice");
+    }
+    if token.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
+        return Some(
+            "has a character outside ASCII, perhaps an invisible one (a byte order mark, a no-break space)",
+        );
+    }
+    if is_quote(token.first()) || is_quote(token.last()) {
+        return Some("has quotes around the token");
+    }
+    token.contains(&b' ').then_some("has a space in the token")
 }
 
 /// Why a header that is sent once is not there.

@@ -258,9 +258,13 @@ where
     let config = tenant.config();
     let (tenant, is_unlisted) = (&config.id, config.noindex);
     let attempt = credential::attempt(attempts, route.access, &head.headers, tenant)?;
+    let hint = credential::token_hint(route.access, &head.headers);
     let request = (served, arrival, parts);
     let answer = answer_route(site, (route, handler), request, options, body).await;
-    let answer = answer.unwrap_or_else(ApiError::into_answer);
+    let mut answer = answer.unwrap_or_else(ApiError::into_answer);
+    if answer.problem == Some(Problem::UnknownToken) {
+        answer = answer.with_hint(hint);
+    }
     if let Some(attempt) = attempt {
         credential::end_attempt(attempt, &answer);
     }

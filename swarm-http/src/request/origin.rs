@@ -5,7 +5,8 @@ use http::{HeaderMap, HeaderValue};
 use crate::site::Origins;
 use crate::tenants::Host;
 
-/// The origin that a request was sent to.
+/// The origin that a request was sent to. Its host has no port that its scheme implies, as in the origins of browsers
+/// (RFC 6454): proxies often add one.
 #[derive(Clone)]
 pub(crate) struct Origin {
     https: bool,
@@ -17,7 +18,7 @@ impl Origin {
     /// `X-Forwarded-Host` if it is a valid host, and `X-Forwarded-Proto` if it is http or https.
     pub(crate) fn of(host: Option<Host>, headers: &HeaderMap, by: Origins) -> Self {
         if !by.trust_forwarded {
-            return Self { https: by.over_tls, host };
+            return Self::new(by.over_tls, host);
         }
         let forwarded = |name| headers.get(name).map(first);
         let https = match forwarded("x-forwarded-proto") {
@@ -25,7 +26,12 @@ impl Origin {
             Some(text) if text.eq_ignore_ascii_case(b"http") => false,
             _ => by.over_tls,
         };
-        Self { https, host: forwarded("x-forwarded-host").and_then(Host::parse).or(host) }
+        Self::new(https, forwarded("x-forwarded-host").and_then(Host::parse).or(host))
+    }
+
+    fn new(https: bool, host: Option<Host>) -> Self {
+        let implied = if https { 443 } else { 80 };
+        Self { https, host: host.map(|host| host.without_port(implied)) }
     }
 
     pub(crate) fn host(&self) -> Option<&Host> {
@@ -47,4 +53,29 @@ impl Origin {
 /// The first of several values: proxies append theirs, so it is the one that the client used.
 fn first(value: &HeaderValue) -> &[u8] {
     value.as_bytes().split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_that_the_scheme_implies_is_left_out() {
+        for (proto, host, expected) in [
+            ("https", "acme.example:443", "https://acme.example"),
+            ("http", "acme.example:80", "http://acme.example"),
+            ("https", "acme.example:80", "https://acme.example:80"),
+            ("http", "acme.example:443", "http://acme.example:443"),
+            ("https", "[::1]:443", "https://[::1]"),
+            ("https", "acme.example", "https://acme.example"),
+        ] {
+            let by = |trust_forwarded| Origins { trust_forwarded, over_tls: proto == "https" };
+            let direct = Origin::of(Host::parse(host), &HeaderMap::new(), by(false));
+            assert_eq!(direct.url(), expected);
+            let mut headers = HeaderMap::new();
+            headers.insert("x-forwarded-host", HeaderValue::from_static(host));
+            headers.insert("x-forwarded-proto", HeaderValue::from_static(proto));
+            assert_eq!(Origin::of(Host::parse("localhost"), &headers, by(true)).url(), expected);
+        }
+    }
 }

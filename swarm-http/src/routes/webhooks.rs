@@ -54,12 +54,12 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
 /// Queues the event `webhook.test`.
 pub(crate) async fn test(mut request: RequestContext) -> Reply {
     let url = request.operator_fields(|fields| fields.text("url"))?;
-    let delivery = request.tenant().test_webhook(&url).await?;
+    let delivery = request.tenant().test_webhook(&url, request.by()?).await?;
     Ok(wire::webhooks::delivery_changed(&delivery).into())
 }
 
 pub(crate) async fn retry(mut request: RequestContext) -> Reply {
     request.operator_fields(|_| Ok(()))?;
-    let delivery = request.tenant().retry_delivery(request.delivery_id()?).await?;
+    let delivery = request.tenant().retry_delivery(request.delivery_id()?, request.by()?).await?;
     Ok(wire::webhooks::delivery_changed(&delivery).into())
 }

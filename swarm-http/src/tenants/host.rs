@@ -52,6 +52,14 @@ impl Host {
         self.part(self.name_end + 1..self.text.len()).parse().ok()
     }
 
+    /// The host without this port, or with another one.
+    pub(crate) fn without_port(mut self, port: u16) -> Self {
+        if self.port() == Some(port) {
+            self.text.truncate(self.name_end);
+        }
+        self
+    }
+
     /// The name and the port.
     pub fn as_str(&self) -> &str {
         &self.text

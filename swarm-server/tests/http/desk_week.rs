@@ -133,6 +133,14 @@ fn sessions(operator: &Operator<'_>) {
     let user = operator.user;
     operator.change("session convene --subject aurora --closes +3h --roster active --quorum 1");
     operator.change("session convene --subject aurora --date 2026-11-20");
+    // The first deadline comes earlier for nobody.
+    operator.change("session deadline 2 +3h");
+    operator.change("session quorum 2 3");
+    let quorum = || json_of(&operator.run("session show 2 --json"))["session"]["quorum"].clone();
+    assert_eq!(quorum(), 3);
+    operator.change("session quorum 2 none");
+    assert_eq!(quorum(), Value::Null);
+    user.admin("session quorum 2 some").fails(2, "is no quorum");
     operator.change("session roster 2 zoë");
     operator.change("session excuse 2 zoë");
     operator.change("session excuse 2 zoë --undo");

@@ -481,6 +481,46 @@ fn guides_are_found_from_the_address_alone() {
     assert!(skill.header("etag").is_some());
 }
 
+/// An agent may know of an error only its text.
+#[test]
+fn errors_are_found_by_their_texts() {
+    let server = Server::start();
+    let client = server.client();
+    let guide = client.get("/skill.md").expect(200).text;
+    let reference = client.get("/docs/errors").expect(200).text.replace("&#39;", "'");
+    for text in [
+        "invalid submission",
+        "missing bearer token",
+        "unknown member token",
+        "token/member mismatch",
+        "no session for date/subject",
+        "submission window closed",
+        "member is not on this session's expected roster",
+        "member is excused from this session",
+        "no registered key for member",
+        "signature verification failed",
+        "nonce already used by this member (replay); mint a fresh nonce to amend",
+        "amendment cap reached (5 takes per member per session)",
+        "amendment window closed (session already aggregated); the take on file stands",
+        "a concurrent submission from this member won the same revision; retry",
+        "invalid signing draft",
+        "invalid json body",
+        "bad stance",
+        "bad confidence",
+        "body too short",
+        "body too long",
+        "missing stance line",
+        "missing or malformed x-ic-key",
+        "invalid key",
+        "member is not active",
+        "no brief published yet for today",
+        "failed to persist submission",
+    ] {
+        assert!(guide.contains(&format!("| {text} |")), "{text}: {guide}");
+        assert!(reference.contains(&format!("<td>{text}</td>")), "{text}: {reference}");
+    }
+}
+
 /// The guide repeats the host in code that readers run.
 #[test]
 fn invalid_host_is_refused() {

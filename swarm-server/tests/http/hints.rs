@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::diagnosis::{hint, scene, with};
 use crate::harness::{ADMIN, Server};
+use crate::raw_http;
 
 #[test]
 fn hint_names_invisible_bytes_around_a_body() {
@@ -190,4 +191,59 @@ fn missing_bearer_is_explained_without_its_secret() {
     let unknown = [("authorization", "Bearer tok_nobody"), json];
     let unknown = client.send("GET", "/api/swarm/verify-token", &unknown, b"").expect(401);
     assert_eq!(unknown.header("www-authenticate"), Some("Bearer error=\"invalid_token\""));
+}
+
+#[test]
+fn hint_names_the_entry_of_weights() {
+    let (server, author, body) = scene();
+    let client = server.client();
+    for (weights, fault) in [
+        (json!([{ "weight": 1 }]), "bucket of entry 1 is missing"),
+        (json!([{ "bucket": "a", "weight": 1 }, 5]), "bucket of entry 2 is missing"),
+        (json!([{ "bucket": "a" }]), "weight of entry 1 is missing"),
+        (json!([{ "bucket": "a", "weight": "1" }]), "weight of entry 1 must be a number"),
+        (json!([{ "bucket": "", "weight": 1 }]), "bucket of entry 1 must have 1 to 100 characters"),
+    ] {
+        let answer = client.submit_text(&author, &with(&body, "weights", weights)).expect(400);
+        let expected = format!("weights: must be a list of {{bucket, weight}}, and {fault}");
+        assert!(hint(&answer).starts_with(&expected), "{answer:?}");
+    }
+}
+
+/// A token that was copied with its surroundings, or read from a file with its invisible bytes.
+#[test]
+fn hint_names_what_a_token_has_around_it() {
+    let (server, author, _) = scene();
+    let client = server.client();
+    let token = author.bearer().replace("Bearer ", "");
+    let outside =
+        "a character outside ASCII, perhaps an invisible one (a byte order mark, a no-break space)";
+    for (around, fault) in [
+        (format!("\u{feff}{token}"), outside),
+        (format!("{token}\u{200b}"), outside),
+        (format!("{token}\u{a0}"), outside),
+        (format!("\"{token}\""), "quotes around the token"),
+        (format!("<{token}>"), "quotes around the token"),
+        (format!("Bearer {token}"), "the word Bearer twice"),
+        (format!("{token} {token}"), "a space in the token"),
+    ] {
+        let request = format!(
+            "GET /api/swarm/verify-token HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {around}\r\n\r\n"
+        );
+        let answer = raw_http::exchange(client.address, request.as_bytes());
+        assert_eq!(answer.json()["error"], "unknown member token");
+        assert_eq!(
+            hint(&answer),
+            format!("Authorization: must be Bearer <token>, has {fault}"),
+            "{answer:?}"
+        );
+    }
+    let other =
+        client.send("GET", "/api/swarm/verify-token", &[("authorization", "Bearer tok_a_b")], b"");
+    assert_eq!(other.header("swarm-hint"), None, "{other:?}");
+    let quoted = format!("\"{ADMIN}\"");
+    let answer = client.send("GET", "/api/swarm/admin/outbox", &[("x-admin-token", &quoted)], b"");
+    assert_eq!((answer.status, &answer.json()["error"]), (401, &json!("admin token required")));
+    let expected = "X-Admin-Token: must be the token of an operator, has quotes around the token";
+    assert_eq!(hint(&answer), expected);
 }

@@ -49,8 +49,8 @@ fn each_public_change_appends_an_entry(backend: &Backend) {
     let entries = log(&client);
     let acts: Vec<_> = entries.iter().map(|entry| (&entry["act"], &entry["by"])).collect();
     let (activated, claimed) = (json!("activated"), json!("claimed"));
-    assert_eq!(acts, [(&activated, &json!("operator")), (&claimed, &Value::Null)]);
-    let member = json!({ "kind": "member", "act": "claimed", "by": null, "id": ada.id,
+    assert_eq!(acts, [(&activated, &json!("operator")), (&claimed, &json!("member"))]);
+    let member = json!({ "kind": "member", "act": "claimed", "by": "member", "id": ada.id,
         "status": "active", "publicKey": key });
     assert_eq!(last(&client), member);
 

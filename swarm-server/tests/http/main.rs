@@ -44,6 +44,7 @@ mod histories;
 mod hostile;
 mod hostile_service;
 mod index_files;
+mod killed_deliveries;
 mod large_bodies;
 mod lifecycle;
 mod list_filters;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use swarm_core::store::ActQuery;
-use swarm_maintenance::{Directory as _, ForgetActs, Job as _, Next, SingleTenant};
+use swarm_maintenance::{Directory as _, ForgetActs, Job as _, ListedTenant, Next, TenantList};
 use swarm_redis_testing::wait_until;
 
 use crate::backend::{Backend, now, on_every_store};
@@ -54,6 +54,9 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
     let mail = now(fixture.tenant().outbox(None, 1)).unwrap().messages[0].id;
     client.operate(&format!("/outbox/{mail}/retry"), &json!({})).expect(200);
     client.operate(&format!("/outbox/{mail}/cancel"), &json!({})).expect(200);
+    let address = json!({ "address": "ada@acme.example" });
+    client.operate("/mail/test?dry_run=true", &address).expect(200);
+    let test = client.operate("/mail/test", &address).expect(200).json()["message"]["id"].clone();
     let session = client.convene("2026-11-21", "aurora");
     client.submit(&ada, ada.draft("2026-11-21", "aurora")).expect(201);
     let note = json!({ "note": "it names a client" });
@@ -71,6 +74,7 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
         ("application.erased", json!(cid)),
         ("message.retried", json!(mail.to_string())),
         ("message.cancelled", json!(mail.to_string())),
+        ("message.tested", json!(test.to_string())),
         ("subject", json!("aurora")),
         ("session.convened", json!(session.to_string())),
         ("take-mark.withheld", json!("1")),
@@ -183,7 +187,7 @@ fn job_forgets_acts_after_400_days_within_the_hour(backend: &Backend) {
     fixture.clock.move_by(HOUR / 2);
     reject("b");
     let id = fixture.tenant().id().clone();
-    let directory = SingleTenant::new(id.clone(), fixture.tenant());
+    let directory = TenantList::from_iter([ListedTenant::new(fixture.tenant())]);
     let served = directory.tenant(&id).unwrap();
     let mut job = ForgetActs::default();
     let store = swarm_core::Tenants::open(&*fixture.store, &id);

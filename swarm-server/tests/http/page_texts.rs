@@ -150,7 +150,8 @@ fn retracted_memo_is_a_page_that_says_so() {
     client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo).expect(201);
     assert!(html(&client, "/swarm/memos?q=depth").contains("/swarm/memos/1\""));
     client.operate("/memos/1/retract", &json!({})).expect(200);
-    let gone = client.send("GET", "/swarm/memos/1", &[("accept", "text/html")], b"").expect(410);
+    let gone = client.send("GET", "/swarm/memos/1", &[("accept", "text/html")], b"").expect(404);
+    assert_eq!(gone.header("swarm-error"), Some("memo-retracted"));
     assert!(gone.text.contains("was retracted") && !gone.text.contains("secret"), "{}", gone.text);
     client.send("GET", "/swarm/memos/1", &[("accept", "application/json")], b"").expect(404);
     assert!(!html(&client, "/swarm/memos").contains("/swarm/memos/1\""));
@@ -386,7 +387,13 @@ fn deadlines_are_a_calendar_whose_events_move() {
     for line in ["DTSTART:20300102T030405Z", summary] {
         assert!(one.iter().any(|it| it == line), "{line}: {one:?}");
     }
+    // An end has to come later than the start (RFC 5545, 3.8.2.2).
+    assert!(!one.iter().any(|line| line.starts_with("DTEND")), "{one:?}");
     let id = |lines: &[String]| lines.iter().find(|it| it.starts_with("UID:")).cloned().unwrap();
+    let elsewhere = client.at("desk.example:8443");
+    let elsewhere = elsewhere.get("/swarm/subjects/aurora/deadlines.ics").expect(200);
+    assert!(elsewhere.text.contains("//desk.example:8443/swarm/sessions/1"), "{}", elsewhere.text);
+    assert!(elsewhere.text.contains(&id(&one)), "{}", elsewhere.text);
     let body = json!({ "windowClosesAt": "2030-01-03T00:00:00Z" }).to_string();
     let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
     let path = "/api/swarm/admin/sessions/1";

@@ -145,8 +145,14 @@ fn practice_session_is_open_to_all_and_counts_nowhere(backend: &Backend) {
     let next = convene(client, &json!({ "date": "2026-11-30" })).expect(201).json();
     let next = next["session"]["id"].as_u64().unwrap();
     Results::of(client, 1, next).are(false);
+    bullish(client, &ada, "2026-11-30");
     let subject = client.get("/swarm/subjects/aurora/feed.xml").expect(200).text;
     assert!(!subject.contains("/swarm/sessions/1\""), "{subject}");
+    // Nor are its takes in any feed.
+    let member = client.get(&format!("/swarm/members/{}/feed.xml", ada.id)).expect(200).text;
+    for feed in [&subject, &member] {
+        assert!(!feed.contains("/swarm/takes/1\"") && feed.contains("/swarm/takes/2\""), "{feed}");
+    }
     assert!(
         client.get("/swarm/subjects/aurora.csv").expect(200).text.contains("published, practice")
     );

@@ -133,6 +133,20 @@ fn filled(folder: &Arc<tempfile::TempDir>) {
     assert!(first.stop("TERM").0.success());
 }
 
+/// Some write the path of a file like a URL.
+#[test]
+fn sqlite_file_may_be_written_like_a_url() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let absolute = format!("sqlite://{}/c.db", folder.path().display());
+    for (store, file) in [("sqlite:a.db", "a.db"), ("sqlite://b.db", "b.db"), (&absolute, "c.db")] {
+        let store = format!("--store={store}");
+        let environment = [("SWARM_ADMIN_TOKEN", ADMIN)];
+        let program = Program::start_in(Arc::clone(&folder), &["serve", &store], &environment);
+        assert!(folder.path().join(file).exists(), "{store}");
+        assert!(program.stop("TERM").0.success());
+    }
+}
+
 #[test]
 fn read_only_makes_no_store() {
     let refused = refusal(&["serve", "--read-only"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
@@ -193,7 +207,7 @@ fn metrics_listen_moves_the_operations_to_their_own_address() {
     assert!(refused.contains("metrics_listen: must be HOST:PORT"), "{refused}");
 }
 
-/// Load balancers probe in HTTP/1.0, without a Host.
+/// Load balancers probe in HTTP/1.0 without a Host, or with an empty one.
 #[test]
 fn probes_need_no_host() {
     let file = crate::program::configuration(
@@ -211,6 +225,12 @@ fn probes_need_no_host() {
             for method in ["GET", "HEAD"] {
                 let answer = talk(address, &format!("{method} {path} HTTP/1.0\r\n\r\n"));
                 assert!(answer.starts_with("HTTP/1.0 200"), "{method} {path}: {answer}");
+                for version in ["HTTP/1.0", "HTTP/1.1"] {
+                    let probe =
+                        format!("{method} {path} {version}\r\nHost: \r\nConnection: close\r\n\r\n");
+                    let answer = talk(address, &probe);
+                    assert!(answer.starts_with(&format!("{version} 200")), "{probe}: {answer}");
+                }
             }
         }
         for request in
@@ -219,6 +239,13 @@ fn probes_need_no_host() {
             let answer = talk(address, &format!("{request}\r\nconnection: close\r\n\r\n"));
             assert!(
                 answer.contains(" 400 ") && answer.contains("missing host"),
+                "{request}: {answer}"
+            );
+        }
+        for request in ["GET /healthz HTTP/1.1\r\nHost: a b", "GET / HTTP/1.1\r\nHost:"] {
+            let answer = talk(address, &format!("{request}\r\nconnection: close\r\n\r\n"));
+            assert!(
+                answer.contains(" 400 ") && answer.contains("invalid host"),
                 "{request}: {answer}"
             );
         }

@@ -627,6 +627,16 @@ fn tiles_that_are_garbled_on_the_way_are_no_fork() {
     watcher.expects(&next.serve(folder.path()), 0, "notable: entry");
 }
 
+/// A folder with the bundle of the first session and its checkpoint.
+fn folder_with_bundle(client: &Client) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = client.get("/api/swarm/sessions/1/bundle").expect(200);
+    let checkpoint = bundle.json()["checkpoint"].as_str().unwrap().to_owned();
+    fs::write(folder.path().join("bundle.json"), bundle.text).unwrap();
+    fs::write(folder.path().join("early.checkpoint"), checkpoint).unwrap();
+    folder
+}
+
 #[test]
 fn mirrors_of_two_watchers_are_compared_offline() {
     let (program, ada) = desk();
@@ -644,6 +654,7 @@ fn mirrors_of_two_watchers_are_compared_offline() {
         assert_eq!(watchers[0].look(&url, &["--mirror"]).0, Some(0));
         assert_eq!(watchers[1].look(&url, &[]).0, Some(0));
     }
+    let bundle = folder_with_bundle(client);
     client.convene(DAY, "gold");
     let whole = Log::of(&program);
     let (status, said) = watchers[1].look(&url, &["--mirror"]);
@@ -657,6 +668,19 @@ fn mirrors_of_two_watchers_are_compared_offline() {
     let folder = new.to_str().unwrap();
     let (status, said) = says(&["verify", &mine, &theirs, folder, "--key", &log.key()]);
     assert!(status == Some(0) && said.contains("continues"), "{said}");
+    // Both are shorter than what the mirror has a tile of; the folder of the watcher stands for its mirror.
+    let state = watchers[1].state();
+    let state = state.to_str().unwrap();
+    let early = bundle.path().join("early.checkpoint");
+    let early = early.to_str().unwrap();
+    for folder in [folder, state] {
+        let (status, said) = says(&["verify", early, &mine, folder, "--key", &log.key()]);
+        assert!(status == Some(0) && said.contains("continues"), "{said}");
+        let file = bundle.path().join("bundle.json");
+        let verify = ["verify", file.to_str().unwrap(), "--key", &log.key(), "--log", folder];
+        let (status, said) = says(&verify);
+        assert!(status == Some(0) && said.contains("holds: completeness"), "{said}");
+    }
     // The mirror is itself a log that can be watched.
     Watcher::new(&log).expects(folder, 0, "holds: ");
     let partial = fs::read_dir(new.join("tile/entries/000.p")).unwrap().count();

@@ -53,6 +53,13 @@ fn closed_session_is_cosigned_by_a_witness_written_in_go() {
     assert_eq!(TlogProof::parse(&proof).unwrap().checkpoint, shown);
     let bundle = client.get("/api/swarm/sessions/1/bundle").expect(200).json();
     assert_eq!(bundle["checkpoint"], shown.to_string());
+    // What was cosigned stays the last that was, while the log goes on.
+    client.operate("/subjects", &json!({ "id": "later", "name": "Later" })).expect(201);
+    let grown = || checkpoint(client).is_some_and(|note| note.cosigned_at(&witness.key).is_none());
+    wait_until("the next checkpoint is signed", grown);
+    let admin = [("x-admin-token", ADMIN)];
+    let status = client.send("GET", "/api/swarm/admin/status", &admin, b"").expect(200).json();
+    assert_eq!(status["log"]["witnessed"], size, "{status}");
     let file = folder.path().join("bundle.json");
     fs::write(&file, bundle.to_string()).unwrap();
     let policy = folder.path().join("policy");

@@ -26,7 +26,8 @@ async fn observer_sees_exactly_the_commits() {
         };
         seen.lock().unwrap().push(format!("{tenant}: {what}"));
     };
-    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy).observed_by(observer);
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy)
+        .observed_by(observer, |task| drop(tokio::spawn(task)));
     let tenant = swarm.tenant(&TenantId::parse("acme").unwrap());
     let session = || SessionDraft::read(&mut object(r#"{"date":"2026-11-21","subjectId":"s"}"#));
     assert!(

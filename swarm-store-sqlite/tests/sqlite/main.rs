@@ -4,3 +4,4 @@ mod backend;
 mod changes;
 mod conformance;
 mod layouts;
+mod observers;

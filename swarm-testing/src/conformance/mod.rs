@@ -282,6 +282,7 @@ macro_rules! conformance_cases {
                 operator_acts_are_recorded_with_their_commits
                 operator_acts_are_found_by_operator_and_time
                 operator_acts_of_strangers_are_bounded
+                operator_acts_on_webhooks_are_recorded
                 operator_acts_are_isolated_by_tenant
             }
             counts {

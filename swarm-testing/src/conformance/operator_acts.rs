@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{TestTenant, applicant, session_draft};
-use swarm_core::domain::{Actor, Attribution, Day, Note, OperatorAct, RecordedAct, Timestamp};
+use crate::{FIRST, TestTenant, applicant, mail, session_draft};
+use swarm_core::domain::{
+    Actor, Attribution, Day, DeliveryDraft, Note, NoticeId, OperatorAct, RecordedAct, Seq,
+    Timestamp, Webhook,
+};
 use swarm_core::rules::convene;
-use swarm_core::store::{ActQuery, MemberChange, MemberSaved, Saved, Tenants};
+use swarm_core::store::{
+    ActQuery, DeliveryChange, MemberChange, MemberSaved, Queued, QueuedMail, Saved, Tenants,
+    WebhookChange,
+};
 
 /// A name, and a target, with characters that stores may not pass on.
 const NAME: &str = "ada \u{1f680}";
@@ -53,6 +59,52 @@ pub async fn operator_acts_are_recorded_with_their_commits(tenants: Arc<dyn Tena
     let of_session = RecordedAct { at: session.convened_at, act: act.unwrap() };
     ensure!(found.len() == 2 && found.contains(&rejected[0]), "each commit once", found);
     ensure!(found.contains(&of_session), "the id of the session", found);
+
+    let operator_act = OperatorAct::of_new(&ada(), "message.tested");
+    let test = QueuedMail { mail: mail("test"), reminder: None, operator_act };
+    let Queued::Queued(message, at) = tenant.queue_message(&test).await else {
+        panic!("a test has no guard");
+    };
+    let found = tenant.operator_acts(&every()).await;
+    let tested = OperatorAct::new(&ada(), "message.tested", message).unwrap();
+    let tested = RecordedAct { at, act: tested };
+    ensure!(found.len() == 3 && found.contains(&tested), "the id of the message", found);
+}
+
+/// A test of a webhook, whose delivery is its target, and a delivery that is queued again.
+pub async fn operator_acts_on_webhooks_are_recorded(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let url = "https://a.example".to_owned();
+    let delivery = DeliveryDraft {
+        url: url.clone(),
+        event_id: "evt_1".to_owned(),
+        event: "webhook.test".to_owned(),
+        body: "{}".to_owned(),
+    };
+    let mut change = WebhookChange {
+        webhook: Webhook { url, log: 1, seq: Seq(0), notice: NoticeId(0), closing: Vec::new() },
+        expected: None,
+        deliveries: vec![delivery],
+        operator_act: OperatorAct::of_new(&ada(), "webhook.tested"),
+        wakes: false,
+    };
+    let queued = tenant.save_webhook(&change).await.unwrap().swap_remove(0);
+    // A change that is refused records nothing.
+    change.expected = None;
+    expect_eq!(tenant.save_webhook(&change).await, None);
+    let tested = OperatorAct::new(&ada(), "webhook.tested", queued.id.0).unwrap();
+    expect_eq!(acts(&tenant, every()).await, std::slice::from_ref(&tested));
+    let retried = DeliveryChange {
+        delivery: queued,
+        expected: FIRST,
+        operator_act: Some(act("webhook.retried")),
+        wakes: false,
+    };
+    expect_eq!(tenant.save_delivery(&retried).await, Saved::Saved);
+    expect_eq!(tenant.save_delivery(&retried).await, Saved::Stale);
+    let found = acts(&tenant, every()).await;
+    let both = [&tested, &act("webhook.retried")];
+    ensure!(found.len() == 2 && both.iter().all(|it| found.contains(it)), "both", found);
 }
 
 pub async fn operator_acts_are_found_by_operator_and_time(tenants: Arc<dyn Tenants>) {

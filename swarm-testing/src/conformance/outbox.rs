@@ -179,14 +179,18 @@ pub async fn reminder_is_queued_once(tenants: Arc<dyn Tenants>) {
         let mail = mail(&format!("reminder {racer}"));
         let reminder = Some(Reminder { member: id("ada"), session: session.id, expected });
         let tenant = tenant.clone();
-        async move { tenant.queue_message(&QueuedMail { mail, reminder }).await }
+        async move { tenant.queue_message(&QueuedMail { mail, reminder, operator_act: None }).await }
     };
     let outcomes = race((0..16).map(remind)).await;
     expect_eq!(count(&outcomes, &Queued::Before), 15);
     let reminder = |name: &str| Reminder { member: id(name), session: session.id, expected };
-    let grace = QueuedMail { mail: mail("to grace"), reminder: Some(reminder("grace")) };
+    let grace = QueuedMail {
+        mail: mail("to grace"),
+        reminder: Some(reminder("grace")),
+        operator_act: None,
+    };
     let _ = tenant.queue_message(&grace).await;
-    let test = QueuedMail { mail: mail("test"), reminder: None };
+    let test = QueuedMail { mail: mail("test"), reminder: None, operator_act: None };
     let tests = [tenant.queue_message(&test).await, tenant.queue_message(&test).await];
     let queued = tenant.messages(None, None).await;
     let of =
@@ -213,6 +217,7 @@ pub async fn reminder_is_guarded_by_its_session_and_by_takes(tenants: Arc<dyn Te
     let reminder = |name: &str, expected| QueuedMail {
         mail: mail("reminder"),
         reminder: Some(Reminder { member: id(name), session: session.id, expected }),
+        operator_act: None,
     };
     let version = tenant.session(session.id).await.unwrap().version;
     let filed = reminder(author.member().id.as_str(), version);

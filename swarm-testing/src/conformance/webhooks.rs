@@ -28,6 +28,7 @@ pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Arc<dyn Tena
         webhook: webhook.clone(),
         expected: None,
         deliveries: drafts.clone(),
+        operator_act: None,
         wakes: false,
     };
     let queued = tenant.save_webhook(&change).await.unwrap();
@@ -49,8 +50,13 @@ pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Arc<dyn Tena
     webhook.seq = Seq(9);
     webhook.closing.push((SessionId(7), Timestamp::EPOCH));
     let deliveries = vec![draft(url, MANY + 1)];
-    let change =
-        WebhookChange { webhook: webhook.clone(), expected: Some(FIRST), deliveries, wakes: false };
+    let change = WebhookChange {
+        webhook: webhook.clone(),
+        expected: Some(FIRST),
+        deliveries,
+        operator_act: None,
+        wakes: false,
+    };
     expect_eq!(tenant.save_webhook(&change).await.is_some(), true);
     let found = tenant.webhook(url).await;
     expect_eq!(*found.webhook.unwrap().record, webhook);
@@ -64,6 +70,7 @@ pub async fn webhook_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
         webhook: webhook(url),
         expected,
         deliveries: vec![draft(url, 1)],
+        operator_act: None,
         wakes: false,
     };
     expect_eq!(tenant.save_webhook(&at(Some(FIRST))).await, None);
@@ -83,7 +90,13 @@ pub async fn concurrent_webhook_changes_commit_once(tenants: Arc<dyn Tenants>) {
         let webhook = Webhook { seq: Seq(racer), ..webhook(url) };
         let tenant = tenant.clone();
         async move {
-            let change = WebhookChange { webhook, expected: Some(FIRST), deliveries, wakes: false };
+            let change = WebhookChange {
+                webhook,
+                expected: Some(FIRST),
+                deliveries,
+                operator_act: None,
+                wakes: false,
+            };
             tenant.save_webhook(&change).await.is_some()
         }
     };
@@ -145,8 +158,12 @@ pub async fn saved_delivery_round_trips(tenants: Arc<dyn Tenants>) {
     let delivered =
         Delivery { state, delivered_at: Some(at(3)), last_error: None, ..failed.clone() };
     for delivery in [leased, failed, delivered] {
-        let change =
-            DeliveryChange { delivery: delivery.clone(), expected: stored.version, wakes: false };
+        let change = DeliveryChange {
+            delivery: delivery.clone(),
+            expected: stored.version,
+            operator_act: None,
+            wakes: false,
+        };
         expect_eq!(tenant.save_delivery(&change).await, Saved::Saved);
         expect_eq!(tenant.save_delivery(&change).await, Saved::Stale);
         let expected = stored.version.next();
@@ -154,7 +171,12 @@ pub async fn saved_delivery_round_trips(tenants: Arc<dyn Tenants>) {
         expect_eq!((stored.version, &*stored.record), (expected, &delivery));
     }
     let unknown = Delivery { id: DeliveryId(9), ..Delivery::clone(&stored.record) };
-    let change = DeliveryChange { delivery: unknown, expected: stored.version, wakes: false };
+    let change = DeliveryChange {
+        delivery: unknown,
+        expected: stored.version,
+        operator_act: None,
+        wakes: false,
+    };
     expect_eq!(tenant.save_delivery(&change).await, Saved::Stale);
 }
 
@@ -292,15 +314,26 @@ fn notice(event: &'static str, name: &str) -> NoticeDraft {
 /// Begins a webhook with so many deliveries.
 async fn begun(tenant: &TestTenant, url: &str, deliveries: u64) {
     let deliveries = (0..deliveries).map(|number| draft(url, number)).collect();
-    let change = WebhookChange { webhook: webhook(url), expected: None, deliveries, wakes: false };
+    let change = WebhookChange {
+        webhook: webhook(url),
+        expected: None,
+        deliveries,
+        operator_act: None,
+        wakes: false,
+    };
     expect_eq!(tenant.save_webhook(&change).await.is_some(), true);
 }
 
 /// Queues one more delivery to a webhook that was begun.
 async fn begun_again(tenant: &TestTenant, url: &str) {
     let deliveries = vec![draft(url, 9)];
-    let change =
-        WebhookChange { webhook: webhook(url), expected: Some(FIRST), deliveries, wakes: false };
+    let change = WebhookChange {
+        webhook: webhook(url),
+        expected: Some(FIRST),
+        deliveries,
+        operator_act: None,
+        wakes: false,
+    };
     expect_eq!(tenant.save_webhook(&change).await.is_some(), true);
 }
 
@@ -317,7 +350,8 @@ async fn settle(tenant: &TestTenant, number: u64, edit: impl FnOnce(&mut Deliver
     let stored = tenant.deliveries(&query).await.swap_remove(0);
     let mut delivery = Delivery::clone(&stored.record);
     edit(&mut delivery);
-    let change = DeliveryChange { delivery, expected: stored.version, wakes: false };
+    let change =
+        DeliveryChange { delivery, expected: stored.version, operator_act: None, wakes: false };
     expect_eq!(tenant.save_delivery(&change).await, Saved::Saved);
 }
 

@@ -4,9 +4,10 @@
 //! the same bytes, and proofs of the log are over these bytes. [`LogLine::text`] writes
 //! it, with the fields in the order of these types, and nothing else in the workspace does.
 
+use serde::de::value::{BorrowedStrDeserializer, Error as ValueError};
 use serde::{Deserialize, Serialize};
 
-use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry, TakeMarkEntry};
+use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry, TakeMarkAct, TakeMarkEntry};
 use super::{Actor, Seq};
 use crate::domain::json::write;
 use crate::domain::{
@@ -167,6 +168,23 @@ impl LogEntry {
         format!("{kind}.{}", act.trim_matches('"'))
     }
 
+    /// Returns whether an entry may have this [event](Self::event).
+    pub fn is_event(name: &str) -> bool {
+        let Some((kind, act)) = name.split_once('.') else {
+            return ["opening", "subject", "subject-snapshot", "regime", "signal"].contains(&name);
+        };
+        match kind {
+            "take" | "committee-take" => act == "filed",
+            "session" => is_one_of::<SessionAct>(act),
+            "take-mark" => is_one_of::<TakeMarkAct>(act),
+            "member" => is_one_of::<MemberAct>(act),
+            "memo" => is_one_of::<MemoAct>(act),
+            "committee-day" => is_one_of::<DayAct>(act),
+            "operation" => ["clock-accepted", "store-accepted", "key-accepted"].contains(&act),
+            _ => false,
+        }
+    }
+
     /// Returns the text of the entry without number and time, as stores keep it: a JSON object,
     /// without a line break.
     pub fn to_text(&self) -> String {
@@ -321,6 +339,11 @@ pub struct LoggedSession {
     pub snapshot_digest: Option<Digest>,
 }
 
+/// Returns whether this is the name of one of the acts.
+fn is_one_of<'a, A: Deserialize<'a>>(name: &'a str) -> bool {
+    A::deserialize(BorrowedStrDeserializer::<ValueError>::new(name)).is_ok()
+}
+
 /// The member that was excused, or is expected again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -337,7 +360,7 @@ pub struct Excuse {
 pub struct MemberEntry {
     /// What was done.
     pub act: MemberAct,
-    /// The operator who did it; `None`: the member itself.
+    /// Who did it: an operator, or [`Actor::MEMBER`]. `None` stands for the member too, in claims of older logs.
     pub by: Option<Actor>,
     /// The member.
     pub id: MemberId,

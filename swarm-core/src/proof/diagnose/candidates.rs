@@ -110,6 +110,10 @@ const MAX_OTHERS: usize = 6;
 const PLAIN: Style =
     Style { layout: Layout::Compact, escapes: Escapes::Least, numbers: Numbers::EcmaScript };
 
+/// The default of Python.
+const PYTHON: Style =
+    Style { layout: Layout::Spaced, escapes: Escapes::Python, numbers: Numbers::AsSent };
+
 /// The canonical style with other escapes.
 const fn with(escapes: Escapes) -> Style {
     Style { escapes, ..PLAIN }
@@ -183,8 +187,6 @@ fn finishes() -> impl Iterator<Item = Candidate> {
 /// The default output of the JSON writers of common languages and tools, as it is and as a line.
 /// Those that differ in one thing only are tried before.
 fn combinations() -> impl Iterator<Item = Candidate> {
-    const PYTHON: Style =
-        Style { layout: Layout::Spaced, escapes: Escapes::Python, numbers: Numbers::AsSent };
     const COMPACT_PYTHON: Style = Style { layout: Layout::Compact, ..PYTHON };
     const POWERSHELL: Style =
         Style { layout: Layout::PowerShell, escapes: Escapes::PowerShell, ..PLAIN };
@@ -242,5 +244,52 @@ fn combinations() -> impl Iterator<Item = Candidate> {
         SORTED.iter().map(|(style, finish)| Candidate::Object(Shape::Sorted, *style, *finish));
     // The rarest writers come last.
     let (first, last) = (written.clone().take(24), written.skip(24));
-    first.chain(sorted).chain(last)
+    first.chain(sorted).chain(last).chain(rare_combinations())
+}
+
+/// Combinations with three mistakes, or of settings that are no defaults. They are reached if the text has few
+/// characters that writers escape, so that most candidates before are the same.
+fn rare_combinations() -> impl Iterator<Item = Candidate> {
+    const TWO: Layout = Layout::Pretty("  ");
+    const FOUR: Layout = Layout::Pretty("    ");
+    const LINE: Finish = Finish::Newline("\n");
+    const NULL_WEIGHTS: Shape = Shape::Null(&["weights"]);
+    const NULLS: Shape = Shape::Null(&["body", "memoUrl", "weights"]);
+    const RARE: &[(Shape, Style, Finish)] = &[
+        // Python, Go and C# write absent fields as null unless told otherwise.
+        (NULL_WEIGHTS, PYTHON, Finish::Nothing),
+        (NULL_WEIGHTS, with(Escapes::Html), LINE),
+        (NULL_WEIGHTS, with(Escapes::Html), Finish::Nothing),
+        (NULLS, PYTHON, Finish::Nothing),
+        // jq -S.
+        (Shape::Sorted, Style { layout: TWO, ..PLAIN }, LINE),
+        // Swift with sorted keys.
+        (Shape::Sorted, with(Escapes::Slash), Finish::Nothing),
+        (Shape::Sorted, PYTHON, LINE),
+        (Shape::Sorted, Style { layout: TWO, ..PYTHON }, Finish::Nothing),
+        (Shape::Payload, Style { layout: FOUR, ..PYTHON }, Finish::Nothing),
+        (Shape::Payload, Style { layout: TWO, ..with(Escapes::Html) }, LINE),
+        (
+            Shape::Payload,
+            Style { layout: Layout::Pretty("\t"), ..with(Escapes::Html) },
+            Finish::Nothing,
+        ),
+        (Shape::Payload, Style { layout: TWO, ..with(Escapes::Gson) }, Finish::Nothing),
+        (Shape::Sorted, with(Escapes::Gson), Finish::Nothing),
+        (Shape::Reversed, PYTHON, Finish::Nothing),
+        (Shape::Reversed, with(Escapes::Html), LINE),
+        (Shape::Payload, PYTHON, Finish::Sha256),
+        (Shape::Sorted, PLAIN, Finish::Sha256),
+        (Shape::Payload, Style { layout: FOUR, ..PYTHON }, LINE),
+        (
+            Shape::Payload,
+            Style { layout: Layout::PrettyWindows("  "), ..PLAIN },
+            Finish::Newline("\r\n"),
+        ),
+        (Shape::Sorted, Style { layout: TWO, ..PYTHON }, LINE),
+        (NULL_WEIGHTS, with(Escapes::DotNet), Finish::Nothing),
+        (Shape::Payload, PYTHON, Finish::Sha256Hex),
+        (Shape::Sorted, PLAIN, Finish::Sha256Hex),
+    ];
+    RARE.iter().map(|(shape, style, finish)| Candidate::Object(*shape, *style, *finish))
 }

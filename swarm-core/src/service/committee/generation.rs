@@ -58,7 +58,7 @@ impl CommitteeTenant {
             }
             let order = rules::scheduled(&self.settings, now, &day.record);
             let change = self.compose(&order, &day, now, &members, &Actor::SCHEDULE).await?;
-            Ok(self.commit(&change).await?.map(Some))
+            Ok(self.commit(change).await?.map(Some))
         })
         .await
     }
@@ -90,19 +90,19 @@ impl CommitteeTenant {
             let (now, day) = self.day_to_generate().await?;
             let members = self.member_sources(day.record.date).await?;
             let change = self.compose(order, &day, now, &members, by).await?;
-            self.commit(&change).await
+            self.commit(change).await
         })
         .await
     }
 
     async fn commit(
         &self,
-        change: &CommitteeDayChange,
+        change: CommitteeDayChange,
     ) -> Result<Option<Generated>, CommitteeError> {
-        let saved = self.save_day(change).await?;
-        let made = change.day.generation.as_ref().filter(|_| saved == Saved::Saved);
+        let (saved, day) = self.save_day(change).await?;
+        let made = day.generation.as_ref().filter(|_| saved == Saved::Saved);
         Ok(made.map(|made| Generated {
-            date: change.day.date,
+            date: day.date,
             subject_id: made.subject_id.clone(),
             deadline: made.deadline,
             briefs: made.briefs,

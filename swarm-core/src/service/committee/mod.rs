@@ -4,6 +4,7 @@ mod filing;
 mod generation;
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,12 +16,12 @@ use crate::domain::committee::{
 use crate::domain::{Actor, AttemptId, Day, Quotas, SubjectId, TenantId, Timestamp};
 use crate::proof::{ApiKey, commit_reference};
 use crate::rules::committee::{
-    self as rules, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
+    self as rules, CommitteeFiling, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
 };
 use crate::rules::{Quota, QuotaReached, Resource, Versioned};
 
 use super::entropy::Zeros;
-use super::observer::TenantObserver;
+use super::observer::{Observation, TenantObserver};
 use super::retries::until_committed;
 use super::{Commit, CommitteeError, Entropy, Observer};
 use crate::store::{
@@ -39,7 +40,7 @@ const DAYS_PER_BATCH: usize = 8;
 pub struct Committees {
     tenants: Arc<dyn CommitteeTenants>,
     entropy: Arc<dyn Entropy>,
-    observer: Option<Arc<dyn Observer>>,
+    observer: Option<Observation>,
 }
 
 impl Committees {
@@ -48,10 +49,15 @@ impl Committees {
         Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy), observer: None }
     }
 
-    /// Adds an observer, which is called after each commit.
+    /// Adds an observer, which is called after each commit; `spawn` runs its tasks: see
+    /// [`Swarm::observed_by`](crate::Swarm::observed_by).
     #[must_use]
-    pub fn observed_by(self, observer: impl Observer + 'static) -> Self {
-        Self { observer: Some(Arc::new(observer)), ..self }
+    pub fn observed_by(
+        self,
+        observer: impl Observer + 'static,
+        spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
+    ) -> Self {
+        Self { observer: Some(Observation::new(observer, spawn)), ..self }
     }
 
     /// Returns the committee of one tenant, with its settings. It is cheap and does no I/O.
@@ -154,7 +160,7 @@ impl CommitteeTenant {
         let (random, now) = (self.entropy.bytes()?, self.store.now().await?);
         let prefix = self.settings.key_prefix();
         let (change, key) = rules::create_member(draft, prefix, random, now, by);
-        match self.save_member(&change).await? {
+        match self.save_member(change).await?.0 {
             Saved::Saved => Ok(key),
             Saved::Stale => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
         }
@@ -173,7 +179,7 @@ impl CommitteeTenant {
             let (random, member) = (self.entropy.bytes()?, self.load_member(id).await?);
             let (change, key) =
                 rules::rotate_member_key(&member, self.settings.key_prefix(), random, by);
-            Ok(self.save_member(&change).await?.committed(key))
+            Ok(self.save_member(change).await?.0.committed(key))
         })
         .await
     }
@@ -190,7 +196,7 @@ impl CommitteeTenant {
     ) -> Result<(), CommitteeError> {
         until_committed("set committee status", || async {
             let change = rules::set_status(&self.load_member(id).await?, status, by);
-            Ok(self.save_member(&change).await?.committed(()))
+            Ok(self.save_member(change).await?.0.committed(()))
         })
         .await
     }
@@ -208,7 +214,7 @@ impl CommitteeTenant {
         until_committed("update committee member", || async {
             let change = rules::update_member(&self.load_member(id).await?, patch, by);
             let member = Arc::new(change.member.clone());
-            Ok(self.save_member(&change).await?.committed(member))
+            Ok(self.save_member(change).await?.0.committed(member))
         })
         .await
     }
@@ -222,12 +228,16 @@ impl CommitteeTenant {
         Ok(members.into_iter().map(|member| member.record).collect())
     }
 
-    async fn save_member(&self, change: &CommitteeMemberChange) -> store::Result<Saved> {
-        let saved = self.store.save_committee_member(change).await?;
-        if saved == Saved::Saved {
-            self.observer.notify(Commit::CommitteeMember(&change.member));
-        }
-        Ok(saved)
+    async fn save_member(
+        &self,
+        change: CommitteeMemberChange,
+    ) -> store::Result<(Saved, CommitteeMember)> {
+        let store = Arc::clone(&self.store);
+        let commit =
+            async move { Ok((store.save_committee_member(&change).await?, change.member)) };
+        self.observer
+            .commit(commit, |(saved, member)| saved.committed(Commit::CommitteeMember(member)))
+            .await
     }
 
     async fn load_member(
@@ -255,21 +265,29 @@ impl CommitteeTenant {
             let basis = self.store.committee_basis(&hash).await?;
             let filing = rules::judge(&basis, prefix, key, body, attempt)?;
             let filing = filing.with_quota(self.quotas.committee_submissions_per_day);
-            match self.store.file_committee(&filing).await? {
-                CommitteeFiled::Filed(take) => {
-                    self.observer.notify(Commit::CommitteeTake(&take));
-                    Ok(Some(receipt(&take)))
-                }
+            let deadline = filing.commit_deadline();
+            match self.file(filing).await? {
+                CommitteeFiled::Filed(take) => Ok(Some(receipt(&take))),
                 CommitteeFiled::Late => Err(CommitteeRefusal::WindowClosed.into()),
                 CommitteeFiled::Full => {
                     let quota = Quota::CommitteeSubmissionsPerDay;
-                    let reached = QuotaReached::session(quota, basis.now, filing.commit_deadline());
+                    let reached = QuotaReached::session(quota, basis.now, deadline);
                     Err(CommitteeRefusal::QuotaReached(reached).into())
                 }
                 CommitteeFiled::Stale => Ok(None),
             }
         })
         .await
+    }
+
+    async fn file(&self, filing: CommitteeFiling) -> store::Result<CommitteeFiled> {
+        let store = Arc::clone(&self.store);
+        let commit = async move { store.file_committee(&filing).await };
+        let filed = self.observer.commit(commit, |filed| match filed {
+            CommitteeFiled::Filed(take) => Some(Commit::CommitteeTake(take)),
+            _ => None,
+        });
+        filed.await
     }
 }
 
@@ -408,7 +426,7 @@ impl CommitteeTenant {
             let day = self.store.committee_day(order.date).await?;
             let day = KnownDay::new(order.date, day);
             let change = rules::set_subject(&day, &order.subject_id, by);
-            Ok(self.save_day(&change).await?.committed(()))
+            Ok(self.save_day(change).await?.0.committed(()))
         })
         .await
     }
@@ -426,7 +444,7 @@ impl CommitteeTenant {
             let day = self.store.committee_day(order.date).await?;
             let day = KnownDay::new(order.date, day);
             let change = rules::set_synthesis(&day, &order.synthesis, by)?;
-            Ok(self.save_day(&change).await?.committed(()))
+            Ok(self.save_day(change).await?.0.committed(()))
         })
         .await
     }
@@ -440,17 +458,17 @@ impl CommitteeTenant {
         until_committed("withdraw committee day", || async {
             let day = KnownDay::new(date, self.store.committee_day(date).await?);
             let change = rules::withdraw(&day, by)?;
-            Ok(self.save_day(&change).await?.committed(()))
+            Ok(self.save_day(change).await?.0.committed(()))
         })
         .await
     }
 
-    async fn save_day(&self, change: &CommitteeDayChange) -> store::Result<Saved> {
-        let saved = self.store.save_committee_day(change).await?;
-        if saved == Saved::Saved {
-            self.observer.notify(Commit::CommitteeDay(&change.day));
-        }
-        Ok(saved)
+    async fn save_day(&self, change: CommitteeDayChange) -> store::Result<(Saved, CommitteeDay)> {
+        let store = Arc::clone(&self.store);
+        let commit = async move { Ok((store.save_committee_day(&change).await?, change.day)) };
+        self.observer
+            .commit(commit, |(saved, day)| saved.committed(Commit::CommitteeDay(day)))
+            .await
     }
 }
 

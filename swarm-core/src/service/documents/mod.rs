@@ -8,6 +8,8 @@ pub use memos::MemoPage;
 pub(super) use memos::StoredMemo;
 pub(super) use readable::check_readable;
 
+use std::sync::Arc;
+
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{
@@ -286,11 +288,16 @@ impl Tenant {
         collection: Collection,
         draft: &DocumentDraft,
     ) -> store::Result<Put> {
-        let put = self.store.put_document(collection, draft).await?;
-        if let Put::Created(document) | Put::Replaced(document) = &put {
-            self.observer.notify(Commit::Document(collection, document));
-        }
-        Ok(put)
+        let (store, draft) = (Arc::clone(&self.store), draft.clone());
+        let put = async move { store.put_document(collection, &draft).await };
+        self.observer
+            .commit(put, move |put| match put {
+                Put::Created(document) | Put::Replaced(document) => {
+                    Some(Commit::Document(collection, document))
+                }
+                _ => None,
+            })
+            .await
     }
 
     pub(super) async fn all<T>(

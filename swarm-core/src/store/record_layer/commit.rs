@@ -13,7 +13,9 @@ impl<B: Backend> TenantRecords<B> {
         let seen = head_of(&self.seen.position());
         let mut writes = change.writes;
         writes.extend(operator_acts::of_entries(&change.entries));
-        writes.extend(change.operator_act.as_ref().map(operator_acts::unlogged));
+        let makes_something = !change.sequences.is_empty();
+        let act = change.operator_act.as_ref();
+        writes.extend(act.map(|act| operator_acts::unlogged(act, makes_something)));
         let transaction = Transaction {
             id,
             kind,

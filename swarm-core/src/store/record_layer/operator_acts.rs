@@ -25,9 +25,14 @@ pub(super) fn of_entries(entries: &[Append]) -> impl Iterator<Item = Write> {
     })
 }
 
-/// The write that records an act that the log does not have.
-pub(super) fn unlogged(act: &OperatorAct) -> Write {
-    write(act, act.target.as_deref().into(), None)
+/// The write that records an act that the log does not have. One without a target is on the first thing that its commit makes, if it
+/// makes something.
+pub(super) fn unlogged(act: &OperatorAct, makes_something: bool) -> Write {
+    let target = match act.target.as_deref() {
+        None if makes_something => Term::AssignedText(0),
+        target => target.into(),
+    };
+    write(act, target, None)
 }
 
 fn write(act: &OperatorAct, target: Term, stranger_day: Option<Day>) -> Write {

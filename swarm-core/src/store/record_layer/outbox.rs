@@ -43,7 +43,7 @@ impl<B: Backend> Outbox for TenantRecords<B> {
     }
 
     async fn queue_message(&self, mail: &QueuedMail) -> Result<Queued> {
-        let QueuedMail { mail, reminder } = mail;
+        let QueuedMail { mail, reminder, operator_act } = mail;
         let mut checks = Vec::new();
         let mut message = mail.queued(MessageId(0), Timestamp::EPOCH);
         if let Some(reminder) = reminder {
@@ -65,7 +65,8 @@ impl<B: Backend> Outbox for TenantRecords<B> {
             message.occasion = Some(occasion);
         }
         let (sequences, writes) = (vec![MESSAGES], vec![insert(&message, 0)]);
-        let change = Change { checks, sequences, writes, ..Change::default() };
+        let operator_act = operator_act.clone();
+        let change = Change { checks, sequences, writes, operator_act, ..Change::default() };
         // The last check of a reminder is that of its occasion.
         let last = change.checks.len().checked_sub(1);
         Ok(match self.commit("queue message", change).await? {

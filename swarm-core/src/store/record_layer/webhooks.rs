@@ -62,7 +62,7 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
     }
 
     async fn save_webhook(&self, change: &WebhookChange) -> Result<Option<Vec<Delivery>>> {
-        let WebhookChange { webhook, expected, deliveries: drafts, wakes } = change;
+        let WebhookChange { webhook, expected, deliveries: drafts, operator_act, wakes } = change;
         let key: Vec<Term> = vec![webhook.url.as_str().into()];
         let table = &webhooks::TABLE;
         let checks = vec![Check::Version { table, key: key.clone(), expected: *expected }];
@@ -73,8 +73,9 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
             Write::Insert { table: &deliveries::TABLE, columns, body: body(&queued) }
         }));
         let sequences = vec![DELIVERIES; drafts.len()];
-        let wakes = *wakes;
-        let change = Change { checks, writes, sequences, wakes, ..Change::new(Kind::Aside) };
+        let (operator_act, wakes) = (operator_act.clone(), *wakes);
+        let change =
+            Change { checks, writes, sequences, operator_act, wakes, ..Change::new(Kind::Aside) };
         Ok(match self.commit("save webhook", change).await? {
             Made::Now(Assigned { at, numbers }, _) => {
                 let queued = drafts.iter().zip(numbers);
@@ -125,14 +126,15 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
     }
 
     async fn save_delivery(&self, change: &DeliveryChange) -> Result<Saved> {
-        let DeliveryChange { delivery, expected, wakes } = change;
+        let DeliveryChange { delivery, expected, operator_act, wakes } = change;
         let (table, id) = (&deliveries::TABLE, Term::from(delivery.id.0));
         let (key, expected) = (vec![id.clone()], Some(*expected));
         let checks = vec![Check::Version { table, key, expected }];
         let (queued, due) = (delivery.queued_at.into(), delivery.due_at.into());
         let columns = columns(delivery, id, queued, due);
         let writes = vec![Write::Put { table, columns, body: body(delivery) }];
-        let change = Change { checks, writes, wakes: *wakes, ..Change::new(Kind::Aside) };
+        let (operator_act, wakes) = (operator_act.clone(), *wakes);
+        let change = Change { checks, writes, operator_act, wakes, ..Change::new(Kind::Aside) };
         self.save("save delivery", change).await
     }
 

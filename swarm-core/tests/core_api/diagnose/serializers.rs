@@ -121,6 +121,58 @@ fn two_mistakes_at_once_are_named() {
     );
 }
 
+/// What Python, Go, Swift, Gson and jq write with settings that many programs use, for a take whose text no writer
+/// but those of HTML changes.
+#[test]
+fn three_mistakes_at_once_are_named() {
+    let case = case("R&D");
+    let go = written(&case, r"R\u0026D");
+    let plain = case.canonical();
+    let mut sorted = case.clone();
+    sorted.fields.sort();
+    let with_null = |case: &Case| {
+        let mut nulled = case.clone();
+        nulled.fields.push(("weights", "null".to_owned()));
+        nulled.canonical()
+    };
+    let messages: Vec<(&str, String, &[Code])> = vec![
+        ("null in Python", spaced(&with_null(&case)), &[WeightsNull, Whitespace]),
+        ("null in Go", with_null(&go), &[WeightsNull, Escapes]),
+        (
+            "null by the encoder of Go",
+            with_null(&go) + "\n",
+            &[WeightsNull, Escapes, TrailingNewline],
+        ),
+        ("jq -S", pretty(&sorted.canonical(), "  ") + "\n", &[KeyOrder, Pretty, TrailingNewline]),
+        (
+            "print of Python, sorted",
+            spaced(&sorted.canonical()) + "\n",
+            &[KeyOrder, Whitespace, TrailingNewline],
+        ),
+        ("Python, sorted", pretty(&sorted.canonical(), "  "), &[KeyOrder, Pretty]),
+        ("Python", pretty(&plain, "    "), &[Pretty]),
+        (
+            "MarshalIndent of Go, printed",
+            pretty(&go.canonical(), "  ") + "\n",
+            &[Pretty, Escapes, TrailingNewline],
+        ),
+        ("MarshalIndent of Go", pretty(&go.canonical(), "\t"), &[Pretty, Escapes]),
+    ];
+    for (name, message, expected) in messages {
+        found(&case, message, expected, name);
+    }
+    // Swift and Gson, of a sorted map.
+    let mut case = self::case("a/b=c");
+    for (text, name) in [(r"a\/b=c", "Swift"), (r"a/b\u003dc", "Gson")] {
+        let mut sorted = written(&case, text);
+        sorted.fields.sort();
+        found(&case, sorted.canonical(), &[KeyOrder, Escapes], name);
+    }
+    *case.field("body") = "\"\u{e9}\"".to_owned();
+    let python = written(&case, r"\u00e9").canonical();
+    found(&case, pretty(&python, "    "), &[Pretty, Escapes], "Python with four spaces");
+}
+
 /// A take of a program that leaves absent fields out, in an order of its own.
 #[test]
 fn escapes_are_named_in_what_was_sent() {

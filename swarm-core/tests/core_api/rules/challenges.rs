@@ -103,7 +103,7 @@ fn valid_claim_gets_the_token() {
         assert_eq!((change.mail, change.quota), (None, None));
         let public_key = key("ada");
         let act = format!(
-            r#"{{"kind":"member","act":"claimed","by":null,"id":"ada","status":"active","publicKey":"{}"}}"#,
+            r#"{{"kind":"member","act":"claimed","by":"member","id":"ada","status":"active","publicKey":"{}"}}"#,
             public_key
         );
         assert_eq!(entry_text(&change.act.unwrap()), act);

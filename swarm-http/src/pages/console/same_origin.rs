@@ -12,8 +12,7 @@ pub(super) fn is_same_origin(headers: &HeaderMap, origin: &Origin) -> bool {
     if headers.contains_key(SITE) {
         return single_header(headers, SITE).is_some_and(|site| site == "same-origin");
     }
-    single_header(headers, ORIGIN)
-        .is_some_and(|sent| sent.as_bytes() == as_sent(&origin.url()).as_bytes())
+    single_header(headers, ORIGIN).is_some_and(|sent| sent.as_bytes() == origin.url().as_bytes())
 }
 
 /// Whether a browser shows the answer because a link or form of this origin led to it. No page of another site has
@@ -30,15 +29,9 @@ pub(super) fn is_own_navigation(headers: &HeaderMap, origin: &Origin, base: &Bas
     }
     let page = single_header(headers, REFERER).and_then(|page| page.to_str().ok());
     let origin = origin.url();
-    page.and_then(|page| page.strip_prefix(as_sent(&origin)))
+    page.and_then(|page| page.strip_prefix(&*origin))
         .and_then(|path| base.rest(path))
         .is_some_and(|path| path.starts_with("/operate"))
-}
-
-/// The origin as browsers write it: without the port that its scheme implies.
-fn as_sent(origin: &str) -> &str {
-    let port = if origin.starts_with("https:") { ":443" } else { ":80" };
-    origin.strip_suffix(port).unwrap_or(origin)
 }
 
 #[cfg(test)]

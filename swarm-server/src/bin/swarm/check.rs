@@ -1,8 +1,6 @@
 //! `swarm check`: checks a configuration like `serve`, and prints what it puts in force. It connects to the
 //! store only with `--connect`.
 
-use std::path::Path;
-
 use swarm_core::CommitteeSettings;
 use swarm_http::{Site, TenantConfig, expiry_warning};
 
@@ -63,7 +61,7 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
 /// Prints whether the store answers, and what it warns of.
 async fn connect(config: &Config, served: &ServedIds) -> Result<(), Failure> {
     let store = config.store.as_str();
-    if let Some(path) = store.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
+    if let Some(path) = store::sqlite_path(store).filter(|path| !path.exists()) {
         return Ok(console::print(&format!(
             "store: there is no file {path:?} yet: serve makes it"
         ))?);

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,9 @@ use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::task::JoinError;
+use tokio::time::timeout;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
@@ -24,6 +27,9 @@ use crate::store::Opened;
 use crate::tenants::ServedIds;
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, descriptors, log, memory, open_site, secrets, signing_key, store};
+
+/// How long the background work may take to end its rounds, once the last connection is closed.
+const LAST_ROUND: Duration = Duration::from_secs(2);
 
 /// Interval between counts of the warnings of the store.
 const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
@@ -78,9 +84,14 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         console::warn(&format!("admin token: {token}"));
     }
     print_address(&listener, over_tls)?;
-    let (site, maintenance) = (Arc::clone(&open.site), open.maintenance());
-    let maintenance = async move {
-        if read_only { std::future::pending().await } else { maintenance.run().await }
+    let site = Arc::clone(&open.site);
+    let maintenance = open.maintenance();
+    let maintenance = move |stopping: Stopping| async move {
+        if !read_only {
+            return maintenance.run_until(stopping).await;
+        }
+        stopping.await;
+        Ok(())
     };
     let listener = match &tls {
         Some(tls) => tls.listen(listener),
@@ -236,15 +247,23 @@ pub(crate) fn print_address(listener: &TcpListener, over_tls: bool) -> Result<()
     Ok(())
 }
 
-/// Serves until `stop` resolves or the background work fails, then drains the connections.
-pub(crate) async fn serve(
+/// Resolves when the server begins to stop.
+pub(crate) type Stopping = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Serves until `stop` resolves or the background work fails, then drains the connections, and lets the background work
+/// end its rounds.
+pub(crate) async fn serve<F>(
     listener: impl Into<Listener>,
     site: &Arc<Site>,
-    maintenance: impl Future<Output = Result<Infallible, JoinError>> + Send + 'static,
+    maintenance: impl FnOnce(Stopping) -> F,
     limits: Limits,
     stop: impl Future<Output = ()>,
-) -> Result<(), Failure> {
-    let mut maintenance = tokio::spawn(maintenance);
+) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), JoinError>> + Send + 'static,
+{
+    let (stopping, stopped) = oneshot::channel::<Infallible>();
+    let mut maintenance = tokio::spawn(maintenance(Box::pin(async { drop(stopped.await) })));
     let mut failed = false;
     let stop = async {
         tokio::select! {
@@ -252,9 +271,13 @@ pub(crate) async fn serve(
             _ = &mut maintenance => failed = true,
             _ = memory::give_back() => {}
         }
+        drop(stopping);
     };
     swarm_server::serve_site(listener, site, limits, stop).await?;
-    maintenance.abort();
+    // What is cut off here is tried again when its lease expires.
+    if !failed && timeout(LAST_ROUND, &mut maintenance).await.is_err() {
+        maintenance.abort();
+    }
     if failed { Err("the background work failed".into()) } else { Ok(()) }
 }
 

@@ -43,6 +43,12 @@ const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
 const UNKNOWN: &str = "store: must be sqlite:PATH, memory, postgres://…, redis://…, rediss://…, \
                        redis-cluster://… or redis-sentinel://…";
 
+/// The path of a SQLite file. Some write it like a URL, `sqlite://swarm.db` or `sqlite:///srv/swarm.db`.
+pub(crate) fn sqlite_path(store: &str) -> Option<&Path> {
+    let path = store.strip_prefix(SQLITE)?;
+    Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
+}
+
 /// Whether this is the address of the in-memory store.
 pub(crate) fn is_memory(store: &str) -> bool {
     store == MEMORY
@@ -90,7 +96,7 @@ async fn open_for(used: Use, store: &str) -> Result<Opened, Failure> {
     match Kind::of(store)? {
         Kind::Memory => Ok(opened(used, MemoryStore::new(), false)),
         #[cfg(feature = "sqlite")]
-        Kind::Sqlite => Ok(opened(used, sqlite(used, sqlite_file(store)).await?, true)),
+        Kind::Sqlite => Ok(opened(used, sqlite(used, store).await?, true)),
         #[cfg(feature = "postgres")]
         Kind::Postgres => {
             let connecting = match used {
@@ -132,7 +138,7 @@ enum Kind {
 impl Kind {
     fn of(store: &str) -> Result<Self, Failure> {
         let has_scheme = |schemes: &[&str]| schemes.iter().any(|it| store.starts_with(it));
-        let has_file = store.strip_prefix(SQLITE).is_some_and(|path| !path.is_empty());
+        let has_file = sqlite_path(store).is_some_and(|path| !path.as_os_str().is_empty());
         match store {
             MEMORY => Ok(Self::Memory),
             _ if has_file => Ok(Self::Sqlite),
@@ -196,7 +202,7 @@ pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
 
 /// The file that opening this store would create, if it would.
 pub(crate) fn new_file(store: &str) -> Option<PathBuf> {
-    store.strip_prefix(SQLITE).map(PathBuf::from).filter(|path| !path.exists())
+    sqlite_path(store).filter(|path| !path.exists()).map(Path::to_owned)
 }
 
 /// Checks that what is written to a store outlives this program.
@@ -212,8 +218,8 @@ pub(crate) fn exists(store: &str) -> Result<(), Failure> {
     if store == MEMORY {
         return Err("store: memory is empty at start: give the server's store".into());
     }
-    match store.strip_prefix(SQLITE) {
-        Some(path) if !Path::new(path).exists() => {
+    match sqlite_path(store) {
+        Some(path) if !path.exists() => {
             Err(format!("store: there is no file {path:?}: give the server's store").into())
         }
         _ => Ok(()),
@@ -270,12 +276,8 @@ where
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite_file(store: &str) -> &Path {
-    Path::new(store.strip_prefix(SQLITE).unwrap_or_default())
-}
-
-#[cfg(feature = "sqlite")]
-async fn sqlite(used: Use, path: &Path) -> Result<SqliteStore, Failure> {
+async fn sqlite(used: Use, store: &str) -> Result<SqliteStore, Failure> {
+    let path = sqlite_path(store).ok_or(UNKNOWN)?;
     let (is_new, file) = (!path.exists(), path.to_owned());
     let open = move || match used {
         Use::Serve | Use::Check => SqliteStore::open(file),

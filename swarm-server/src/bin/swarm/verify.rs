@@ -15,7 +15,6 @@ use swarm_core::audit::{
 use swarm_core::json::Json;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
-use swarm_core::proof::tile::{TileId, TilePath, WIDTH, read_entries_tile};
 use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
 
@@ -105,40 +104,18 @@ fn verify_bundle(
 /// If they cannot be read, or are not those of the checkpoint: then nothing can be concluded from them.
 fn read_log(log: &str, bundle: &Bundle<'_>, trust: &Trust) -> Result<WholeLog, Failure> {
     let mut reader = LogReader::of(bundle)?;
-    if log.starts_with("http://") || log.starts_with("https://") {
-        let mut tiles = trust.log(log)?;
-        tiles.of_size(reader.size());
-        let progress = Progress::of_requests();
-        while let Some(index) = reader.next() {
-            progress.add(1);
-            tiles.entries(index)?.iter().for_each(|entry| reader.read(entry));
-        }
-        return Ok(reader.end()?);
+    let is_url = log.starts_with("http://") || log.starts_with("https://");
+    if !is_url && !Path::new(log).is_dir() {
+        return Err(format!("{log}: no folder with the tiles of a log").into());
     }
-    let tiles = Path::new(log);
-    let folder = [tiles.join("tile"), tiles.to_owned()].into_iter().find(|it| it.is_dir());
-    let folder = folder.ok_or_else(|| format!("{log}: no folder with the tiles of a log"))?;
+    let mut tiles = trust.log(log)?;
+    tiles.of_size(reader.size());
+    let progress = Progress::of_requests();
     while let Some(index) = reader.next() {
-        for entry in entries_in(&folder, index, reader.size())? {
-            reader.read(&entry);
-        }
+        progress.add(1);
+        tiles.entries(index)?.iter().for_each(|entry| reader.read(entry));
     }
     Ok(reader.end()?)
-}
-
-/// The entries from this index on that a folder with tiles has, up to the end of their tile.
-fn entries_in(folder: &Path, first: u64, size: u64) -> Result<Vec<String>, Failure> {
-    let index = first / u64::from(WIDTH);
-    let width = TileId { level: 0, index }.width(size);
-    let tile = |width| folder.join(TilePath { level: None, index, width }.to_string());
-    // A mirror may have dropped the partial tile once it had the full one.
-    let found = [tile(width), tile(WIDTH)].into_iter().find(|file| file.is_file());
-    let file = found.ok_or_else(|| format!("{}: not there", tile(width).display()))?;
-    let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let texts = read_entries_tile(&bytes).filter(|texts| texts.len() >= width.into());
-    let texts = texts.ok_or_else(|| format!("{}: no tile of entries", file.display()))?;
-    let skipped = usize::try_from(first % u64::from(WIDTH)).unwrap_or_default();
-    Ok(texts.into_iter().take(width.into()).skip(skipped).map(str::to_owned).collect())
 }
 
 fn verify_checkpoints(

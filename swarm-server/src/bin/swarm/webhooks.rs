@@ -179,6 +179,7 @@ mod tests {
             (format!("{https}secret = 'whsec_c2hvcnQ='"), "secret must be"),
             (format!("{https}secret_file = '/nowhere/at all'"), "secret_file: "),
             (format!("{https}{SECRET}events = ['sesion.*']"), "events: "),
+            (format!("{https}{SECRET}events = ['session.nothing']"), "events: "),
             (format!("{https}{SECRET}events = ['take.filed']\nclosing = '1h'"), "closing: needs"),
             (format!("{https}{SECRET}events = ['session.closing']"), "events: session.closing"),
             (format!("{https}{SECRET}closing = '8d'"), "closing: "),

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use final_state::FinalState;
 use servers::{Servers, Store};
+pub use workload::Random;
 
 #[test]
 fn history_on_sqlite_is_consistent() {

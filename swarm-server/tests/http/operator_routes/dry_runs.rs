@@ -59,6 +59,16 @@ fn dry_run_names_its_cautions(backend: &Backend) {
     assert_eq!(codes("POST", "/sessions/1/state", &closed), ["not-filed"]);
     let ended = json!({ "state": "window_closed", "endWindow": true });
     assert_eq!(codes("POST", "/sessions/1/state", &ended), ["deadline-earlier", "not-filed"]);
+    // A first deadline that is ahead comes earlier for those alone who have filed.
+    client
+        .operate("/sessions", &json!({ "date": "2026-11-22", "subjectId": "aurora" }))
+        .expect(201);
+    let other = "/sessions/2";
+    assert_eq!(codes("PATCH", other, &deadline(hour)), [""; 0]);
+    assert_eq!(codes("PATCH", other, &deadline(-hour)), ["deadline-earlier"]);
+    assert_eq!(codes("POST", "/sessions/2/state", &ended), ["deadline-earlier"]);
+    client.submit(&ada, ada.draft("2026-11-22", "aurora")).expect(201);
+    assert_eq!(codes("PATCH", other, &deadline(hour)), ["deadline-earlier"]);
     let member = json!({ "memberId": ada.id });
     assert_eq!(codes("POST", "/rotate-key", &member), ["irreversible"]);
     assert_eq!(codes("POST", "/deactivate", &member), [""; 0]);

@@ -23,8 +23,7 @@ use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, configuration, swarm};
 use crate::tenant_configuration::tenant;
 
-use receiver::{Delivery, Reply};
-pub use receiver::{Receiver, SECRET};
+pub use receiver::{Delivery, Receiver, Reply, SECRET};
 
 const DAY: &str = "2026-11-21";
 
@@ -246,6 +245,19 @@ fn receiver_that_fails_is_tried_again_with_the_same_id() {
     desk.settle();
     assert_eq!(desk.read("/status")["webhooks"][0]["failing"], false);
     desk.client.operate("/webhooks/99/retry", &json!({})).refused(404, "no such delivery");
+
+    // What the operator did is in the list of acts, and what was refused or tried is not.
+    let url = json!({ "url": receiver.url });
+    desk.client.operate("/webhooks/test?dry_run=true", &url).expect(200);
+    let test = desk.client.operate("/webhooks/test", &url).expect(200).json()["delivery"].clone();
+    let acts = desk.read("/acts")["acts"].as_array().unwrap().clone();
+    let acts = acts.iter().filter(|it| it["act"].as_str().unwrap().starts_with("webhook."));
+    let acts: Vec<_> = acts.map(|it| (&it["by"], &it["act"], it["target"].clone())).collect();
+    let by = &json!("operator");
+    let [tested, retried] = [json!("webhook.tested"), json!("webhook.retried")];
+    let target = |delivery: &Value| json!(delivery["id"].to_string());
+    let again = (by, &retried, target(failed));
+    assert_eq!(acts, [(by, &tested, target(&test)), again.clone(), again]);
 }
 
 #[test]

@@ -305,6 +305,7 @@ mod caught {
         operator_acts {
             ActsOfChangesForgotten     => operator_acts_are_recorded_with_their_commits;
             ActsOfTheRefused           => operator_acts_are_recorded_with_their_commits;
+            WebhookActsForgotten       => operator_acts_on_webhooks_are_recorded;
             ActsOfAnybody              => operator_acts_are_found_by_operator_and_time;
             ActsOfAnyTime              => operator_acts_are_found_by_operator_and_time;
             ActsNeverForgotten         => operator_acts_are_found_by_operator_and_time;

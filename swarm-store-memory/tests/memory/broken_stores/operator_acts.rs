@@ -1,8 +1,8 @@
 //! Faults of the acts of operators.
 
-use swarm_core::domain::{Actor, Day, OperatorAct, RecordedAct, Timestamp};
+use swarm_core::domain::{Actor, Day, Delivery, OperatorAct, RecordedAct, Timestamp};
 use swarm_core::rules::MemberChange;
-use swarm_core::store::{ActQuery, MemberSaved, Result, Saved, async_trait};
+use swarm_core::store::{ActQuery, MemberSaved, Result, Saved, WebhookChange, async_trait};
 
 use crate::broken_stores::broken::{Fault, TenantStores};
 use crate::broken_stores::tenants::fault;
@@ -17,6 +17,10 @@ fault!(ActsOfTheRefused: save_member(stores, change: &MemberChange) -> MemberSav
         let _ = stores.own.record_act(act, None).await?;
     }
     stores.own.save_member(&change_alone).await
+});
+
+fault!(WebhookActsForgotten: save_webhook(stores, change: &WebhookChange) -> Option<Vec<Delivery>> {
+    stores.own.save_webhook(&WebhookChange { operator_act: None, ..change.clone() }).await
 });
 
 fault!(ActsOfAnybody: operator_acts(stores, query: &ActQuery) -> Vec<RecordedAct> {

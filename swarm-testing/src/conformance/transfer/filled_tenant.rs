@@ -132,7 +132,9 @@ async fn reminder(tenant: &TestTenant) {
     let session = tenant.convened("reminded").await;
     let expected = tenant.session(session.id).await.unwrap().version;
     let reminder = Some(Reminder { member: id("ada"), session: session.id, expected });
-    let queued = tenant.queue_message(&QueuedMail { mail: mail("reminder"), reminder }).await;
+    let queued = tenant
+        .queue_message(&QueuedMail { mail: mail("reminder"), reminder, operator_act: None })
+        .await;
     ensure!(matches!(queued, Queued::Queued(..)), "queued", queued);
 }
 

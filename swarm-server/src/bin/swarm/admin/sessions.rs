@@ -84,6 +84,14 @@ enum SessionVerb {
         /// +3h, 19:00 (UTC), an RFC 3339 time, or none
         time: String,
     },
+    /// Change the quorum of a session, until it is aggregated
+    #[command(after_help = "Example: swarm admin session quorum 12 3")]
+    Quorum {
+        /// Its id
+        id: u64,
+        /// How many members it needs, or none
+        members: String,
+    },
     /// Change the question of a session, until a take is on file
     #[command(
         after_help = "Example: swarm admin session question 12 --question 'More or less exposed?' --resolves +7d"
@@ -241,6 +249,7 @@ pub(super) fn run(operator: &Operator, options: SessionOptions) -> Result<(), Co
         }
         SessionVerb::Withdraw { id } => change.send(id, "/withdraw", [], "is withdrawn"),
         SessionVerb::Deadline { id, time } => move_deadline(&change, id, &time),
+        SessionVerb::Quorum { id, members } => change_quorum(&change, id, &members),
         SessionVerb::Question { id, question } => {
             let fields = question.fields()?.chain(change.noted());
             let path = format!("/api/swarm/admin/sessions/{id}");
@@ -375,6 +384,23 @@ fn move_deadline(change: &Change<'_>, id: u64, time: &str) -> Result<(), Command
         (format!("/api/swarm/admin/sessions/{id}"), change.body([("windowClosesAt", closes)]));
     operator.heed(&format!("session {id}"), ("PATCH", &path), &body, ASKED)?;
     let answer = operator.change("PATCH", &path, &body)?;
+    operator.output.record(&answer)?;
+    operator.done(&done);
+    Ok(())
+}
+
+fn change_quorum(change: &Change<'_>, id: u64, members: &str) -> Result<(), CommandError> {
+    let (quorum, done) = match members {
+        "none" => (Json::Null, format!("session {id} has no quorum")),
+        text => {
+            let wrong =
+                || CommandError::Usage(format!("{text:?} is no quorum: give a number, or none"));
+            let quorum: u32 = text.parse().map_err(|_| wrong())?;
+            (Json::from(f64::from(quorum)), format!("session {id} needs {quorum} members"))
+        }
+    };
+    let (operator, path) = (change.operator, format!("/api/swarm/admin/sessions/{id}"));
+    let answer = operator.change("PATCH", &path, &change.body([("quorum", quorum)]))?;
     operator.output.record(&answer)?;
     operator.done(&done);
     Ok(())

@@ -71,9 +71,11 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     });
     let stop = async { ended = until.await };
     // Until the data is filed, the store's clock differs from this program's.
-    let maintenance = async {
-        let _ = is_filled.await;
-        maintenance.run().await
+    let maintenance = |mut stopping: serve::Stopping| async move {
+        tokio::select! {
+            _ = is_filled => maintenance.run_until(stopping).await,
+            () = &mut stopping => Ok(()),
+        }
     };
     serve::serve(listener, &site, maintenance, serve::limits(false), stop).await?;
     ended.map_or(Ok(()), Err)

@@ -1,0 +1,141 @@
+//! The background work of a list of tenants: added, removed, stopped, by the clock of a test.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::future::pending;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use swarm_core::domain::{Application, Contact, Lens, Name, Quotas};
+use swarm_core::proof::KeyPair;
+use swarm_core::store::async_trait;
+use swarm_core::{Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
+use swarm_maintenance::{
+    ClockCheck, Job, ListedTenant, MaintainedTenant, Maintenance, Next, TenantList,
+};
+use swarm_store_memory::MemoryStore;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+
+const QUICK: Duration = Duration::from_millis(10);
+const LONG: Duration = Duration::from_secs(10);
+
+/// Counts the rounds that began and ended, each of which takes 200 ms.
+#[derive(Clone, Default)]
+struct Slow(Arc<(AtomicUsize, AtomicUsize)>);
+
+#[async_trait]
+impl<T: MaintainedTenant> Job<T> for Slow {
+    async fn round(&mut self, _: &T) -> Next {
+        self.0.0.fetch_add(1, Ordering::SeqCst);
+        sleep(Duration::from_millis(200)).await;
+        self.0.1.fetch_add(1, Ordering::SeqCst);
+        Next::Soon
+    }
+}
+
+#[tokio::test]
+async fn stopped_maintenance_ends_after_the_rounds_in_progress() {
+    let directory = Arc::new(TenantList::from_iter([listed("acme"), listed("rival")]));
+    let rounds = Slow::default();
+    let job = rounds.clone();
+    // After a round, a job pauses for seconds: the stop must not wait for that.
+    let maintenance = Maintenance::new(&directory, &Arc::default()).with(move || job.clone());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(maintenance.run_until(async { drop(stopped.await) }));
+    until(|| rounds.0.0.load(Ordering::SeqCst) == 2).await;
+    stop.send(()).unwrap();
+    timeout(Duration::from_secs(2), running).await.unwrap().unwrap().unwrap();
+    assert_eq!((2, 2), (rounds.0.0.load(Ordering::SeqCst), rounds.0.1.load(Ordering::SeqCst)));
+}
+
+/// Notes the tenants that it visits.
+#[derive(Clone, Default)]
+struct Visits(Arc<Mutex<Vec<TenantId>>>);
+
+#[async_trait]
+impl<T: MaintainedTenant> Job<T> for Visits {
+    async fn round(&mut self, tenant: &T) -> Next {
+        self.0.lock().unwrap().push(tenant.id().clone());
+        Next::Soon
+    }
+}
+
+#[tokio::test]
+async fn tenants_are_added_and_removed_at_run_time() {
+    let directory = Arc::new(TenantList::new());
+    let (visits, clocks) = (Visits::default(), Arc::default());
+    let job = visits.clone();
+    let maintenance = Maintenance::new(&directory, &clocks).with(move || job.clone());
+    let running = tokio::spawn(maintenance.pausing_at_most(QUICK).run());
+    let seen = |id: &TenantId| visits.0.lock().unwrap().contains(id);
+    let (acme, rival) = (tenant_id("acme"), tenant_id("rival"));
+    directory.insert(listed("acme"));
+    until(|| seen(&acme)).await;
+    assert!(!seen(&rival));
+    directory.insert(listed("rival"));
+    until(|| seen(&rival)).await;
+    assert!(directory.remove(&acme) && !directory.remove(&acme));
+    sleep(20 * QUICK).await;
+    visits.0.lock().unwrap().clear();
+    until(|| seen(&rival)).await;
+    assert!(!seen(&acme), "it was removed");
+    running.abort();
+}
+
+#[tokio::test]
+async fn scheduled_work_runs_by_the_clock_of_a_test() {
+    let long_ago = Timestamp::parse("2001-09-09T01:46:40.000Z").unwrap();
+    for (clocks, expires) in
+        [(ClockCheck::default(), false), (ClockCheck::with_clock(move || long_ago), true)]
+    {
+        // A millisecond passes with each look at it.
+        let passed = AtomicI64::new(0);
+        let clock = move || long_ago.plus_millis(passed.fetch_add(1, Ordering::SeqCst));
+        let store = MemoryStore::with_clock(clock);
+        let swarm = Swarm::new(store, SystemEntropy);
+        let tenant = swarm.tenant(&tenant_id("acme"));
+        apply(&tenant).await;
+        // Without a day to wait, an application that nobody reviewed expires at once.
+        let quotas = Quotas { pending_days: 0, ..Quotas::default() };
+        let maintained = ListedTenant::new(tenant.clone().with_quotas(quotas));
+        let directory = Arc::new(TenantList::from_iter([maintained]));
+        let clocks = Arc::new(clocks);
+        let maintenance = Maintenance::new(&directory, &clocks).pausing_at_most(QUICK);
+        let running = tokio::spawn(maintenance.run_until(pending()));
+        sleep(50 * QUICK).await;
+        let left = tenant.applications(None, None, 10).await.unwrap().applications.len();
+        assert_eq!((left == 0, clocks.warning().is_none()), (expires, expires));
+        running.abort();
+    }
+}
+
+async fn apply(tenant: &Tenant) {
+    let keys = KeyPair::from_seed(&[7; 32]);
+    let application = Application {
+        name: Name::parse("Ada").unwrap(),
+        contact: Contact::parse("ada@example.org").unwrap(),
+        lens: Lens::parse("").unwrap(),
+        public_key: keys.public_key(),
+    };
+    tenant.apply(keys.sign(application)).await.unwrap();
+}
+
+fn listed(id: &str) -> ListedTenant {
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+    ListedTenant::new(swarm.tenant(&tenant_id(id)))
+}
+
+fn tenant_id(id: &str) -> TenantId {
+    TenantId::parse(id).unwrap()
+}
+
+async fn until(done: impl Fn() -> bool) {
+    let waits = async {
+        while !done() {
+            sleep(QUICK).await;
+        }
+    };
+    timeout(LONG, waits).await.unwrap();
+}
