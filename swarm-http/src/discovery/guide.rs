@@ -18,7 +18,7 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
     let State { tenant, name, origin, open, for_newcomers, subjects, more_subjects, .. } =
         state(&request).await?;
     let service = request.public_origin();
-    let errors = errors_of(Audience::Everyone);
+    let problems = problems_of(Audience::Everyone);
     markdown(&Skill {
         tenant,
         name,
@@ -28,14 +28,18 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
         for_newcomers,
         subjects,
         more_subjects,
-        errors,
+        problems,
     })
 }
 
 /// `/skill/committee.md`: how an agent files takes of the daily committee.
 pub(crate) async fn committee(request: RequestContext) -> Reply {
     let name = one_line(&request.served.config().name);
-    markdown(&Committee { name, origin: request.origin(), errors: errors_of(Audience::Committee) })
+    markdown(&Committee {
+        name,
+        origin: request.origin(),
+        problems: problems_of(Audience::Committee),
+    })
 }
 
 /// A program of the guide: a text, in which `{{ origin }}` and `{{ service }}` are replaced.
@@ -85,7 +89,7 @@ struct Skill {
     for_newcomers: bool,
     subjects: Vec<String>,
     more_subjects: bool,
-    errors: Vec<ErrorRow>,
+    problems: Vec<Problem>,
 }
 
 #[derive(Template)]
@@ -93,14 +97,7 @@ struct Skill {
 struct Committee {
     name: String,
     origin: String,
-    errors: Vec<ErrorRow>,
-}
-
-/// The errors with one status and one remedy.
-struct ErrorRow {
-    status: u16,
-    codes: String,
-    remedy: &'static str,
+    problems: Vec<Problem>,
 }
 
 #[derive(Template)]
@@ -207,18 +204,9 @@ fn is_plain(c: char) -> bool {
     !c.is_control() && !is_bidirectional && !matches!(c, '\u{2028}'..='\u{202e}')
 }
 
-/// The errors that this audience can get, those with the same remedy in one row.
-fn errors_of(audience: Audience) -> Vec<ErrorRow> {
-    let mut rows: Vec<ErrorRow> = Vec::new();
-    for problem in Problem::ALL.iter().filter(|problem| problem.audience() == audience) {
-        let (status, code, remedy) =
-            (problem.status(), format!("`{}`", problem.code()), problem.remedy());
-        match rows.iter_mut().find(|row| (row.status, row.remedy) == (status, remedy)) {
-            Some(row) => row.codes = format!("{}, {code}", row.codes),
-            None => rows.push(ErrorRow { status, codes: code, remedy }),
-        }
-    }
-    rows
+/// The errors that this audience can get.
+fn problems_of(audience: Audience) -> Vec<Problem> {
+    Problem::ALL.iter().copied().filter(|problem| problem.audience() == audience).collect()
 }
 
 fn markdown(page: &impl Template) -> Reply {
